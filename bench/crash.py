@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a power cut takes from a recording: the library, and FatFs in four ways, on the same journalled drive, cut after
-every event, held against the same promises (tests/power_cut). build/bench/crash.json."""
+"""What a power cut takes from a recording: the library, and FatFs used in four ways, on the same journalled drive, cut after
+every event, and checked for the same promises (tests/power_cut). Writes build/bench/crash.json."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from qemu import BUILD, ROOT
 
 BYTES, PIECE, PIECES_A_CHECKPOINT, STATES = 8 << 20, 16 << 10, 50, 10000
 
-# FatFs as a recorder may use it: (f_sync each so many pieces, f_expand first).
+# Ways in which a recorder may use FatFs: (pieces between calls of f_sync, f_expand first).
 WAYS = {
     "FatFs": (0, 0),
     "FatFs, f_expand": (0, 1),
@@ -40,7 +40,7 @@ def main():
     }
     ours = run("spate", host / "tools/crash_figures", BYTES, PIECE, PIECES_A_CHECKPOINT, SPATE_CUTS=str(STATES))
 
-    print(f"One clip of {BYTES >> 20} MiB in pieces of {PIECE >> 10} KiB, a checkpoint each {PIECES_A_CHECKPOINT} pieces")
+    print(f"One clip of {BYTES >> 20} MiB in pieces of {PIECE >> 10} KiB, a checkpoint every {PIECES_A_CHECKPOINT} pieces")
     print(f"{'':<30}{'states':>8}{'stale bytes':>14}{'broken volume':>14}{'promise lost':>14}{'no mount':>10}"
           f"{'lost, mean':>14}{'most':>10}")
     for name, found in ({"Spate": ours} | theirs).items():

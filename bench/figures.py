@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures: collected here, written to build/bench/NAME.json, shown beside their aims."""
+"""Collects figures, writes them to build/bench/NAME.json, and prints them with their aims."""
 
 import json
 import sys

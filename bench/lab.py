@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab: every test that others published, run by the library on virtual drives, beside their figures.
-Results in build/lab and build/bench/lab.json, the report in build/report/index.html."""
+"""The lab: reproduces every published benchmark of comparable recorders with the library on virtual drives, and compares the
+figures. Writes results to build/lab and build/bench/lab.json, and the report to build/report/index.html."""
 
 import argparse
 import functools
@@ -14,10 +14,10 @@ from lab import chapters_drive, chapters_files, chapters_kernel, chapters_overvi
 SPACE_BYTES = 100 << 20  # results and pictures; the drives are in memory
 TITLE = "Spate's lab: what the library does with drives that behave like real ones"
 LEAD = (
-    "Spate records streams of gigabytes a second onto NVMe drives as exFAT files. This page shows what it does with six "
-    "drives and one that is ideal, all of them simulated at the level of registers, page lists and packets, in virtual "
-    "time. Where somebody has measured the same on a real drive, that figure stands beside ours.",
-    "In each picture lines are simulated and markers or dashes are measurements by others: hollow or dashed where a model's "
+    "Spate records streams of gigabytes per second onto NVMe drives as exFAT files. This page shows what it does with six drives "
+    "and an ideal one, all simulated at the level of registers, page lists and packets, in virtual time. If the same was "
+    "measured on a real drive, and published, the table shows both figures.",
+    "In each picture, lines are simulated, and markers or dashes are published measurements: hollow or dashed if a model's "
     "number was fitted on that point, filled or dash-dotted where the model predicts it.",
 )
 
@@ -27,7 +27,7 @@ QUICK = ("This is the report of a quick run: the same kinds of experiments on fe
 
 
 def chapters(quick: bool):
-    """What is shown, in order. The quick selection has the chapters whose experiments it runs."""
+    """The chapters in order. A quick run has only the chapters of its experiments."""
     depths = runs.DEPTHS_QUICK if quick else runs.DEPTHS
     always = [chapters_files.aim, chapters_files.peer, chapters_files.warnings]
     if quick:
@@ -54,9 +54,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the same kinds of experiments on fewer bytes")
     parser.add_argument("--only", metavar="REGEX", help="run these experiments, take the others from build/lab")
-    parser.add_argument("--report-only", action="store_true", help="run none, draw again what is in build/lab")
+    parser.add_argument("--report-only", action="store_true", help="run none, only draw the results in build/lab")
     parser.add_argument("--programs", type=pathlib.Path, default=runner.BUILD / "host-release/lab")
-    parser.add_argument("--out", type=pathlib.Path, default=runner.OUT, help="where results are kept, build/lab if not said")
+    parser.add_argument("--out", type=pathlib.Path, default=runner.OUT, help="folder of the results (default: build/lab)")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     lab = runner.Lab(options.programs, options.out / "quick" if options.quick else options.out)
@@ -67,11 +67,11 @@ def main() -> None:
         lab.all([run for run in chosen if wanted.search(run.name)], options.jobs)
         lab.load([run for run in chosen if not wanted.search(run.name)])
     except program.NoSpace as full:
-        figures.die("looking for room on the disk", str(full))
+        figures.die("checking free disk space", str(full))
     except runner.Failed as failure:
         figures.die("an experiment", str(failure))
     except KeyboardInterrupt:
-        print(f"\nlab    stopped; what is done is in {lab.out}", flush=True)
+        print(f"\nlab    stopped; finished results are in {lab.out}", flush=True)
         raise
     bench = figures.Bench("lab-quick" if options.quick else "lab", "make lab" + (" QUICK=1" if options.quick else ""))
     gates.collect(lab, bench)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs on Linux, in instructions of an emulated machine that counts them exactly: the ways of writing that
-people tried, a sweep over block sizes, recordings into exFAT; the kernel's drivers beside the library's.
-Results in build/bench/linux and build/bench/linux.json, the report in build/report/linux.html."""
+"""The cost of recording on Linux, in instructions of an emulated machine that counts them exactly: several ways of writing, a
+sweep over block sizes, recordings into exFAT, each with the kernel's drivers and with the library's. Writes results to
+build/bench/linux and build/bench/linux.json, and the report to build/report/linux.html."""
 
 import argparse
 import concurrent.futures
@@ -24,7 +24,7 @@ TIMEOUT_S = 3600
 
 
 class Progress:
-    """One line a few seconds: what is counted now, and how much is done."""
+    """Prints a line every few seconds: what is being counted, and how much is done."""
 
     def __init__(self, total: int):
         self.total, self.done, self.told, self.started = total, 0, 0.0, time.monotonic()
@@ -52,7 +52,7 @@ def image(folder: pathlib.Path, name: str, length: int) -> pathlib.Path:
 
 
 def run(machine: cases.Machine, results: pathlib.Path, progress: Progress) -> None:
-    """Start a machine, and keep what it says and what its programs wrote."""
+    """Starts a machine, and keeps its output and the files of its programs."""
     with tempfile.TemporaryDirectory(dir=guest.FOLDER) as name:
         folder = pathlib.Path(name)
         drives = {"rec": image(folder, "rec", REC_BYTES), "out": image(folder, "out", OUT_BYTES)}
@@ -60,16 +60,16 @@ def run(machine: cases.Machine, results: pathlib.Path, progress: Progress) -> No
                            timeout_s=TIMEOUT_S, echo=lambda line: progress.line(machine, line))
         (results / f"{machine.name}.txt").write_text(result.output)
         if failed := parse.failures(result.output):
-            raise parse.Wrong(f"{machine.name}: {', '.join(failed)} failed; {results / machine.name}.txt has why")
+            raise parse.Wrong(f"{machine.name}: {', '.join(failed)} failed: see {results / machine.name}.txt")
         with tarfile.open(drives["out"]) as archive:
             archive.extractall(results / machine.name)
 
 
-# What the lab turns into times (bench/lab/kernel.py), of the machine that is nearest to the boards of its systems.
+# The counts for the lab (bench/lab/kernel.py), of the machine that is most similar to the boards of its systems.
 KEPT = program.ROOT / "bench/linux/counts.json"
 KEPT_KERNEL, KEPT_MODE = "6.1", "passthrough"
 KEPT_CASES = re.compile(r"sweep/fio-libaio/|ways/(ext4|ext4-no-journal|raw)/")
-CHANGED = 0.1  # a share; what varies from run to run is less
+CHANGED = 0.1  # a share; counts vary less from run to run
 
 
 def keep(results: Results) -> None:
@@ -81,23 +81,24 @@ def keep(results: Results) -> None:
 
 
 def compare_kept(results: Results) -> None:
-    """Says which counts the lab should have anew."""
+    """Prints which counts of the lab are out of date."""
     for key, kept in json.loads(KEPT.read_text())["instructions_per_mib"].items():
         cost = results.costs.get((KEPT_KERNEL, KEPT_MODE, key))
         if cost is not None and abs(cost.instructions / kept - 1) > CHANGED:
-            print(f"  {key}: {cost.instructions:.0f} a MiB, and {kept} in {KEPT.relative_to(program.ROOT)}: KEEP=1 replaces them")
+            print(f"  {key}: {cost.instructions:.0f} per MiB, but {kept} in {KEPT.relative_to(program.ROOT)}: "
+                  "KEEP=1 replaces them")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one kernel, few sizes, short runs")
-    parser.add_argument("--only", metavar="REGEX", help="start these machines, take the others from the last time")
-    parser.add_argument("--report-only", action="store_true", help="start none, draw again what is there")
-    parser.add_argument("--keep", action="store_true", help="keep the counts that the lab predicts from")
+    parser.add_argument("--only", metavar="REGEX", help="run these machines, take the others' results from the last run")
+    parser.add_argument("--report-only", action="store_true", help="run none, only draw the existing results")
+    parser.add_argument("--keep", action="store_true", help="keep the counts for the lab's predictions")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     if options.keep and options.quick:
-        parser.error("--keep: the counts of a quick run are of few sizes")
+        parser.error("--keep: a quick run counts too few sizes")
 
     results = program.BUILD / "bench" / ("linux-quick" if options.quick else "linux")
     results.mkdir(parents=True, exist_ok=True)
@@ -128,7 +129,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as pictures:
         shown = chapters.chapters(made, bench, pathlib.Path(pictures))
         page.write(folder / "linux.html", chapters.TITLE, list(chapters.LEAD), shown,
-                   f"{progress.total or 'No'} counts anew. Made by `{bench.command}`.", pathlib.Path(pictures))
+                   f"{progress.total or 'No'} new counts. Made by `{bench.command}`.", pathlib.Path(pictures))
     print(f"report {(folder / 'linux.html').relative_to(program.ROOT)}")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make mutants: changes of the sources that no test notices. docs/MUTANTS.md says how. build/bench/mutants.json."""
+"""make mutants: finds changes of the sources that no test notices (docs/MUTANTS.md). Writes build/bench/mutants.json."""
 
 import argparse
 import dataclasses
@@ -12,13 +12,13 @@ from figures import Bench, die
 
 BUILD, HALVES_FOLDER = program.BUILD, pathlib.Path(__file__).with_suffix("")
 NOTICED, NOT_NOTICED = ("killed", "timed out"), ("survived",)
-SURVIVORS = 1  # a half's status if there are some
+SURVIVORS = 1  # the exit status of a half with survivors
 
 
 @dataclasses.dataclass(frozen=True)
 class Half:
-    """A script of bench/mutants: what it mutates, what runs it, what it writes, and how many of the mutants that can be
-    noticed should be, in percent."""
+    """One half: a script of bench/mutants, what it mutates, what runs it, what it writes, and the percentage of noticeable
+    mutants that tests should notice."""
 
     folder: str
     script: str
@@ -31,10 +31,10 @@ class Half:
         return BUILD / "mutants" / f"{pathlib.Path(self.script).stem}.json"
 
     def run(self, only: str, seed: int, sample: int) -> list[dict]:
-        """All its mutants. It shows its progress itself, and says why if it does not finish."""
+        """Runs the script, and returns all its mutants. The script shows its progress, and prints why if it does not finish."""
         words = [BUILD / self.venv / "bin/python", HALVES_FOLDER / self.script, "--sample", sample, "--seed", seed]
         words += ["--only", only] if only else []
-        self.document.unlink(missing_ok=True)  # of a run before
+        self.document.unlink(missing_ok=True)  # from an earlier run
         sys.stdout.flush()
         with program.process(words) as started:
             status = started.wait()
@@ -53,11 +53,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="a file or folder of src/ or rtl/")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sample", type=int, default=400, help="how many mutants of src/; of rtl/ it is a quarter of that")
+    parser.add_argument("--sample", type=int, default=400, help="how many mutants of src/; for rtl/, a quarter of them")
     options = parser.parse_args()
     wanted = [half for half in HALVES if options.only.split("/")[0] in ("", half.folder)]
     if not wanted:
-        die("mutants", f"ONLY={options.only} begins with none of {', '.join(half.folder for half in HALVES)}")
+        die("mutants", f"ONLY={options.only} must begin with one of {', '.join(half.folder for half in HALVES)}")
     bench = Bench("mutants", "make mutants")
     for half in wanted:
         sample = -(-options.sample * half.sample // HALVES[0].sample)

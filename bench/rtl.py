@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput and latency of the gateware against what the link can carry, from cycles, with an ideal drive.
+"""Measures throughput and latency of the gateware in cycles, with an ideal drive, and compares them with the link's upper bound.
 
-Runs build/gateware/bench/rtl/throughput_*, two at a time, writes build/bench/rtl.json and docs/GATEWARE-FIGURES.md.
-A share above 100 % is an error: the bound would be none. With --quick the runs are too short to judge the core: no figure
-has an aim, and the page is left alone. The bound must hold all the same.
+Runs build/gateware/bench/rtl/throughput_*, two at a time, and writes build/bench/rtl.json and docs/GATEWARE-FIGURES.md. A
+share above 100 % is an error, because the bound would be wrong. With --quick the runs are too short to judge the core: no
+figure has an aim, and the page is not written. The bound must still hold.
 """
 
 import argparse
@@ -17,17 +17,17 @@ import qemu
 
 PROGRAMS = qemu.BUILD / "gateware" / "bench" / "rtl"
 STRIPE = qemu.BUILD / "gateware" / "tests" / "rtl" / "bench" / "stripe_drives"
-PAGE = qemu.ROOT / "docs" / "GATEWARE-FIGURES.md"
+PAGE = qemu.ROOT / "docs" / "reference" / "gateware-figures.md"
 SHARE_MIN = 99.0  # per cent of the bound
 SHARE_MAX = 100.0
 QUICK = "These runs are quick: too short to judge the core. No figure has an aim."
 COMMANDS_MIN = 850_000  # random, of 4 KiB, on Gen3 x4
 DRIVES_MIN = 1.98  # two drives, in the rate of one
-LITENVME = {4096: 58, 8192: 72}  # per cent of what its link can carry, real drive
+LITENVME = {4096: 58, 8192: 72}  # per cent of its link's payload limit, real drive
 RECORDER = 79  # per cent of the raw rate: the best segment of a recorder in pure logic, real drive
 
 WHERE = {"stream": "", "ring": ", ring in memory", "memory": ", memory mode"}
-PAYLOADS = {"stream": ["256", "128", "512"], "ring": ["256"], "memory": []}  # MPS of what is streamed
+PAYLOADS = {"stream": ["256", "128", "512"], "ring": ["256"], "memory": []}  # MPS of the streams
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ MODELS = (
 
 
 def lines_of(command: list[str]) -> list[dict]:
-    """The lines of JSON among what a program says."""
+    """The JSON lines in a program's output."""
     try:
         text = program.run(*command).stdout
     except program.Failed as failed:
@@ -75,8 +75,8 @@ def run(model: Model, part: str, quick: bool) -> list[dict]:
 @dataclass(frozen=True)
 class Result:
     model: Model
-    core: dict  # what was built, and its latencies
-    rows: list[dict]  # a measurement each
+    core: dict  # its parameters and latencies
+    rows: list[dict]  # one per measurement
 
     @property
     def built(self) -> str:
@@ -112,7 +112,7 @@ def beyond_bound(results: list[Result]) -> list[str]:
 
 
 def payload_share(row: dict) -> float | None:
-    """By turns, both directions carry data at times: there is no such limit then."""
+    """In turns, both directions carry data at times, so this limit does not apply."""
     return None if row["mix"] == "alternate" else 100 * row["rate"] / row["payload_limit"]
 
 
@@ -210,11 +210,11 @@ def missed_list(results: list[Result]) -> list[str]:
 TEXT = """<!-- Written by `make bench-rtl`. -->
 # What the gateware's core loses
 
-Figures of the Verilated core behind a model of an AXI-PCIe bridge and of the link, counted in cycles. The drive is ideal:
-each write takes 10 µs from its last data, each read 80 µs until its first, any number at once, and the link never idles
-while there is something to move. So these say what the core loses, not what a drive does. Data are checked on both
-sides. A millisecond of the core is 16 µs here, so that nobody waits for PERST#: it looks at CSTS every 1.6 ms, 62 times as
-often as it would. The drive's answer to that goes out before data that it has not begun to send.
+These are figures of the Verilated core behind a model of an AXI-PCIe bridge and of the link, counted in cycles. The drive is
+ideal: each write takes 10 µs from its last data, each read 80 µs until its first, any number at once. The link never idles
+while there is something to move. So the figures say what the core loses, not what a drive does. Data are checked on both
+sides. A millisecond of the core is 16 µs here, so that nobody waits for PERST#. The core therefore reads CSTS every 1.6 ms,
+62 times as often as it would. The drive's answer to that goes out before data that it has not begun to send.
 
 The **bound** is what the link can carry when every byte on it counts, or width × clock if that is less. Both sides of the
 share are data that crossed the link in the time measured. These bytes count, in the direction in which they go:
@@ -226,8 +226,8 @@ share are data that crossed the link in the time measured. These bytes count, in
 - acknowledgements and flow-control updates, 8 bytes each: an ACK for each two packets, and an UpdateFC for each two
   requests and each two writes, or when the first of the two has waited for the limit of the specification (PCI Express
   base specification 4.0, 3.6.3.1 and 2.6.1.2: 85 to 250 ns here). They go in the opposite direction of the packets that
-  they answer: they cost a stream of writes 8 bytes per 512-byte request, and a stream of reads nothing, as they are in its
-  idle direction;
+  they answer. They cost a stream of writes 8 bytes per 512-byte request. They cost a stream of reads nothing, because they
+  are in its idle direction;
 - SKP ordered sets, a block of 16 bytes on each lane and a token of 4 bytes (EDS) for each 370 blocks, the most that the
   specification allows (4.2.7.3): 0.29 % of both directions.
 
@@ -235,17 +235,17 @@ Writes alone fill one direction of the link, and reads alone the other. Each als
 direction. **By turns** is 128 MiB of writes, then 128 MiB of reads, and so on. Within a turn only one direction is full.
 Around the change to the next turn, commands of both kinds are under way, and both directions carry data. How much that is
 has a limit: the core answers commands in order, so no more are under way than it has slots, and no more data than fit the
-ring. For that much data of each kind the bound is the best case: both kinds take together only the time of the busier
+ring. For that much data of each kind the bound is the best case: both kinds together take only the time of the busier
 direction. After a turn of writes the overlap is 90 µs shorter. A read takes the place of a write only when that write has
 ended, 10 µs after its data, and the read's own data begin 80 µs later. The bound of a row by turns is therefore above the
 mean of the bounds of writes and of reads: by 0.3 % with 512 KiB under way, 0.5 to 0.7 % with 1 MiB, and 2.9 % with 4 MiB.
 A run that beats its bound is an error of `make bench-rtl`.
 
-In brackets beside the share of the bound: that of the plain payload limit, which counts data packets only. One way takes
-250 ns, and the drive has at most 256 read requests under way.
+The share of the plain payload limit, which counts data packets only, is in brackets beside the share of the bound. One way
+takes 250 ns, and the drive has at most 256 read requests under way.
 
-For orientation, of the plain payload limit on Gen3 x4: LiteNVMe about 58 % at 4 KiB and 72 % at 8 KiB; a recorder in
-pure logic 79 % of the raw rate at its best. Those are with real drives, ours is with an ideal one.
+For comparison, shares of the plain payload limit on Gen3 x4 with real drives: LiteNVMe about 58 % at 4 KiB and 72 % at 8 KiB;
+a recorder in pure logic 79 % of the raw rate at its best. Ours are with an ideal drive.
 """
 
 SLOTS = """
@@ -263,7 +263,7 @@ def write_page(results: list[Result], stripe: dict) -> None:
     lines += [SLOTS.strip(), "", *missed_list(results), ""]
     lines += ["## Random commands of 4 KiB", "", *random_table(results), ""]
     lines += ["Memory mode moves data between the drive and a memory beside the core, which answers reads in 100 ns and "
-              "writes", "in 40 to 400 ns, in any order. A ring in memory is there, and the core's own port to it answers as "
+              "writes", "in 40 to 400 ns, in any order. A ring in memory is in the same memory, and the core's own port to it answers as "
               "soon, in order;", "the memory is as fast as both ports together.", ""]
     lines += ["## Latency, in cycles at the core's pins", "",
               "One command at a time, an idle drive. Clock crossings of both sides are in it.", "",
@@ -272,7 +272,7 @@ def write_page(results: list[Result], stripe: dict) -> None:
               f"`spate_nvme_stripe_axi`, {stripe['data_bits']} bit, {stripe['clock_mhz']} MHz, chunks of "
               f"{stripe['chunk_bytes'] >> 10} KiB, {stripe['drives']} drives on Gen{stripe['generation']} x4. Here a read takes "
               f"{stripe['read_ns'] // 1000} µs,", f"a write {stripe['write_ns'] // 1000} µs, and each member's ring has "
-              f"{stripe['ring_bytes'] >> 10} KiB: what the striped top adds, not what latency costs.", "",
+              f"{stripe['ring_bytes'] >> 10} KiB: the table shows what the striped top adds, not what latency costs.", "",
               *stripe_table(stripe)]
     PAGE.write_text("\n".join(lines) + "\n")
     print(f"bench  tables in {PAGE.relative_to(qemu.ROOT)}")
@@ -280,7 +280,7 @@ def write_page(results: list[Result], stripe: dict) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="shorter runs; the page is left alone")
+    parser.add_argument("--quick", action="store_true", help="shorter runs; does not write the page")
     quick = parser.parse_args().quick
     if quick:
         print(QUICK, flush=True)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the gateware takes of an UltraScale+ device, by Yosys: total and per block, beside what it took last time.
+"""Measures the resources of the gateware on an UltraScale+ device with Yosys: total and per block, compared with the baseline.
 
-Fails when a total grows by more than 5 %, when a path gets longer, or when a memory is mapped to another kind of RAM
-than bench/rtl-area.baseline.json says; --keep writes that file and docs/GATEWARE-AREA.md anew, after a look at the
-difference.
+Fails if a total grows by more than 5 %, if a path gets longer, or if a memory is mapped to another kind of RAM than in
+bench/rtl-area.baseline.json. --keep writes that file and docs/GATEWARE-AREA.md again; use it after checking the difference.
 """
 
 import argparse
@@ -17,16 +16,16 @@ import synth
 import tops
 
 BASELINE = filelist.ROOT / "bench" / "rtl-area.baseline.json"
-PAGE = filelist.ROOT / "docs" / "GATEWARE-AREA.md"
+PAGE = filelist.ROOT / "docs" / "reference" / "gateware-area.md"
 TEXT = """# What the gateware takes of a device
 
-Written by `make bench-rtl-area KEEP=1`: Yosys for UltraScale+, not placed. Counts are comparable between versions of this
-core, less so with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts as LUT. A
-level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are UltraRAM
-(URAM, 288 Kbit) where that is what the tool takes for them; a RAMB36 counts as two BRAM18.
+Written by `make bench-rtl-area KEEP=1`, with Yosys for UltraScale+, not placed. Counts are comparable between versions of this
+core. They are less comparable with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts
+as LUT. A level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are
+UltraRAM (URAM, 288 Kbit) where the tool chooses it for them. A RAMB36 counts as two BRAM18.
 
-The aims are of this flow. It maps the ROM of the admin program by itself (`keep_hierarchy`) and all else flat. Plain flat
-`synth_xilinx` maps the ROM together with what is around it, and takes more LUTs. Measured once with Yosys 0.70:
+The aims are for this flow. It maps the ROM of the admin program separately (`keep_hierarchy`) and everything else flat. Plain
+flat `synth_xilinx` maps the ROM together with the logic around it, and needs more LUTs. Measured once with Yosys 0.70:
 
 | design, by `synth_xilinx -family xcup -noiopad -flatten -uram` | LUT | FF | what it contains |
 |---|---|---|---|
@@ -38,7 +37,7 @@ The aims are of this flow. It maps the ROM of the admin program by itself (`keep
 None of them contains the vendor's PCIe wrapper. LiteNVMe's core compares with our whole host, not with `spate_drive`, which
 has no adapter and no registers: 7936 LUTs against 8535, with data paths of the same rate: 256 bit at 125 MHz, 128 bit at 250 MHz.
 
-The stock AXI-PCIe bridge alone takes 12960 LUTs, published; that may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
+The published size of the stock AXI-PCIe bridge alone is 12960 LUTs. That may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
 """
 GROWTH_MAX = 1.05
 JOBS = 2
@@ -64,7 +63,7 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
     for memory, kind in result.memories.items():
         print(f"  memory {memory} → {kind}")
     if result.blocks:
-        print(f"  {'block (own, then with what is inside)':<40} {'LUT':>12} {'FF':>12} {'BRAM18':>8} {'URAM':>8}")
+        print(f"  {'block (own, then total)':<40} {'LUT':>12} {'FF':>12} {'BRAM18':>8} {'URAM':>8}")
     for module, (instances, own, total) in by_size(result):
         name = f"{module} × {instances}" if instances > 1 else module
         print(f"  {name:<40} {own['LUT']:>5} {total['LUT']:>6} {own['FF']:>5} {total['FF']:>6} {total['BRAM18']:>8} "
@@ -75,7 +74,7 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
 
 def block_table(area: tops.Area, result: synth.Result) -> list[str]:
     lines = ["", f"## {area.name[0].upper()}{area.name[1:]}, block by block", "",
-             "Each mapped by itself, so that their sum is more than the whole. Without, and with what is inside.", "",
+             "Each block is mapped by itself, so their sum is more than the whole. Each count is without, then with the blocks inside.", "",
              "| block | LUT | with all | FF | with all | BRAM18 | URAM |", "|---|---|---|---|---|---|---|"]
     for module, (instances, own, total) in by_size(result):
         name = f"`{module}` × {instances}" if instances > 1 else f"`{module}`"
@@ -119,7 +118,7 @@ def worse(name: str, now: dict, before: dict | None) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Synthesise the areas of tools/rtl/tops.py and compare.")
-    parser.add_argument("only", nargs="?", default="", help="an area, a module, or how one begins")
+    parser.add_argument("only", nargs="?", default="", help="an area, a module, or the beginning of its name")
     parser.add_argument("--keep", action="store_true", help=f"write bench/{BASELINE.name}")
     arguments = parser.parse_args()
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}

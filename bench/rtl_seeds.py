@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The test plan of recorders in pure logic, on the gateware in simulation with the virtual drives: build/bench/rtl-seeds.json
-and a table, beside what was published of such recorders on real hardware.
+The benchmarks of recorders in pure logic, reproduced with the gateware in simulation and the virtual drives. Writes
+build/bench/rtl-seeds.json and a table, with the published figures of such recorders on real hardware.
 
-Rates are MB/s. Ours are of a simulation: the core cycle by cycle, the drive a profile (sim/profiles), the link Gen3 x4 with
-512-byte packets, everything on the medium scaled down as the report says. Theirs were measured.
+Rates are MB/s. Ours are simulated: the core cycle by cycle, the drive from a profile (sim/profiles), the link Gen3 x4 with
+512-byte packets, and the medium scaled down as the report says. Theirs were measured.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import qemu
 
 PROGRAM = qemu.BUILD / "gateware" / "tests" / "rtl" / "sim" / "seeds"
 
-# Averages over 1000 GB each, but for the 970 EVO Plus (raw transfers of a processor, inside the SLC cache).
+# Averages over 1000 GB each, except for the 970 EVO Plus (raw transfers by a processor, inside the SLC cache).
 PEERS = {
     "980pro": {"source": "pure logic on a ZU7EV, Gen3 x4", "read": 3000, "write": 2800, "alternating": 2940},
     "960pro": {"source": "pure logic on a ZU7EV, Gen3 x4", "read": 3050, "write": 2000},
@@ -62,8 +62,9 @@ def main() -> None:
         if abs(ours["clock_ratio"] - 1) > CLOCK_TOLERANCE:
             figures.die(profile, f"the core's clock and the drive's differ by {ours['clock_ratio']}")
     scale, megabytes = ours["scale"], ours["bytes"] // 1_000_000
-    print(f"\nOurs: simulated, {megabytes} MB for 1000 GB: the medium's amounts and times 1/{scale} of the profile's; link,")
-    print("latencies and rates true; 64 slots, a ring of 1 MiB; alternating pieces of 1 MiB, theirs of 128 MB. Every block was compared.")
+    print(f"\nOurs: simulated, {megabytes} MB for 1000 GB: the medium's amounts and times are 1/{scale} of the profile's; link,")
+    print("latencies and rates are not scaled; 64 slots, a ring of 1 MiB; turns of 1 MiB, theirs of 128 MB. Every block was "
+          "compared.")
     bench.write()
 
 

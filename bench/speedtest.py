@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw and exFAT rates by block size and queue depth, on an emulated board. Times here say how Spate's own overhead
-compares with raw requests in the same run; how fast the emulated drive is says nothing about a real one."""
+"""Measures raw and exFAT rates by block size and queue depth, on an emulated board. The rates show Spate's own overhead compared
+with raw requests in the same run; the speed of the emulated drive says nothing about a real one."""
 
 import argparse
 import pathlib
@@ -25,17 +25,17 @@ def main() -> None:
         try:
             program.need_space(pathlib.Path(name), max(DRIVE_BYTES // 4, options.total_mib << 21), "the speed test")
         except program.NoSpace as full:
-            figures.die("looking for room on the disk", str(full))
+            figures.die("checking free disk space", str(full))
         image = pathlib.Path(name) / "drive.img"
         with open(image, "wb") as file:
             file.truncate(max(DRIVE_BYTES, options.total_mib << 23))
-        # No discard: a deleted file's blocks stay allocated on the host, so files and raw blocks are on equal terms.
+        # No discard: a deleted file's blocks stay allocated on the host, so that files and raw blocks are comparable.
         drive = qemu.Drive(f"file={image},format=raw,cache=unsafe")
         result = qemu.run(options.board, "speedtest", drive,
                           {"total_mib": str(options.total_mib)}, timeout_s=3600, echo=True)
     rows = ROW.findall(result.output)
     if result.status != 0 or len(rows) != ROWS:
-        figures.die("the speed test", f"{len(rows)} of {ROWS} rows came\n{result.report()}")
+        figures.die("the speed test", f"{len(rows)} of {ROWS} rows were printed\n{result.report()}")
 
     bench = figures.Bench("speedtest", f"make speedtest BOARD={options.board}")
     for kib, depth, raw_write, raw_read, file_write, file_read, _ in rows:

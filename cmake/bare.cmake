@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all bare-metal builds share. A compiler made for Linux is told that there is no system: no C library, no start-up
-# files, no position-independent code. ports/common has the few functions of <string.h> that are asked for.
+# Shared by all bare-metal builds. The compiler was built for Linux, so options disable what a system provides: no C
+# library, no start-up files, no position-independent code. ports/common has the few functions of <string.h> that are
+# needed.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_C_COMPILER ${SPATE_COMPILER})
 set(CMAKE_ASM_COMPILER ${SPATE_COMPILER})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed of the library: the archive, the public headers, and those of the port that it was compiled for, which
+# Installs the library: the archive, the public headers, and the headers of the port that it was compiled for, which
 # spate/port.h includes.
 include(cmake/package.cmake)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the static builds for Linux share. The compiler knows its C library; liburing's headers and library are where
+# Shared by the static builds for Linux. The compiler has its C library; liburing's headers and library are where
 # setup/install has unpacked them. A program without shared libraries runs on any root file system.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_C_COMPILER ${SPATE_TRIPLET}-gcc)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Bare-metal MIPS64 release 6, little endian, with Debian's cross compiler. The program lies in the sign-extended 32-bit
+# Bare-metal MIPS64 release 6, little endian, with Debian's cross compiler. The program is in the sign-extended 32-bit
 # segments, so that two instructions make an address (-msym32).
 set(CMAKE_SYSTEM_PROCESSOR mips64)
 set(SPATE_COMPILER mips64el-linux-gnuabi64-gcc)

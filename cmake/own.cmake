@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is built only when Spate is the project itself: warnings as errors, tests on the host, applications for a board.
+# Built only when Spate is the top-level project: warnings as errors, tests on the host, applications for a board.
 
 set(CMAKE_C_EXTENSIONS OFF)
 
@@ -9,7 +9,7 @@ target_compile_options(spate_warnings INTERFACE
   -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wdouble-promotion -Wformat=2 -Werror)
 target_link_libraries(spate PRIVATE $<BUILD_INTERFACE:spate_warnings>)
 
-# A program as a test. ctest does not say with which command a test failed, nor how it ended; tools/run does.
+# Adds a program as a test. When a test fails, tools/run prints its command and how it ended; ctest does not.
 function(spate_test name program)
   add_test(NAME ${name} COMMAND "${CMAKE_SOURCE_DIR}/tools/run" - $<TARGET_FILE:${program}> ${ARGN})
 endfunction()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How others find an installed library:   spate_install_package(spate-ring)
+# Makes an installed library findable:   spate_install_package(spate-ring)
 #
-# installs the targets of the export set of that name as the CMake package of that name, for find_package(), and NAME.pc,
-# made from NAME.pc.in, for pkg-config. Both name files relative to where they lie, so that the prefix can be moved.
+# installs the targets of the export set of that name as the CMake package of that name, for find_package(), and
+# NAME.pc, configured from NAME.pc.in, for pkg-config. Both name files relative to their own place, so that the prefix
+# can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,7 +15,7 @@ function(spate_install_package name)
                                    VERSION ${spate_VERSION} COMPATIBILITY SameMinorVersion)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}-config-version.cmake" DESTINATION "${package}")
 
-  # Nothing without an operating system asks pkg-config.
+  # Bare-metal builds do not use pkg-config.
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
     cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
                OUTPUT_VARIABLE include_from_here)

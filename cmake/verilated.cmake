@@ -3,9 +3,9 @@
 # A module of the gateware as a C++ class:   spate_verilated(fifo_model TOP spate_fifo PARAMETERS Width=64 Depth=16)
 #                                            target_link_libraries(my_bench PRIVATE fifo_model)   # class: Vfifo_model
 #
-# What the top needs comes from rtl/spate.f; EXTRA names sources, relative to the repository, that the list has not, and
-# TRACE adds waveforms. Compiled for speed: unknown values are whatever is fastest, so that resets are for the tests of
-# tests/rtl/cocotb to judge.
+# The sources of the top come from rtl/spate.f. EXTRA names other sources, relative to the repository, and TRACE adds
+# waveforms. Compiled for speed: unknown values get the fastest representation, so these models cannot test resets. The
+# tests in tests/rtl/cocotb do.
 
 set(spate_verilator "${CMAKE_SOURCE_DIR}/tools/rtl/verilator")
 set(spate_verilator_include "${CMAKE_SOURCE_DIR}/build/venv-gateware/lib/python3.11/site-packages/verilator/include")
@@ -23,7 +23,7 @@ function(spate_verilated name)
   string(REPLACE "\n" ";" sources "${sources}")
   list(TRANSFORM sources PREPEND "${CMAKE_SOURCE_DIR}/")
   list(PREPEND sources "${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt")
-  # A source that uses another module from now on changes the list.
+  # When a source uses another module, the list changes.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/rtl/spate.f" ${sources})
   set(parameters "${arg_PARAMETERS}")
   list(TRANSFORM parameters PREPEND "-G")

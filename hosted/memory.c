@@ -19,18 +19,18 @@ static void *take_any(size_t bytes) {
   return memory == NULL ? NULL : memset(memory, 0, bytes);
 }
 
-/* In huge pages, if the kernel has them: what lies in one piece in memory costs it less to hand to a drive. */
+/* Uses huge pages if the kernel has them: contiguous memory costs the kernel less to hand to a drive. */
 static void *take_ring_any(size_t bytes) {
   if (bytes < HUGE_BYTES) return take_any(bytes);
   bytes = (bytes + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
   void *memory = aligned_alloc(HUGE_BYTES, bytes);
   if (memory == NULL) return NULL;
-  (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without transparent huge pages it stays as it is */
+  (void)madvise(memory, bytes, MADV_HUGEPAGE); /* has no effect without transparent huge pages */
   return memset(memory, 0, bytes);
 }
 
-/* The kernel writes to a drive from the pages of a mapping. Where it finds none, as with a device whose driver maps
- * bare addresses, it cannot look at them for another process either. */
+/* True if the mapping has struct pages, which the kernel needs to write from it to a drive. Some drivers map page frame
+ * numbers without them. process_vm_readv() needs the pages as well, so it is the test. */
 static bool has_pages(void *memory) {
   uint8_t byte;
   const struct iovec to = {.iov_base = &byte, .iov_len = sizeof byte},
@@ -45,7 +45,7 @@ static void *map_any(int fd, uint64_t offset_bytes, size_t bytes, const char **w
   *why = strerror(errno);
   if (memory == MAP_FAILED) return NULL;
   if (has_pages(memory)) return memory;
-  *why = "its driver maps it without pages that the kernel could write to a drive from";
+  *why = "its driver maps it without struct pages, so the kernel cannot write from it to a drive";
   (void)munmap(memory, bytes);
   return NULL;
 }
@@ -95,7 +95,7 @@ void *memory_take_ring(size_t bytes) {
 }
 
 void *memory_map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
-  *why = "this target takes memory of its own only";
+  *why = "this target can only use its own memory";
   return supply->map == NULL ? NULL : supply->map(fd, offset_bytes, bytes, why);
 }
 

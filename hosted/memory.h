@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the target's device reaches. A kernel's block device reaches all memory; a drive under the library's own
- * driver reaches what was mapped for it. So the target, once open, says where memory comes from, and whoever needs some
- * opens the target first.
+ * Allocates memory that the target's device can reach. A block device of the kernel reaches all memory; a drive under
+ * the library's own driver reaches only memory that was mapped for it. So an open target sets the allocator, and a
+ * program opens the target before it allocates.
  */
 #ifndef SPATE_HOSTED_MEMORY_H
 #define SPATE_HOSTED_MEMORY_H
@@ -10,31 +10,31 @@
 #include <spate/dma.h>
 #include <stddef.h>
 
-/* Both give memory at a multiple of 4096, or NULL. What was given is the target's, and goes when it closes. */
+/* An allocator. Memory begins at a multiple of 4096; NULL: there is none. The target frees it when it is closed. */
 struct memory_supply {
-  void *(*take)(size_t bytes); /* zeroed; at spate_port_dma_address() for the device, in one piece */
+  void *(*take)(size_t bytes); /* zeroed; contiguous for the device, at spate_port_dma_address() */
   void *(*take_ring)(size_t bytes);
   uint64_t (*page_address)(void *ring,
-                           uint64_t page); /* of a ring, for the device. NULL: rings are in one piece, too */
+                           uint64_t page); /* the device's address of a ring's page. NULL: rings are contiguous */
   void *(*map)(int fd, uint64_t offset_bytes, size_t bytes, const char **why); /* as memory_map() */
 };
 
-/* NULL, as at the start: any memory will do. */
+/* Sets the allocator. NULL, the initial value: the device reaches all memory. */
 void memory_from(const struct memory_supply *from);
 
-/* Memory at a multiple of 4096, zeroed. Ends the program if there is none. */
+/* Allocates zeroed memory at a multiple of 4096. Ends the program if there is none. */
 void *memory_take(size_t bytes);
-/* For data, in large amounts; devices may see its pages anywhere. */
+/* Allocates large memory for data. Its pages need not be contiguous for the device. */
 void *memory_take_ring(size_t bytes);
-/* Memory of somebody else's, of a file or a device, as a ring that is only read: at a multiple of 4096, or NULL where
- * the target's device does not reach it, and *why is the reason. */
+/* Maps memory of a file or a device as a ring that is only read, at a multiple of 4096. NULL: the target's device does
+ * not reach it, and *why is the reason. */
 void *memory_map(int fd, uint64_t offset_bytes, size_t bytes, const char **why);
 void memory_unmap(void *memory, size_t bytes);
-/* Nothing, when it is the target's. */
+/* Frees memory. Does nothing if the target frees it when it is closed. */
 void memory_give(void *memory);
 
-/* Whoever wants to know of rings: told of each after it was taken, and before it is given back (of other memory that is
- * given back, too). So a target of the kernel's can have their pages held. */
+/* Is called after each ring was allocated, and before any memory is freed. So a target can register the rings with the
+ * kernel. */
 struct memory_watcher {
   void (*taken)(void *context, void *ring, size_t bytes);
   void (*given)(void *context, const void *ring);
@@ -44,7 +44,7 @@ struct memory_watcher {
 void memory_watch(struct memory_watcher *watcher);
 void memory_watch_no_more(struct memory_watcher *watcher);
 
-/* A region over a ring. Its table is `table`, of SPATE_REGION_TABLE_BYTES(bytes), from memory_take(). */
+/* Makes a region of a ring. `table` has SPATE_REGION_TABLE_BYTES(bytes), from memory_take(). */
 void memory_region(struct spate_region *region, void *ring, uint64_t bytes, void *table);
 
 #endif

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define CACHE_BYTES  (SPATE_EXFAT_CACHE_BLOCKS_MAX * 4096u)
-#define BITMAP_BYTES (UINT32_C(1) << 19) /* four million clusters at once: 4 TiB of 1 MiB each */
+#define BITMAP_BYTES (UINT32_C(1) << 19) /* four million clusters: 4 TiB at 1 MiB each */
 
 void volume_now(void *context, struct spate_exfat_time *now) {
   struct timespec clock;
@@ -42,8 +42,8 @@ static void free_memory(struct volume *volume) {
   memory_give(volume->config.bitmap);
 }
 
-/* A partition holds its volume straight, and its boot sector says so. Where the boot sector is damaged, the volume's
- * backup of it may not be. */
+/* Finds the volume. A partition holds the volume directly. If its boot sector is damaged, spate_partition_find() finds
+ * no table; the mount then tries the backup boot sector. */
 static enum spate_error find(struct volume *volume) {
   const struct target *target = &volume->target;
   const enum spate_error error = spate_partition_find(target->block, volume->scratch, &volume->partition);
@@ -53,13 +53,12 @@ static enum spate_error find(struct volume *volume) {
   return SPATE_OK;
 }
 
-/* What somebody else changes meanwhile may look like a volume that is damaged, or like none. */
+/* A volume that something else is changing may look damaged, or may not be found. Says so instead of the error. */
 static void check_unused(const char *name, enum target_access access) {
   char why[TARGET_WHY_BYTES];
 
   if (access == TARGET_READ && target_in_use(name, why, sizeof why))
-    fail(EXIT_REFUSED, "%s %s just now, and what it holds cannot be read meanwhile. Try again, or wait for the end",
-         name, why);
+    fail(EXIT_REFUSED, "%s %s just now, and cannot be read meanwhile. Try again when that has ended", name, why);
 }
 
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
@@ -74,8 +73,8 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
   if (error != SPATE_OK) check_unused(name, access);
   if (error == SPATE_E_NO_TABLE || error == SPATE_E_NOT_FOUND ||
       (error == SPATE_E_NOT_EXFAT && volume->target.partition.number > 0))
-    fail(EXIT_FAILED, "%s holds no volume that Spate can use. spate format %s makes one; what is on it is lost then",
-         name, name);
+    fail(EXIT_FAILED, "%s holds no volume that Spate can use. spate format %s makes one, and erases its contents", name,
+         name);
   expect(error, name);
 }
 
@@ -84,7 +83,7 @@ enum spate_error volume_unmount(struct volume *volume) {
 
   free_memory(volume);
   target_close(&volume->target);
-  /* A volume that was dirty before, and was only looked at, stays as it was. */
+  /* A volume that was only read and was dirty before is still dirty, which is not an error. */
   return volume->config.read_only ? SPATE_OK : error;
 }
 

@@ -22,13 +22,13 @@ struct volume {
 void volume_open(struct volume *volume, const char *name, enum target_access access);
 /* Unmounts and closes. Ends the program if the volume cannot be left clean. */
 void volume_close(struct volume *volume);
-/* The same, but answers what unmounting came to. */
+/* The same, but returns the error. */
 enum spate_error volume_unmount(struct volume *volume);
 
-/* Memory for a volume that is about to be made: config without the place of the partition. */
+/* Allocates the memory of a volume that is about to be made: fills in config without the partition's place. */
 void volume_memory(struct volume *volume);
 
-/* spate_exfat_config.now: the local time, and its distance from UTC. */
+/* spate_exfat_config.now: the local time, and its offset from UTC. */
 void volume_now(void *context, struct spate_exfat_time *now);
 
 #endif

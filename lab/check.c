@@ -5,7 +5,7 @@
 #include <spate/player.h>
 #include <stdlib.h>
 
-/* The clip's next file. False: there are no more. */
+/* Opens the clip's next file. False: there are no more. */
 static bool open_part(struct spate_exfat *volume, unsigned part, struct spate_exfat_file *file) {
   char path[32];
 
@@ -19,7 +19,7 @@ static bool open_part(struct spate_exfat *volume, unsigned part, struct spate_ex
   return true;
 }
 
-/* One file from its first byte to its last. Returns the pages that were wrong. */
+/* Plays one file from its first byte to its last. Returns the number of wrong pages. */
 static uint64_t play(struct lab_machine *machine, struct spate_exfat_file *file, uint64_t at, struct spate_slot *slots,
                      uint32_t slot_count) {
   struct spate_player_config config = {.region = machine->ring,

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Is what was recorded in the files? The files of a stream, one behind the other, are the clip: page n of them carries
- * the stamp n. The files are found by their names and by exFAT's own structures, through the library.
- */
+/* Checks that the files contain what was recorded. The files of a stream, one after the other, are the clip: page n
+ * carries stamp n. The library finds the files by name through exFAT's own structures. */
 #ifndef SPATE_LAB_CHECK_H
 #define SPATE_LAB_CHECK_H
 
 #include "machine.h"
 #include <spate/exfat.h>
 
-#define LAB_FILE "CLIP.RAW" /* then CLIP_0002.RAW, as the recorder names them */
+#define LAB_FILE "CLIP.RAW" /* the recorder names the next ones CLIP_0002.RAW and so on */
 
-/* Every file through the player, by DMA into the ring, at the drive's speed; stamps looked at there. Writes "read". */
+/* Plays every file by DMA into the ring, at the drive's speed, and checks the stamps there. Writes "read". */
 void lab_check_read(struct lab_machine *machine, struct spate_exfat *volume, uint64_t bytes, struct json *json);
 
-/* Every page of every file, in what the drives hold. Writes "walk". */
+/* Checks every page of every file in the simulated drives' contents. Writes "walk". */
 void lab_check_walk(struct lab_machine *machine, struct spate_exfat *volume, uint64_t bytes, struct json *json);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A stream recorded into exFAT files by the library: format, mount, record with roll-over, close; then, if asked for,
- * read back through the player and every page of every file looked up in what the drives hold.
- */
+/* Records a stream with the library into exFAT files: format, mount, record with roll-over, close. If requested, it
+ * then reads the files back through the player, and checks every page of every file in the drives' contents. */
 #include "check.h"
 #include "experiments.h"
 #include "source.h"
@@ -24,7 +22,7 @@ struct files {
   struct spate_piece *pieces;
   struct lab_series series, events;
   uint64_t file_count;
-  /* what a power cut would take at its worst: pushed, and not in the length that the directory tells */
+  /* the most that a power cut could take: pushed bytes that the length in the directory does not cover */
   uint64_t closed_bytes, covered_bytes, cut_bytes_max;
   /* samples */
   uint64_t sampled_ps, sample_ps, sampled_out_bytes, sampled_in_bytes, sample_bytes;
@@ -40,39 +38,35 @@ static void event(void *context, struct spate_stream *stream, enum spate_event e
   struct files *files = context;
 
   (void)stream;
-  if (event == SPATE_EVENT_CLIP_CLOSED && value > 0) { /* one that was armed ahead and not used leaves no file */
+  if (event == SPATE_EVENT_CLIP_CLOSED && value > 0) { /* an armed clip that was not used leaves no file */
     files->file_count++;
     files->closed_bytes += value;
   }
-  if (event == SPATE_EVENT_ERROR || event == SPATE_EVENT_LOST) lab_fail("the recorder lost something");
+  if (event == SPATE_EVENT_ERROR || event == SPATE_EVENT_LOST) lab_fail("the recorder reported an error or lost data");
   lab_series_add(&files->events, (double[]){seconds(lab_machine_elapsed_ps(&files->machine)), event, (double)value});
 }
 
-/* ---- watching ---- */
+/* ---- observation ---- */
 
-/* What the directory tells: of the files that are closed, and of those that are armed, streaming or closing. */
+/* Bytes covered by the lengths in the directory: of closed files, and of those that are armed, streaming or closing. */
 static uint64_t published_bytes(const struct files *files) {
-  uint64_t bytes = files->closed_bytes;
-
-  for (unsigned i = 0; i < 2; i++)
-    if (files->stream.clips[i].state != 0) bytes += files->stream.clips[i].file.published_bytes;
-  return bytes;
+  return files->closed_bytes + spate_stream_published_bytes(&files->stream);
 }
 
 static void watch_cut(struct files *files) {
   uint64_t pushed_bytes = files->stream.counters.pushed_bytes;
   uint64_t covered_bytes = published_bytes(files);
 
-  /* The moment before it was published was the worst. */
+  /* The exposure is largest just before a length is published. */
   if (pushed_bytes - files->covered_bytes > files->cut_bytes_max)
     files->cut_bytes_max = pushed_bytes - files->covered_bytes;
   if (covered_bytes > files->covered_bytes) files->covered_bytes = covered_bytes;
 }
 
-/* Kelvin as drives state limits; 0: not stated. */
+/* From Kelvin, in which drives state limits. 0: not stated. */
 static int16_t celsius(uint32_t kelvin) { return (int16_t)(kelvin == 0 ? 0 : (int32_t)kelvin - 273); }
 
-/* Every second each drive is asked how warm it is; the recorder hears of the hottest. */
+/* Every second, reads each drive's temperature, and passes the highest on to the recorder. */
 static void watch_health(struct files *files) {
   uint64_t now_ps = sim_now_ps(files->machine.sim);
   bool ask = now_ps - files->health_ps >= HEALTH_PS, news = false;
@@ -82,7 +76,7 @@ static void watch_health(struct files *files) {
   for (unsigned i = 0; i < files->options->drives; i++) {
     struct spate_nvme *nvme = &files->machine.stack->drives[i].nvme;
     const struct spate_nvme_health *health = spate_nvme_health(nvme);
-    if (ask) lab_expect(spate_nvme_health_start(nvme), "asking for the health log");
+    if (ask) lab_expect(spate_nvme_health_start(nvme), "requesting the health log");
     if (hottest == NULL || health->temperature_c > spate_nvme_health(hottest)->temperature_c) hottest = nvme;
     news = news || health->sequence != files->health_seen[i];
     files->health_seen[i] = health->sequence;
@@ -143,15 +137,15 @@ static void make_volume(struct files *files) {
       .label = "LAB", .serial = 1, .cluster_bytes = (uint32_t)files->options->cluster_bytes};
 
   config.block = &files->machine.tap.block;
-  lab_expect(spate_exfat_format(&config, &format), "making the volume");
+  lab_expect(spate_exfat_format(&config, &format), "formatting the volume");
   lab_expect(spate_exfat_mount(&files->volume, &config, NULL), "mounting the volume");
 }
 
-/* Whole files only: as many as there is room for, if that is less than what was asked for. */
+/* How many bytes to record: what was requested, or as many whole files as fit, if that is less. */
 static uint64_t fit(struct files *files) {
   uint64_t free_bytes = 0;
 
-  lab_expect(spate_exfat_longest_free(&files->volume, 1, &free_bytes), "looking for room");
+  lab_expect(spate_exfat_longest_free(&files->volume, 1, &free_bytes), "looking for free space");
   uint64_t most_bytes = free_bytes / files->options->file_bytes * files->options->file_bytes;
   if (most_bytes == 0) lab_fail("--file: larger than the volume");
   return files->options->bytes < most_bytes ? files->options->bytes : most_bytes;
@@ -225,7 +219,7 @@ static void begin(struct files *files, const struct lab_options *options) {
   const uint64_t bytes = fit(files);
   files->sample_bytes = bytes / options->samples;
   if (options->rate > 0) files->sample_ps = (uint64_t)((double)bytes / options->rate / (double)options->samples * 1e12);
-  open_recorder(files); /* arming waits, and the source has nothing to push yet */
+  open_recorder(files); /* arming waits, so the source starts afterwards */
   lab_source_init(&files->source, &files->machine, &files->stream, bytes);
 }
 

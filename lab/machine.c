@@ -28,7 +28,7 @@ static struct sim_link_config link_of(const struct lab_options *options, const s
   return link;
 }
 
-/* Half of a command's cost before it goes out, half when it is back. */
+/* Half of a command's cost is charged when it is submitted, half when it completes. */
 static struct sim_host host_of(const struct lab_options *options) {
   struct sim_host host = options->host->cost;
 
@@ -40,8 +40,8 @@ static struct sim_host host_of(const struct lab_options *options) {
   return host;
 }
 
-/* The source touches each page of the ring in two places only, which costs the most when each is a page of the
- * simulating PC's too. A wish: nothing depends on it. */
+/* The source writes only two places in each page of the ring, which is slow with small pages on the simulating PC.
+ * Large pages are only faster: nothing depends on them. */
 static void use_large_pages(const struct spate_region *ring) {
   const uintptr_t start = ((uintptr_t)ring->start + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1);
   const uintptr_t end = ((uintptr_t)ring->start + ring->bytes) & ~(LARGE_PAGE_BYTES - 1);
@@ -49,7 +49,7 @@ static void use_large_pages(const struct spate_region *ring) {
   if (end > start) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 
-/* Before anything is asked of the drives: where they are, and how hot they begin. */
+/* Sets the air temperature and the drives' temperature, before the library opens the drives. */
 static void surround(struct lab_machine *machine) {
   const struct lab_options *options = machine->options;
 
@@ -78,7 +78,7 @@ void lab_machine_open(struct lab_machine *machine, const struct lab_options *opt
   *machine = (struct lab_machine){.options = options, .profile = profile, .stack = sim_stack_new(&config)};
   machine->sim = machine->stack->sim;
   surround(machine);
-  lab_expect(sim_stack_open(machine->stack), "bringing the drives up");
+  lab_expect(sim_stack_open(machine->stack), "opening the drives");
   machine->ring = sim_stack_region(machine->stack, ring_bytes, SIM_LOGIC);
   use_large_pages(machine->ring);
   lab_tap_init(&machine->tap, machine->stack->block, machine->sim, machine->ring);
@@ -88,7 +88,7 @@ void lab_machine_close(struct lab_machine *machine) {
   const char *first = NULL;
 
   lab_expect(sim_stack_close(machine->stack), "shutting the drives down");
-  if (sim_take_violations(machine->sim, &first) > 0) lab_fail("the host did what is forbidden: %s", first);
+  if (sim_take_violations(machine->sim, &first) > 0) lab_fail("the host violated the specification: %s", first);
   sim_stack_free(machine->stack);
 }
 
@@ -139,7 +139,7 @@ bool lab_machine_stamp(struct lab_machine *machine, uint64_t at, struct sim_stam
   return sim_store_stamp(sim_drive_store(machine->stack->drives[drive].drive), at, stamp) && stamp->clip == CLIP;
 }
 
-/* ---- the drives' state ---- */
+/* ---- state of the drives ---- */
 
 static struct sim_media *media_at(const struct lab_machine *machine, unsigned index) {
   return sim_drive_media(machine->stack->drives[index].drive);
@@ -169,7 +169,7 @@ double lab_machine_throttled_s(const struct lab_machine *machine) {
   return (double)longest_ps / (double)SIM_PS_PER_S;
 }
 
-/* ---- what is said of it ---- */
+/* ---- results ---- */
 
 void lab_machine_write(const struct lab_machine *machine, struct json *json) {
   const struct sim_link_config *link = &sim_drive_link(machine->stack->drives[0].drive)->config;

@@ -8,7 +8,7 @@
 #define SUB_SHIFT 4u
 #define SUB_COUNT (1u << SUB_SHIFT)
 
-/* Values below 16 have a bucket each; above, the four bits behind the leading one choose it. */
+/* Values below 16 have a bucket each. Above, the four bits after the leading one select it. */
 static unsigned bucket_of(uint64_t ns) {
   if (ns < SUB_COUNT) return (unsigned)ns;
   unsigned log2 = 63u - (unsigned)__builtin_clzll(ns);

@@ -12,7 +12,7 @@
 
 #define HOSTS 3u
 
-/* Linux has a cost for each size and way of writing: whoever asks for a run knows it (bench/lab/kernel.py). */
+/* The cost under Linux differs by size and way of writing. The caller knows it (bench/lab/kernel.py). */
 static const struct lab_host *hosts(void) {
   static struct lab_host table[HOSTS] = {
       {.name = "a53", .what = "Cortex-A53, 1.2 GHz, this library on bare metal"},
@@ -23,7 +23,7 @@ static const struct lab_host *hosts(void) {
                 .poll_instructions = 100,
                 .write_ns = 40,
                 .read_ns = 40}},
-      {.name = "none", .what = "a processor that costs nothing, as logic does"},
+      {.name = "none", .what = "no processor cost, as with logic"},
   };
 
   table[0].cost = sim_host_a53;
@@ -38,7 +38,7 @@ static const struct lab_host *host_find(const char *name) {
 
 /* ---- values ---- */
 
-/* A share or a temperature has no unit, a size and a rate may have one. */
+/* A share or a temperature has no unit. A size or a rate may have one. */
 static double number(const char *name, const char *word) {
   double value;
 
@@ -126,15 +126,15 @@ static void check(const struct lab_options *options) {
   const bool part_of_a_page = block_bytes == 512u || block_bytes == 1024u || block_bytes == 2048u;
 
   if (block_bytes == 0 || (block_bytes % SPATE_PAGE_BYTES != 0 && !part_of_a_page))
-    lab_fail("--block: whole pages of %u bytes, or 512, 1024 or 2048", SPATE_PAGE_BYTES);
+    lab_fail("--block: must be a multiple of %u, or 512, 1024 or 2048", SPATE_PAGE_BYTES);
   if (part_of_a_page && strcmp(options->op, "alternate") == 0)
-    lab_fail("--block: pages are compared, and less than %u bytes are none", SPATE_PAGE_BYTES);
+    lab_fail("--block: must be at least %u bytes with --op alternate, which compares pages", SPATE_PAGE_BYTES);
   if ((strcmp(options->host->name, "linux") == 0) != (options->command_ns > 0))
-    lab_fail("--command-ns: with --host linux, and there it is needed");
+    lab_fail("--command-ns: is required with --host linux, and not allowed with other hosts");
   if (options->depth == 0) lab_fail("--depth: at least 1");
   if (options->drives == 0 || options->drives > SIM_DRIVES_MAX) lab_fail("--drives: 1 to %u", SIM_DRIVES_MAX);
   if (options->bytes < options->block_bytes) lab_fail("--bytes: at least one block");
-  if (options->filled > 1) lab_fail("--filled: a share, 0 to 1");
+  if (options->filled > 1) lab_fail("--filled: must be a share from 0 to 1");
   if (options->samples == 0) lab_fail("--samples: at least 1");
   if (options->ring_bytes < 2 * options->block_bytes) lab_fail("--ring: at least two blocks");
 }
@@ -168,7 +168,7 @@ void lab_options_parse(struct lab_options *options, int count, char **words) {
     int index = 0;
     int got = getopt_long(count, words, "", table, &index);
     if (got == -1) break;
-    if (got != 0) exit(2); /* getopt has said why */
+    if (got != 0) exit(2); /* getopt has printed the error */
     set(options, &fields[index], optarg);
   }
   if (optind + 1 != count) lab_fail("usage: EXPERIMENT --option value ...: one experiment, not %d", count - optind);

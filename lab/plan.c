@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stream needs on a drive. The ring in memory that never overruns and why it has to be so large, the
- * queue depth, how long the drive sustains the rate, how warm it gets. From the drive's profile, without simulating a
- * command; tests/lab/simulated/test_plan_recorder.c runs the recorder on the simulated drive and compares.
+ * What a stream needs on a drive: the smallest ring that does not overrun and the reason for its size, the queue depth,
+ * how long the drive sustains the rate, its temperature. Computed from the drive's profile without simulating commands.
+ * tests/lab/simulated/test_plan_recorder.c runs the recorder on the simulated drive and compares.
  */
 #include "plan.h"
 #include "json.h"
@@ -24,7 +24,7 @@ enum { FITS = 0, OVERRUNS = 1, WRONG = 2 };
 #define BYTES_MAX       UINT64_C(100000000000000000)
 #define RATE_MIN        1e6
 #define RATE_MAX        1e12
-#define RATE_STEP       1e7 /* of a rate that is proposed */
+#define RATE_STEP       1e7 /* resolution of a proposed rate */
 
 struct plan {
   const struct sim_profile *profile;
@@ -33,41 +33,41 @@ struct plan {
   bool ring_given, retain, json;
   struct sim_media_outlook outlook;
   uint32_t depth;
-  uint64_t ring_bytes;   /* that the stream needs */
-  double loss_bytes;     /* of a power cut, at most */
-  double rate_that_fits; /* where the one that was asked for does not: the most that does, 0: none */
+  uint64_t ring_bytes;   /* needed by the stream */
+  double loss_bytes;     /* the most that a power cut can take */
+  double rate_that_fits; /* if the requested rate does not fit: the highest that does; 0: none */
 };
 
-static const char *program, *common_options; /* as the user knows them */
+static const char *program, *common_options; /* as the user typed it; help lines */
 
 static const char usage[] =
     " --profile FILE --rate RATE [options]\n"
     "\n"
-    "What a stream needs on a drive: the ring in memory that never overruns, the queue depth, how long the drive\n"
-    "sustains the rate, how warm it gets.\n"
+    "What a stream needs on a drive: the smallest ring that does not overrun, the queue depth, how long the drive\n"
+    "sustains the rate, and how hot it gets.\n"
     "\n"
     "  --profile FILE      the drive: a name that --list shows, or a file, as ./my.profile\n"
-    "  --rate RATE         of the stream, as 1.6GB/s or 900MB/s\n"
-    "  --bytes SIZE        to record, as 500GB or 2TB; otherwise what is free, or all of a full drive\n"
-    "  --filled SHARE      of the drive that was written before and not trimmed, 0 to 1; 1 writes over a full drive\n"
-    "  --ring SIZE         the ring that you have, as 512MiB: how long does it last?\n"
-    "  --retain            the ring keeps what is not flushed, so that a drive that loses power loses nothing\n"
-    "  --checkpoint-ms N   a flush and a new length in the directory this often (500); 0: never\n"
-    "  --piece SIZE        of a request (512KiB)\n"
-    "  --generation N      of the link, if it is slower than the drive's own\n"
-    "  --lanes N           likewise\n"
+    "  --rate RATE         of the stream, such as 1.6GB/s or 900MB/s\n"
+    "  --bytes SIZE        to record, such as 500GB or 2TB; default: the free space, or all of a full drive\n"
+    "  --filled SHARE      share of the drive that is already written and not trimmed, 0 to 1; 1: a full drive\n"
+    "  --ring SIZE         the ring that you have, such as 512MiB: says how long it lasts\n"
+    "  --retain            the ring keeps data until it is flushed, so that a power loss of the drive loses nothing\n"
+    "  --checkpoint-ms N   interval of flushes and of new lengths in the directory (500); 0: none\n"
+    "  --piece SIZE        size of a request (512KiB)\n"
+    "  --generation N      of the link, if it is slower than the drive\n"
+    "  --lanes N           of the link, if it has fewer than the drive\n"
     "  --payload N         MPS of the link: 128, 256 or 512 (256)\n"
-    "  --fetch RATE        the most that your bridge fetches from memory, if that is less than the link\n"
+    "  --fetch RATE        the highest rate at which your bridge reads memory, if it limits the link\n"
     "  --list              the profiles\n";
 
 static const char more_usage[] =
     "\n"
     "Sizes are decimal (kB, MB, GB, TB) or binary (KiB, MiB, GiB, TiB).\n"
-    "Exit status: 0 the stream is sustained, 1 it overruns, 2 the question was wrong.\n"
+    "Exit status: 0 the stream is sustained, 1 it overruns, 2 wrong options.\n"
     "\n"
-    "Why a ring? A drive is faster than the stream on average, and at times it is not: while it writes its own "
-    "tables,\n"
-    "while it flushes, after its SLC cache has run out, when it is hot. What arrives meanwhile waits in the ring.\n"
+    "Why a ring? A drive is faster than the stream on average, but not always: not while it writes its own tables,\n"
+    "while it flushes, after its SLC cache has run out, or when it is hot. Data that arrives meanwhile waits in the\n"
+    "ring.\n"
     "\n";
 
 static void show_help(void) {
@@ -86,11 +86,11 @@ static _Noreturn void fail(const char *format, ...) {
   va_start(arguments, format);
   (void)vfprintf(stderr, format, arguments);
   va_end(arguments);
-  (void)fprintf(stderr, "\n%s --help explains.\n", program);
+  (void)fprintf(stderr, "\nSee %s --help.\n", program);
   exit(WRONG);
 }
 
-/* ---- the question ---- */
+/* ---- options ---- */
 
 static double rate(const char *option, const char *word) {
   double bytes_per_s;
@@ -112,7 +112,7 @@ static uint64_t size(const char *option, const char *word, uint64_t least, uint6
   return bytes;
 }
 
-/* Without a unit. */
+/* A number without a unit. */
 static double number(const char *option, const char *word, double least, double most) {
   char *end;
   const double value = strtod(word, &end);
@@ -168,7 +168,7 @@ static const struct option options[] = {
     {"payload", required_argument, NULL, PAYLOAD},
     {"fetch", required_argument, NULL, FETCH},
     {"output-format", required_argument, NULL, FORMAT},
-    {"bind", no_argument, NULL, NO_MATTER}, /* every command of spate takes these; there is nothing to do for them */
+    {"bind", no_argument, NULL, NO_MATTER}, /* every command of spate takes these; they have no effect here */
     {"progress", required_argument, NULL, NO_MATTER},
     {"verbose", no_argument, NULL, 'v'},
     {"list", no_argument, NULL, LIST},
@@ -224,16 +224,16 @@ static void take_option(struct plan *plan, int option) {
   case 'v': break;
   case LIST: list_profiles(stdout); exit(FITS);
   case 'h': show_help(); exit(FITS);
-  default: exit(WRONG); /* getopt has said why */
+  default: exit(WRONG); /* getopt has printed the error */
   }
 }
 
-static void take_question(struct plan *plan, int count, char **words) {
+static void parse_options(struct plan *plan, int count, char **words) {
   int option;
 
   while ((option = getopt_long(count, words, "hv", options, NULL)) != -1) {
     if (option == '?') {
-      (void)fprintf(stderr, "%s --help explains.\n", program);
+      (void)fprintf(stderr, "See %s --help.\n", program);
       exit(WRONG);
     }
     take_option(plan, option);
@@ -243,9 +243,9 @@ static void take_question(struct plan *plan, int count, char **words) {
   if (plan->stream.rate <= 0) fail("how fast is the stream? --rate, as 1.6GB/s");
 }
 
-/* ---- the answer ---- */
+/* ---- computation ---- */
 
-static void meet(struct plan *plan) {
+static void complete_options(struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   struct sim_media_stream *stream = &plan->stream;
   const double capacity = (double)profile->capacity_bytes;
@@ -265,7 +265,7 @@ static void meet(struct plan *plan) {
   if (stream->piece_bytes > stream->bytes) stream->piece_bytes = (uint32_t)stream->bytes;
 }
 
-static void answer(struct plan *plan) {
+static void compute(struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   const struct sim_media_stream *stream = &plan->stream;
   double checkpoint_s;
@@ -290,7 +290,7 @@ static double rate_that_fits(const struct plan *asked) {
     struct plan plan = *asked;
     const uint64_t between = fitting + (too_fast - fitting) / 2u;
     plan.stream.rate = (double)between * RATE_STEP;
-    answer(&plan);
+    compute(&plan);
     if (fits(&plan))
       fitting = between;
     else
@@ -315,9 +315,9 @@ static const char *reason(const struct plan *plan) {
   return "requests are on their way";
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
-static void say_bytes(const char *what, double bytes) {
+static void print_bytes(const char *what, double bytes) {
   static const struct {
     const char *name;
     double worth;
@@ -329,36 +329,37 @@ static void say_bytes(const char *what, double bytes) {
   (void)printf("%s%.4g %s", what, bytes / binary[i].worth, binary[i].name);
 }
 
-static void say_time(const char *what, double seconds) {
+static void print_time(const char *what, double seconds) {
   if (seconds >= 120)
     (void)printf("%s%u min %u s", what, (unsigned)seconds / 60, (unsigned)seconds % 60);
   else
     (void)printf("%s%.4g s", what, seconds);
 }
 
-static void tell_ring(const struct plan *plan) {
+static void print_ring(const struct plan *plan) {
   const struct sim_media_outlook *outlook = &plan->outlook;
   const struct sim_media_stream *stream = &plan->stream;
 
-  say_bytes("ring         ", (double)plan->ring_bytes);
-  say_time(", most of it needed after ", outlook->worst_s);
+  print_bytes("ring         ", (double)plan->ring_bytes);
+  print_time(", fullest after ", outlook->worst_s);
   (void)printf(": %s\n", reason(plan));
   if (outlook->falls_behind)
-    (void)printf("             and the more is recorded, the more: this drive is slower than the stream for good\n");
-  if (plan->retain) (void)printf("             with what has not been flushed, which the ring retains\n");
+    (void)printf(
+        "             and a longer recording needs more: in the long run this drive is slower than the stream\n");
+  if (plan->retain) (void)printf("             includes data that is not flushed yet, which the ring retains\n");
   if (!plan->ring_given) return;
-  say_bytes("your ring    ", (double)stream->ring_bytes);
+  print_bytes("your ring    ", (double)stream->ring_bytes);
   if (plan->ring_bytes <= stream->ring_bytes)
     (void)printf(" is enough\n");
   else if (isfinite(outlook->sustained_s)) {
-    say_time(" overruns after ", outlook->sustained_s);
+    print_time(" overruns after ", outlook->sustained_s);
     (void)printf(" and %.1f GB\n", outlook->sustained_s * stream->rate / 1e9);
   } else {
-    (void)printf(" holds the stream, but not what has to be retained besides\n");
+    (void)printf(" holds the stream, but not the data to be retained as well\n");
   }
 }
 
-static void tell_rate(const struct plan *plan) {
+static void print_rate(const struct plan *plan) {
   const char *what = plan->ring_given ? "your ring holds" : "this drive sustains";
 
   if (fits(plan)) return;
@@ -368,42 +369,42 @@ static void tell_rate(const struct plan *plan) {
     (void)printf("what fits    nothing: even %.0f MB/s is more than %s\n", RATE_STEP / 1e6, what);
 }
 
-static void tell(const struct plan *plan) {
+static void print_plan(const struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   const struct sim_media_outlook *outlook = &plan->outlook;
   const struct sim_media_stream *stream = &plan->stream;
 
-  (void)printf("drive        %s, %.0f GB, %.0f %% written before\n", profile->model,
+  (void)printf("drive        %s, %.0f GB, %.0f %% already written\n", profile->model,
                (double)profile->capacity_bytes / 1e9, stream->filled * 100);
   (void)printf("link         Gen%u x%u, MPS %u: %.2f GB/s to the drive\n", plan->link.generation, plan->link.lanes,
                plan->link.payload_bytes, stream->link_rate / 1e9);
   (void)printf("stream       %.3g GB/s, %.4g GB", stream->rate / 1e9, (double)stream->bytes / 1e9);
-  say_time(" in ", (double)stream->bytes / stream->rate);
+  print_time(" in ", (double)stream->bytes / stream->rate);
   (void)printf("\n%s\n", fits(plan) ? "sustained    yes" : "sustained    NO");
-  tell_ring(plan);
-  tell_rate(plan);
+  print_ring(plan);
+  print_rate(plan);
   (void)printf("queue depth  %u requests", plan->depth);
-  say_bytes(" of ", stream->piece_bytes);
+  print_bytes(" of ", stream->piece_bytes);
   (void)printf("\n");
   if (isfinite(outlook->edge_s)) {
-    say_time("SLC cache    runs out after ", outlook->edge_s);
+    print_time("SLC cache    runs out after ", outlook->edge_s);
     (void)printf(" and %.1f GB\n", outlook->edge_s * stream->rate / 1e9);
   }
   if (stream->checkpoint_ms > 0) {
     (void)printf("power cut    %.1f ms at most for a flush", (double)outlook->flush_ps_max * 1e-9);
-    say_bytes("; costs at most ", plan->loss_bytes);
+    print_bytes("; costs at most ", plan->loss_bytes);
     (void)printf("\n");
   }
   (void)printf("temperature  %.0f C at most, with %.3g K/W to air of %.0f C", outlook->temperature_max_c,
                profile->heat_resistance, profile->ambient_c);
   if (outlook->throttled_s > 0)
-    say_time("; throttles for ", outlook->throttled_s);
+    print_time("; throttles for ", outlook->throttled_s);
   else
     (void)printf("; throttles at %.0f C", profile->throttle_c);
   (void)printf("\n");
 }
 
-static void tell_json(const struct plan *plan) {
+static void print_json(const struct plan *plan) {
   const struct sim_media_outlook *outlook = &plan->outlook;
   const struct sim_media_stream *stream = &plan->stream;
   struct json json = {.to = stdout};
@@ -442,13 +443,13 @@ int plan_run(const char *name, const char *common, int count, char **words) {
 
   program = name;
   common_options = common;
-  take_question(&plan, count, words);
-  meet(&plan);
-  answer(&plan);
+  parse_options(&plan, count, words);
+  complete_options(&plan);
+  compute(&plan);
   if (!fits(&plan)) plan.rate_that_fits = rate_that_fits(&plan);
   if (plan.json)
-    tell_json(&plan);
+    print_json(&plan);
   else
-    tell(&plan);
+    print_plan(&plan);
   return fits(&plan) ? FITS : OVERRUNS;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Requests straight to the device. Addresses rise; at the end of the drive they begin again. What is written carries
- * stamps, and in turns of writing and reading what is read is held against them.
- */
+/* Requests straight to the device. Addresses rise, and start again at the end of the drive. Written data carries
+ * stamps. In turns of writing and reading, the data that was read is compared with them. */
 #include "experiments.h"
 
 #include <stdlib.h>
@@ -26,7 +24,7 @@ struct raw {
   enum op op;
   struct slot *slots, *free;
   uint64_t requests, next, done;
-  uint64_t span;     /* requests that the device has room for */
+  uint64_t span;     /* how many requests fit on the device */
   uint64_t per_turn; /* requests */
   uint64_t wrong_pages;
   struct lab_times times;
@@ -61,7 +59,7 @@ static void request_done(struct spate_io *io) {
   raw->free = slot;
 }
 
-/* Where request `number` goes, and which way. Turns: one is written, then the same is read. */
+/* Address and direction of request `number`. In turns: a range is written, then read. */
 static enum spate_op place(const struct raw *raw, uint64_t number, uint64_t *position) {
   if (raw->op != OP_ALTERNATE) {
     *position = number % raw->span;
@@ -98,7 +96,7 @@ static bool submit(struct raw *raw) {
   return true;
 }
 
-/* A turn begins when the one before is complete: a host that is told one thing after the other. */
+/* A turn begins when the previous one is complete: like a host with one job at a time. */
 static bool may_submit(const struct raw *raw) {
   if (raw->free == NULL || raw->next == raw->requests) return false;
   return raw->op != OP_ALTERNATE || raw->next % raw->per_turn != 0 || raw->done == raw->next;
@@ -115,7 +113,7 @@ static void run(struct raw *raw) {
   }
 }
 
-/* A page at least: drives take data in pages of memory. */
+/* At least a page: drives take data in pages of memory. */
 static uint64_t ring_step(const struct lab_options *options) {
   return options->block_bytes < SIM_PAGE ? SIM_PAGE : options->block_bytes;
 }
@@ -135,14 +133,15 @@ static void prepare(struct raw *raw, const struct lab_options *options) {
   raw->requests = options->bytes / options->block_bytes;
   raw->span = (block->blocks << block->block_shift) / options->block_bytes;
   raw->per_turn = options->turn_bytes / options->block_bytes;
-  if (raw->per_turn < options->depth) lab_fail("--turn: shorter than what is in flight");
+  if (raw->per_turn < options->depth)
+    lab_fail("--turn: must be at least the requests in flight (--block times --depth)");
   raw->sample_requests = raw->requests / options->samples;
   if (raw->sample_requests == 0) raw->sample_requests = 1;
   lab_series_init(&raw->series, columns);
   raw->slots = calloc(options->depth, sizeof *raw->slots);
   if (raw->slots == NULL) lab_fail("no memory for %u requests", (unsigned)options->depth);
   for (uint64_t i = options->depth; i-- > 0;) {
-    /* What is only read is not looked at: it all goes to one place. */
+    /* Nobody looks at data that is only read, so all of it goes to one place. */
     uint64_t ring_offset = raw->op == OP_READ ? 0 : i * ring_step(options);
     raw->slots[i] = (struct slot){.raw = raw, .ring_offset = ring_offset, .next_free = raw->free};
     raw->free = &raw->slots[i];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
-/* Calm for so long, and it returns to its full rate. */
+/* After this long without a warning, the source returns to its full rate. */
 #define CALM_PS (2 * SIM_PS_PER_S)
 
-/* The clock stops here, so that a processor that idles finds the piece in time. */
+/* An event that does nothing: it stops the clock here, so that an idle processor finds the piece in time. */
 static void piece_full(void *context, uint64_t number) {
   (void)context;
   (void)number;
@@ -35,7 +35,7 @@ void lab_source_init(struct lab_source *source, struct lab_machine *machine, str
   if (source->rate > 0) plan_next(source);
 }
 
-/* False: the recorder has no room. */
+/* False: the recorder is full. */
 static bool push_one(struct lab_source *source) {
   uint64_t ring_offset = source->pushed % source->ring_pieces * source->piece_bytes;
 
@@ -87,7 +87,7 @@ void lab_source_listen(struct lab_source *source, enum spate_level level) {
   else if (now_ps - source->calm_since_ps >= CALM_PS)
     to = source->full_rate;
   bool changing = source->change_ps != UINT64_MAX;
-  if (to == (changing ? source->change_to : source->rate)) return; /* NOLINT: both are one of two given numbers */
+  if (to == (changing ? source->change_to : source->rate)) return; /* NOLINT: both are one of two exact values */
   source->change_to = to;
   source->change_ps = now_ps + source->react_ps;
 }

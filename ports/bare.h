@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a board without an operating system supplies to ports/common, which makes the rest of board.h of it. */
+/* What a board without an operating system supplies to ports/common, which implements the rest of board.h with it. */
 #ifndef SPATE_PORTS_BARE_H
 #define SPATE_PORTS_BARE_H
 
@@ -10,7 +10,7 @@ struct board_range {
   size_t bytes;
 };
 
-/* Where memory is. */
+/* The board's memory map. */
 struct board_layout {
   struct board_range queue;  /* uncached, or coherent: board_queue_memory() */
   struct board_range memory; /* ordinary, cached: board_memory() */
@@ -18,15 +18,13 @@ struct board_layout {
 };
 extern const struct board_layout board_layout;
 
-/* The words that the host started the board with, separated by blanks or NULs, for board_argument(): the start-up code
- * writes them here. They may fill all but the last byte. A board that gets no words leaves it as it is. */
+/* The words that the host started the board with, separated by blanks or NULs, for board_argument(). The start-up code
+ * writes them here. They may fill all but the last byte. A board without words leaves it unchanged. */
 #define BOARD_WORDS_BYTES 1024u
 extern char board_words[BOARD_WORDS_BYTES];
 
-/*
- * Release PERST#, and open the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when that
- * was, or 0 if long before the board started us. Errors as of spate_pcie_*_open().
- */
+/* Releases PERST#, and opens the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when
+ * PERST# was released, or 0 if that was long before the board started. Errors: those of spate_pcie_*_open(). */
 SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks);
 
 #endif

@@ -16,7 +16,7 @@
 #define NAME_MAX_  200u
 #define HUGE_BYTES ((size_t)2 << 20)
 
-/* ---- who lives ---- */
+/* ---- locks ---- */
 
 static struct flock lock_of(short byte) {
   return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
@@ -57,8 +57,8 @@ static bool is_same_file(const char *path, int fd) {
   return stat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
-/* What is there under this name goes, unless its producer lives. */
-static int remove_dead(const char *path) {
+/* Removes an earlier ring of this name, unless its producer is still alive. */
+static int remove_stale(const char *path) {
   const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   int error = 0;
 
@@ -71,15 +71,15 @@ static int remove_dead(const char *path) {
   return error;
 }
 
-/* A file without a name, until ring_memory_show(): nobody sees it half made, and nothing is left of a process that is
- * killed meanwhile. */
+/* Opens a file without a name; ring_memory_show() gives it one. So nobody sees an incomplete ring, and a process that
+ * is killed before that leaves nothing behind. */
 static int open_shared(struct ring_memory *memory, const char *name) {
   char *path = malloc(sizeof SHM_FOLDER "/spate-" + strlen(name));
 
   if (path == NULL) return ENOMEM;
   (void)sprintf(path, SHM_FOLDER "/spate-%s", name);
   memory->path = path;
-  const int error = remove_dead(path);
+  const int error = remove_stale(path);
   if (error != 0) return error;
   memory->fd = open(SHM_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   return memory->fd < 0 ? errno : 0;
@@ -96,7 +96,7 @@ int ring_memory_show(struct ring_memory *memory) {
 
 /* ---- a path ---- */
 
-/* A slip of the hand must not cost a file of something else. */
+/* Refuses a file that holds anything but a ring, so that a mistyped path destroys nothing. */
 static int check_file(int fd, const struct stat *status) {
   char magic[sizeof SPATE_RING_MAGIC - 1u];
 
@@ -118,7 +118,7 @@ static int open_path(struct ring_memory *memory, const char *path) {
   return ring_memory_is_locked(memory->fd, SPATE_RING_LOCK_RECORDER) ? EBUSY : 0;
 }
 
-/* ---- */
+/* ---- allocation ---- */
 
 size_t ring_memory_step_bytes(int fd) {
   struct statfs status;
@@ -129,7 +129,7 @@ size_t ring_memory_step_bytes(int fd) {
 
 static uint64_t up_to(uint64_t bytes, uint64_t step) { return (bytes + step - 1u) / step * step; }
 
-/* A store into memory that is not there would kill the program, so all of it is allocated now. */
+/* Allocates all of the memory now: a store into a page that cannot be allocated later would raise SIGBUS. */
 static int allocate(const struct ring_memory *memory) {
   struct stat status;
 

@@ -14,15 +14,16 @@
 
 #define TOTAL_BYTES_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 36 : 30))
 #define OPEN_MS         500
-#define SLEEP_MS        100 /* then it looks again, whatever the recorder does */
+#define SLEEP_MS        100 /* the longest sleep: then the counter is read again, even if the recorder wakes nobody */
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the layout is little-endian"
 #endif
-/* A counter that is read in two halves would be wrong now and then. */
+/* A counter that is read in two halves can be wrong. */
 _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "counters of 64 bits are read and written at once");
 
-/* What the recorder can write to is read from the header; everything else is kept here, too. */
+/* Only what the recorder writes is read from the shared header. Everything else is kept here as well, so that a faulty
+ * recorder cannot change it. */
 struct spate_ring {
   struct ring_memory memory;
   struct spate_ring_header *header;
@@ -31,7 +32,7 @@ struct spate_ring {
   uint32_t slot_bytes, slots;
   uint64_t filled;
   bool claimed, over;
-  uint32_t open_bytes; /* in the next slot, by spate_ring_write() */
+  uint32_t open_bytes; /* in the next slot, written by spate_ring_write() and not published yet */
   int64_t open_since_ms;
 };
 
@@ -44,7 +45,7 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
 static bool is_power_of_two(uint32_t number, uint32_t least, uint32_t most) {
   return number >= least && number <= most && (number & (number - 1u)) == 0;
@@ -60,7 +61,7 @@ static void fill_in(struct spate_ring *ring, uint64_t slots_offset_bytes) {
   header->table_offset_bytes = SPATE_RING_PAGE;
   header->slots_offset_bytes = slots_offset_bytes;
   header->total_bytes = ring->memory.bytes;
-  /* A recorder that looks at a file or device meanwhile takes it for a ring once the magic is there. */
+  /* A recorder that opens the file or device meanwhile accepts it as a ring as soon as it sees the magic. */
   __atomic_thread_fence(__ATOMIC_RELEASE);
   uint64_t magic;
   memcpy(&magic, SPATE_RING_MAGIC, sizeof magic);
@@ -102,7 +103,7 @@ int spate_ring_create(struct spate_ring **ring, const char *name, uint32_t slot_
 
 /* ---- room ---- */
 
-/* Free slots; EPROTO when the recorder's counter cannot be. */
+/* Counts the free slots. EPROTO: the recorder's counter is impossible. */
 static int free_slots(const struct spate_ring *ring, uint32_t *count) {
   const uint64_t held = ring->filled - load(&ring->header->released);
 
@@ -111,15 +112,15 @@ static int free_slots(const struct spate_ring *ring, uint32_t *count) {
   return 0;
 }
 
-/* SYS_futex takes the kernel's old time on machines of 32 bits, which is two longs as on those of 64. */
+/* On 32-bit machines SYS_futex takes the kernel's old timespec: two longs, as on 64-bit machines. */
 static void sleep_on(uint32_t *futex, uint32_t seen, int64_t limit_ms) {
   const long limit[2] = {(long)(limit_ms / 1000), (long)(limit_ms % 1000) * 1000000L};
 
   (void)syscall(SYS_futex, futex, FUTEX_WAIT, seen, limit, NULL, 0);
 }
 
-/* The recorder changes `released`, then the futex, then looks at `waiting`: either it sees that somebody waits, or the
- * room is seen here, or the futex has changed and nobody sleeps. */
+/* The recorder changes `released`, then the futex, then reads `waiting`. So no wake-up is lost: either the recorder
+ * sees `waiting`, or this function sees the free slots, or the futex has changed and the kernel does not sleep. */
 static int wait_once(struct spate_ring *ring, uint32_t wanted, int64_t limit_ms) {
   struct spate_ring_header *header = ring->header;
   const uint32_t seen = __atomic_load_n(&header->released_events, __ATOMIC_SEQ_CST);
@@ -178,14 +179,16 @@ int spate_ring_publish(struct spate_ring *ring, uint32_t bytes) {
 }
 
 void spate_ring_lost(struct spate_ring *ring, uint64_t bytes) {
-  /* Only the producer writes it. */
+  /* Only the producer writes this counter, so a load and a store are enough. */
   __atomic_store_n(&ring->header->lost_bytes, load(&ring->header->lost_bytes) + bytes, __ATOMIC_SEQ_CST);
 }
 
 /* ---- bytes ---- */
 
-/* A slow source is on the drive as soon as a fast one: whole pages go, the rest moves on. Without a slot to move to it
- * stays: then the recorder is behind anyway. */
+/* Publishes the whole pages of a partly filled slot, so that the data of a slow source do not wait until the slot is
+ * full. The rest moves to the next slot. If no slot is free for it, nothing is published: the recorder is behind
+ * anyway.
+ */
 static void hand_over_pages(struct spate_ring *ring) {
   const uint32_t whole = ring->open_bytes & ~(SPATE_RING_PAGE - 1u), rest = ring->open_bytes - whole;
   uint32_t count;
@@ -206,7 +209,7 @@ static void copy_in(struct spate_ring *ring, const uint8_t *data, uint32_t bytes
   ring->open_bytes = 0;
 }
 
-/* Slots that `bytes` more need, with the one that is partly filled. */
+/* How many slots `bytes` more need, counting the one that is partly filled. */
 static uint64_t slots_for(const struct spate_ring *ring, size_t bytes) {
   return ((uint64_t)ring->open_bytes + bytes + ring->slot_bytes - 1u) / ring->slot_bytes;
 }
@@ -252,7 +255,7 @@ static bool is_empty(const struct spate_ring *ring) {
   return free_slots(ring, &count) == 0 && count == ring->slots;
 }
 
-/* What is in the ring yet waits for a recorder to come. */
+/* A ring that still holds data is kept for a recorder that starts later. */
 void spate_ring_close(struct spate_ring *ring) {
   if (ring == NULL) return;
   ring_memory_unlock(&ring->memory);
@@ -267,7 +270,7 @@ void spate_ring_detach(struct spate_ring *ring) {
   free(ring);
 }
 
-/* ---- what is known ---- */
+/* ---- state and errors ---- */
 
 bool spate_ring_has_recorder(const struct spate_ring *ring) {
   return ring_memory_is_locked(ring->memory.fd, SPATE_RING_LOCK_RECORDER);
@@ -286,13 +289,13 @@ const char *spate_ring_sentence(int error) {
   case 0: return "no error";
   case EAGAIN: return "every slot is full: the recorder is slower than the source, or there is none";
   case EBUSY: return "another producer has this ring, or a recorder still writes from it";
-  case EEXIST: return "the file holds something that is no ring";
+  case EEXIST: return "the file is not a ring, and is not overwritten";
   case EINVAL: return "a name, a size, a number of slots or a length is wrong, or a slot was not claimed";
-  case EMSGSIZE: return "the whole ring is smaller than what was to be written";
+  case EMSGSIZE: return "the data are more than the whole ring holds";
   case ENOSPC:
-  case ENOMEM: return "there is not so much memory: make the ring smaller, or /dev/shm larger";
-  case EPIPE: return "nothing can follow: the ring was ended, or its last slot was not a multiple of 4096 bytes";
-  case EPROTO: return "the recorder's counter is wrong: something else has written to the ring";
+  case ENOMEM: return "there is not enough memory: make the ring smaller, or /dev/shm larger";
+  case EPIPE: return "the ring has ended: spate_ring_end() was called, or a slot was not a multiple of 4096 bytes";
+  case EPROTO: return "the recorder's counter is invalid: something else has written to the ring";
   default: return strerror(error);
   }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the host core share: commands and responses as users see them, what bring-up found out about the
-// drive, and where the windows are. docs/GATEWARE.md argues for the shape. Section numbers are those of the NVM Express
-// base specification 1.4.
+// The types that the parts of the host core share: the user's commands and responses, what bring-up found out about the
+// drive, and the layout of the windows. docs/GATEWARE.md explains the structure. Section numbers are those of the NVM
+// Express base specification 1.4.
 package spate_pkg;
 
   // ---- the user's commands and responses ----
 
   typedef enum logic [3:0] {
-    OpFlush = 4'd0,  // writes completed before it was submitted are durable when it completes
+    OpFlush = 4'd0,  // when it completes, all writes that completed before it was submitted are durable
     OpWrite = 4'd1,
     OpRead = 4'd2,
     OpDeallocate = 4'd3,  // the range's contents are no longer needed
     OpFormat = 4'd4,  // Format NVM: dword 10 = `address`[15:0]; the size may change: bring-up runs again
-    OpSanitize = 4'd5,  // dword 10 = `address`[15:0]; responds when the drive has finished
+    OpSanitize = 4'd5,  // dword 10 = `address`[15:0]; the response comes when the drive has finished
     OpShutdown = 4'd6,  // flush, delete the queues, normal shutdown notification; the core then waits for OpRestart
     OpRestart = 4'd7,  // PERST#, and bring-up again
     OpRawAdmin = 4'd8,  // the 16 dwords given through the registers; data, at most 4 KiB, in the mailbox
@@ -21,41 +21,42 @@ package spate_pkg;
   } op_e;
 
   typedef enum logic [1:0] {
-    SourceStream = 2'd0,  // data streams, through the ring
-    SourceAddress = 2'd1,  // memory that the drive reads and writes past the core, at `address`
-    SourceMailbox = 2'd2  // the 4 KiB page behind the registers: metadata
+    SourceStream = 2'd0,  // data are in the streams and pass through the ring
+    SourceAddress = 2'd1,  // data are in memory, at `address`; the drive accesses it directly
+    SourceMailbox = 2'd2  // data are in the 4 KiB page behind the registers: for metadata
   } source_e;
 
   typedef struct packed {
-    logic        from_registers;  // the response goes back there
-    logic [15:0] tag;             // comes back with the response
+    logic        from_registers;  // the response goes to the registers
+    logic [15:0] tag;             // returned with the response
     op_e         op;
     source_e     source;
     logic        fua;             // OpWrite: durable when it completes
-    logic [63:0] address;         // SourceAddress: of the data, as the drive sees it, a multiple of 4
+    logic [63:0] address;         // SourceAddress: of the data, as the drive sees it; a multiple of 4
     logic [63:0] lba;
-    logic [31:0] blocks;          // at least 1, but for operations without a range
+    logic [31:0] blocks;          // at least 1, except for operations without a range
   } command_t;
 
   typedef struct packed {
     logic        from_registers;
     logic [15:0] tag;
     logic [15:0] status;          // 0, an NVMe status field (bit 15 clear: SC, SCT, CRD, More, DNR), or a status_e
-    // OpRead, OpWrite: blocks from the first on that are good. OpFlush: what is durable now: the sum of that over the
-    // stream and address writes, the one that was being retired included, since the core's reset, as it was when the
-    // flush was submitted. OpRawAdmin, OpRawIo: dword 0 of the completion.
+    // OpRead, OpWrite: the number of good blocks, counted from the first. OpFlush: the number of blocks that are
+    // durable now: the sum of `done` over all stream and address writes since the core's reset, taken when the flush
+    // was submitted. It includes the good blocks of the write that was being retired then. OpRawAdmin, OpRawIo: dword 0
+    // of the completion.
     logic [63:0] done;
   } response_t;
 
-  // Statuses that the core gives itself. The drive was not asked, or never answered.
+  // Statuses that the core itself produces: the drive was not asked, or never answered.
   typedef enum logic [15:0] {
     StatusOk = 16'h0000,
-    StatusInvalid = 16'h8001,  // zero blocks, an unaligned address, a source or operation that this core does not have
+    StatusInvalid = 16'h8001,  // zero blocks, an unaligned address, or a source or operation that the core lacks
     StatusRange = 16'h8002,  // beyond the namespace
     StatusUnsupported = 16'h8003,  // the drive does not have the operation
-    StatusGone = 16'h8004,  // the drive failed for good, or was shut down: see the bring-up error
-    StatusDeadline = 16'h8005,  // no answer, each time that the drive was reset and the command sent again
-    StatusBusy = 16'h8006,  // the data path did not become empty: format and sanitize need that
+    StatusGone = 16'h8004,  // the drive was given up or shut down: see the bring-up error
+    StatusDeadline = 16'h8005,  // no answer, although the drive was reset and the command sent again several times
+    StatusBusy = 16'h8006,  // the data path did not become empty, which format and sanitize need
     StatusMemory = 16'h8007  // spate_ring_ddr: the memory answered with an error
   } status_e;
 
@@ -63,16 +64,16 @@ package spate_pkg;
 
   localparam int unsigned LbaWidth = 40;  // 512 TiB of 512-byte blocks; bring-up refuses more
   localparam int unsigned PageShift = 12;  // CC.MPS = 0
-  localparam int unsigned SectorShift = 9;  // what lengths are counted in inside: the smallest block
-  // A command's data: PRP1 and one list page, never chained.
+  localparam int unsigned SectorShift = 9;  // lengths are counted in sectors of 512 bytes, the smallest block
+  // A command's data are described by PRP1 and one list page. Lists are never chained.
   localparam int unsigned CommandSectorsMax = 4096;
   localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
 
-  // ---- windows: what the drive reaches, as offsets in its half of the aperture (docs/GATEWARE.md, "Addresses") ----
+  // ---- windows: what the drive accesses, as offsets in its half of the aperture (docs/GATEWARE.md, "Addresses") ----
   //
-  //   bit WindowBits-1   epoch: flips with each bring-up, so that what a drive still does after a reset is known
-  //   bit WindowBits-2   stream mode: 1: the ring, twice in a row; 0: control, CtrlBits of it. Memory mode has control
-  //                      only, and not this bit:
+  //   bit WindowBits-1   epoch: flips with each bring-up, so that accesses from before a reset are recognised
+  //   bit WindowBits-2   stream mode only. 1: the ring, mapped twice in a row; 0: control, CtrlBits of it. Memory mode
+  //                      has only control and no such bit:
   //
   //     0x000000  admin submission queue      0x001000  admin completion queue
   //     0x002000  admin page (Identify, log)  0x003000  mailbox page            0x004000  deallocate range
@@ -82,7 +83,7 @@ package spate_pkg;
   localparam int unsigned CtrlBits = 21;
 
   typedef enum logic [3:0] {
-    RegionNone,  // nothing is there: reads are zero, writes dropped, both counted
+    RegionNone,  // nothing is mapped: reads return zeros, writes are dropped, both are counted
     RegionAdminSq,
     RegionAdminCq,
     RegionAdminPage,
@@ -103,9 +104,10 @@ package spate_pkg;
   localparam logic [CtrlBits-1:0] OffsetCq = 21'h020000;
   localparam logic [CtrlBits-1:0] OffsetPrp = 21'h100000;
 
-  localparam int unsigned BarWindowBytes = 32'h0010_0000;  // the most that BAR 0 may be
+  localparam int unsigned BarWindowBytes = 32'h0010_0000;  // the largest BAR 0 that is accepted
 
-  // The aperture of a core whose buffer has `ram_bytes`, two pages of which are not the ring.
+  // The address width of the aperture of a core whose buffer has `ram_bytes`. Two pages of the buffer are not in the
+  // ring.
   function automatic int unsigned window_bits(int unsigned ram_bytes);
     int unsigned data_bits;
     if (ram_bytes <= 8192) return CtrlBits + 1;
@@ -113,7 +115,7 @@ package spate_pkg;
     return (data_bits > CtrlBits ? data_bits : CtrlBits) + 2;
   endfunction
 
-  // What a command of a core with such a buffer can be at most, unless told otherwise: an eighth of the ring.
+  // The largest command of a core with such a buffer, unless a parameter says otherwise: an eighth of the ring.
   function automatic int unsigned command_sectors_limit(int unsigned ram_bytes);
     if (ram_bytes <= 8192) return CommandSectorsMax;
     return (ram_bytes - 8192) / 4096 < CommandSectorsMax ? (ram_bytes - 8192) / 4096 : CommandSectorsMax;
@@ -138,64 +140,65 @@ package spate_pkg;
     endcase
   endfunction
 
-  // ---- what an adapter asks the windows for ----
+  // ---- requests of an adapter to the windows ----
   //
-  // Addresses are offsets in the aperture, of which there is at most 4 GiB: of a smaller one the bits above its own are
-  // zeros. Data and strobes travel beside these records, as their width is the core's own (`DataWidth`).
+  // Addresses are offsets in the aperture, which has at most 4 GiB. In a smaller aperture the upper bits are zero. Data
+  // and strobes are separate ports beside these records, because their width is the core's parameter (`DataWidth`).
 
-  // The bytes from an address on, in whole beats.
+  // A read: the bytes from an address on, in whole beats.
   typedef struct packed {
-    logic        stray;    // not in the aperture: `address` means nothing
+    logic        stray;    // outside the aperture: `address` is meaningless
     logic [31:0] address;  // of the first byte
     logic [8:0]  beats;    // 1 … 257
   } window_read_t;
 
-  // Where a beat is to be written.
+  // A write: where a beat goes.
   typedef struct packed {
-    logic        stray;    // not in the aperture: `address` means nothing
+    logic        stray;    // outside the aperture: `address` is meaningless
     logic [31:0] address;  // a multiple of the beat's size
   } window_write_t;
 
   // ---- identifiers ----
   //
-  // {epoch, 6 bits of how often the slot was used, side, slot}: a completion of another epoch, of an earlier use of the
-  // slot, or of no slot is known for what it is.
+  // {epoch, a 6-bit count of the slot's uses, side, slot}: this exposes a completion of another epoch, of an earlier
+  // use of the slot, or of no slot.
 
   typedef struct packed {
     logic       epoch;
     logic [5:0] uses;
-    logic       side;   // the one side command (flush, deallocate, mailbox, raw); `slot` counts them, `uses` is 0
+    logic       side;   // the side command (flush, deallocate, mailbox, raw); `slot` is then its number, `uses` is 0
     logic [7:0] slot;
   } cid_t;
 
-  // ---- a command to the drive: issued by the splitter, kept in a slot, retired ----
+  // ---- a command to the drive: the splitter issues it, a slot keeps it, spate_retire retires it ----
   //
-  // Where its data are travels beside these records, as its width is the core's own (`BaseBits`; see spate_splitter).
+  // The place of its data is a separate port, because its width is the core's parameter (`BaseBits`; see
+  // spate_splitter).
 
-  // What it is issued with.
+  // As it is issued.
   typedef struct packed {
     logic                    write;           // otherwise a read
     logic                    fua;             // of a write: durable when it completes
-    logic                    stream;          // its data are in the ring: `sectors` of it
-    logic                    block_4096;      // cut in blocks of 4096 bytes, otherwise of 512
-    logic                    last;            // the last one of its request
+    logic                    stream;          // its data are in the ring
+    logic                    block_4096;      // split in blocks of 4096 bytes, otherwise of 512
+    logic                    last;            // the last command of its request
     logic                    from_registers;  // as in its request
     logic [15:0]             tag;             // as in its request
     logic [LbaWidth-1:0]     lba;             // its first block
-    logic [SectorsWidth-1:0] sectors;         // of 512 bytes, whatever the block size; 0 only with a status
-    logic [15:0]             status;          // not StatusOk: it ends with this, never at the drive
+    logic [SectorsWidth-1:0] sectors;         // of 512 bytes, whatever the block size; 0 only if `status` is an error
+    logic [15:0]             status;          // not StatusOk: it ends with this status and is never sent to the drive
   } slot_issue_t;
 
-  // What the drive reads of it: the windows compose its submission entry and its PRP list from this.
+  // As the drive reads it: the windows compose the submission entry and the PRP list from these fields.
   typedef struct packed {
     logic                    write;    // otherwise a read
     logic                    fua;      // of a write
     logic [LbaWidth-1:0]     lba;      // its first block
     logic [SectorsWidth-1:0] sectors;  // of 512 bytes, at least 1
-    cid_t                    cid;      // that its completion must have
+    cid_t                    cid;      // the identifier that its completion must have
   } slot_entry_t;
 
-  // What is retired when it has ended. As it was issued, but for the status.
+  // As it is retired: the fields with which it was issued, and its final status.
   typedef struct packed {
     logic                    write;
     logic                    stream;
@@ -207,65 +210,65 @@ package spate_pkg;
     logic [15:0]             status;          // as in response_t
   } slot_retire_t;
 
-  // ---- a part of a striped read or write: what is in one chunk of the array ----
+  // ---- a part of a striped read or write: the stretch within one chunk of the array ----
   //
-  // Which member has it, and of how many blocks it is, travels beside: these widths are the array's own.
+  // Its member and its number of blocks are separate ports, because their widths are the array's parameters.
 
   typedef struct packed {
     logic                write;           // otherwise a read
     logic                fua;             // of a write: durable when it completes
     source_e             source;          // SourceStream or SourceAddress
-    logic                beyond;          // its request goes beyond the array: the member is to refuse it
-    logic                last;            // the last one of its request
+    logic                beyond;          // its request goes beyond the array: the member must refuse it
+    logic                last;            // the last part of its request
     logic                from_registers;  // as in its request
     logic [15:0]         tag;             // as in its request
     logic [LbaWidth-1:0] lba;             // its first block on the member
     logic [63:0]         address;         // SourceAddress: of its data, in bytes
   } stripe_part_t;
 
-  // ---- what bring-up found, for the data path. Stable while `ready` ----
+  // ---- what bring-up found, for the data path. Stable while `ready` is high ----
 
   typedef struct packed {
     logic                    ready;                // the I/O queues exist: entries may be pushed, doorbells rung
-    logic                    gone;                 // given up, or shut down: every command ends with StatusGone
+    logic                    gone;                 // given up or shut down: every command ends with StatusGone
     logic                    epoch;
     logic                    block_4096;           // logical blocks of 4096 bytes, otherwise 512
     logic [LbaWidth-1:0]     blocks;               // of the namespace
     logic [31:0]             nsid;
-    logic [SectorsWidth-1:0] command_sectors_max;  // MDTS, CommandSectorsMax and the buffer, whichever is least
+    logic [SectorsWidth-1:0] command_sectors_max;  // the least of what MDTS, CommandSectorsMax and the buffer allow
     logic [3:0]              queue_shift;          // log2 of the entries of the I/O queues, 1 … 10
     logic [3:0]              doorbell_stride;      // CAP.DSTRD
   } drive_t;
 
-  // ---- what bring-up and the SMART log say, for the registers ----
+  // ---- what bring-up and the SMART log report, for the registers ----
 
   typedef struct packed {
-    logic [7:0]  step;            // what is being done, or what failed: docs/GATEWARE-BRINGUP.md
+    logic [7:0]  step;            // the current step, or the one that failed: docs/GATEWARE-BRINGUP.md
     logic [7:0]  error;           // 0: none
-    logic [31:0] error_detail;    // means something with an error
+    logic [31:0] error_detail;    // meaningful only with an error
     logic [15:0] link_status;     // as the device's Link Status register
     logic [31:0] cap_low;         // bits 31:0 of CAP
     logic        volatile_cache;  // the drive has a volatile write cache
   } bring_up_t;
 
   typedef struct packed {
-    logic        valid;                    // the fields below are of this bring-up
+    logic        valid;                    // the fields below are from this bring-up
     logic [7:0]  critical_warning;         // as in the log
     logic [15:0] temperature_k;            // composite temperature, in kelvins
     logic [7:0]  spare_percent;            // available spare
-    logic [7:0]  spare_threshold_percent;  // below it the drive warns
-    logic [7:0]  used_percent;             // of the drive's life; may exceed 100
+    logic [7:0]  spare_threshold_percent;  // the drive warns below it
+    logic [7:0]  used_percent;             // of the drive's rated life; may exceed 100
     logic [31:0] media_errors;             // the low 32 bits
     logic [31:0] unsafe_shutdowns;         // the low 32 bits
   } health_t;
 
   // ---- what the microcode composes for the drive to read ----
 
-  // A dword of one of the two submission entries that it writes beforehand.
+  // A dword of one of the two submission entries that the microcode writes in advance.
   typedef struct packed {
-    logic        side;   // of the side command's entry, otherwise of the admin queue's
-    logic [3:0]  dword;  // its place in the entry
-    logic [31:0] data;   // what it is to be
+    logic        side;   // in the side command's entry, otherwise in the admin queue's
+    logic [3:0]  dword;  // its index in the entry
+    logic [31:0] data;   // its value
   } sqe_dword_t;
 
   // The deallocate range.
@@ -274,7 +277,7 @@ package spate_pkg;
     logic [31:0]         blocks;  // at least 1
   } range_t;
 
-  // ---- a completion entry, once it is known to be good (4.6) ----
+  // ---- a completion entry that passed all checks (4.6) ----
 
   typedef struct packed {
     logic [31:0] result;   // dword 0
@@ -283,11 +286,11 @@ package spate_pkg;
     logic [14:0] status;   // without the phase bit
   } completion_t;
 
-  // ---- registers and configuration space, between the core and an adapter ----
+  // ---- accesses to registers and configuration space, between the core and an adapter ----
 
   typedef enum logic [1:0] {
-    SpaceLocal,  // the root port's own configuration space, and a bridge's registers
-    SpaceDevice,  // configuration space of the device below it: bus 1, device 0, function 0
+    SpaceLocal,  // the root port's own configuration space, and the registers of a bridge
+    SpaceDevice,  // configuration space of the device: bus 1, device 0, function 0
     SpaceBar  // BAR 0 of the device
   } space_e;
 
@@ -300,11 +303,11 @@ package spate_pkg;
 
   typedef struct packed {
     logic        error;  // a slave error, an unsupported request, a completion time-out
-    logic [31:0] data;   // of a read that ended without an error
+    logic [31:0] data;   // of a read that succeeded
   } mmio_result_t;
 
-  // The identifier toggles from one request to the next. An answer carries that of its request, so that one that comes
-  // after the deadline is dropped.
+  // The identifier toggles with each request. A response carries the identifier of its request, so that a response
+  // after the deadline is recognised and dropped.
   typedef struct packed {
     logic                 id;
     mmio_access_t access;
@@ -315,24 +318,24 @@ package spate_pkg;
     mmio_result_t result;
   } mmio_response_t;
 
-  // ---- the buffer's two pages, a dword at a time ----
+  // ---- the buffer's two pages, accessed a dword at a time ----
 
   typedef struct packed {
     logic        write;  // otherwise a read
-    logic [10:0] dword;  // bit 10: of the mailbox, otherwise of the admin page
+    logic [10:0] dword;  // bit 10: in the mailbox, otherwise in the admin page
     logic [31:0] data;   // of a write
   } page_access_t;
 
-  // ---- what was seen that should not have been: each a pulse, counted by the registers ----
+  // ---- protocol violations and recoveries: each field is a pulse that the registers count ----
 
   typedef struct packed {
-    logic stray_read;     // a read outside the windows, or of what is not there now
+    logic stray_read;     // a read outside the windows, or of an entry that does not exist now
     logic stray_write;
-    logic stale_access;   // of the other epoch
+    logic stale_access;   // an access with the other epoch
     logic cq_phase;       // a completion with the wrong phase
-    logic cq_index;       // one that is not the next entry
-    logic cq_id;          // one for no command that is in flight
-    logic sq_head;        // one whose SQ head is not between ours and the tail
+    logic cq_index;       // a completion that is not at the next entry
+    logic cq_id;          // a completion for no command in flight
+    logic sq_head;        // a completion whose SQ head is not between the core's head and tail
     logic retry;          // a command was sent again
     logic recovery;       // the drive was reset and brought up again
     logic command_error;  // a command ended with an error

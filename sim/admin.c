@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Admin commands (5): queues, Abort and Format NVM; the others are in files of their own. */
+/* Admin commands (5): queues, Abort and Format NVM. The others are in their own files. */
 #include "drive_internal.h"
 
 #define CONTIGUOUS 1u
@@ -18,7 +18,7 @@ static uint16_t id_of(const struct drive_command *command) { return (uint16_t)co
 
 static bool is_id(const struct sim_drive *drive, uint16_t id) { return id != 0 && id <= drive->options.queue_pairs; }
 
-/* What both halves of a queue have in common. */
+/* The rules that submission and completion queues share. */
 static uint16_t check_ring(struct sim_drive *drive, const struct drive_command *command) {
   const uint32_t last = command->dwords[10] >> 16;
 
@@ -27,7 +27,7 @@ static uint16_t check_ring(struct sim_drive *drive, const struct drive_command *
   if (drive_qword(command, 6) % SIM_PAGE != 0)
     return refuse(drive, command, STATUS_PRP_OFFSET, "a queue that is not page aligned");
   if ((command->dwords[11] & CONTIGUOUS) == 0)
-    return refuse(drive, command, STATUS_FIELD, "a queue in pieces, while CAP.CQR is 1");
+    return refuse(drive, command, STATUS_FIELD, "a queue that is not contiguous, while CAP.CQR is 1");
   return STATUS_OK;
 }
 
@@ -39,7 +39,8 @@ static uint16_t create_cq(struct sim_drive *drive, const struct drive_command *c
   const uint16_t status = check_ring(drive, command);
   if (status != STATUS_OK) return status;
   if ((command->dwords[11] & 0xfffcu) != 0) return refuse(drive, command, STATUS_FIELD, "reserved bits");
-  if (command->dwords[11] >> 16 != 0) return refuse(drive, command, STATUS_VECTOR, "a vector, and there is no MSI-X");
+  if (command->dwords[11] >> 16 != 0)
+    return refuse(drive, command, STATUS_VECTOR, "an interrupt vector, but the drive has no MSI-X");
   drive->cq[id] =
       (struct drive_cq){.address = drive_qword(command, 6), .entries = (command->dwords[10] >> 16) + 1u, .phase = true};
   drive_check_phases(drive, &drive->cq[id], command->submitted);
@@ -85,7 +86,8 @@ static uint16_t delete_cq(struct sim_drive *drive, const struct drive_command *c
 
 /* ---- abort ---- */
 
-/* Only a command that a fault has stalled is taken back; all others are too far on their way, which is allowed. */
+/* Aborts only a command that a fault has stalled. All others are too far in progress, which the specification
+ * allows. */
 static uint16_t abort_command(struct sim_drive *drive, struct drive_command *command) {
   const uint16_t queue = id_of(command), id = (uint16_t)(command->dwords[10] >> 16);
 
@@ -123,11 +125,11 @@ static uint16_t format(struct sim_drive *drive, struct drive_command *command) {
   return STATUS_PENDING;
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 static void check_reserved(struct sim_drive *drive, const struct drive_command *command) {
   if ((command->dwords[0] & 0xff00u) != 0)
-    (void)refuse(drive, command, 0, "fused or with SGLs, which admin commands never are");
+    (void)refuse(drive, command, 0, "fused or with SGLs, which no admin command may be");
   if (command->dwords[2] != 0 || command->dwords[3] != 0 || command->dwords[4] != 0 || command->dwords[5] != 0)
     (void)refuse(drive, command, 0, "reserved dwords 2 to 5 are not zero");
 }

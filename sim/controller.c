@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive as its registers show it: made, enabled, disabled, shut down, and what goes wrong with the whole of it. */
+/* The drive's registers: creation, enable, disable, shutdown, and faults of the whole drive. */
 #include "drive_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { REG_NSSR = 0x20, REG_AQA = 0x24, REG_ASQ = 0x28, REG_ACQ = 0x30, REG_DOOR
 #define CC_SHUTDOWN_MASK  UINT32_C(0xc000)
 #define CC_SHUTDOWN_CLEAN UINT32_C(0x4000)
 #define CC_SHUTDOWN_HARSH UINT32_C(0x8000)
-#define CC_WHILE_DISABLED UINT32_C(0x00003ff0) /* AMS, MPS, CSS: not to be changed while enabled */
+#define CC_WHILE_DISABLED UINT32_C(0x00003ff0) /* AMS, MPS, CSS: must not change while enabled */
 #define CC_RESERVED       UINT32_C(0xff00000e)
 #define CSTS_READY        UINT32_C(1)
 #define CSTS_FATAL        UINT32_C(2)
@@ -21,11 +21,11 @@ enum { REG_NSSR = 0x20, REG_AQA = 0x24, REG_ASQ = 0x28, REG_ACQ = 0x30, REG_DOOR
 #define CSTS_SHST_DONE    UINT32_C(8)
 #define CAP_SUBSYSTEM     (UINT64_C(1) << 36)
 #define NSSR_VALUE        UINT32_C(0x4e564d65)
-#define RESET_HELD_PS     SIM_PS_PER_MS /* a link is told to reset for at least so long */
+#define RESET_HELD_PS     SIM_PS_PER_MS /* shortest reset of a link */
 #define TRAINING_MS       20u
-#define SUBSYSTEM_MS      5u /* its link is down for so long. Assumed */
+#define SUBSYSTEM_MS      5u /* how long a subsystem reset keeps the link down. Assumed */
 
-/* ---- made ---- */
+/* ---- creation ---- */
 
 static void *take(size_t bytes) {
   void *memory = calloc(1, bytes);
@@ -53,8 +53,8 @@ static void default_options(struct sim_drive *drive) {
   if (options->no_volatile_cache) drive->profile.volatile_cache = false;
 }
 
-/* Contiguous queues required, round robin only, NVM command set, 4 KiB pages only. Twice the time it takes, in units
- * of 500 ms, is what it asks for to become ready. */
+/* Contiguous queues required, round robin only, NVM command set, 4 KiB pages only. CAP.TO is twice the time that the
+ * drive needs to become ready, in units of 500 ms. */
 static uint64_t capabilities(const struct sim_drive *drive) {
   const uint64_t timeout = 1u + 2u * drive->profile.ready_ms / 500u;
 
@@ -101,7 +101,7 @@ void sim_drive_free(struct sim_drive *drive) {
   free(drive);
 }
 
-/* ---- in flight and forgotten ---- */
+/* ---- dropping all commands ---- */
 
 void drive_forget(struct sim_drive *drive) {
   drive_changes_orphaned(drive);
@@ -132,7 +132,7 @@ bool drive_may_master(struct sim_drive *drive) {
   return !drive->link_down && sim_pcie_bus_master(drive->sim, drive->index);
 }
 
-/* ---- enabled and disabled ---- */
+/* ---- enable and disable ---- */
 
 static void ready(void *context, uint64_t epoch) {
   struct sim_drive *drive = context;
@@ -152,7 +152,7 @@ static void disabled(void *context, uint64_t disables) {
   if (disables == drive->disables && !drive_enabled(drive)) drive->registers.csts = 0;
 }
 
-/* What a controller cannot start with; NULL: nothing. */
+/* Why the controller cannot start. NULL: it can. */
 static const char *start_fault(const struct sim_drive *drive) {
   const struct drive_registers *registers = &drive->registers;
   const uint32_t cc = registers->cc;
@@ -162,7 +162,7 @@ static const char *start_fault(const struct sim_drive *drive) {
   if ((cc >> 4 & 7u) != 0) return "CC.CSS that CAP.CSS does not offer";
   if ((cc >> 7 & 0xfu) < (registers->cap >> 48 & 0xfu) || (cc >> 7 & 0xfu) > (registers->cap >> 52 & 0xfu))
     return "CC.MPS out of CAP.MPSMIN and CAP.MPSMAX";
-  if ((cc >> 7 & 0xfu) != 0) return "CC.MPS other than 4 KiB, which this drive has not learnt";
+  if ((cc >> 7 & 0xfu) != 0) return "CC.MPS other than 4 KiB, which this drive does not support";
   if ((cc >> 11 & 7u) != 0) return "CC.AMS that CAP.AMS does not offer";
   if ((cc >> 16 & 0xfu) != 6 || (cc >> 20 & 0xfu) != 4) return "CC.IOSQES and CC.IOCQES other than 64 and 16 bytes";
   return NULL;
@@ -192,14 +192,14 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
   sim_at(drive->sim, sim_now_ps(drive->sim) + drive->profile.ready_ms * SIM_PS_PER_MS, ready, drive, drive->epoch);
 }
 
-/* Until CSTS.RDY is 0 data may still move and completions be posted (3.1.5): for how long is chance. */
+/* Until CSTS.RDY is 0, data may still move and completions may still be posted (3.1.5). How long they do is random. */
 static void disable(struct sim_drive *drive) {
   const uint64_t now = sim_now_ps(drive->sim);
 
   if ((drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == 0 && now < drive->patience_ps)
     sim_violate(drive->sim, "CC.EN cleared before CSTS.RDY was 1, and before CAP.TO was over");
   drive->disables++;
-  if (drive->never_disabled) return; /* and works on */
+  if (drive->never_disabled) return; /* it continues to work */
   sim_at(drive->sim, now + sim_random(drive->sim) % DRIVE_DISABLE_PS, stopped, drive, drive->epoch);
   sim_at(drive->sim, now + DRIVE_DISABLE_PS, disabled, drive, drive->disables);
 }
@@ -209,7 +209,7 @@ static void shut_down(void *context, uint64_t epoch) {
 
   if (epoch != drive->epoch || (drive->registers.csts & CSTS_SHST_MASK) != CSTS_SHST_BUSY) return;
   drive->registers.csts ^= CSTS_SHST_MASK;
-  if ((drive->registers.cc & CC_SHUTDOWN_MASK) != CC_SHUTDOWN_CLEAN) return; /* abrupt: nothing was seen to */
+  if ((drive->registers.cc & CC_SHUTDOWN_MASK) != CC_SHUTDOWN_CLEAN) return; /* abrupt: nothing is written back */
   drive->shut_down = true;
   drive_flushed(drive, UINT64_MAX);
 }
@@ -319,13 +319,13 @@ void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t
       else
         sim_violate(drive->sim, "NSSR written with %08x, which resets nothing", value);
       break;
-    } /* reserved otherwise, as all others are */
+    } /* otherwise reserved */
     __attribute__((fallthrough));
   default: sim_violate(drive->sim, "a register that is read only or reserved was written: offset %x", offset);
   }
 }
 
-/* ---- what goes wrong with the whole of it ---- */
+/* ---- faults of the whole drive ---- */
 
 void sim_drive_stick(struct sim_drive *drive, bool never_ready, bool never_disabled, bool fatal_on_enable) {
   drive->never_ready = never_ready;
@@ -378,7 +378,7 @@ void sim_drive_power_cut(struct sim_drive *drive) {
 static void link_returns(void *context, uint64_t drops) {
   struct sim_drive *drive = context;
 
-  if (drops != drive->link_drops) return; /* it was dropped again meanwhile */
+  if (drops != drive->link_drops) return; /* the link was dropped again meanwhile */
   drive->link_down = false;
   sim_pcie_link_changed(drive->sim, drive->index, true);
 }
@@ -394,7 +394,7 @@ void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms) {
 
 /* ---- resets beyond CC.EN ---- */
 
-static void hit_by(struct sim_drive *drive, enum sim_reset_kind kind) {
+static void apply_reset(struct sim_drive *drive, enum sim_reset_kind kind) {
   drive->counters.hard_resets[kind]++;
   if (drive->cure == kind) drive->broken = false;
 }
@@ -406,12 +406,12 @@ void sim_drive_break(struct sim_drive *drive, enum sim_reset_kind cure) {
 }
 
 static void subsystem_reset(struct sim_drive *drive) {
-  hit_by(drive, SIM_RESET_SUBSYSTEM);
+  apply_reset(drive, SIM_RESET_SUBSYSTEM);
   sim_drive_link_drop(drive, SUBSYSTEM_MS);
 }
 
 void sim_drive_function_reset(struct sim_drive *drive) {
-  hit_by(drive, SIM_RESET_FUNCTION);
+  apply_reset(drive, SIM_RESET_FUNCTION);
   fall_back(drive);
   sim_pcie_function_reset(drive->sim, drive->index);
 }
@@ -421,7 +421,7 @@ void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, boo
 
   if (on) {
     drive->reset_begun_ps = now;
-    hit_by(drive, kind);
+    apply_reset(drive, kind);
     sim_drive_link_drop(drive, UINT32_MAX);
     return;
   }
@@ -432,7 +432,7 @@ void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, boo
 
 void sim_drive_perst(struct sim_drive *drive, bool asserted) { sim_drive_link_reset(drive, SIM_RESET_SLOT, asserted); }
 
-/* ---- what it is ---- */
+/* ---- accessors ---- */
 
 const struct sim_drive_counters *sim_drive_counters(const struct sim_drive *drive) { return &drive->counters; }
 void sim_drive_clear_counters(struct sim_drive *drive) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the drive share: controller.c registers and resets, queue.c doorbells, fetches and completions,
- * prp.c page lists, transfer.c data over the link, admin.c, feature.c, log.c and identify.c the admin commands, io.c
- * the I/O commands, filled.c what was there before, powercut.c what a power cut may take, fault.c misbehaviour. Section
- * numbers are those of the NVM Express base specification 1.4.
+ * Shared by the parts of the drive. controller.c: registers and resets. queue.c: doorbells, fetches and completions.
+ * prp.c: page lists. transfer.c: data over the link. admin.c, feature.c, log.c, identify.c: admin commands. io.c: I/O
+ * commands. filled.c: the share of the drive that was written before. powercut.c: what a power cut may lose. fault.c:
+ * injected faults. Section numbers are those of the NVM Express base specification 1.4.
  */
 #ifndef SPATE_SIM_DRIVE_INTERNAL_H
 #define SPATE_SIM_DRIVE_INTERNAL_H
@@ -14,20 +14,20 @@
 #define DRIVE_SQ_BYTES       64u
 #define DRIVE_CQ_BYTES       16u
 #define DRIVE_QUEUES_MAX     64u   /* I/O queue pairs */
-#define DRIVE_COMMANDS_MAX   1088u /* that it works on at once; more stay in their queues */
-#define DRIVE_ADMIN_RESERVED 64u   /* of them are for the admin queue alone */
-#define DRIVE_FETCHES_MAX    4u    /* on the link at once */
+#define DRIVE_COMMANDS_MAX   1088u /* in progress at once; others stay in their queues */
+#define DRIVE_ADMIN_RESERVED 64u   /* of these, only for the admin queue */
+#define DRIVE_FETCHES_MAX    4u    /* in progress at once */
 #define DRIVE_FETCH_ENTRIES  8u
-#define DRIVE_CHUNK_BYTES    32768u /* in which a command's data cross the link, commands taking turns */
-#define DRIVE_WINDOW_BYTES   65536u /* of data given to the link and not yet arrived, each way */
-#define DRIVE_EVENTS_MAX     4u     /* asynchronous event requests (AERL + 1), and events that wait for one */
+#define DRIVE_CHUNK_BYTES    32768u /* a command's data cross the link in chunks; commands take turns */
+#define DRIVE_WINDOW_BYTES   65536u /* data handed to the link and not yet arrived, per direction */
+#define DRIVE_EVENTS_MAX     4u     /* asynchronous event requests (AERL + 1), and pending events */
 #define DRIVE_FAULTS_MAX     32u
 #define DRIVE_NAMESPACES_MAX 8u
 #define DRIVE_ERRORS_MAX     4u                     /* in the error log */
 #define DRIVE_FUA            (UINT32_C(1) << 30)    /* dword 12 of Write */
-#define DRIVE_DISABLE_PS     (100u * SIM_PS_PER_US) /* CC.EN to 0, until CSTS.RDY follows */
+#define DRIVE_DISABLE_PS     (100u * SIM_PS_PER_US) /* from CC.EN = 0 to CSTS.RDY = 0 */
 
-/* Status fields without the phase bit (4.6.1), DNR where a real drive sets it. */
+/* Status fields without the phase bit (4.6.1), with DNR if a real drive sets it. */
 enum {
   STATUS_OK = 0,
   STATUS_OPCODE = 0x4001,
@@ -50,7 +50,7 @@ enum {
   STATUS_QUEUE_DELETION = 0x010c,
   STATUS_NOT_SAVEABLE = 0x410d,
   STATUS_NOT_OF_NAMESPACE = 0x410f,
-  STATUS_PENDING = 0xffff, /* no status: the command goes on by itself */
+  STATUS_PENDING = 0xffff, /* no status yet: the command completes later */
 };
 
 enum { ADMIN_DELETE_SQ, ADMIN_CREATE_SQ, ADMIN_GET_LOG, ADMIN_DELETE_CQ = 4, ADMIN_CREATE_CQ, ADMIN_IDENTIFY };
@@ -66,11 +66,11 @@ enum { IO_FLUSH, IO_WRITE, IO_READ, IO_WRITE_ZEROES = 8, IO_DATASET };
 
 struct drive_sq {
   uint64_t address;
-  uint32_t entries; /* 0: it is not there */
-  uint32_t tail;    /* of the doorbell */
-  uint32_t asked;   /* the next entry to fetch */
-  uint32_t head;    /* the next entry to arrive: what completions tell the host */
-  uint32_t told;    /* the head in the last completion: up to there entries are the host's again */
+  uint32_t entries;       /* 0: the queue does not exist */
+  uint32_t tail;          /* last value of the doorbell */
+  uint32_t fetch_next;    /* the next entry to fetch */
+  uint32_t head;          /* the next entry to arrive; completions report it */
+  uint32_t reported_head; /* in the last completion: entries before it belong to the host again */
   uint16_t cq;
 };
 
@@ -90,32 +90,32 @@ struct drive_command;
 typedef void drive_step(struct sim_drive *drive, struct drive_command *command);
 
 struct drive_command {
-  uint64_t generation; /* of this use of the slot; 0: free. Events name it, so that one from before a reset is void */
+  uint64_t generation; /* of this use of the slot; 0: free. An event of an earlier use is ignored */
   uint32_t dwords[16];
   uint16_t queue, id;
   uint16_t status;
   uint32_t result;
-  uint64_t submitted; /* sequence number of the doorbell that told of it */
-  uint64_t fetched;   /* sequence number */
-  drive_step *listed; /* after its PRPs are known */
+  uint64_t submitted; /* sequence number of the doorbell write that submitted it */
+  uint64_t fetched;   /* sequence number of the fetch */
+  drive_step *listed; /* called when its PRPs are known */
   drive_step *moved_all;
-  bool up;      /* direction of its data: to the host */
-  bool fails;   /* the rest of its data is not moved */
-  bool stalled; /* until an Abort takes it */
+  bool up;      /* direction of its data: true to the host */
+  bool fails;   /* it failed: the rest of its data is not moved */
+  bool stalled; /* until an Abort */
   bool blocked; /* its completion queue is full */
-  bool fault;   /* fault_action is for this command */
+  bool fault;   /* fault_action applies */
   enum sim_action fault_action;
   uint32_t fault_value;
   uint32_t held; /* later commands that must complete before it */
-  bool holding;  /* it is itself done */
-  bool kept;     /* in drive->held */
+  bool holding;  /* its own work is done */
+  bool kept;     /* counted in drive->held */
 
-  uint64_t bytes, asked, moved;           /* of data: in all, given to the link, arrived */
-  uint64_t at;                            /* where on the medium, in bytes */
+  uint64_t bytes, asked, moved;           /* of data: in total, handed to the link, arrived */
+  uint64_t at;                            /* position on the medium, in bytes */
   uint64_t ready_first_ps, ready_last_ps; /* reads: when the medium has the first and the last chunk */
   uint64_t taken_ps;                      /* writes: when the buffer has it all */
-  uint64_t post_ps;                       /* reads: when the completion behind the last chunk arrives; 0: not sent */
-  uint8_t *buffer;                        /* a page or more, where the data are not the medium's */
+  uint64_t post_ps;                       /* reads: when the completion after the last chunk arrives; 0: not sent */
+  uint8_t *buffer;                        /* a page or more, for data that is not on the medium */
   bool buffered;
 
   uint64_t *pages; /* page_count of them, room for page_room; kept when the slot is free */
@@ -124,7 +124,7 @@ struct drive_command {
   struct drive_change *change;
 };
 
-/* One direction of the link, and the commands that want to move data there: they take turns. */
+/* One direction of the link, and the commands that move data in this direction. They take turns. */
 struct drive_pipe {
   uint16_t waiting[DRIVE_COMMANDS_MAX];
   uint32_t first, count;
@@ -133,30 +133,29 @@ struct drive_pipe {
 
 struct blob;
 
-/* Something that is done to the medium: powercut.c. It is the command's until all of it arrived, and then in the list.
- */
+/* A change to the medium: powercut.c. It belongs to its command until all of it has arrived, then to the list. */
 struct drive_change {
   struct drive_change *next;
-  struct drive_change *sibling; /* another one of the same command: TRIM has several ranges */
+  struct drive_change *sibling; /* next change of the same command: TRIM has several ranges */
   enum sim_journal_op op;
   uint8_t shift;
   bool fua;
   bool durable;
-  bool done; /* not in flight any more: `completed` holds */
+  bool done; /* no longer in flight: `completed` is valid */
   uint64_t lba;
   uint32_t blocks, arrived;
   uint64_t arrived_bytes;
   uint64_t completed; /* sequence number */
-  struct blob *data;  /* NULL: the blocks hold nothing afterwards */
-  uint64_t journal;   /* its entry, counted from the first there ever was */
+  struct blob *data;  /* NULL: the blocks are empty afterwards */
+  uint64_t journal;   /* index of its entry since the start, cleared entries included */
 };
 
 struct drive_cache {
   struct drive_change *first, **end;
-  struct sim_store *durable; /* what the medium holds for certain */
+  struct sim_store *durable; /* what is durable */
   struct sim_journal_entry *journal;
   size_t journal_count, journal_room;
-  uint64_t journal_first; /* entries that were cleared */
+  uint64_t journal_first; /* number of entries that were cleared */
 };
 
 struct drive_registers {
@@ -174,21 +173,21 @@ struct drive_features {
 };
 
 struct drive_events {
-  uint16_t ids[DRIVE_EVENTS_MAX]; /* of the requests that wait */
+  uint16_t ids[DRIVE_EVENTS_MAX]; /* of the pending requests */
   uint32_t requests;
-  uint32_t waiting[DRIVE_EVENTS_MAX]; /* events that wait for a request */
+  uint32_t waiting[DRIVE_EVENTS_MAX]; /* pending events */
   uint32_t count;
-  uint8_t masked; /* types reported, whose log page was not read yet */
+  uint8_t masked; /* types reported whose log page the host has not read yet */
   bool hot;       /* above a threshold, and reported */
 };
 
-/* Of the last Sanitize. It is of the medium: no reset and no power cut changes it. */
+/* The last Sanitize. Neither a reset nor a power cut changes it. */
 struct drive_sanitize {
-  uint64_t begin_ps, end_ps; /* of one that runs */
+  uint64_t begin_ps, end_ps; /* while one runs */
   uint32_t dword10;
   uint8_t state; /* SSTAT: 0 never, 1 done, 2 running, 3 failed */
-  bool left;     /* a failed one, by Exit Failure Mode */
-  bool fails;    /* the next one will */
+  bool left;     /* a failed one, left by Exit Failure Mode */
+  bool fails;    /* the next one fails */
 };
 
 struct sim_drive {
@@ -201,30 +200,30 @@ struct sim_drive {
   struct sim_store *store;
   uint8_t *filled; /* filled.c */
   uint8_t identify_controller[4096], identify_namespace[4096], smart[512];
-  uint32_t namespaces[DRIVE_NAMESPACES_MAX + 1]; /* active ones, ascending, then 0; the first is the one there is */
+  uint32_t namespaces[DRIVE_NAMESPACES_MAX + 1]; /* active ones, ascending, then 0; only the first takes I/O */
   uint64_t blocks;
   uint8_t block_shift;
 
   struct drive_registers registers;
-  uint32_t epoch; /* rises when everything in flight is forgotten */
+  uint32_t epoch; /* rises when all commands in flight are dropped */
   bool never_ready, never_disabled, fatal_on_enable, ignores_control;
-  uint32_t shutdown_ms; /* beside the cache's time */
+  uint32_t shutdown_ms; /* in addition to the time to write back the cache */
   bool link_down;
   bool silent;
-  bool broken; /* sim_drive_break(), and not cured */
+  bool broken; /* after sim_drive_break(), until the reset of kind `cure` */
   enum sim_reset_kind cure;
-  uint64_t reset_begun_ps; /* of a reset that has a beginning and an end */
-  uint32_t link_drops;     /* so far: a drop that another one followed does not end */
-  uint32_t disables;       /* so far */
-  uint64_t patience_ps;    /* the end of CAP.TO since it was enabled: until then a host waits for it to be ready */
-  bool surprised;          /* it reset itself, and the host cannot know: until it writes CC */
+  uint64_t reset_begun_ps; /* of a reset that lasts (secondary bus reset, PERST#) */
+  uint32_t link_drops;     /* count; only the latest drop ends by itself */
+  uint32_t disables;       /* count */
+  uint64_t patience_ps;    /* when CAP.TO ends after an enable: a host waits for CSTS.RDY until then */
+  bool surprised;          /* it reset itself without the host's knowledge; ends when the host writes CC */
   bool shut_down;          /* cleanly, since the last enable */
   struct drive_sq sq[DRIVE_QUEUES_MAX + 1];
   struct drive_cq cq[DRIVE_QUEUES_MAX + 1];
   struct drive_fetch fetches[DRIVE_FETCHES_MAX];
   uint32_t fetch_first, fetch_count;
-  uint16_t fetch_turn; /* the queue that is looked at first */
-  uint32_t promised;   /* slots for entries on their way */
+  uint16_t fetch_turn; /* the queue to fetch from first */
+  uint32_t promised;   /* slots reserved for entries being fetched */
   uint64_t front_free_ps;
   uint64_t last_data_ps;
 
@@ -232,24 +231,24 @@ struct sim_drive {
   uint16_t free_slots[DRIVE_COMMANDS_MAX];
   uint32_t free_count;
   uint64_t generations;
-  uint32_t blocked, held;                    /* commands that wait with their completions, or will */
+  uint32_t blocked, held;                    /* commands whose completion waits, or will wait */
   uint64_t *submitted[DRIVE_QUEUES_MAX + 1]; /* sequence number of each entry's doorbell */
   uint8_t *ids[DRIVE_QUEUES_MAX + 1];        /* a bit for each identifier in flight */
   struct drive_pipe down, up;
 
-  uint64_t drained_ps; /* what the cache held when it was turned off is on the medium */
+  uint64_t drained_ps; /* when data cached before the cache was turned off is on the medium */
   struct drive_features features;
-  bool cache_chosen; /* by Set Features 6 */
+  bool cache_chosen; /* the host has used Set Features 6 */
   struct drive_events events;
   struct drive_sanitize sanitize;
   struct drive_cache cache;
   struct sim_fault faults[DRIVE_FAULTS_MAX];
   unsigned fault_count;
   uint64_t media_errors, error_entries;
-  uint8_t errors[DRIVE_ERRORS_MAX][64]; /* the log: the newest first */
+  uint8_t errors[DRIVE_ERRORS_MAX][64]; /* the error log, newest first */
   uint64_t read_units_512, written_units_512, read_commands, write_commands;
   struct sim_drive_counters counters;
-  uint8_t *bounce; /* a chunk */
+  uint8_t *bounce; /* one chunk */
   struct sim_command *log;
   size_t log_count, log_room;
 };
@@ -258,7 +257,7 @@ static inline uint64_t drive_number(const struct sim_drive *drive, const struct 
   return command->generation << 16 | (uint64_t)(command - drive->commands);
 }
 
-/* The command that an event names; NULL: it is no more. */
+/* The command that an event names. NULL: its slot was freed since. */
 static inline struct drive_command *drive_command_of(struct sim_drive *drive, uint64_t number) {
   struct drive_command *command = &drive->commands[number & 0xffffu];
   return command->generation == number >> 16 ? command : NULL;
@@ -268,52 +267,53 @@ static inline uint64_t drive_qword(const struct drive_command *command, unsigned
   return (uint64_t)command->dwords[dword + 1u] << 32 | command->dwords[dword];
 }
 
-/* Asked to: CC.EN. */
+/* The host has set CC.EN. */
 static inline bool drive_enabled(const struct sim_drive *drive) { return (drive->registers.cc & 1u) != 0; }
 
 static inline bool drive_running(const struct sim_drive *drive) { return (drive->registers.csts & 3u) == 1u; }
 
 /* ---- controller.c ---- */
-/* Everything in flight is forgotten, queues are gone. Contents stay. */
+/* Drops all commands in flight and deletes all queues. The contents stay. */
 void drive_forget(struct sim_drive *drive);
 void drive_fatal(struct sim_drive *drive);
 bool drive_may_master(struct sim_drive *drive);
 
 /* ---- queue.c ---- */
 void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);
-/* No command has begun. */
+/* For a controller on which no command has begun. */
 void drive_queues_forget(struct sim_drive *drive);
 void drive_queues_free(struct sim_drive *drive);
-/* What the drive reads was there for it to read when the register write left that told of it. */
+/* Reports a violation unless the data that the drive reads was visible to it when the register write `sequence`
+ * left. */
 void drive_check_shown(struct sim_drive *drive, const char *what, uint64_t address, uint64_t bytes, uint64_t sequence);
 void drive_fetch_more(struct sim_drive *drive);
-/* A command is over, at `at_ps`. Everything after this is faults and the completion's way to the host. */
+/* Completes a command at `at_ps`. After this come only faults and the completion's way to the host. */
 void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps);
 void drive_complete(struct sim_drive *drive, struct drive_command *command, uint16_t status);
-/* Post it now. */
+/* Posts the completion now. */
 void drive_post(struct sim_drive *drive, struct drive_command *command);
 void drive_free(struct sim_drive *drive, struct drive_command *command);
 struct drive_command *drive_find(struct sim_drive *drive, uint16_t queue, uint16_t id);
-/* Of a completion queue that is about to be used: the drive was told of it at `sequence`. */
+/* For a completion queue about to be used: reports a violation if its phase bits were not cleared before `sequence`. */
 void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq, uint64_t sequence);
 void drive_drop_queue(struct sim_drive *drive, uint16_t queue);
-/* A completion without a command in a slot: of an asynchronous event request, or a fault's. */
+/* A completion without a command in a slot: for an asynchronous event request, or from a fault. */
 bool drive_can_post(const struct sim_drive *drive, uint16_t queue);
 void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t entry[4], bool wrong_phase);
 
 /* ---- prp.c ---- */
-/* Learn where `bytes` of data are, then call `listed`; or complete the command with what is wrong. */
+/* Finds out where `bytes` of data are, then calls `listed`. On an error it completes the command with its status. */
 void drive_list(struct sim_drive *drive, struct drive_command *command, uint64_t bytes, drive_step *listed);
-uint64_t drive_piece(const struct drive_command *command, uint64_t position, uint64_t *bytes);
+uint64_t drive_data_range(const struct drive_command *command, uint64_t position, uint64_t *bytes);
 
 /* ---- transfer.c ---- */
-/* Move command->bytes between the host's memory and the buffer or the medium, then call `moved_all`. */
+/* Moves command->bytes between the host's memory and the buffer or the medium, then calls `moved_all`. */
 void drive_move(struct sim_drive *drive, struct drive_command *command, bool up, drive_step *moved_all);
-/* The same for a page (or less) of the command's own, to or from PRP1 and PRP2. */
+/* The same for at most a page of the command's own buffer, to or from PRP1 and PRP2. */
 void drive_send_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes);
 void drive_take_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes, drive_step *moved_all);
 uint8_t *drive_page(struct drive_command *command);
-uint8_t *drive_buffer(struct drive_command *command, uint64_t bytes); /* the same for more than that */
+uint8_t *drive_buffer(struct drive_command *command, uint64_t bytes); /* the same for any size */
 
 /* ---- admin.c, feature.c, log.c, identify.c ---- */
 uint16_t drive_admin(struct sim_drive *drive, struct drive_command *command);
@@ -324,7 +324,7 @@ uint16_t drive_get_log(struct sim_drive *drive, struct drive_command *command);
 uint16_t drive_event_request(struct sim_drive *drive, struct drive_command *command);
 void drive_error_taken(struct sim_drive *drive, const struct drive_command *command);
 void drive_raise_event(struct sim_drive *drive, uint32_t event);
-/* There may be room for their completions again. */
+/* Called when the completion queue may have room again. */
 void drive_match_events(struct sim_drive *drive);
 void drive_check_heat(struct sim_drive *drive);
 void drive_identify_init(struct sim_drive *drive);
@@ -333,7 +333,7 @@ uint16_t drive_identify(struct sim_drive *drive, struct drive_command *command);
 
 /* ---- sanitize.c ---- */
 uint16_t drive_sanitize(struct sim_drive *drive, struct drive_command *command);
-/* What a command is refused with that a sanitize keeps out, while it runs or after it failed; STATUS_OK: nothing. */
+/* The status of a command that Sanitize blocks, while one runs or after it failed. STATUS_OK: not blocked. */
 uint16_t drive_sanitize_status(struct sim_drive *drive);
 void drive_sanitize_log(struct sim_drive *drive, uint8_t *page);
 
@@ -349,23 +349,23 @@ uint64_t drive_discard(struct sim_drive *drive, uint64_t at, uint64_t bytes);
 /* ---- powercut.c ---- */
 void drive_cache_init(struct sim_drive *drive);
 void drive_cache_free(struct sim_drive *drive);
-/* With options.journal; otherwise these do nothing. */
+/* With options.journal. Without it, these do nothing. */
 void drive_change_begin(struct sim_drive *drive, struct drive_command *command, enum sim_journal_op op, uint64_t lba,
                         uint32_t blocks);
 void drive_change_arrived(struct sim_drive *drive, struct drive_command *command, const uint8_t *data, uint64_t bytes);
 void drive_change_completed(struct sim_drive *drive, struct drive_command *command);
-/* Not told to the host, and never will be. */
+/* The command never completes. */
 void drive_change_lost(struct sim_drive *drive, struct drive_command *command);
 void drive_flushed(struct sim_drive *drive, uint64_t submitted);
-/* What was in flight will not be completed. */
+/* Commands in flight will never complete. */
 void drive_changes_orphaned(struct sim_drive *drive);
 void drive_changes_cut(struct sim_drive *drive);
 void drive_changes_formatted(struct sim_drive *drive);
 
 /* ---- fault.c ---- */
-/* Choose a fault for a command that was just fetched. True: it happened, and the command is not carried out. */
+/* Chooses a fault for a command that was just fetched. True: the fault happened, and the command is not carried out. */
 bool drive_fault_before(struct sim_drive *drive, struct drive_command *command);
-/* What a fault does to the completion that is about to be posted. False: it is not posted. */
+/* Applies a fault to the completion that is about to be posted. False: the completion is not posted. */
 bool drive_fault_after(struct sim_drive *drive, struct drive_command *command);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Misbehaviour on request: which command a fault happens to, and what it does to its completion. */
+/* Injected faults: which command a fault applies to, and what it does to its completion. */
 #include "drive_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In the place of one that has happened, if there is one: the first that fits is the one that happens. */
+/* A new fault takes the place of one that has been used up, if there is one. The first matching fault is applied. */
 void sim_drive_fault(struct sim_drive *drive, struct sim_fault fault) {
   unsigned at = 0;
 
   while (at < drive->fault_count && drive->faults[at].count > 0)
     at++;
   if (at == DRIVE_FAULTS_MAX) {
-    (void)fprintf(stderr, "sim: more than %u faults wait for drive %u\n", DRIVE_FAULTS_MAX, drive->index);
+    (void)fprintf(stderr, "sim: more than %u faults are set for drive %u\n", DRIVE_FAULTS_MAX, drive->index);
     abort();
   }
   drive->faults[at] = fault;
@@ -81,7 +81,7 @@ bool drive_fault_before(struct sim_drive *drive, struct drive_command *command) 
   return false;
 }
 
-/* A completion beside the right one. */
+/* A surplus completion, in addition to the right one. */
 static void post_extra(struct sim_drive *drive, const struct drive_command *command, uint16_t queue, uint32_t id) {
   const uint32_t entry[4] = {command->result, 0, (uint32_t)queue << 16,
                              (uint32_t)command->status << 17 | (id & 0xffffu)};
@@ -91,8 +91,8 @@ static void post_extra(struct sim_drive *drive, const struct drive_command *comm
 
 static uint16_t other_queue(const struct drive_command *command) { return command->queue == 1 ? 2 : 1; }
 
-/* The second completion of a command, whose slot may be another command's by now: `number` has epoch, queue and
- * identifier. */
+/* The second completion of a command whose slot may belong to another command by now. `number` has the epoch, the queue
+ * and the identifier. */
 static void post_again(void *context, uint64_t number) {
   struct sim_drive *drive = context;
   const struct drive_command command = {.queue = (uint16_t)(number >> 16), .id = (uint16_t)number};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Get and Set Features (5.9, 5.21). Nothing is saveable; a reset brings the defaults back (options.keeps_write_cache).
- */
+/* Get and Set Features (5.9, 5.21). No feature is saveable. A reset restores the defaults (but:
+ * options.keeps_write_cache). */
 #include "drive_internal.h"
 #include <string.h>
 
@@ -30,7 +30,7 @@ enum { SELECT_CURRENT, SELECT_DEFAULT, SELECT_SAVED, SELECT_CAPABILITIES };
 #define TIMESTAMP_BYTES     8u
 #define TIMESTAMP_MASK      UINT64_C(0xffffffffffff)
 #define TIMESTAMP_FROM_HOST 0x02u /* Timestamp Origin 001b (5.21.1.14) */
-#define LIST_MAX            256u  /* descriptors of a host memory buffer: a page of them */
+#define LIST_MAX            256u  /* descriptors of a host memory buffer: at most a page */
 
 static bool is_known(const struct sim_drive *drive, uint8_t feature) {
   switch (feature) {
@@ -87,7 +87,7 @@ static uint16_t get_behavior(struct sim_drive *drive, struct drive_command *comm
   return STATUS_PENDING;
 }
 
-/* Milliseconds, which go on from what the host has set. */
+/* In milliseconds. The clock runs on from the value that the host has set. */
 static uint16_t get_timestamp(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t passed_ms = (sim_now_ps(drive->sim) - drive->features.timestamp_set_ps) / SIM_PS_PER_MS;
 
@@ -103,6 +103,8 @@ uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *comman
   const uint32_t select = command->dwords[10] >> 8 & 7u;
 
   if (!is_known(drive, feature)) return STATUS_FIELD;
+  if (command->dwords[11] != 0 && feature != FEATURE_TEMPERATURE && feature != FEATURE_VECTOR)
+    sim_violate(drive->sim, "reserved bits in dword 11 of Get Features");
   if (select == SELECT_CAPABILITIES) {
     command->result = CHANGEABLE;
     return STATUS_OK;
@@ -125,12 +127,12 @@ static uint16_t set_queues(struct sim_drive *drive, struct drive_command *comman
   const uint32_t asked = command->dwords[11];
 
   if ((asked & 0xffffu) == 0xffffu || asked >> 16 == 0xffffu) {
-    sim_violate(drive->sim, "65536 queues asked for");
+    sim_violate(drive->sim, "65536 queues requested");
     return STATUS_FIELD;
   }
   for (unsigned i = 1; i <= drive->options.queue_pairs; i++)
     if (drive->sq[i].entries != 0 || drive->cq[i].entries != 0) {
-      sim_violate(drive->sim, "Number of Queues set when there are I/O queues");
+      sim_violate(drive->sim, "Number of Queues set while I/O queues exist");
       return STATUS_SEQUENCE;
     }
   command->result = default_of(drive, FEATURE_QUEUES);
@@ -141,7 +143,7 @@ static uint16_t set_temperature(struct sim_drive *drive, struct drive_command *c
   const uint32_t value = command->dwords[11], select = value >> 20 & 3u;
 
   if (select > 1) return STATUS_FIELD;
-  if ((value >> 16 & 0xfu) != 0) return STATUS_OK; /* of a sensor that is not there */
+  if ((value >> 16 & 0xfu) != 0) return STATUS_OK; /* for a sensor that the drive does not have */
   if (select == 0)
     drive->features.over_k = value & 0xffffu;
   else
@@ -167,7 +169,7 @@ static void timestamp_arrived(struct sim_drive *drive, struct drive_command *com
   drive_complete(drive, command, STATUS_OK);
 }
 
-/* The list is read now and believed; the drive has no use for the memory. */
+/* Reads the list and checks it. The drive never uses the memory. */
 static void descriptors_arrived(struct sim_drive *drive, struct drive_command *command) {
   uint64_t pages = 0;
 
@@ -179,8 +181,10 @@ static void descriptors_arrived(struct sim_drive *drive, struct drive_command *c
     const uint64_t address = spate_get64(command->buffer + (size_t)16 * i);
     const uint32_t count = spate_get32(command->buffer + (size_t)16 * i + 8);
     if (address % SIM_PAGE != 0 || sim_memory_device(drive->sim, address, (uint64_t)count * SIM_PAGE) == NULL)
-      sim_violate(drive->sim, "a host memory buffer at %llx, %u pages, which is not page aligned or not memory",
-                  (unsigned long long)address, count);
+      sim_violate(
+          drive->sim,
+          "a host memory buffer at %llx, %u pages, which is not page aligned, or not memory that the host provided",
+          (unsigned long long)address, count);
     pages += count;
   }
   if (pages != command->dwords[12])
@@ -201,14 +205,14 @@ static uint16_t set_host_buffer(struct sim_drive *drive, struct drive_command *c
     return STATUS_OK;
   }
   if (drive->features.host_buffer[0] != 0) {
-    sim_violate(drive->sim, "a host memory buffer while the drive has one");
+    sim_violate(drive->sim, "a host memory buffer enabled while one is already enabled");
     return STATUS_SEQUENCE;
   }
   if (dwords[15] == 0 || dwords[15] > LIST_MAX || list % 16u != 0) {
     sim_violate(drive->sim, "a host memory buffer of %u descriptors at %llx", dwords[15], (unsigned long long)list);
     return STATUS_FIELD;
   }
-  /* Not described by PRPs: the list has its address in dwords 13 and 14. */
+  /* PRPs do not describe this list: its address is in dwords 13 and 14. */
   command->dwords[6] = dwords[13];
   command->dwords[7] = dwords[14];
   command->dwords[8] = command->dwords[9] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identify (5.15): what the drive says it is. The pages are made once; a test may change them. */
+/* Identify (5.15): what the drive reports about itself. The pages are composed once; a test may change them. */
 #include "drive_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define BROADCAST UINT32_C(0xffffffff)
 
 #define VERSION_1_1 UINT32_C(0x00010100) /* Identify has lists of namespaces */
-#define VERSION_1_2 UINT32_C(0x00010200) /* and VER */
+#define VERSION_1_2 UINT32_C(0x00010200) /* Identify has VER */
 
 #define ONCS_DATASET      4u
 #define ONCS_WRITE_ZEROES 8u
@@ -67,17 +67,18 @@ static void make_controller(struct sim_drive *drive) {
   page[513] = 0x44;
   spate_put32(page + 516, 1); /* NN */
   spate_put16(page + 520, ONCS_DATASET | ONCS_WRITE_ZEROES);
-  page[524] = 1;                               /* FNA: a format is of all namespaces */
+  page[524] = 1;                               /* FNA: a format applies to all namespaces */
   page[525] = profile->volatile_cache ? 7 : 6; /* VWC; Flush takes FFFFFFFFh */
   spate_put16(page + 2048, 2500);              /* power state 0: 25 W */
 }
 
-/* Figure 245. Format 0 is 512 bytes, format 1 is 4096 bytes, which the drive likes better. */
+/* Figure 245. Format 0 has blocks of 512 bytes, format 1 of 4096 bytes. The drive reports better performance for format
+ * 1. */
 static void make_namespace(struct sim_drive *drive) {
   static const uint8_t dlfeat[] = {1, 2, 0, 0};
   uint8_t *page = drive->identify_namespace;
 
-  page[24] = 4; /* NSFEAT: reads of deallocated blocks are no errors */
+  page[24] = 4; /* NSFEAT: a read of deallocated blocks is no error */
   page[25] = 1; /* NLBAF: two formats */
   page[33] = dlfeat[drive->options.deallocated & 3u];
   spate_put32(page + 128 + 4 * FORMAT_512, UINT32_C(9) << 16 | UINT32_C(2) << 24);
@@ -99,11 +100,11 @@ void drive_geometry(struct sim_drive *drive, uint8_t block_shift) {
   spate_put16(drive->identify_controller + 528, units);
 }
 
-/* Figure 194: a drive with a history. */
+/* Figure 194: health values of a drive that has been used. */
 static void make_smart(struct sim_drive *drive) {
   uint8_t *log = drive->smart;
 
-  log[3] = 100; /* spare, in percent; and below which it warns */
+  log[3] = 100; /* available spare in percent, and its warning threshold */
   log[4] = 10;
   spate_put64(log + 112, 17); /* power cycles, power on hours, unsafe shutdowns */
   spate_put64(log + 128, 1000);
@@ -118,7 +119,7 @@ void drive_identify_init(struct sim_drive *drive) {
   drive_geometry(drive, drive->options.block_shift);
 }
 
-/* Figure 249: the namespace's EUI-64, made of the vendor and the drive's number. */
+/* Figure 249: the namespace's EUI-64, composed of the vendor ID and the drive's number. */
 static void describe(const struct sim_drive *drive, uint8_t *page) {
   page[0] = 1;
   page[1] = 8;
@@ -132,7 +133,7 @@ static bool is_active(const struct sim_drive *drive, uint32_t nsid) {
   return false;
 }
 
-/* Figure 250: the active ones above `nsid`. */
+/* Figure 250: the active namespaces above `nsid`. */
 static void list_active(const struct sim_drive *drive, uint32_t nsid, uint8_t *page) {
   for (unsigned i = 0; drive->namespaces[i] != 0; i++) {
     if (drive->namespaces[i] <= nsid) continue;
@@ -149,7 +150,7 @@ uint16_t drive_identify(struct sim_drive *drive, struct drive_command *command) 
 
   if ((command->dwords[10] & 0xff00u) != 0) sim_violate(drive->sim, "reserved bits in dword 10 of Identify");
   if (cns > 1 && drive->options.version < VERSION_1_1) {
-    sim_violate(drive->sim, "Identify with CNS %u: before NVMe 1.1 it has one bit", cns);
+    sim_violate(drive->sim, "Identify with CNS %u: before NVMe 1.1 CNS has one bit", cns);
     return STATUS_FIELD;
   }
   if ((cns == 0 || cns == 3) && !active && (nsid == 0 || nsid > spate_get32(drive->identify_controller + 516)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who calls whom inside the simulator. sim.c has the clock and the events, memory.c the two views, port.c what the
- * library calls, unanswered.c what it gets where nobody answers, logic.c what programmable logic does in its place,
- * pcie.c configuration space; the drive is controller.c (registers), admin.c, io.c and what they share.
+ * How the parts of the simulator call each other. sim.c has the clock and the events. memory.c has the two views of
+ * memory. port.c is the port that the library calls, and unanswered.c says what a read returns that no drive answers.
+ * logic.c makes accesses for programmable logic in the place of a processor. pcie.c is configuration space. The drive
+ * is controller.c (registers), admin.c, io.c and what they share.
  *
  *        library
  *           |  port.c: spends the processor's time, then
@@ -12,7 +13,7 @@
  *        /     \
  *    admin.c   io.c -- commands
  *                |
- *     link.c  media.c  store.c     when, and what
+ *     link.c  media.c  store.c     timing, and contents
  */
 #ifndef SPATE_SIM_INTERNAL_H
 #define SPATE_SIM_INTERNAL_H
@@ -31,30 +32,30 @@ struct sim_pcie *sim_pcie_of(struct sim *sim);
 struct sim_port *sim_port_of(struct sim *sim);
 struct sim_bridge *sim_bridge_of(struct sim *sim);
 const struct sim_config *sim_config_of(const struct sim *sim);
-/* A new drive, from sim_drive_add(): the machine keeps it (sim_drive_at()) and frees it. Returns its number; ends the
- * program when there are SIM_DRIVES_MAX already. */
+/* Adds a new drive (sim_drive_add()): the machine keeps it (sim_drive_at()) and frees it. Returns its number. Ends the
+ * program if there are SIM_DRIVES_MAX already. */
 unsigned sim_attach(struct sim *sim, struct sim_drive *drive);
-uint64_t sim_next_sequence(struct sim *sim); /* rises over all drives: which of two things was first */
-/* How long so many instructions take. */
+uint64_t sim_next_sequence(struct sim *sim); /* rises over all drives: orders any two things */
+/* How long this many instructions take. */
 uint64_t sim_instructions_ps(const struct sim *sim, uint64_t instructions);
-/* The processor worked for so long: as sim_spend(), and counted as busy. */
+/* The processor worked for this long: as sim_spend(), and counted as busy. */
 void sim_work(struct sim *sim, uint64_t ps);
-/* Something happened that the processor may find when it looks: it does not idle at its next looks. Events and register
- * writes count as such by themselves. Reads do not: whoever reads a register again and again polls, too. */
+/* Something happened that the processor may find at its next look, so it does not idle then. Events and register writes
+ * call this by themselves. Register reads do not: reading one register repeatedly is polling, too. */
 void sim_active(struct sim *sim);
-/* A completion entry can be seen now: the processor's next look at the clock is work. */
+/* A completion entry is visible now: the processor's next look at the clock is work. */
 void sim_completion_seen(struct sim *sim);
-/* The processor looks at the clock, or relaxes. */
+/* The processor reads the clock, or relaxes. */
 void sim_look(struct sim *sim);
-/* Tells whoever traces (sim_trace()). */
+/* Calls the function given to sim_trace(). */
 void sim_tell(struct sim *sim, enum sim_access_kind kind, uint64_t address, const void *data, uint64_t bytes);
 
 /* ---- memory.c ---- */
 struct sim_memory *sim_memory_new(struct sim *sim);
 void sim_memory_free(struct sim_memory *memory);
-/* Logic answers there, and keeps nothing that could be looked at. */
+/* Is the address in a window of logic (logic.h)? Its contents cannot be inspected. */
 bool sim_memory_is_window(struct sim *sim, uint64_t address);
-/* The processor's accesses to such a window: logic has registers for it, too. False: no window is there. */
+/* The processor's accesses to registers of logic in such a window. False: the address is in no window. */
 bool sim_window_load32(struct sim *sim, uint64_t address, uint32_t *value);
 bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value);
 
@@ -63,7 +64,7 @@ struct sim_bridge {
   enum sim_unanswered unanswered;
   uint64_t unanswered_reads;
 };
-/* What such a read gives, after the time that it takes. */
+/* What such a read returns. Spends the time that it takes. */
 uint32_t sim_unanswered_register(struct sim *sim);
 uint32_t sim_unanswered_config(struct sim *sim);
 /* Can a root port hand "configuration request retry" to the processor? */
@@ -72,41 +73,42 @@ bool sim_shows_retry(struct sim *sim);
 /* ---- port.c ---- */
 struct sim_port *sim_port_new(void);
 void sim_port_free(struct sim_port *way);
-/* A register write leaves now, at nobody's cost: programmable logic's (logic.c). */
+/* Posts a register write of programmable logic (logic.c) now. It costs no processor time. */
 void sim_port_post(struct sim *sim, uint64_t address, uint32_t value);
 
 /* ---- pcie.c: a host bridge with a root port for each drive ---- */
 struct sim_pcie *sim_pcie_new(struct sim *sim);
 void sim_pcie_free(struct sim_pcie *pcie);
 bool sim_pcie_is_config(uint64_t address);
-/* The drive whose configuration space an address is in, if its link is up: the access goes over it. */
+/* The drive that a configuration address selects, if its link is up: the access crosses that link. Otherwise NULL. */
 struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address);
-/* False: the drive does not answer (all ones). */
+/* False: the drive does not answer. `*value` is all ones. */
 bool sim_pcie_config_read(struct sim *sim, uint64_t address, uint32_t *value);
 void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value);
 /* The drive whose BAR 0 a CPU address reaches, through the root port's window and the command registers of both, while
- * the link is up. NULL: none, such a read is unanswered and a write is dropped. */
+ * the link is up. NULL: none; such a read is unanswered and a write is dropped. */
 struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *offset);
-/* After a link drop: the drive's configuration space is as after reset; the port's link status follows. */
+/* After a link change: resets the drive's configuration space and sets the port's link status. */
 void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up);
 /* May this drive access memory? (Bus master enable of the drive and of its port.) */
 bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index);
 
-/* A function level reset: configuration space as after reset. */
+/* Function level reset: resets the drive's configuration space. */
 void sim_pcie_function_reset(struct sim *sim, unsigned drive_index);
 
 /* ---- controller.c ---- */
-/* A reset that the bus brings: of the function, at once; of the bus or by PERST#, which keep the link down while on. */
+/* Resets from the bus. A function level reset happens at once. A secondary bus reset or PERST# keeps the link down
+ * while `on`. */
 void sim_drive_function_reset(struct sim_drive *drive);
 void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, bool on);
 #define SIM_BAR_BYTES UINT64_C(0x4000)
 void sim_drive_free(struct sim_drive *drive);
 unsigned sim_drive_index(const struct sim_drive *drive);
-/* At the drive, after the link's time; a write left the processor at `sequence`. */
+/* Register accesses at the drive, after the link's time. A write left the processor at `sequence`. */
 uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset);
 void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);
-/* For port.c: entries that a doorbell write would hand over if it arrived now, so that the processor's work for them is
- * charged: new submission entries, or completions given back; 0 for other registers. Looks, changes nothing. */
+/* For port.c, which charges the processor's work: how many entries a doorbell write would hand over if it arrived now
+ * (new submission entries, or completions given back). 0 for other registers. Changes nothing. */
 uint32_t sim_drive_doorbell_entries(const struct sim_drive *drive, uint32_t offset, uint32_t value, bool *completion);
 
 #endif

@@ -21,7 +21,7 @@ static bool is_reachable(const struct sim_drive *drive, uint64_t lba, uint64_t b
   return lba < drive->blocks && blocks <= drive->blocks - lba;
 }
 
-/* Bits that are set and must not be, of a dword: what the host meant by them the drive would not have done. */
+/* A dword with reserved bits that must be 0: the drive would not do what the host meant by them. */
 static void reserve(struct sim_drive *drive, const struct drive_command *command, unsigned dword, uint32_t reserved) {
   if ((command->dwords[dword] & reserved) != 0)
     sim_violate(drive->sim, "reserved bits in dword %u of I/O command %02x: %08x", dword, command->dwords[0] & 0xffu,
@@ -108,13 +108,14 @@ static uint16_t transfer(struct sim_drive *drive, struct drive_command *command,
   return STATUS_PENDING;
 }
 
-/* ---- the rest ---- */
+/* ---- other commands ---- */
 
 static uint16_t flush(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t now = sim_now_ps(drive->sim);
 
   drive_change_begin(drive, command, SIM_JOURNAL_FLUSH, 0, 0);
-  /* With the cache turned off every write has waited for the medium already, but those from before. */
+  /* With the cache turned off, every write completed only once it was on the medium. Earlier cached writes may still be
+   * on their way there. */
   if (drive->profile.volatile_cache && !drive_cache_on(drive))
     drive_complete_at(drive, command, drive->drained_ps > now ? drive->drained_ps : now);
   else
@@ -145,7 +146,7 @@ static uint16_t write_zeroes(struct sim_drive *drive, struct drive_command *comm
   return STATUS_PENDING;
 }
 
-/* Every byte of the blocks becomes `value`. */
+/* Sets every byte of the blocks to `value`. */
 static void fill(struct sim_drive *drive, uint64_t lba, uint64_t blocks, uint8_t value) {
   uint8_t page[SIM_PAGE];
   uint64_t at = lba << drive->block_shift;
@@ -160,7 +161,7 @@ static void fill(struct sim_drive *drive, uint64_t lba, uint64_t blocks, uint8_t
   }
 }
 
-/* What trimmed blocks read as from now on. Anything but zeros is kept as data. */
+/* Decides what trimmed blocks read as from now on. Anything but zeros is stored as data. */
 static void deallocate(struct sim_drive *drive, uint64_t lba, uint64_t blocks) {
   switch (drive->options.deallocated) {
   case DEALLOCATED_ZEROS: discard(drive, lba, blocks); return;
@@ -207,7 +208,7 @@ uint16_t drive_io(struct sim_drive *drive, struct drive_command *command) {
   const uint32_t nsid = command->dwords[1];
 
   if (nsid != drive->namespaces[0] && !(nsid == BROADCAST && opcode == IO_FLUSH)) {
-    sim_violate(drive->sim, "I/O command %02x for namespace %x, which is not there", opcode, nsid);
+    sim_violate(drive->sim, "I/O command %02x for namespace %x, which is not active", opcode, nsid);
     return nsid == 0 || (nsid != BROADCAST && nsid > spate_get32(drive->identify_controller + 516)) ? STATUS_NAMESPACE
                                                                                                     : STATUS_FIELD;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes on a PCIe link, and when they are over: packets with their headers, each direction a pipe of its own. */
+/* How long bytes take on a PCIe link: packets with their headers, each direction a pipe of its own. */
 #include "link.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #define COMPLETION_BYTES (12u + FRAMING_BYTES)
 #define SMALL_BYTES      4096u
 
-/* One direction: what it was given last, and what went over it. */
+/* One direction: when it is free, and what it has transferred. */
 struct pipe {
   uint64_t *free_ps, *small_ps, *bytes;
 };
@@ -25,7 +25,7 @@ static struct pipe up(struct sim_link *link) {
   return (struct pipe){&link->up_free_ps, &link->up_small_ps, &link->up_bytes};
 }
 
-/* Of payload to the drive, whatever the link could carry. */
+/* How long the host's bridge takes to read `bytes` from memory, whatever the link could carry. */
 static uint64_t fetch_ps(const struct sim_link *link, uint64_t bytes) {
   const uint32_t mb_per_s = link->config.fetch_mb_per_s;
 
@@ -42,7 +42,7 @@ static uint64_t duration_ps(const struct sim_link *link, uint64_t bytes) {
 
 static uint64_t latency_ps(const struct sim_link *link) { return link->config.latency_ns * PS_PER_NS; }
 
-/* `bytes` with headers, after everything given before: when the last one is on the wire. */
+/* Sends `bytes`, headers included, after all earlier transfers. Returns when the last byte is on the wire. */
 static uint64_t send(const struct sim_link *link, struct pipe pipe, uint64_t now_ps, uint64_t bytes) {
   uint64_t end_ps = max_of(now_ps, *pipe.free_ps) + duration_ps(link, bytes);
 
@@ -51,7 +51,7 @@ static uint64_t send(const struct sim_link *link, struct pipe pipe, uint64_t now
   return end_ps;
 }
 
-/* The same between the packets of what is large: it waits for small things only. */
+/* The same between the packets of large transfers: it waits for small ones only. */
 static uint64_t send_small(const struct sim_link *link, struct pipe pipe, uint64_t now_ps, uint64_t bytes) {
   uint64_t start_ps = max_of(now_ps, *pipe.small_ps);
   uint64_t time_ps = duration_ps(link, bytes);
@@ -74,7 +74,7 @@ static double usable(const struct sim_link_config *config) {
   return sim_link_raw(config->generation, config->lanes) * (100 - config->dllp_percent) / 100;
 }
 
-/* A completion carries no more than was asked for at once. */
+/* A completion carries no more than one request asked for. */
 static uint32_t completion_payload(const struct sim_link_config *config) {
   return config->payload_bytes < config->read_request_bytes ? config->payload_bytes : config->read_request_bytes;
 }
@@ -85,10 +85,8 @@ void sim_link_init(struct sim_link *link, const struct sim_link_config *config) 
   *link = (struct sim_link){.config = *config, .ps_per_byte = PS_PER_S / usable(config)};
 }
 
-/*
- * An answer is entered into its direction when it is asked for, and both latencies are added at the end: the directions
- * are then used in the order of the calls, and nothing waits for what begins later.
- */
+/* An answer takes its place in its direction at the time of the request, and both latencies are added at the end. So
+ * each direction serves transfers in the order of the calls, and none waits for one that begins later. */
 
 uint64_t sim_link_host_write(struct sim_link *link, uint64_t now_ps, uint32_t bytes) {
   return send_small(link, down(link), now_ps, REQUEST32_BYTES + bytes) + latency_ps(link);
@@ -100,7 +98,7 @@ uint64_t sim_link_host_read(struct sim_link *link, uint64_t now_ps, uint32_t byt
   return send_small(link, up(link), asked_ps, COMPLETION_BYTES + bytes) + 2 * latency_ps(link);
 }
 
-/* Completions follow the first request; the other requests are spread among what goes up meanwhile. */
+/* Completions follow the first request. The other requests share the up direction with its traffic meanwhile. */
 uint64_t sim_link_drive_read(struct sim_link *link, uint64_t now_ps, uint64_t bytes) {
   const uint32_t request_bytes = link->config.read_request_bytes;
   const uint32_t payload_bytes = link->config.payload_bytes;

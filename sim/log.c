@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Get Log Page (5.14), asynchronous events (5.2), and the heat that causes one. */
+/* Get Log Page (5.14), asynchronous events (5.2), and the temperature that causes an event. */
 #include "drive_internal.h"
 #include <string.h>
 
@@ -36,7 +36,8 @@ static void report(struct sim_drive *drive, uint16_t id, uint32_t event) {
   drive_post_entry(drive, 0, entry, false);
 }
 
-/* Events go to requests, but not one of a type whose log page was not read since; and not while there is no room. */
+/* Completes requests with pending events, while the queue has room. Skips types whose log page the host has not read
+ * since their last event. */
 void drive_match_events(struct sim_drive *drive) {
   struct drive_events *events = &drive->events;
 
@@ -53,11 +54,11 @@ void drive_match_events(struct sim_drive *drive) {
   }
 }
 
-/* `event`: dword 0 of the completion. It waits for a request, if need be. */
+/* `event`: dword 0 of the completion. The event stays pending until there is a request. */
 void drive_raise_event(struct sim_drive *drive, uint32_t event) {
   struct drive_events *events = &drive->events;
 
-  if (events->count == DRIVE_EVENTS_MAX) return; /* a drive keeps only so many */
+  if (events->count == DRIVE_EVENTS_MAX) return; /* a drive keeps only this many pending events */
   events->waiting[events->count++] = event;
   drive_match_events(drive);
 }
@@ -113,13 +114,13 @@ void drive_error_taken(struct sim_drive *drive, const struct drive_command *comm
   spate_put16(entry + 8, command->queue);
   spate_put16(entry + 10, command->id);
   spate_put16(entry + 12, (uint16_t)(command->status << 1));
-  spate_put16(entry + 14, 0xffff); /* no place in the command is to blame in particular */
+  spate_put16(entry + 14, 0xffff); /* the error names no location in the command */
   if (command->queue == 0) return;
   spate_put64(entry + 16, drive_qword(command, 10));
   spate_put32(entry + 24, command->dwords[1]);
 }
 
-/* Figure 194. A counter that a test has set goes on from there. */
+/* Figure 194. If a test has set a counter, counting continues from there. */
 static void make_health(const struct sim_drive *drive, uint8_t *page) {
   memcpy(page, drive->smart, HEALTH_BYTES);
   if (is_hot(drive)) page[0] |= WARN_HEAT;
@@ -150,7 +151,7 @@ static size_t make_page(struct sim_drive *drive, uint8_t number, uint8_t *page) 
 
 static uint8_t event_type(uint8_t page) { return page == PAGE_ERRORS ? 0 : page == PAGE_HEALTH ? EVENT_HEALTH : 2; }
 
-/* Figure 203, host-initiated: what is in it is the vendor's business, here the offset of each dword. */
+/* Figure 203, host-initiated. Its contents are vendor specific; here each dword holds its offset. */
 static uint16_t get_telemetry(struct sim_drive *drive, struct drive_command *command, uint64_t offset, uint64_t bytes) {
   const uint8_t mdts = drive->identify_controller[77];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Register and configuration accesses by programmable logic: over the link as a processor's, but nobody waits. */
+/* Register and configuration accesses by programmable logic: over the link like a processor's, but nothing waits. */
 #include "logic.h"
 #include "internal.h"
 
@@ -31,7 +31,7 @@ static void config_access(struct sim_logic_access *access) {
     (void)sim_pcie_config_read(access->sim, access->address, &access->value);
 }
 
-/* The drive is looked for when the request is there: its link may have gone meanwhile. */
+/* Routes the address when the request has arrived: the link may have gone down meanwhile. */
 static void register_read(struct sim_logic_access *access) {
   uint32_t offset;
   struct sim_drive *drive = sim_pcie_route(access->sim, access->address, &offset);
@@ -52,7 +52,8 @@ static void is_there(void *context, uint64_t number) {
   sim_at(sim, sim_now_ps(sim) + access->back_ps, is_back, access, 0);
 }
 
-/* Over the link behind all writes that were posted before; what is for a root port, or for nobody, crosses none. */
+/* Crosses the link behind all writes that were posted before. An access to a root port, or to no drive, crosses
+ * none. */
 static void is_asked(void *context, uint64_t number) {
   struct sim_logic_access *access = context;
   struct sim *sim = access->sim;

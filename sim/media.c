@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The medium as a fluid: what fills, drains and is folded at which rate, between two looks at it. */
+/* The medium as a fluid: what fills, drains and is folded at which rate, from one call to the next. */
 #include "media.h"
 
 #include <assert.h>
@@ -8,18 +8,18 @@
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_MS UINT64_C(1000000000)
 
-/* Heat is stepped in segments of at most this while there is work: far below any drive's time constant. */
+/* Under load, the temperature is computed in steps of at most this: far below any drive's time constant. */
 #define STEP_PS (100 * PS_PER_MS)
-/* And an idle time, however long, in at most about so many. */
+/* An idle time of any length is computed in about this many steps at most. */
 #define IDLE_STEPS 256u
-/* A cell that holds three bits holds one in the SLC cache: it takes three times its size of free blocks. */
+/* A cell that holds three bits holds one in the SLC cache, so the cache uses three times its size in free blocks. */
 #define CELL_BITS 3
 
 static double min_of(double a, double b) { return a < b ? a : b; }
 
 static double max_of(double a, double b) { return a > b ? a : b; }
 
-/* Rounded up, so that a segment that is to move some bytes has moved them at its end. */
+/* Rounded up, so that the bytes have moved when the time is over. */
 static uint64_t ps_for(double bytes, double rate) { return (uint64_t)(bytes / rate * PS_PER_S) + 1; }
 
 static bool nearly_full(const struct sim_media *media) {
@@ -61,7 +61,7 @@ double sim_media_write_rate(const struct sim_media *media) {
   return media->now_ps < media->pause_until_ps ? 0 : rate_now(media);
 }
 
-/* One segment of heat: implicit, so that it is stable at any length. */
+/* One step of heat. The implicit method is stable for any step size. */
 static void warm(struct sim_media *media, double watts, uint64_t ps) {
   const struct sim_profile *profile = media->profile;
   double seconds = (double)ps / PS_PER_S;
@@ -74,7 +74,7 @@ static void warm(struct sim_media *media, double watts, uint64_t ps) {
   if (media->temperature_c <= profile->recover_c) media->throttled = false;
 }
 
-/* The bytes that can go to the medium before something changes its rate, or what is asked for is done. */
+/* How many bytes can go to the medium before its rate changes, or before `wanted` is done. */
 static double bytes_to_change(const struct sim_media *media, double wanted) {
   double bytes = wanted;
 
@@ -99,7 +99,7 @@ static void count_drained(struct sim_media *media, double bytes) {
   media->pause_until_ps = media->now_ps + profile->pause_ms * PS_PER_MS;
 }
 
-/* A segment with something in the buffer; stops when `keep` bytes are left there. */
+/* A segment with data in the buffer. Stops when `keep` bytes are left there. */
 static void drain_segment(struct sim_media *media, uint64_t until_ps, double keep) {
   const double rate = rate_now(media);
   const double bytes = bytes_to_change(media, media->buffered_bytes - keep);
@@ -114,7 +114,7 @@ static void drain_segment(struct sim_media *media, uint64_t until_ps, double kee
   media->idle_since_ps = media->now_ps;
 }
 
-/* What was folded in idle time can be taken again, and less is left of the folding under load. */
+/* Folding in idle time makes room in the cache, and leaves less to fold under load. */
 static void refill(struct sim_media *media, double bytes) {
   const double used = media->slc_used_bytes;
   const double left = max_of(0, used - bytes);
@@ -145,7 +145,7 @@ static void rest_segment(struct sim_media *media, uint64_t until_ps) {
   warm(media, profile->idle_watts + rate * profile->joules_per_byte, ps);
 }
 
-/* In a pause the medium is busy with itself. */
+/* In a pause the medium takes no data. */
 static void pause_segment(struct sim_media *media, uint64_t until_ps) {
   uint64_t end_ps = media->pause_until_ps < until_ps ? media->pause_until_ps : until_ps;
   uint64_t ps = end_ps - media->now_ps;
@@ -167,7 +167,7 @@ void sim_media_advance(struct sim_media *media, uint64_t now_ps) {
   }
 }
 
-/* When no more than `keep` bytes will be left, if nothing is added. */
+/* When at most `keep` bytes will be left, if nothing is added. */
 static uint64_t drained_at(const struct sim_media *media, double keep) {
   struct sim_media ahead = *media;
 
@@ -196,7 +196,7 @@ uint64_t sim_media_write(struct sim_media *media, uint64_t at_ps, uint64_t bytes
 
   assert(fresh_bytes <= bytes);
   sim_media_advance(media, at_ps);
-  /* A drive that began filled does not say where: what is fresh is so only as long as there is room. */
+  /* options.filled does not say where the data is, so bytes count as fresh only while unwritten space is left. */
   if (fresh_bytes > unmapped) fresh_bytes = unmapped;
   media->mapped_bytes += fresh_bytes;
   media->overwriting = fresh_bytes < bytes / 2;
@@ -226,7 +226,7 @@ uint64_t sim_media_flush(struct sim_media *media, uint64_t at_ps) {
   sim_media_advance(media, at_ps);
   if (media->pause_until_ps < media->now_ps) media->pause_until_ps = media->now_ps;
   media->pause_until_ps += flush_ps;
-  /* What waits in front of the buffer has not been completed: it need not be durable. */
+  /* What waits in front of the buffer has not completed, so a flush need not make it durable. */
   drained_ps = drained_at(media, max_of(0, media->buffered_bytes - (double)profile->buffer_bytes));
   return drained_ps > media->pause_until_ps ? drained_ps : media->pause_until_ps;
 }

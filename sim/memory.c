@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory in up to four copies. `cpu` is what the processor loads and stores, `device` what devices see. Who stored what
- * is found by comparing with `agreed`, which is `cpu` as it was when both last agreed: bytes that differ were stored by
- * the processor and are in its store buffer (SIM_QUEUE) or in dirty lines (SIM_CACHED). `settled`, for SIM_CACHED, is
- * `device` as of the last read barrier: what an invalidated line is fetched from. `shown` is what makes the order of a
- * barrier and a register write matter: the drive compares it with when the write left the processor.
+ * Memory in up to four copies. `cpu` is what the processor loads and stores, `device` is what devices see. `agreed` is
+ * `cpu` as it was when both last agreed. A byte of `cpu` that differs from it was stored by the processor and is still
+ * in the store buffer (SIM_QUEUE) or in a dirty line (SIM_CACHED). `settled` (SIM_CACHED) is `device` as of the last
+ * read barrier: an invalidated line is fetched from it. `shown` has time stamps used to check that the barrier precedes
+ * the register write: the drive compares them with when the write left the processor.
  *
- * Where there is one view for all, the four are the same bytes.
+ * Where there is one view for all, the four pointers are the same.
  */
 #include "internal.h"
 #include "logic.h"
@@ -19,19 +19,19 @@
 #define PAGE_BYTES ((size_t)4096)
 #define WORD_BYTES sizeof(uint64_t)
 
-/* High memory, as on boards whose first gigabytes are elsewhere, and a stretch of nothing behind each piece. */
+/* High addresses, as on boards whose memory does not begin at 0, and unused addresses after each range. */
 #define BUS_START     SIM_WINDOWS_END
 #define BUS_GAP_BYTES UINT64_C(0x00150000)
 
-struct piece {
+struct range {
   enum sim_memory_kind kind;
   uint64_t address; /* on the bus */
   size_t bytes;
   uint8_t *cpu, *device, *agreed, *settled;
-  uint64_t *shown; /* of each quadword: when devices came to see what the processor stored last. NULL: one view */
+  uint64_t *shown; /* of each quadword: when the processor's last store became visible to devices. NULL: one view */
 };
 
-/* The windows of programmable logic, and what was last read from one. */
+/* The windows of programmable logic, and the data last read from one. */
 struct windows {
   struct sim_window all[SIM_DRIVES_MAX];
   unsigned count;
@@ -39,17 +39,17 @@ struct windows {
   uint64_t room;
 };
 
-/* Stored by a device since the last read barrier: not yet certain to be seen. */
+/* What a device stored since the last read barrier: the processor may not see it yet. */
 struct store {
-  size_t piece, at, bytes;
+  size_t range, at, bytes;
 };
 
 struct sim_memory {
   struct sim *sim;
   bool coherent;
-  struct piece *pieces; /* ascending on the bus */
-  size_t piece_count, piece_room;
-  size_t recent; /* the piece found last: mostly the one that is looked for next */
+  struct range *ranges; /* in ascending bus addresses */
+  size_t range_count, range_room;
+  size_t recent; /* the range found last: the next search mostly finds it again */
   uint64_t next_address;
   struct windows windows;
   struct store *stores;
@@ -66,7 +66,7 @@ struct sim_memory *sim_memory_new(struct sim *sim) {
   return memory;
 }
 
-/* One copy, with a page on either side that nobody can touch: who runs over the end is caught in the act. */
+/* One copy, with an inaccessible page on either side: an access beyond its end faults. */
 static uint8_t *map(size_t bytes) {
   uint8_t *start = mmap(NULL, bytes + 2 * PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -79,15 +79,15 @@ static void unmap(uint8_t *copy, size_t bytes) {
 }
 
 void sim_memory_free(struct sim_memory *memory) {
-  for (size_t i = 0; i < memory->piece_count; i++) {
-    const struct piece *piece = &memory->pieces[i];
-    if (piece->shown != NULL) unmap((uint8_t *)piece->shown, piece->bytes);
-    if (piece->settled != piece->device) unmap(piece->settled, piece->bytes);
-    if (piece->agreed != piece->cpu) unmap(piece->agreed, piece->bytes);
-    if (piece->device != piece->cpu) unmap(piece->device, piece->bytes);
-    unmap(piece->cpu, piece->bytes);
+  for (size_t i = 0; i < memory->range_count; i++) {
+    const struct range *range = &memory->ranges[i];
+    if (range->shown != NULL) unmap((uint8_t *)range->shown, range->bytes);
+    if (range->settled != range->device) unmap(range->settled, range->bytes);
+    if (range->agreed != range->cpu) unmap(range->agreed, range->bytes);
+    if (range->device != range->cpu) unmap(range->device, range->bytes);
+    unmap(range->cpu, range->bytes);
   }
-  free(memory->pieces);
+  free(memory->ranges);
   free(memory->windows.answer);
   free(memory->stores);
   free(memory);
@@ -103,51 +103,51 @@ static void *grow(void *array, size_t *room, size_t size) {
 void *sim_memory_take(struct sim *sim, size_t bytes, enum sim_memory_kind kind) {
   struct sim_memory *memory = sim_memory_of(sim);
 
-  if (memory->piece_count == memory->piece_room)
-    memory->pieces = grow(memory->pieces, &memory->piece_room, sizeof *memory->pieces);
-  struct piece *piece = &memory->pieces[memory->piece_count++];
-  *piece = (struct piece){
+  if (memory->range_count == memory->range_room)
+    memory->ranges = grow(memory->ranges, &memory->range_room, sizeof *memory->ranges);
+  struct range *range = &memory->ranges[memory->range_count++];
+  *range = (struct range){
       .kind = kind, .address = memory->next_address, .bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)};
-  memory->next_address += piece->bytes + BUS_GAP_BYTES;
-  piece->cpu = piece->device = piece->agreed = piece->settled = map(piece->bytes);
-  if (memory->coherent || kind == SIM_LOGIC) return piece->cpu;
-  piece->device = piece->settled = map(piece->bytes);
-  piece->agreed = map(piece->bytes);
-  piece->shown = (uint64_t *)(void *)map(piece->bytes);
-  if (kind == SIM_CACHED) piece->settled = map(piece->bytes);
-  return piece->cpu;
+  memory->next_address += range->bytes + BUS_GAP_BYTES;
+  range->cpu = range->device = range->agreed = range->settled = map(range->bytes);
+  if (memory->coherent || kind == SIM_LOGIC) return range->cpu;
+  range->device = range->settled = map(range->bytes);
+  range->agreed = map(range->bytes);
+  range->shown = (uint64_t *)(void *)map(range->bytes);
+  if (kind == SIM_CACHED) range->settled = map(range->bytes);
+  return range->cpu;
 }
 
-static bool is_shared(const struct piece *piece) { return piece->cpu == piece->device; }
+static bool is_shared(const struct range *range) { return range->cpu == range->device; }
 
-/* ---- who is at an address ---- */
+/* ---- which range an address belongs to ---- */
 
-static bool has_cpu(const struct piece *piece, uintptr_t cpu) { return cpu - (uintptr_t)piece->cpu < piece->bytes; }
+static bool has_cpu(const struct range *range, uintptr_t cpu) { return cpu - (uintptr_t)range->cpu < range->bytes; }
 
-static bool has_bus(const struct piece *piece, uint64_t address, uint64_t bytes) {
-  const uint64_t at = address - piece->address;
+static bool has_bus(const struct range *range, uint64_t address, uint64_t bytes) {
+  const uint64_t at = address - range->address;
 
-  return at < piece->bytes && bytes <= piece->bytes - at;
+  return at < range->bytes && bytes <= range->bytes - at;
 }
 
-static struct piece *find_cpu(struct sim_memory *memory, const volatile void *cpu) {
-  if (memory->piece_count != 0 && has_cpu(&memory->pieces[memory->recent], (uintptr_t)cpu))
-    return &memory->pieces[memory->recent];
-  for (size_t i = 0; i < memory->piece_count; i++) {
-    if (!has_cpu(&memory->pieces[i], (uintptr_t)cpu)) continue;
+static struct range *find_cpu(struct sim_memory *memory, const volatile void *cpu) {
+  if (memory->range_count != 0 && has_cpu(&memory->ranges[memory->recent], (uintptr_t)cpu))
+    return &memory->ranges[memory->recent];
+  for (size_t i = 0; i < memory->range_count; i++) {
+    if (!has_cpu(&memory->ranges[i], (uintptr_t)cpu)) continue;
     memory->recent = i;
-    return &memory->pieces[i];
+    return &memory->ranges[i];
   }
   return NULL;
 }
 
-static struct piece *find_bus(struct sim_memory *memory, uint64_t address, uint64_t bytes) {
-  if (memory->piece_count != 0 && has_bus(&memory->pieces[memory->recent], address, bytes))
-    return &memory->pieces[memory->recent];
-  for (size_t i = 0; i < memory->piece_count; i++) {
-    if (!has_bus(&memory->pieces[i], address, bytes)) continue;
+static struct range *find_bus(struct sim_memory *memory, uint64_t address, uint64_t bytes) {
+  if (memory->range_count != 0 && has_bus(&memory->ranges[memory->recent], address, bytes))
+    return &memory->ranges[memory->recent];
+  for (size_t i = 0; i < memory->range_count; i++) {
+    if (!has_bus(&memory->ranges[i], address, bytes)) continue;
     memory->recent = i;
-    return &memory->pieces[i];
+    return &memory->ranges[i];
   }
   return NULL;
 }
@@ -187,11 +187,11 @@ static uint8_t *ask_window(struct windows *windows, const struct sim_window *win
 }
 
 uint64_t sim_memory_address(struct sim *sim, const volatile void *cpu) {
-  const struct piece *piece = find_cpu(sim_memory_of(sim), cpu);
+  const struct range *range = find_cpu(sim_memory_of(sim), cpu);
 
-  if (piece != NULL) return piece->address + ((uintptr_t)cpu - (uintptr_t)piece->cpu);
-  sim_violate(sim, "memory that no device can reach is asked for its bus address");
-  return (uintptr_t)cpu & (PAGE_BYTES - 1); /* in the first page of the bus, where nothing is */
+  if (range != NULL) return range->address + ((uintptr_t)cpu - (uintptr_t)range->cpu);
+  sim_violate(sim, "bus address requested for memory that no device can reach");
+  return (uintptr_t)cpu & (PAGE_BYTES - 1); /* in the first page of the bus, which is unused */
 }
 
 uint8_t *sim_memory_device(struct sim *sim, uint64_t address, uint64_t bytes) {
@@ -199,50 +199,50 @@ uint8_t *sim_memory_device(struct sim *sim, uint64_t address, uint64_t bytes) {
   const struct sim_window *window = find_window(memory, address, bytes);
 
   if (window != NULL) return ask_window(&memory->windows, window, address, bytes);
-  const struct piece *piece = find_bus(memory, address, bytes);
-  return piece == NULL ? NULL : piece->device + (address - piece->address);
+  const struct range *range = find_bus(memory, address, bytes);
+  return range == NULL ? NULL : range->device + (address - range->address);
 }
 
 bool sim_memory_was_shown(struct sim *sim, uint64_t address, uint64_t bytes, uint64_t sequence) {
-  const struct piece *piece = find_bus(sim_memory_of(sim), address, bytes);
+  const struct range *range = find_bus(sim_memory_of(sim), address, bytes);
 
-  if (piece == NULL || piece->shown == NULL || bytes == 0) return true;
-  const uint64_t at = address - piece->address;
+  if (range == NULL || range->shown == NULL || bytes == 0) return true;
+  const uint64_t at = address - range->address;
   for (uint64_t word = at / WORD_BYTES; word <= (at + bytes - 1) / WORD_BYTES; word++)
-    if (piece->shown[word] > sequence) return false;
+    if (range->shown[word] > sequence) return false;
   return true;
 }
 
-/* Devices come to see `bytes` from `at` on, whole words, as the processor has stored them. */
-static void mark_shown(struct sim_memory *memory, struct piece *piece, size_t at, size_t bytes) {
+/* Records that devices now see the processor's stores in `bytes` from `at` on, in whole quadwords. */
+static void mark_shown(struct sim_memory *memory, struct range *range, size_t at, size_t bytes) {
   const uint64_t sequence = sim_next_sequence(memory->sim);
 
   for (size_t word = at / WORD_BYTES; word < (at + bytes) / WORD_BYTES; word++)
-    if (memcmp(piece->cpu + word * WORD_BYTES, piece->agreed + word * WORD_BYTES, WORD_BYTES) != 0)
-      piece->shown[word] = sequence;
+    if (memcmp(range->cpu + word * WORD_BYTES, range->agreed + word * WORD_BYTES, WORD_BYTES) != 0)
+      range->shown[word] = sequence;
 }
 
 /* ---- a device stores ---- */
 
 static size_t line_of(size_t at) { return at / LINE_BYTES * LINE_BYTES; }
 
-static bool is_dirty(const struct piece *piece, size_t line) {
-  return memcmp(piece->cpu + line, piece->agreed + line, LINE_BYTES) != 0;
+static bool is_dirty(const struct range *range, size_t line) {
+  return memcmp(range->cpu + line, range->agreed + line, LINE_BYTES) != 0;
 }
 
-/* A line leaves the cache. It takes all of its bytes along, not only those that were stored to. */
-static void evict(struct sim_memory *memory, struct piece *piece, size_t line) {
-  mark_shown(memory, piece, line, LINE_BYTES);
-  memcpy(piece->device + line, piece->cpu + line, LINE_BYTES);
-  memcpy(piece->settled + line, piece->cpu + line, LINE_BYTES);
-  memcpy(piece->agreed + line, piece->cpu + line, LINE_BYTES);
+/* A line leaves the cache. All of its bytes are written, not only those that the processor stored. */
+static void evict(struct sim_memory *memory, struct range *range, size_t line) {
+  mark_shown(memory, range, line, LINE_BYTES);
+  memcpy(range->device + line, range->cpu + line, LINE_BYTES);
+  memcpy(range->settled + line, range->cpu + line, LINE_BYTES);
+  memcpy(range->agreed + line, range->cpu + line, LINE_BYTES);
 }
 
-static void is_late(struct sim_memory *memory, const struct piece *piece, size_t at, size_t bytes) {
+static void record_store(struct sim_memory *memory, const struct range *range, size_t at, size_t bytes) {
   if (memory->store_count == memory->store_room)
     memory->stores = grow(memory->stores, &memory->store_room, sizeof *memory->stores);
   memory->stores[memory->store_count++] =
-      (struct store){.piece = (size_t)(piece - memory->pieces), .at = at, .bytes = bytes};
+      (struct store){.range = (size_t)(range - memory->ranges), .at = at, .bytes = bytes};
 }
 
 static bool store_in_window(struct sim *sim, const struct sim_window *window, uint64_t address, const void *data,
@@ -258,47 +258,47 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
   const struct sim_window *window = find_window(memory, address, bytes);
 
   if (window != NULL) return store_in_window(sim, window, address, data, bytes);
-  struct piece *piece = find_bus(memory, address, bytes);
-  if (piece == NULL || bytes == 0) return piece != NULL;
-  const size_t at = (size_t)(address - piece->address);
-  memcpy(piece->device + at, data, (size_t)bytes);
+  struct range *range = find_bus(memory, address, bytes);
+  if (range == NULL || bytes == 0) return range != NULL;
+  const size_t at = (size_t)(address - range->address);
+  memcpy(range->device + at, data, (size_t)bytes);
   sim_tell(sim, SIM_ACCESS_STORE, address, data, bytes);
-  if (is_shared(piece)) return true;
-  is_late(memory, piece, at, (size_t)bytes);
-  if (piece->kind != SIM_CACHED) return true;
+  if (is_shared(range)) return true;
+  record_store(memory, range, at, (size_t)bytes);
+  if (range->kind != SIM_CACHED) return true;
   for (size_t line = line_of(at); line < at + bytes; line += LINE_BYTES)
-    if (is_dirty(piece, line)) evict(memory, piece, line);
+    if (is_dirty(range, line)) evict(memory, range, line);
   return true;
 }
 
-/* From `at` on the processor sees what devices stored. */
-static void show(struct piece *piece, size_t at, size_t bytes) {
-  memcpy(piece->cpu + at, piece->device + at, bytes);
-  memcpy(piece->agreed + at, piece->device + at, bytes);
+/* The processor sees from now on what devices stored in `bytes` from `at` on. */
+static void copy_to_cpu(struct range *range, size_t at, size_t bytes) {
+  memcpy(range->cpu + at, range->device + at, bytes);
+  memcpy(range->agreed + at, range->device + at, bytes);
 }
 
 bool sim_memory_store_completion(struct sim *sim, uint64_t address, const void *entry) {
   struct sim_memory *memory = sim_memory_of(sim);
 
   if (!sim_memory_store(sim, address, entry, 16)) return false;
-  struct piece *piece = find_bus(memory, address, 16);
-  if (piece == NULL) return true; /* a window's logic: no processor is to find it */
-  if (!is_shared(piece) && piece->kind == SIM_QUEUE) show(piece, (size_t)(address - piece->address) + 8, 8);
+  struct range *range = find_bus(memory, address, 16);
+  if (range == NULL) return true; /* in a window: the processor does not look for it */
+  if (!is_shared(range) && range->kind == SIM_QUEUE) copy_to_cpu(range, (size_t)(address - range->address) + 8, 8);
   sim_completion_seen(sim);
   return true;
 }
 
-/* ---- what the port's calls come to ---- */
+/* ---- what the port's calls do ---- */
 
-/* Stores leave their buffer. In pages, as most have none. */
-static void drain(struct sim_memory *memory, struct piece *piece) {
-  for (size_t page = 0; page < piece->bytes; page += PAGE_BYTES) {
-    if (memcmp(piece->cpu + page, piece->agreed + page, PAGE_BYTES) == 0) continue;
-    mark_shown(memory, piece, page, PAGE_BYTES);
+/* The store buffer drains. Compares page by page first, because most pages have no stores in it. */
+static void drain(struct sim_memory *memory, struct range *range) {
+  for (size_t page = 0; page < range->bytes; page += PAGE_BYTES) {
+    if (memcmp(range->cpu + page, range->agreed + page, PAGE_BYTES) == 0) continue;
+    mark_shown(memory, range, page, PAGE_BYTES);
     for (size_t i = page; i < page + PAGE_BYTES; i++) {
-      if (piece->cpu[i] == piece->agreed[i]) continue;
-      piece->agreed[i] = piece->cpu[i];
-      piece->device[i] = piece->cpu[i];
+      if (range->cpu[i] == range->agreed[i]) continue;
+      range->agreed[i] = range->cpu[i];
+      range->device[i] = range->cpu[i];
     }
   }
 }
@@ -307,8 +307,8 @@ void sim_memory_write_barrier(struct sim *sim) {
   struct sim_memory *memory = sim_memory_of(sim);
 
   sim_tell(sim, SIM_ACCESS_WRITE_BARRIER, 0, NULL, 0);
-  for (size_t i = 0; i < memory->piece_count; i++)
-    if (memory->pieces[i].kind == SIM_QUEUE && !is_shared(&memory->pieces[i])) drain(memory, &memory->pieces[i]);
+  for (size_t i = 0; i < memory->range_count; i++)
+    if (memory->ranges[i].kind == SIM_QUEUE && !is_shared(&memory->ranges[i])) drain(memory, &memory->ranges[i]);
 }
 
 void sim_memory_read_barrier(struct sim *sim) {
@@ -317,16 +317,16 @@ void sim_memory_read_barrier(struct sim *sim) {
   sim_tell(sim, SIM_ACCESS_READ_BARRIER, 0, NULL, 0);
   for (size_t i = 0; i < memory->store_count; i++) {
     const struct store *store = &memory->stores[i];
-    struct piece *piece = &memory->pieces[store->piece];
-    if (piece->kind == SIM_QUEUE)
-      show(piece, store->at, store->bytes);
+    struct range *range = &memory->ranges[store->range];
+    if (range->kind == SIM_QUEUE)
+      copy_to_cpu(range, store->at, store->bytes);
     else
-      memcpy(piece->settled + store->at, piece->device + store->at, store->bytes);
+      memcpy(range->settled + store->at, range->device + store->at, store->bytes);
   }
   memory->store_count = 0;
 }
 
-/* ---- the processor reaches logic's registers ---- */
+/* ---- the processor accesses registers of logic ---- */
 
 bool sim_window_load32(struct sim *sim, uint64_t address, uint32_t *value) {
   const struct sim_window *window = find_window(sim_memory_of(sim), address, sizeof *value);
@@ -344,41 +344,41 @@ bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value) {
 
 /* ---- caches ---- */
 
-/* The lines that `bytes` at `start` touch, of cached memory that has two views; none of any other. */
-static struct piece *lines_of(struct sim *sim, enum sim_access_kind kind, const void *start, size_t bytes,
+/* The lines that `bytes` at `start` touch, if they are in cached memory with two views. Otherwise NULL. */
+static struct range *lines_of(struct sim *sim, enum sim_access_kind kind, const void *start, size_t bytes,
                               size_t *first, size_t *end) {
-  struct piece *piece = find_cpu(sim_memory_of(sim), start);
+  struct range *range = find_cpu(sim_memory_of(sim), start);
 
-  if (piece == NULL) {
+  if (range == NULL) {
     sim_violate(sim, "cache maintenance of memory that no device can reach");
     return NULL;
   }
-  const size_t at = (size_t)((const uint8_t *)start - piece->cpu);
-  if (bytes > piece->bytes - at) {
-    sim_violate(sim, "cache maintenance beyond the end of a piece of memory");
+  const size_t at = (size_t)((const uint8_t *)start - range->cpu);
+  if (bytes > range->bytes - at) {
+    sim_violate(sim, "cache maintenance beyond the end of a range of memory");
     return NULL;
   }
-  sim_tell(sim, kind, piece->address + at, start, bytes);
-  if (piece->kind != SIM_CACHED || is_shared(piece)) return NULL;
+  sim_tell(sim, kind, range->address + at, start, bytes);
+  if (range->kind != SIM_CACHED || is_shared(range)) return NULL;
   *first = line_of(at);
   *end = bytes == 0 ? *first : line_of(at + bytes - 1) + LINE_BYTES;
-  return piece;
+  return range;
 }
 
 void sim_memory_clean(struct sim *sim, const void *start, size_t bytes) {
   size_t line, end;
-  struct piece *piece = lines_of(sim, SIM_ACCESS_CLEAN, start, bytes, &line, &end);
+  struct range *range = lines_of(sim, SIM_ACCESS_CLEAN, start, bytes, &line, &end);
 
-  if (piece == NULL) return;
+  if (range == NULL) return;
   for (; line < end; line += LINE_BYTES)
-    if (is_dirty(piece, line)) evict(sim_memory_of(sim), piece, line);
+    if (is_dirty(range, line)) evict(sim_memory_of(sim), range, line);
 }
 
 void sim_memory_invalidate(struct sim *sim, void *start, size_t bytes) {
   size_t first, end;
-  struct piece *piece = lines_of(sim, SIM_ACCESS_INVALIDATE, start, bytes, &first, &end);
+  struct range *range = lines_of(sim, SIM_ACCESS_INVALIDATE, start, bytes, &first, &end);
 
-  if (piece == NULL) return;
-  memcpy(piece->cpu + first, piece->settled + first, end - first);
-  memcpy(piece->agreed + first, piece->settled + first, end - first);
+  if (range == NULL) return;
+  memcpy(range->cpu + first, range->settled + first, end - first);
+  memcpy(range->agreed + first, range->settled + first, end - first);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream meets, piece by piece on the medium's model alone. */
+/* What a stream meets, piece by piece, on the medium's model alone. */
 #include "media.h"
 
 #include <assert.h>
@@ -9,16 +9,16 @@
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_MS UINT64_C(1000000000)
 
-/* Whether the drive falls behind is seen by comparing the last two of so many parts of the stream. */
+/* The stream is split into this many parts. Comparing the last two shows whether the drive falls behind. */
 #define PARTS 16u
-/* Pieces on their way to the drive at once: the others wait in the ring. Deep enough never to be the limit. */
+/* Pieces on their way to the drive at once; the others wait in the ring. Large enough never to be the limit. */
 #define DEPTH 32u
 
 struct run {
   const struct sim_media_stream *stream;
   struct sim_media_outlook *out;
   struct sim_media media;
-  double part_least[2]; /* the least level in the last part but one, and in the last */
+  double part_least[2]; /* the lowest level in the second last part, and in the last */
   uint64_t released_ps[DEPTH];
   uint64_t link_free_ps;
   uint64_t next_flush_ps;
@@ -35,7 +35,8 @@ static void flush_until(struct run *run, uint64_t now_ps) {
   }
 }
 
-/* The piece that ends at byte `end`, sent at `free_ps` or when it is complete: when has the drive taken it? */
+/* The piece that ends at byte `end` is sent at `free_ps`, or when it is complete. Returns when the drive has taken
+ * it. */
 static uint64_t write_piece(struct run *run, uint64_t end, uint32_t bytes, uint64_t free_ps) {
   const struct sim_media_stream *stream = run->stream;
   uint64_t arrived_ps = (uint64_t)((double)end / stream->rate * PS_PER_S);
@@ -58,7 +59,7 @@ static void note_state(struct run *run) {
   if (run->media.temperature_c > out->temperature_max_c) out->temperature_max_c = run->media.temperature_c;
 }
 
-/* `start` is where the piece began: all before it has been released. */
+/* `start` is where the piece begins: everything before it has been released. */
 static void note_level(struct run *run, uint64_t start, uint64_t released_ps) {
   const struct sim_media_stream *stream = run->stream;
   struct sim_media_outlook *out = run->out;
@@ -93,7 +94,7 @@ void sim_media_outlook(struct sim_media_outlook *out, const struct sim_profile *
     const uint32_t bytes = left < stream->piece_bytes ? (uint32_t)left : stream->piece_bytes;
     const uint64_t done_ps = write_piece(&run, start + bytes, bytes, run.released_ps[piece % DEPTH]);
 
-    /* Released in the order pushed. */
+    /* Pieces are released in the order in which they were pushed. */
     if (released_ps < done_ps) released_ps = done_ps;
     run.released_ps[piece % DEPTH] = released_ps;
     note_state(&run);
@@ -103,10 +104,8 @@ void sim_media_outlook(struct sim_media_outlook *out, const struct sim_profile *
   out->falls_behind = run.part_least[1] > run.part_least[0] + stream->piece_bytes;
 }
 
-/*
- * A request's life: doorbell, fetch of the command, front end, fetch of the page list, data, buffer, completion; eight
- * times over the link, one way. One more request is always between its completion in memory and the next doorbell.
- */
+/* A request's life: doorbell, fetch of the command, front end, fetch of the page list, data, buffer, completion. It
+ * crosses the link eight times. One more request is always between its completion in memory and the next doorbell. */
 uint32_t sim_media_depth(const struct sim_profile *profile, double link_rate, uint32_t latency_ns,
                          uint32_t piece_bytes) {
   const double medium_rate = profile->slc_bytes > 0 ? profile->slc_rate : profile->direct_rate;

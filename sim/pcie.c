@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host bridge: ECAM, and for each drive a root port on bus 0 with the drive as device 0 of the bus below it.
- * Configuration space is 256 bytes as registers and the bits of them that can be written; what a write then means
- * (windows, BARs, payload sizes) is read from the registers when it matters. Section numbers are those of the PCI
- * Express base specification 4.0.
+ * Configuration space is 256 bytes: the registers, and a mask of their writable bits. A write only stores bits. What
+ * they mean (windows, BARs, payload sizes) is read from the registers when it is needed. Section numbers are those of
+ * the PCI Express base specification 4.0.
  */
 #include "internal.h"
 #include <stdlib.h>
@@ -35,7 +35,7 @@ enum {
 #define COMMAND_MASTER       UINT32_C(0x0004)
 #define COMMAND_WRITABLE     UINT32_C(0x0547) /* I/O, memory, master, parity, SERR#, no INTx */
 #define STATUS_CAPABILITIES  UINT32_C(0x00100000)
-#define EXPRESS_ROOT_PORT    UINT32_C(0x01420010) /* version 2, a slot; the capability's id and no next one */
+#define EXPRESS_ROOT_PORT    UINT32_C(0x01420010) /* version 2, a slot; the capability's ID, no next one */
 #define EXPRESS_ENDPOINT     UINT32_C(0x00020010)
 #define DEVICE_CONTROL_RESET UINT32_C(0x00002810) /* 7.5.3.4: relaxed order, no snoop, MPS 128, MRRS 512 */
 #define PAYLOAD_SHIFT        5u
@@ -53,17 +53,17 @@ enum {
 #define ROOT_RETRY_CAPABLE   UINT32_C(0x00010000)
 
 #define ALL_ONES UINT32_MAX
-#define RETRY    UINT32_C(0xffff0001) /* 2.3.2: the answer to a read of the id, where it is made visible */
+#define RETRY    UINT32_C(0xffff0001) /* 2.3.2: the answer to a read of the ID, if visible to software */
 
-/* Ids of devices that are nobody's product. */
+/* IDs that no product uses. */
 #define ID_PORT  UINT32_C(0x000c1b36)
 #define ID_DRIVE UINT32_C(0x00101b36)
 
-/* A drive takes payloads of 512 bytes, whatever the port can do: what current ones state. */
+/* The payload size that a drive supports, as current drives do, whatever the port supports. */
 #define DRIVE_PAYLOAD_BYTES 512u
-/* After its link came up a drive answers "retry" for so long. Assumed; the specification allows a second (6.6.1). */
+/* For how long a drive answers "retry" after its link came up. Assumed; the specification allows a second (6.6.1). */
 #define RETRY_PS (150 * SIM_PS_PER_MS)
-/* And for so long nothing may be asked of it at all. */
+/* For how long the host may not send a configuration request after the link came up. */
 #define SILENCE_PS (100 * SIM_PS_PER_MS)
 
 struct config_space {
@@ -72,10 +72,10 @@ struct config_space {
 
 struct root_port {
   struct config_space port, drive;
-  uint16_t payload_bytes; /* the most that the port can do: what the link was made with */
-  bool present;           /* set up: there is a drive */
+  uint16_t payload_bytes; /* the port's maximum, from the link's config */
+  bool present;           /* it is set up, and has a drive */
   bool down;
-  bool came_up; /* the link did, after it had been down: at up_ps */
+  bool came_up; /* the link has come up again, at up_ps */
   uint64_t up_ps;
 };
 
@@ -101,7 +101,7 @@ static void define(struct config_space *space, unsigned offset, uint32_t value, 
   space->writable[offset / 4] = writable;
 }
 
-/* 128 << code bytes, as both payload and read request sizes are written. */
+/* The code of a payload or read request size: 128 << code bytes. */
 static uint32_t size_code(uint32_t bytes) {
   uint32_t code = 0;
 
@@ -110,7 +110,7 @@ static uint32_t size_code(uint32_t bytes) {
   return code;
 }
 
-/* ---- what is there after reset ---- */
+/* ---- the state after reset ---- */
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
@@ -161,7 +161,7 @@ static void reset_drive(struct root_port *port, struct sim_drive *drive) {
   define(space, LINK_CONTROL, (uint32_t)link->lanes << 20 | (uint32_t)link->generation << 16, 0x0fff);
 }
 
-/* The size that a Device Control register says, if its function can do it. */
+/* The size set in a Device Control register. A size that the function does not support is a violation. */
 static uint16_t size_of(struct sim *sim, const struct config_space *space, unsigned shift, uint32_t code_max,
                         const char *what) {
   const uint32_t code = get(space, DEVICE_CONTROL) >> shift & 7u;
@@ -171,8 +171,8 @@ static uint16_t size_of(struct sim *sim, const struct config_space *space, unsig
   return (uint16_t)(128u << (code < code_max ? code : code_max));
 }
 
-/* The link carries packets of the sizes that the drive's Device Control register says, and no larger than the port was
- * told to take. What is under way goes on. */
+/* The link uses the packet sizes in the drive's Device Control register, limited by those of the port. Transfers in
+ * progress continue. */
 static void set_packet_sizes(struct sim *sim, const struct root_port *port, struct sim_drive *drive) {
   struct sim_link *link = sim_drive_link(drive);
   const struct sim_link before = *link;
@@ -189,7 +189,7 @@ static void set_packet_sizes(struct sim *sim, const struct root_port *port, stru
   link->up_bytes = before.up_bytes;
 }
 
-/* The port of a drive, set up when it is first looked at; NULL: there is none. */
+/* The port of a drive, set up at its first use. NULL: there is no drive. */
 static struct root_port *port_at(struct sim *sim, unsigned index) {
   struct sim_drive *drive = sim_drive_at(sim, index);
 
@@ -220,7 +220,7 @@ void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
   set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
 }
 
-/* As after a link that came up: configuration requests have to wait for 100 ms, and are answered "retry" for longer. */
+/* As after the link came up: the host must wait for 100 ms with configuration requests, and gets "retry" for longer. */
 void sim_pcie_function_reset(struct sim *sim, unsigned drive_index) {
   struct root_port *port = port_at(sim, drive_index);
 
@@ -246,7 +246,7 @@ struct target {
 
 bool sim_pcie_is_config(uint64_t address) { return address - SIM_ECAM < (uint64_t)SIM_ECAM_BUSES << 20; }
 
-/* Type 1 requests go down the port whose buses they are for; each bus below has one device, number 0. */
+/* Type 1 requests go down the port that has their bus. Each bus below has one device, number 0. */
 static bool find(struct sim *sim, uint64_t address, struct target *target) {
   const uint64_t at = address - SIM_ECAM;
   const uint32_t bus = (uint32_t)(at >> 20), function = (uint32_t)(at >> 12) & 0xffu;
@@ -264,7 +264,7 @@ static bool find(struct sim *sim, uint64_t address, struct target *target) {
   return false;
 }
 
-/* Does the drive answer? Within the first 100 ms after its link came up nobody may ask (6.6.1). */
+/* Does the drive answer? A request within the first 100 ms after its link came up is a violation (6.6.1). */
 static bool answers(struct sim *sim, const struct root_port *port, unsigned index) {
   const uint64_t up_ps = sim_now_ps(sim) - port->up_ps;
 
@@ -322,7 +322,7 @@ void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
 
 /* ---- memory accesses ---- */
 
-/* Base and limit of a window count in MiB; its upper halves are zero for the one that has none. */
+/* Base and limit of a window are in MiB. The window without upper halves has zeros there. */
 static bool is_in(uint64_t address, uint32_t window, uint32_t base_upper, uint32_t limit_upper) {
   const uint64_t base = (uint64_t)base_upper << 32 | (uint64_t)(window & 0xfff0u) << 16;
   const uint64_t limit = (uint64_t)limit_upper << 32 | (window & 0xfff00000u) | 0xfffffu;

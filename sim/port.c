@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The hosted port (ports/host/host_port.h) on the machine given to sim_use(). Each access costs the processor its
- * time, goes over the link, and what happens meanwhile happens first.
- */
+/* The hosted port (ports/host/host_port.h) on the machine given to sim_use(). Each access takes processor time and
+ * crosses the link. Events that are due meanwhile happen first. */
 #include "../ports/host/host_port.h"
 #include "internal.h"
 #include <inttypes.h>
@@ -14,7 +12,7 @@
 #define TICKS_PER_SECOND UINT64_C(1000000000)
 #define REGISTER_BYTES   4u
 
-static struct sim *port; /* the library has no handle to pass: its functions are those of the one board there is */
+static struct sim *port; /* the port's functions have no handle: the library assumes one board */
 
 void sim_use(struct sim *sim) { port = sim; }
 
@@ -28,11 +26,9 @@ static const struct sim_host *host_of(const struct sim *sim) { return &sim_confi
 
 /* ---- registers ---- */
 
-/*
- * A request that waits for its answer: over the link, behind all writes that were posted before it. When it is there,
- * this returns, and after `*back_ps` more the processor has the answer.
- */
-static void ask(struct sim *sim, struct sim_drive *drive, uint64_t *back_ps) {
+/* Sends a request that needs an answer over the link, behind all writes that were posted before it. Returns when the
+ * request arrives. The processor has the answer `*back_ps` later. */
+static void send_request(struct sim *sim, struct sim_drive *drive, uint64_t *back_ps) {
   struct sim_link *link = sim_drive_link(drive);
   const uint64_t whole_ps = sim_link_host_read(link, sim_now_ps(sim), REGISTER_BYTES) - sim_now_ps(sim);
 
@@ -41,12 +37,12 @@ static void ask(struct sim *sim, struct sim_drive *drive, uint64_t *back_ps) {
   sim_spend(sim, whole_ps - *back_ps);
 }
 
-/* The drive is looked for again when the request is there: its link may have gone meanwhile. */
+/* Routes the address again when the request has arrived: the link may have gone down meanwhile. */
 static uint32_t drive_read(struct sim *sim, uint64_t address, struct sim_drive *drive) {
   uint64_t back_ps;
   uint32_t offset;
 
-  ask(sim, drive, &back_ps);
+  send_request(sim, drive, &back_ps);
   drive = sim_pcie_route(sim, address, &offset);
   if (drive == NULL) return sim_unanswered_register(sim);
   const uint32_t value = sim_drive_register_read(drive, offset);
@@ -54,13 +50,13 @@ static uint32_t drive_read(struct sim *sim, uint64_t address, struct sim_drive *
   return value;
 }
 
-/* Configuration requests are answered, writes too; those to a root port have no link to cross. */
+/* Configuration reads and writes both have an answer. Those to a root port cross no link. */
 static uint32_t config_access(struct sim *sim, uint64_t address, const uint32_t *written) {
   struct sim_drive *drive = sim_pcie_config_drive(sim, address);
   uint64_t back_ps = 0;
   uint32_t value = 0;
 
-  if (drive != NULL) ask(sim, drive, &back_ps);
+  if (drive != NULL) send_request(sim, drive, &back_ps);
   if (written != NULL)
     sim_pcie_config_write(sim, address, *written);
   else if (!sim_pcie_config_read(sim, address, &value))
@@ -81,7 +77,7 @@ uint32_t host_read32(uintptr_t address) {
     value = drive_read(sim, address, drive);
   else if (!sim_window_load32(sim, address, &value) && address - SIM_WINDOW < SIM_WINDOW_BYTES)
     value = sim_unanswered_register(sim);
-  /* Not sim_active(): who reads the same register again and again is polling, and finds nothing before an event. */
+  /* Not sim_active(): reading the same register repeatedly is polling, and finds nothing before an event. */
   sim_tell(sim, SIM_ACCESS_READ, address, &value, sizeof value);
   return value;
 }
@@ -94,14 +90,14 @@ uint64_t host_read64(uintptr_t address) {
 
 /* ---- posted writes ---- */
 
-/* On its way to a drive. */
+/* A write on its way to a drive. */
 struct posted {
   uint64_t address, sequence;
   uint32_t value;
 };
 
 struct sim_port {
-  struct posted *posted; /* the oldest first; those to one address arrive in their order */
+  struct posted *posted; /* oldest first; writes to one address arrive in order */
   size_t count, room;
 };
 
@@ -117,7 +113,7 @@ void sim_port_free(struct sim_port *way) {
   free(way);
 }
 
-static void leave(struct sim *sim, uint64_t address, uint32_t value) {
+static void enqueue_write(struct sim *sim, uint64_t address, uint32_t value) {
   struct sim_port *way = sim_port_of(sim);
 
   if (way->count == way->room) {
@@ -128,7 +124,7 @@ static void leave(struct sim *sim, uint64_t address, uint32_t value) {
   way->posted[way->count++] = (struct posted){.address = address, .sequence = sim_next_sequence(sim), .value = value};
 }
 
-/* It arrives, if the way is still open. */
+/* The write arrives, if its address still reaches a drive. */
 static void arrive(void *context, uint64_t address) {
   struct sim *sim = context;
   struct sim_port *way = sim_port_of(sim);
@@ -146,11 +142,11 @@ static void arrive(void *context, uint64_t address) {
 }
 
 static void post(struct sim *sim, uint64_t address, uint32_t value, struct sim_drive *drive) {
-  leave(sim, address, value);
+  enqueue_write(sim, address, value);
   sim_at(sim, sim_link_host_write(sim_drive_link(drive), sim_now_ps(sim), REGISTER_BYTES), arrive, sim, address);
 }
 
-/* Entries that a doorbell hands over, besides those that it was told of in writes which are still on their way. */
+/* Entries that a doorbell write hands over, except those already covered by writes that are still on their way. */
 static uint32_t new_entries(struct sim *sim, const struct sim_drive *drive, uint64_t address, uint32_t offset,
                             uint32_t value, bool *completion) {
   const struct sim_port *way = sim_port_of(sim);
@@ -158,13 +154,13 @@ static uint32_t new_entries(struct sim *sim, const struct sim_drive *drive, uint
 
   for (size_t i = way->count; i-- > 0;) {
     if (way->posted[i].address != address) continue;
-    const uint32_t told = sim_drive_doorbell_entries(drive, offset, way->posted[i].value, completion);
-    return entries > told ? entries - told : 0;
+    const uint32_t earlier = sim_drive_doorbell_entries(drive, offset, way->posted[i].value, completion);
+    return entries > earlier ? entries - earlier : 0;
   }
   return entries;
 }
 
-/* The processor's work for the commands or completions that a doorbell hands over is charged when it rings. */
+/* A doorbell write charges the processor's work for the commands or completions that it hands over. */
 static void drive_write(struct sim *sim, uint64_t address, uint32_t value, struct sim_drive *drive, uint32_t offset) {
   const struct sim_host *host = host_of(sim);
   bool completion = false;
@@ -227,7 +223,7 @@ uint64_t host_ticks_per_second(void) { return TICKS_PER_SECOND; }
 
 void host_relax(void) { sim_look(machine()); }
 
-/* Silent unless asked: a test that provokes a thousand retries should not print them. */
+/* Silent unless SPATE_LOG is set: a test that provokes a thousand retries should not print them. */
 void host_log(const char *text, uint64_t value) {
   if (getenv("SPATE_LOG") == NULL) return;
   (void)fprintf(stderr, "%12.6f ms  %s %" PRIu64 "\n", (double)sim_now_ps(machine()) / (double)SIM_PS_PER_MS, text,

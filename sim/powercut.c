@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With options.journal: what was asked of the medium, and what of it a power cut may take.
+ * With options.journal: all changes to the medium, and which of them a power cut may lose.
  *
- * `store` is what the host reads. `cache.durable` is what the medium holds for certain; what was done since is a list
- * of changes, in the order in which their data arrived. A change is durable when it completed with FUA, or without a
- * volatile cache, or when a flush completed that was submitted after the change had completed. Durable changes at the
- * head of the list go to the medium for good; behind one that is not, they wait, so that the order is kept.
+ * `store` is what the host reads. `cache.durable` is what is durable for certain. Later changes are in a list, in the
+ * order in which their data arrived. A change is durable if it completed with FUA, or without a volatile cache, or if a
+ * flush completed that was submitted after the change had completed. Durable changes at the head of the list move to
+ * `cache.durable`. Those behind a change that is not durable wait, so that the order is kept.
  *
- * At a power cut each unit of a change that is not durable survives or not. A block then holds what the last surviving
- * change made of it, or what was durable: any of its versions. How likely a unit is to survive is drawn anew for each
- * cut, so that cuts that lose nearly everything are as common as those that lose a single block.
+ * At a power cut, each unit of a change that is not durable survives or is lost. A block then holds what the last
+ * surviving change wrote to it, or its durable contents: any of its versions. Each cut draws a new probability of
+ * survival, so that cuts that lose nearly everything are as common as those that lose a single block.
  */
 #include "drive_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARES 8u /* a cut's chance of survival, in eighths */
+#define SHARES 8u /* the probability of survival is in eighths */
 
-/* Data that a change and the journal have in common. */
+/* Data shared by a change and the journal. */
 struct blob {
   uint32_t references;
   uint8_t bytes[];
@@ -64,7 +64,7 @@ void sim_drive_clear_journal(struct sim_drive *drive) {
   cache->journal_count = 0;
 }
 
-/* The change's entry; NULL: the journal was cleared since. */
+/* The change's journal entry. NULL: the journal was cleared since. */
 static struct sim_journal_entry *entry_of(struct sim_drive *drive, const struct drive_change *change) {
   if (change->journal < drive->cache.journal_first) return NULL;
   return &drive->cache.journal[change->journal - drive->cache.journal_first];
@@ -91,9 +91,9 @@ static void journal_add(struct sim_drive *drive, const struct drive_command *com
   if (change->data != NULL) change->data->references++;
 }
 
-/* ---- to the medium ---- */
+/* ---- making changes durable ---- */
 
-/* Bytes of a change from `from` on, to a store: its data, or nothing where it has none. */
+/* Applies a change to a store, from byte `from` of the change on: its data, or a discard if it has none. */
 static void apply(struct sim_store *store, const struct drive_change *change, uint8_t shift, uint64_t from,
                   uint64_t bytes) {
   const uint64_t base = change->lba << shift;
@@ -119,7 +119,7 @@ static void unlink_first(struct drive_cache *cache) {
   change_free(change);
 }
 
-/* What is durable and has nothing before it that is not. */
+/* Moves durable changes to the medium, up to the first one that is not durable. */
 static void settle(struct sim_drive *drive) {
   struct drive_cache *cache = &drive->cache;
 
@@ -135,7 +135,7 @@ static void link_change(struct drive_cache *cache, struct drive_change *change) 
   cache->end = &change->next;
 }
 
-/* ---- from command to change ---- */
+/* ---- the changes of a command ---- */
 
 void drive_cache_init(struct sim_drive *drive) {
   drive->cache.end = &drive->cache.first;
@@ -167,7 +167,7 @@ void drive_change_begin(struct sim_drive *drive, struct drive_command *command, 
   if (op == SIM_JOURNAL_FLUSH) link_change(&drive->cache, change);
 }
 
-/* More of the newest change of a command was done; with the last of it, it takes its place among the others. */
+/* More data of the command's newest change has arrived. Once it is complete, the change joins the list. */
 void drive_change_arrived(struct sim_drive *drive, struct drive_command *command, const uint8_t *data, uint64_t bytes) {
   struct drive_change *change = command->change;
 
@@ -175,7 +175,7 @@ void drive_change_arrived(struct sim_drive *drive, struct drive_command *command
   if (data != NULL) memcpy(change->data->bytes + change->arrived_bytes, data, bytes);
   change->arrived_bytes += bytes;
   change->arrived = (uint32_t)(change->arrived_bytes >> change->shift);
-  if (change->op == SIM_JOURNAL_TRIM && drive->options.deallocated != 0) { /* what it reads as now */
+  if (change->op == SIM_JOURNAL_TRIM && drive->options.deallocated != 0) { /* what the blocks read as from now on */
     change->data = blob_new(bytes);
     sim_store_read(drive->store, change->lba << change->shift, change->data->bytes, bytes);
   }
@@ -184,7 +184,7 @@ void drive_change_arrived(struct sim_drive *drive, struct drive_command *command
   if (change->arrived == change->blocks) link_change(&drive->cache, change);
 }
 
-static void conclude(struct sim_drive *drive, struct drive_command *command, bool told) {
+static void conclude(struct sim_drive *drive, struct drive_command *command, bool completed) {
   const bool durable = !drive_cache_on(drive);
   struct drive_change *next;
 
@@ -194,12 +194,12 @@ static void conclude(struct sim_drive *drive, struct drive_command *command, boo
     struct sim_journal_entry *entry = entry_of(drive, change);
     change->done = true;
     change->completed = sim_next_sequence(drive->sim);
-    if (told && entry != NULL) {
+    if (completed && entry != NULL) {
       entry->completed = change->completed;
       entry->completed_ps = sim_now_ps(drive->sim);
     }
-    change->durable = change->op == SIM_JOURNAL_FLUSH || (told && (durable || change->fua));
-    if (told && change->op == SIM_JOURNAL_FLUSH) drive_flushed(drive, command->submitted);
+    change->durable = change->op == SIM_JOURNAL_FLUSH || (completed && (durable || change->fua));
+    if (completed && change->op == SIM_JOURNAL_FLUSH) drive_flushed(drive, command->submitted);
     if (!is_linked && change->arrived > 0)
       link_change(&drive->cache, change);
     else if (!is_linked)
@@ -241,7 +241,7 @@ static bool is_blank(const uint8_t *bytes, uint64_t count) {
   return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-/* The host reads again what was durable. */
+/* The host reads the durable contents again. */
 static void fall_back(struct sim_drive *drive, uint64_t at, uint64_t bytes) {
   uint8_t page[SIM_PAGE];
 
@@ -256,7 +256,7 @@ static void fall_back(struct sim_drive *drive, uint64_t at, uint64_t bytes) {
   }
 }
 
-/* AWUPF is about commands that are no larger: those stay whole or go, and larger ones tear at any block. */
+/* AWUPF: commands no larger than it survive or are lost as a whole. Larger ones may tear at any block. */
 static void survive(struct sim_drive *drive, const struct drive_change *change, uint64_t share) {
   const uint64_t bytes = (uint64_t)change->arrived << change->shift;
   const uint64_t atomic = drive->profile.atomic_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drives there are, by number, by name, and by file. All are kept until the program ends. */
+/* Profiles by number, by name, and by file. All are valid until the program ends. */
 #include "profile_builtin.h"
 #include "profile_text.h"
 
@@ -24,9 +24,9 @@ static struct kept *keep(const char *path) {
   return kept;
 }
 
-/* A text that is compiled in is parsed when it is first asked for. Tests look at each, so none is wrong. */
+/* A compiled-in profile is parsed at its first use. A test parses all of them, so an error here ends the program. */
 static const struct sim_profile *builtin(unsigned index) {
-  static struct sim_profile *parsed; /* without a name: not yet */
+  static struct sim_profile *parsed; /* without a name: not parsed yet */
   char why[SIM_PROFILE_WHY_BYTES];
 
   if (parsed == NULL && (parsed = calloc(sim_profile_builtin_count, sizeof *parsed)) == NULL) abort();
@@ -70,6 +70,6 @@ const struct sim_profile *sim_profile_open(const char *word, char *why) {
   for (unsigned i = 0; sim_profile_at(i) != NULL && used < SIM_PROFILE_WHY_BYTES; i++)
     used += (size_t)snprintf(why + used, SIM_PROFILE_WHY_BYTES - used, " %s", sim_profile_at(i)->name);
   if (used < SIM_PROFILE_WHY_BYTES)
-    (void)snprintf(why + used, SIM_PROFILE_WHY_BYTES - used, ". A file is named with its folder: ./my.profile");
+    (void)snprintf(why + used, SIM_PROFILE_WHY_BYTES - used, ". Name a file with its folder: ./my.profile");
   return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of profiles/, as profiles/embed.py compiles them in, in the order of their names. */
+/* The texts of profiles/ in the order of their names, compiled in by profiles/embed.py. */
 #ifndef SPATE_SIM_PROFILE_BUILTIN_H
 #define SPATE_SIM_PROFILE_BUILTIN_H
 

@@ -118,12 +118,12 @@ static bool take_text(const struct parser *parser, const struct sim_profile_fiel
   const size_t length = strlen(text);
 
   if (text[0] != '"' || length < 2 || unit[0] != '\0')
-    return wrong(parser, "%s: wants a text in quotes and no unit", field->key);
+    return wrong(parser, "%s: must be a text in quotes, without a unit", field->key);
   for (size_t i = 1; i + 1 < length; i++)
     if ((unsigned char)text[i] < 0x20u || (unsigned char)text[i] > 0x7eu)
-      return wrong(parser, "%s: wants printable ASCII characters", field->key);
+      return wrong(parser, "%s: must be printable ASCII characters", field->key);
   if (length - 2u < (size_t)field->least || length - 2u > (size_t)field->most)
-    return wrong(parser, "%s: wants %g to %g printable ASCII characters", field->key, field->least, field->most);
+    return wrong(parser, "%s: must be %g to %g printable ASCII characters", field->key, field->least, field->most);
   memcpy(member(parser, field), text + 1, length - 2u);
   ((char *)member(parser, field))[length - 2u] = '\0';
   return true;
@@ -133,7 +133,7 @@ static bool take_bool(const struct parser *parser, const struct sim_profile_fiel
                       const char *unit) {
   const bool yes = strcmp(text, "yes") == 0;
 
-  if ((!yes && strcmp(text, "no") != 0) || unit[0] != '\0') return wrong(parser, "%s: wants yes or no", field->key);
+  if ((!yes && strcmp(text, "no") != 0) || unit[0] != '\0') return wrong(parser, "%s: must be yes or no", field->key);
   *(bool *)member(parser, field) = yes;
   return true;
 }
@@ -150,7 +150,7 @@ static void store(void *to, enum sim_profile_type type, double value) {
   }
 }
 
-/* Digits, a point, an exponent: strtod() takes more than that. */
+/* Digits, a point, an exponent: strtod() accepts more than that. */
 static bool is_number(const char *text, double *value) {
   char *end;
 
@@ -190,7 +190,7 @@ static bool known_source(const char *source) {
   return false;
 }
 
-/* Where the comment begins that tells the source; NULL: there is none. A '#' in quotes is not one. */
+/* The beginning of the comment that names the source. NULL: there is none. A '#' in quotes begins no comment. */
 static char *comment_of(char *line) {
   bool quoted = false;
 
@@ -201,7 +201,7 @@ static char *comment_of(char *line) {
   return NULL;
 }
 
-/* Splits at blanks, but not in quotes; false: there are more than `most`. */
+/* Splits at blanks outside quotes. False: there are more than `most` words. */
 static bool split(char *text, char **words, unsigned most, unsigned *count) {
   *count = 0;
   for (char *at = text + strspn(text, " \t"); *at != '\0'; at += strspn(at, " \t")) {
@@ -230,7 +230,7 @@ static bool parse_words(struct parser *parser, const char *key, const char *valu
   if (field == NULL) return wrong(parser, "unknown key '%s'", key);
   if (source == NULL || !known_source(source))
     return wrong(parser, "'%s' has no source: '# KIND: ...', KIND one of " KINDS, key);
-  if (parser->seen[field - fields]) return wrong(parser, "'%s' a second time", key);
+  if (parser->seen[field - fields]) return wrong(parser, "'%s' appears twice", key);
   parser->seen[field - fields] = true;
   if (field->type == SIM_PROFILE_TEXT) return take_text(parser, field, value, unit);
   if (field->type == SIM_PROFILE_BOOL) return take_bool(parser, field, value, unit);
@@ -249,22 +249,22 @@ static bool parse_line(struct parser *parser, char *line) {
   return count == 0 || parse_words(parser, words[0], words[1], count == 3 ? words[2] : "", source);
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
-/* What no single line shows. */
+/* Rules that involve several keys. */
 static bool check_whole(const struct parser *parser) {
   const struct sim_profile *profile = parser->profile;
 
   if ((profile->mdts_pages & (profile->mdts_pages - 1u)) != 0) return wrong(parser, "mdts_pages is not a power of two");
   if ((profile->lanes & (profile->lanes - 1u)) != 0) return wrong(parser, "lanes is not 1, 2, 4, 8 or 16");
   if (profile->slc_full_bytes > profile->slc_bytes || profile->slc_bytes > profile->capacity_bytes)
-    return wrong(parser, "slc_full_bytes <= slc_bytes <= capacity_bytes does not hold");
+    return wrong(parser, "slc_full_bytes <= slc_bytes <= capacity_bytes is required");
   if (profile->slc_bytes == 0 && profile->fold_bytes > 0)
     return wrong(parser, "fold_bytes without slc_bytes: there is nothing to fold");
   if (!(profile->recover_c < profile->throttle_c && profile->throttle_c <= profile->critical_c))
-    return wrong(parser, "recover_c < throttle_c <= critical_c does not hold");
+    return wrong(parser, "recover_c < throttle_c <= critical_c is required");
   if ((profile->pause_bytes == 0) != (profile->pause_ms == 0))
-    return wrong(parser, "pause_bytes and pause_ms go together");
+    return wrong(parser, "pause_bytes and pause_ms must both be 0, or neither");
   return true;
 }
 
@@ -298,8 +298,8 @@ bool sim_profile_parse(struct sim_profile *profile, const char *file, const char
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     const size_t length = (size_t)((stop == NULL ? end : stop) - at);
     parser.line++;
-    if (length >= sizeof line) return wrong(&parser, "a line of more than %u characters", LINE_BYTES - 1u);
-    if (memchr(at, '\0', length) != NULL) return wrong(&parser, "this is no text");
+    if (length >= sizeof line) return wrong(&parser, "the line has more than %u characters", LINE_BYTES - 1u);
+    if (memchr(at, '\0', length) != NULL) return wrong(&parser, "this is not text");
     memcpy(line, at, length);
     line[length] = '\0';
     if (length > 0 && line[length - 1u] == '\r') line[length - 1u] = '\0';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of a profile, and the one set of rules for it. Those that are compiled in and those that are files are
- * parsed by the same function; who writes a profile takes the keys, their order and their units from the same table.
+ * The text of a profile, and its only set of rules. One function parses both the compiled-in profiles and those in
+ * files. A program that writes a profile takes the keys, their order and their units from the same table.
  *
  * A profile has one line for each key: KEY VALUE [UNIT]  # KIND: where the number comes from. Blank lines and lines
- * that begin with '#' are for people. Anything else is an error, with its line.
+ * that begin with '#' are ignored. Anything else is an error, which names its line.
  */
 #ifndef SPATE_SIM_PROFILE_TEXT_H
 #define SPATE_SIM_PROFILE_TEXT_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #define SIM_PROFILE_WHY_BYTES  512u
-#define SIM_PROFILE_FILE_BYTES 65536u /* a profile has four thousand; more than this is another file */
+#define SIM_PROFILE_FILE_BYTES 65536u /* a profile has about 4000; a longer file is no profile */
 
 enum sim_profile_type {
   SIM_PROFILE_TEXT,
@@ -35,20 +35,20 @@ struct sim_profile_field {
   const char *key;
   size_t offset; /* in struct sim_profile */
   enum sim_profile_type type;
-  const struct sim_profile_unit *units; /* NULL: text, yes or no. The end has no name (NULL) */
+  const struct sim_profile_unit *units; /* NULL: text, yes or no. Ends with a NULL name */
   double least, most;                   /* of text: characters */
 };
 
-/* In the order in which a profile is written; NULL behind the last. */
+/* The fields in the order in which a profile is written. NULL after the last. */
 const struct sim_profile_field *sim_profile_field(unsigned index);
 
 /*
- * `text` of `bytes`, from a file that `file` names in errors, into `profile`, whose name becomes `file` without folder
- * and ending. False: `why` says FILE:LINE: what is wrong, and `profile` holds nothing of use.
+ * Parses `bytes` of `text` into `profile`. `file` is the file's name in errors; without folder and ending it becomes
+ * the profile's name. False: `why` says FILE:LINE: what is wrong, and `profile` is not valid.
  */
 bool sim_profile_parse(struct sim_profile *profile, const char *file, const char *text, size_t bytes, char *why);
 
-/* The same of the file at `path`, which must be there. */
+/* The same for the file at `path`, which must exist. */
 bool sim_profile_load(struct sim_profile *profile, const char *path, char *why);
 
 #endif

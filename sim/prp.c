@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Physical Region Page entries and lists (4.3), as a drive reads them: PRP1 and PRP2 come with the command; if PRP2 is
- * the address of a list, its entries are fetched over the link, a page of the list at a time.
- */
+/* Physical Region Page entries and lists (4.3), as a drive reads them. PRP1 and PRP2 come with the command. If PRP2 is
+ * the address of a list, the drive fetches its entries over the link, one page of the list at a time. */
 #include "drive_internal.h"
 #include <stdlib.h>
 
@@ -22,7 +20,7 @@ static void make_room(struct drive_command *command) {
   command->page_room = command->pages_needed;
 }
 
-/* Entries that are in the same page of the list as the next one. */
+/* How many entries, from the next one on, are in the same page of the list. */
 static uint32_t in_this_page(const struct drive_command *command) {
   return (uint32_t)((SIM_PAGE - command->list % SIM_PAGE) / ENTRY_BYTES);
 }
@@ -38,7 +36,8 @@ static void list_arrived(void *context, uint64_t number) {
   const uint32_t count = needed < here ? needed : here;
   const uint8_t *entries = sim_memory_device(drive->sim, command->list, (uint64_t)count * ENTRY_BYTES);
   if (entries == NULL) {
-    sim_violate(drive->sim, "a PRP list in memory that nobody gave: %llx", (unsigned long long)command->list);
+    sim_violate(drive->sim, "a PRP list in memory that the host did not provide: %llx",
+                (unsigned long long)command->list);
     drive_complete(drive, command, STATUS_TRANSFER);
     return;
   }
@@ -49,7 +48,7 @@ static void list_arrived(void *context, uint64_t number) {
       refuse(drive, command, "an entry of a PRP list with an offset", entry);
       return;
     }
-    if (i == count - 1u && needed > here) { /* the last one of its page, and more to come: a chain */
+    if (i == count - 1u && needed > here) { /* the last entry of a full page points to the next list page */
       command->list = entry;
       fetch_list(drive, command);
       return;
@@ -80,7 +79,7 @@ void drive_list(struct sim_drive *drive, struct drive_command *command, uint64_t
   command->pages[0] = first;
   command->page_count = 1;
   if (command->pages_needed == 1 && second != 0)
-    sim_violate(drive->sim, "PRP2 is reserved where one page is enough, and is %llx", (unsigned long long)second);
+    sim_violate(drive->sim, "PRP2 is reserved if the data fits one page, and is %llx", (unsigned long long)second);
   if (command->pages_needed > 2) {
     if (second % ENTRY_BYTES != 0) {
       refuse(drive, command, "a PRP list that is not quadword aligned:", second);
@@ -101,9 +100,9 @@ void drive_list(struct sim_drive *drive, struct drive_command *command, uint64_t
   listed(drive, command);
 }
 
-/* Where byte `position` of the data is, and how many follow it there (at most *bytes): pages that lie one behind the
- * other in memory are one piece. */
-uint64_t drive_piece(const struct drive_command *command, uint64_t position, uint64_t *bytes) {
+/* The address of byte `position` of the data. `*bytes` becomes the number of bytes that follow it there without a gap,
+ * at most its former value: consecutive pages count as one range. */
+uint64_t drive_data_range(const struct drive_command *command, uint64_t position, uint64_t *bytes) {
   const uint64_t place = command->pages[0] % SIM_PAGE + position;
   const uint64_t *page = &command->pages[place / SIM_PAGE];
   const uint64_t address = place < SIM_PAGE ? command->pages[0] + position : *page + place % SIM_PAGE;

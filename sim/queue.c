@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Queues: doorbells, fetching commands round robin, and posting completions. Entries are fetched a few at a time, with
- * several fetches on the link at once, as long as there are slots for what they bring.
- */
+/* Queues: doorbells, round-robin command fetch, and completions. A fetch reads a few entries, and several fetches are
+ * on the link at once, as long as there are free slots for their commands. */
 #include "drive_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +8,12 @@
 #define ENTRIES_MAX 65536u /* of a queue */
 #define IDS_BYTES   (65536u / 8u)
 #define DROPPED     UINT16_MAX             /* the queue of a command whose queue was deleted */
-#define SHUFFLE_PS  (100u * SIM_PS_PER_US) /* options.shuffle: a completion is late by up to so much */
+#define SHUFFLE_PS  (100u * SIM_PS_PER_US) /* options.shuffle: the longest delay of a completion */
 
 enum { EVENT_BAD_DOORBELL = 0, EVENT_BAD_VALUE = 1 }; /* of type 0, error: figure 147 */
 #define LOG_ERRORS 1u
 
-/* ---- what is kept of each queue ---- */
+/* ---- state of each queue ---- */
 
 static void *take(size_t bytes) {
   void *memory = calloc(1, bytes);
@@ -28,14 +26,14 @@ static uint64_t *submitted_of(struct sim_drive *drive, uint32_t queue) {
   return drive->submitted[queue];
 }
 
-/* An identifier is one command's only, until that has completed (4.2). */
+/* While a command is in flight, no other command may use its identifier (4.2). */
 static void id_begins(struct sim_drive *drive, const struct drive_command *command) {
   uint8_t **ids = &drive->ids[command->queue];
   const uint8_t bit = (uint8_t)(1u << (command->id & 7u));
 
   if (*ids == NULL) *ids = take(IDS_BYTES);
   if (((*ids)[command->id / 8u] & bit) != 0)
-    sim_violate(drive->sim, "identifier %x of a command of queue %u is that of another one in flight", command->id,
+    sim_violate(drive->sim, "identifier %x of a command of queue %u is also that of another one in flight", command->id,
                 command->queue);
   (*ids)[command->id / 8u] |= bit;
 }
@@ -59,7 +57,7 @@ void drive_queues_free(struct sim_drive *drive) {
 
 void drive_check_shown(struct sim_drive *drive, const char *what, uint64_t address, uint64_t bytes, uint64_t sequence) {
   if (!sim_memory_was_shown(drive->sim, address, bytes, sequence))
-    sim_violate(drive->sim, "%s at %llx could be seen only after the register write had left that told of it", what,
+    sim_violate(drive->sim, "%s at %llx became visible only after the register write that announces it had left", what,
                 (unsigned long long)address);
 }
 
@@ -101,15 +99,15 @@ static void refuse(struct sim_drive *drive, uint8_t info, const char *why, const
   drive_raise_event(drive, (uint32_t)info << 8 | LOG_ERRORS << 16);
 }
 
-/* The tail moves. Entries are the host's from the head that a completion told it, round to the tail. */
+/* The tail moves. The host owns the entries from the tail to the last head that a completion reported. */
 static void submission(struct sim_drive *drive, const struct doorbell *doorbell, uint32_t value, uint64_t sequence) {
   uint64_t *submitted = submitted_of(drive, doorbell->queue);
   struct drive_sq *sq = &drive->sq[doorbell->queue];
-  const uint32_t used = distance(sq->told, sq->tail, sq->entries);
+  const uint32_t used = distance(sq->reported_head, sq->tail, sq->entries);
   const uint32_t fresh = distance(sq->tail, value, sq->entries);
 
   if (fresh == 0)
-    refuse(drive, EVENT_BAD_VALUE, "the value it had", doorbell, value);
+    refuse(drive, EVENT_BAD_VALUE, "the value has not changed", doorbell, value);
   else if (used + fresh >= sq->entries)
     refuse(drive, EVENT_BAD_VALUE, "entries that the drive has not given back are overwritten", doorbell, value);
   for (; sq->tail != value; sq->tail = sq->tail + 1u == sq->entries ? 0 : sq->tail + 1u)
@@ -131,7 +129,7 @@ static void completion(struct sim_drive *drive, const struct doorbell *doorbell,
   struct drive_cq *cq = &drive->cq[doorbell->queue];
   const uint32_t given = distance(cq->head, value, cq->entries);
 
-  if (given == 0) refuse(drive, EVENT_BAD_VALUE, "the value it had", doorbell, value);
+  if (given == 0) refuse(drive, EVENT_BAD_VALUE, "the value has not changed", doorbell, value);
   if (given > distance(cq->head, cq->tail, cq->entries)) {
     refuse(drive, EVENT_BAD_VALUE, "completions that were not posted are given back", doorbell, value);
     return;
@@ -155,7 +153,7 @@ void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value, ui
     return;
   }
   if (!decode(drive, offset, &doorbell)) {
-    sim_violate(drive->sim, "write at %x, where no doorbell is", offset);
+    sim_violate(drive->sim, "write at %x, which is no doorbell", offset);
     return;
   }
   const uint32_t entries = doorbell.completion ? drive->cq[doorbell.queue].entries : drive->sq[doorbell.queue].entries;
@@ -188,11 +186,11 @@ static void count_command(struct sim_drive *drive, const struct drive_command *c
     return;
   }
   drive->counters.io[opcode]++;
-  drive->shut_down = false; /* whatever CC.SHN said before */
+  drive->shut_down = false; /* a new command ends the clean shutdown */
   data_gap(drive, opcode);
 }
 
-/* The front end has got round to it. */
+/* The front end has reached this command. */
 static void execute(void *context, uint64_t number) {
   struct sim_drive *drive = context;
   struct drive_command *command = drive_command_of(drive, number);
@@ -251,11 +249,12 @@ static void fetched(void *context, uint64_t epoch) {
   drive->fetch_first = (drive->fetch_first + 1u) % DRIVE_FETCHES_MAX;
   drive->fetch_count--;
   drive->promised -= fetch.count;
-  if (sq->entries == 0 || !drive_may_master(drive)) return; /* deleted meanwhile, or off the bus */
+  if (sq->entries == 0 || !drive_may_master(drive))
+    return; /* the queue was deleted meanwhile, or the drive may not master the bus */
   const uint8_t *entries = sim_memory_device(drive->sim, sq->address + (uint64_t)fetch.first * DRIVE_SQ_BYTES,
                                              (uint64_t)fetch.count * DRIVE_SQ_BYTES);
   if (entries == NULL) {
-    sim_violate(drive->sim, "submission queue %u is in memory that nobody gave", fetch.queue);
+    sim_violate(drive->sim, "submission queue %u is in memory that the host did not provide", fetch.queue);
     drive_fatal(drive);
     return;
   }
@@ -277,17 +276,17 @@ static uint32_t slots_for(const struct sim_drive *drive, uint16_t queue) {
 
 static bool fetch_from(struct sim_drive *drive, uint16_t queue) {
   struct drive_sq *sq = &drive->sq[queue];
-  const uint32_t end = sq->tail >= sq->asked ? sq->tail : sq->entries; /* a fetch does not go round the end */
-  uint32_t count = end - sq->asked;
+  const uint32_t end = sq->tail >= sq->fetch_next ? sq->tail : sq->entries; /* a fetch stops at the end of the ring */
+  uint32_t count = end - sq->fetch_next;
 
-  if (sq->entries == 0 || sq->tail == sq->asked) return false;
+  if (sq->entries == 0 || sq->tail == sq->fetch_next) return false;
   if (count > DRIVE_FETCH_ENTRIES) count = DRIVE_FETCH_ENTRIES;
   if (count > slots_for(drive, queue)) count = slots_for(drive, queue);
   if (count == 0) return false;
   drive->fetches[(drive->fetch_first + drive->fetch_count++) % DRIVE_FETCHES_MAX] =
-      (struct drive_fetch){.queue = queue, .first = sq->asked, .count = count};
+      (struct drive_fetch){.queue = queue, .first = sq->fetch_next, .count = count};
   drive->promised += count;
-  sq->asked = sq->asked + count == sq->entries ? 0 : sq->asked + count;
+  sq->fetch_next = sq->fetch_next + count == sq->entries ? 0 : sq->fetch_next + count;
   sim_at(drive->sim, sim_link_drive_read(&drive->link, sim_now_ps(drive->sim), (uint64_t)count * DRIVE_SQ_BYTES),
          fetched, drive, drive->epoch);
   return true;
@@ -295,11 +294,11 @@ static bool fetch_from(struct sim_drive *drive, uint16_t queue) {
 
 void drive_fetch_more(struct sim_drive *drive) {
   const uint16_t queues = (uint16_t)(drive->options.queue_pairs + 1u);
-  uint16_t idle = 0; /* queues in a row that had nothing */
+  uint16_t idle = 0; /* queues in a row without an entry */
 
-  if (!drive_enabled(drive)) return; /* what is in flight may finish, and nothing begins */
+  if (!drive_enabled(drive)) return; /* commands in flight may complete, but none begins */
   if (drive_running(drive) && !drive_may_master(drive)) {
-    sim_violate(drive->sim, "commands for a drive that may not master the bus");
+    sim_violate(drive->sim, "commands for a drive that may not master the bus (bus master enable is 0)");
     return;
   }
   while (drive->fetch_count < DRIVE_FETCHES_MAX && idle < queues) {
@@ -340,7 +339,7 @@ void drive_drop_queue(struct sim_drive *drive, uint16_t queue) {
       drive_free(drive, command);
       continue;
     }
-    command->fault = true; /* what it has begun it finishes, and says nothing */
+    command->fault = true; /* it finishes what it has begun, without a completion */
     command->fault_action = SIM_LOSE;
     id_ends(drive, command);
     command->queue = DROPPED;
@@ -351,8 +350,8 @@ static bool is_full(const struct drive_cq *cq) { return distance(cq->head, cq->t
 
 bool drive_can_post(const struct sim_drive *drive, uint16_t queue) { return !is_full(&drive->cq[drive->sq[queue].cq]); }
 
-/* A ring in which a phase tag is 1 already would be taken for full of news (4.6): the host clears it before CC.EN is
- * set, or the queue is created, and sees to it that the drive can see that. */
+/* If a phase tag is already 1 in a new ring, the host would take the entry for a completion (4.6). So the host clears
+ * the ring before it sets CC.EN or creates the queue, and makes the zeros visible to the drive. */
 void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq, uint64_t sequence) {
   if (sim_memory_is_window(drive->sim, cq->address)) return;
   const uint8_t *ring = sim_memory_device(drive->sim, cq->address, (uint64_t)cq->entries * DRIVE_CQ_BYTES);
@@ -371,14 +370,14 @@ void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t en
   uint8_t bytes[DRIVE_CQ_BYTES];
 
   if (sq->entries == 0 || !drive_may_master(drive)) return;
-  if (is_full(cq)) return; /* a fault's: there is no room to lie in */
-  sq->told = sq->head;
+  if (is_full(cq)) return; /* a surplus completion from a fault is dropped if the queue is full */
+  sq->reported_head = sq->head;
   spate_put32(bytes, entry[0]);
   spate_put32(bytes + 4, entry[1]);
   spate_put32(bytes + 8, (entry[2] & 0xffff0000u) | sq->head);
   spate_put32(bytes + 12, (entry[3] & ~UINT32_C(0x10000)) | (cq->phase != wrong_phase ? UINT32_C(0x10000) : 0));
   if (!sim_memory_store_completion(drive->sim, cq->address + (uint64_t)cq->tail * DRIVE_CQ_BYTES, bytes)) {
-    sim_violate(drive->sim, "completion queue %u is in memory that nobody gave", sq->cq);
+    sim_violate(drive->sim, "completion queue %u is in memory that the host did not provide", sq->cq);
     drive_fatal(drive);
     return;
   }
@@ -389,7 +388,7 @@ void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t en
   }
 }
 
-/* False: it is not posted, or with it the controller broke down. */
+/* False: the completion was not posted, or the controller failed when it was posted. */
 static bool post_one(struct sim_drive *drive, struct drive_command *command) {
   const struct drive_cq *cq = &drive->cq[drive->sq[command->queue].cq];
   const uint32_t entry[4] = {command->result, 0, (uint32_t)command->queue << 16,
@@ -397,14 +396,14 @@ static bool post_one(struct sim_drive *drive, struct drive_command *command) {
   const bool wrong_phase = command->fault && command->fault_action == SIM_WRONG_PHASE;
   const uint32_t epoch = drive->epoch;
 
-  if (is_full(cq)) { /* a host may be slow: it waits for the head (4.1) */
+  if (is_full(cq)) { /* the completion waits until the host moves the head (4.1) */
     command->blocked = true;
     drive->blocked++;
     return false;
   }
   if (command->status != 0) drive_error_taken(drive, command);
   if (wrong_phase)
-    drive_change_lost(drive, command); /* no host sees this */
+    drive_change_lost(drive, command); /* the host never sees it */
   else
     drive_change_completed(drive, command);
   drive_post_entry(drive, command->queue, entry, wrong_phase);
@@ -413,7 +412,7 @@ static bool post_one(struct sim_drive *drive, struct drive_command *command) {
   return true;
 }
 
-/* A command of this generation was completed: those before it that are held wait for one less. */
+/* A command of this generation was completed: earlier commands that are held wait for one command less. */
 static void count_down(struct sim_drive *drive, uint64_t generation) {
   for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
     struct drive_command *command = &drive->commands[i];
@@ -421,8 +420,8 @@ static void count_down(struct sim_drive *drive, uint64_t generation) {
   }
 }
 
-/* One that was held, is done, and need wait no more; NULL: there is none. */
-static struct drive_command *held_no_more(struct sim_drive *drive) {
+/* A held command that is done and need not wait any longer. NULL: there is none. */
+static struct drive_command *ready_held_command(struct sim_drive *drive) {
   for (unsigned i = 0; i < DRIVE_COMMANDS_MAX; i++) {
     struct drive_command *command = &drive->commands[i];
     if (command->generation != 0 && command->holding && command->held == 0) return command;
@@ -436,7 +435,7 @@ void drive_post(struct sim_drive *drive, struct drive_command *command) {
     command->holding = false;
     const bool others_wait = drive->held > (uint32_t)command->kept;
     if (post_one(drive, command) && others_wait) count_down(drive, generation);
-    command = others_wait ? held_no_more(drive) : NULL;
+    command = others_wait ? ready_held_command(drive) : NULL;
   }
 }
 
@@ -460,7 +459,7 @@ static void finished(void *context, uint64_t number) {
 void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps) {
   const uint64_t number = drive_number(drive, command);
 
-  if (command->post_ps != 0) { /* it is on its way, behind the data */
+  if (command->post_ps != 0) { /* the completion is already on the link, behind the data */
     sim_at(drive->sim, command->post_ps, posted, drive, number);
     return;
   }

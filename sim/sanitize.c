@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sanitize (5.24, 8.15): the command is over at once, the work goes on by the clock, through resets and power cuts.
- * How long it takes is assumed: nobody publishes it.
- */
+/* Sanitize (5.24, 8.15). The command completes at once. The work continues in virtual time, through resets and power
+ * cuts. Its duration is assumed: no vendor publishes it. */
 #include "drive_internal.h"
 
 #define BLOCK_PS     (UINT64_C(4) * 1000u * SIM_PS_PER_MS)
@@ -23,7 +21,7 @@ static uint64_t duration_ps(uint32_t action) {
   return action == BLOCK_ERASE ? BLOCK_PS : action == CRYPTO_ERASE ? CRYPTO_PS : OVERWRITE_PS;
 }
 
-/* The clock may have ended it meanwhile. */
+/* The state now: the sanitize may have ended since the last look. */
 static uint8_t state_now(struct sim_drive *drive) {
   struct drive_sanitize *sanitize = &drive->sanitize;
 
@@ -43,7 +41,7 @@ uint16_t drive_sanitize_status(struct sim_drive *drive) {
 }
 
 static uint16_t start(struct sim_drive *drive, uint32_t dword10) {
-  static const uint32_t capability[] = {0, 0, 2, 4, 1}; /* of SANICAP, by the action */
+  static const uint32_t capability[] = {0, 0, 2, 4, 1}; /* the bit of SANICAP for each action */
   const uint32_t action = dword10 & ACTION_MASK;
 
   if (action < BLOCK_ERASE || action > CRYPTO_ERASE ||
@@ -60,7 +58,7 @@ static uint16_t start(struct sim_drive *drive, uint32_t dword10) {
   return STATUS_OK;
 }
 
-/* Only after a sanitize that was started so that it may be left. */
+/* Exit Failure Mode is allowed only if the failed sanitize was started with Allow Unrestricted Sanitize Exit. */
 static uint16_t leave(struct sim_drive *drive) {
   if (state_now(drive) != FAILED) return STATUS_OK;
   if ((drive->sanitize.dword10 & ALLOW_EXIT) == 0) return STATUS_SANITIZE_FAILED;
@@ -73,7 +71,8 @@ uint16_t drive_sanitize(struct sim_drive *drive, struct drive_command *command) 
   uint16_t status = STATUS_FIELD;
 
   if ((dword10 & RESERVED) != 0) sim_violate(drive->sim, "Sanitize with reserved bits in dword 10: %08x", dword10);
-  if (command->dwords[1] != 0) sim_violate(drive->sim, "Sanitize of a namespace, and it is of the drive");
+  if (command->dwords[1] != 0)
+    sim_violate(drive->sim, "Sanitize with a namespace identifier, but it applies to the whole drive");
   if (state_now(drive) == RUNNING)
     status = STATUS_SANITIZING;
   else if ((dword10 & ACTION_MASK) == EXIT_FAILURE_MODE)

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock, the queue of events, chance, and what was forbidden. */
+/* The clock, the event queue, random numbers, and violations. */
 #include "internal.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * A processor that polls in vain is carried to the next event, but no further than this: deadlines of the library pass
- * although nothing happens.
- */
+/* When a processor polls without result, time advances to the next event, but by no more than this: deadlines of the
+ * library must pass even if nothing happens. */
 #define IDLE_MOST_PS (100 * SIM_PS_PER_US)
 
 /*
- * So many looks at the clock pass as they are after anything happened, before the processor counts as polling in vain.
- * One turn of a loop may look several times (once for each member of a stripe, and once itself) before it comes to the
- * place where it finds what happened: it must not be carried past that.
+ * How many looks at the clock follow any event before the processor counts as polling without result. One turn of a
+ * loop may look several times (once for each member of a stripe, and once itself) before it reaches the code that finds
+ * what happened. Time must not skip past that.
  */
 #define LOOKS 16u
 
@@ -35,8 +33,8 @@ struct sim {
   uint64_t sequence;
   struct event *heap; /* the earliest is the first; children of i are 2i + 1 and 2i + 2 */
   size_t events, room;
-  uint64_t order; /* events asked for so far */
-  bool acting;    /* in an event */
+  uint64_t order; /* events so far, for their order */
+  bool acting;    /* true while an event runs */
   unsigned looks; /* left before the processor counts as idle */
   bool found;     /* its next look finds a completion */
   struct sim_drive *drives[SIM_DRIVES_MAX];
@@ -53,9 +51,9 @@ struct sim {
 
 /*
  * 52.0 instructions to submit a command and 0.66 for its share of a doorbell, 19.3 to complete one, 23 for a poll that
- * finds nothing: `make bench-instructions`. What an access to a device's register takes of the processor is assumed: a
- * posted write leaves through the interconnect and the bridge of a Zynq UltraScale+ in tens of nanoseconds, and a read
- * pays the same way twice, besides the link's round trip.
+ * finds nothing: `make bench-instructions`. The processor's time for an access to a device's register is assumed: a
+ * posted write leaves through the interconnect and the bridge of a Zynq UltraScale+ in tens of nanoseconds. A read
+ * takes this path twice, in addition to the link's round trip.
  */
 const struct sim_host sim_host_a53 = {
     .clock_mhz = 1200,
@@ -67,7 +65,7 @@ const struct sim_host sim_host_a53 = {
     .read_ns = 250, /* assumed */
 };
 
-__attribute__((noreturn)) static void give_up(const struct sim *sim, const char *why) {
+__attribute__((noreturn)) static void fail(const struct sim *sim, const char *why) {
   (void)fprintf(stderr, "sim: seed %" PRIu64 ", at %" PRIu64 " ns: %s\n", sim->config.seed, sim->now_ps / SIM_PS_PER_NS,
                 why);
   abort();
@@ -87,7 +85,7 @@ struct sim *sim_new(const struct sim_config *config) {
 
 void sim_free(struct sim *sim) {
   if (sim == NULL) return;
-  if (sim->violations != 0) give_up(sim, sim->first);
+  if (sim->violations != 0) fail(sim, sim->first);
   for (unsigned i = 0; i < sim->drive_count; i++)
     sim_drive_free(sim->drives[i]);
   sim_port_free(sim->port);
@@ -100,7 +98,7 @@ void sim_free(struct sim *sim) {
 unsigned sim_attach(struct sim *sim, struct sim_drive *drive) {
   const unsigned index = sim->drive_count;
 
-  if (index == SIM_DRIVES_MAX) give_up(sim, "more drives than root ports");
+  if (index == SIM_DRIVES_MAX) fail(sim, "more drives than root ports");
   sim->drives[sim->drive_count++] = drive;
   return index;
 }
@@ -135,7 +133,7 @@ void sim_at(struct sim *sim, uint64_t at_ps, void (*act)(void *context, uint64_t
   if (sim->events == sim->room) {
     sim->room = sim->room == 0 ? 64 : sim->room * 2;
     struct event *heap = realloc(sim->heap, sim->room * sizeof *heap);
-    if (heap == NULL) give_up(sim, "no memory for events");
+    if (heap == NULL) fail(sim, "no memory for events");
     sim->heap = heap;
   }
   const struct event event = {
@@ -168,8 +166,8 @@ static struct event take_first(struct sim *sim) {
   return first;
 }
 
-/* All that is due by now, and what that asks for at once. */
-static void act(struct sim *sim) {
+/* Runs all events that are due now, and those which they add for the same time. */
+static void run_due_events(struct sim *sim) {
   while (sim->events != 0 && sim->heap[0].at_ps <= sim->now_ps) {
     const struct event event = take_first(sim);
     sim->acting = true;
@@ -179,7 +177,7 @@ static void act(struct sim *sim) {
   }
 }
 
-/* The next event, or `end_ps` when that comes before it. */
+/* The time of the next event, or `end_ps` if that is earlier. */
 static uint64_t next_ps(const struct sim *sim, uint64_t end_ps) {
   return sim->events != 0 && sim->heap[0].at_ps < end_ps ? sim->heap[0].at_ps : end_ps;
 }
@@ -187,10 +185,10 @@ static uint64_t next_ps(const struct sim *sim, uint64_t end_ps) {
 void sim_spend(struct sim *sim, uint64_t ps) {
   const uint64_t end_ps = sim->now_ps + ps;
 
-  if (sim->acting) give_up(sim, "a device cannot spend the processor's time");
+  if (sim->acting) fail(sim, "a device cannot spend the processor's time");
   do {
     sim->now_ps = next_ps(sim, end_ps);
-    act(sim);
+    run_due_events(sim);
   } while (sim->now_ps < end_ps);
 }
 
@@ -215,9 +213,8 @@ void sim_completion_seen(struct sim *sim) {
   sim_active(sim);
 }
 
-/* A look costs what a poll costs. It is work when it finds a completion; all others are in vain, and when enough of
- * them were, the rest up to the next event are taken as one. A source that looks from within an event: no time passes.
- */
+/* A look costs what a poll costs. It counts as work if it finds a completion. After enough looks without result, time
+ * advances to the next event. A source may look from within an event: then no time passes. */
 void sim_look(struct sim *sim) {
   if (sim->acting) return;
   const uint64_t poll_ps = sim_instructions_ps(sim, sim->config.host.poll_instructions);
@@ -234,7 +231,7 @@ void sim_look(struct sim *sim) {
 uint64_t sim_now_ps(const struct sim *sim) { return sim->now_ps; }
 uint64_t sim_busy_ps(const struct sim *sim) { return sim->busy_ps; }
 
-/* ---- chance: Steele, Lea and Flood's SplitMix64 ---- */
+/* ---- random numbers: Steele, Lea and Flood's SplitMix64 ---- */
 
 uint64_t sim_random(struct sim *sim) {
   uint64_t mixed = sim->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -246,7 +243,7 @@ uint64_t sim_random(struct sim *sim) {
 
 uint64_t sim_seed(const struct sim *sim) { return sim->config.seed; }
 
-/* ---- what happens, and what was forbidden ---- */
+/* ---- trace and violations ---- */
 
 void sim_trace(struct sim *sim, void (*seen)(void *context, const struct sim_access *access), void *context) {
   sim->seen = seen;

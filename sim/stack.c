@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine with drives and the library opened on them, to the size that a test or an experiment asks for. */
+/* A machine with drives and the library opened on them, as configured by a test or an experiment. */
 #include "stack.h"
 #include "internal.h"
 #include "profile_text.h"
@@ -9,7 +9,7 @@
 
 #define DEPTH_DEFAULT      64u
 #define EXFAT_CACHE_BYTES  (64u * 4096u)
-#define EXFAT_BITMAP_BYTES (1024u * 1024u) /* more than two million clusters: none is read twice */
+#define EXFAT_BITMAP_BYTES (1024u * 1024u) /* more than two million clusters: no part is read twice */
 
 struct sim_stack_region {
   struct spate_region region;
@@ -56,7 +56,7 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config) {
 
 /* ---- open ---- */
 
-/* Ports are numbered in the order of the drives, but one whose link is down has no device. */
+/* Devices are numbered in the order of the drives. A port whose link is down has no device. */
 static enum spate_error find_device(struct sim_stack *stack, struct sim_stack_drive *drive) {
   for (unsigned n = 0;; n++) {
     const struct spate_pcie_device *device;
@@ -144,7 +144,7 @@ enum spate_error sim_stack_open(struct sim_stack *stack) {
   return open_stripe(stack);
 }
 
-/* ---- and close ---- */
+/* ---- close ---- */
 
 void sim_stack_restart(struct sim_stack *stack) {
   for (unsigned i = 0; i < stack->config.drives; i++) {
@@ -180,7 +180,7 @@ void sim_stack_free(struct sim_stack *stack) {
   free(stack);
 }
 
-/* ---- what programs need besides ---- */
+/* ---- memory and volumes for programs ---- */
 
 struct spate_region *sim_stack_region(struct sim_stack *stack, uint64_t bytes, enum sim_memory_kind kind) {
   struct sim_stack_region *entry = take(sizeof *entry);

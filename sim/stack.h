@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library brought up on a machine: what each program that uses the simulator begins with. Enumerates, opens each
- * drive's controller and one queue, and stripes them if there are several.
+ * The library opened on a machine: how each program that uses the simulator begins. Enumerates, opens each drive's
+ * controller and one queue, and stripes the drives if there are several.
  */
 #ifndef SPATE_SIM_STACK_H
 #define SPATE_SIM_STACK_H
@@ -15,13 +15,13 @@
 
 #define SIM_STACK_PARTS 1024u /* requests to members of a stripe */
 
-/* What the driver is told of the bus below it. */
+/* Which functions of the bus the driver gets. */
 enum sim_stack_bus {
-  SIM_STACK_PCIE,     /* all of spate/nvme_pcie.h */
-  SIM_STACK_RESTORES, /* restoring, but not whether the link is up */
-  SIM_STACK_WATCHES,  /* whether the link is up, and nothing else */
-  SIM_STACK_ISOLATES, /* how to keep the drive from memory, and nothing else */
-  SIM_STACK_ALONE,    /* nothing */
+  SIM_STACK_PCIE,     /* all functions of spate/nvme_pcie.h */
+  SIM_STACK_RESTORES, /* restore, but no link state */
+  SIM_STACK_WATCHES,  /* only the link state */
+  SIM_STACK_ISOLATES, /* only isolation from memory */
+  SIM_STACK_ALONE,    /* no functions */
 };
 
 struct sim_stack_config {
@@ -60,25 +60,26 @@ struct sim_stack {
   void *exfat_cache, *exfat_bitmap;
 };
 
-/* Machine and drives, nothing opened yet: faults can be planted, Identify pages spoiled. Free with sim_stack_free(). */
+/* Machine and drives, nothing opened yet, so that a test can add faults or change Identify pages. Free with
+ * sim_stack_free(). */
 struct sim_stack *sim_stack_new(const struct sim_stack_config *config);
 
-/* Enumerate, open, stripe (creates the array when the members hold none). The first error that the library gives. */
+/* Enumerate, open, stripe (creates the array if the members hold none). Returns the library's first error. */
 enum spate_error sim_stack_open(struct sim_stack *stack);
 
-/* The host restarts: library objects are made anew, drives stay as they are. Then sim_stack_open() again. */
+/* The host restarts: library objects are created again, drives stay as they are. Call sim_stack_open() next. */
 void sim_stack_restart(struct sim_stack *stack);
 
-/* Shut down each controller. */
+/* Shuts down each controller. */
 enum spate_error sim_stack_close(struct sim_stack *stack);
 void sim_stack_free(struct sim_stack *stack);
 
-/* A region over fresh memory of this kind; the stack's. Ends the program if there is no memory. It outlives a restart.
- */
+/* A region over new memory of this kind, owned by the stack. It survives a restart. Ends the program if there is no
+ * memory. */
 struct spate_region *sim_stack_region(struct sim_stack *stack, uint64_t bytes, enum sim_memory_kind kind);
 
-/* An exFAT volume over the whole device: config filled in. Its cache and bitmap window are the stack's, and the same
- * each time: one volume at a time. */
+/* The config of an exFAT volume over the whole device. Its cache and bitmap window belong to the stack and are the same
+ * at each call, so open one volume at a time. */
 struct spate_exfat_config sim_stack_exfat(struct sim_stack *stack);
 
 #endif

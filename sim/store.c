@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A table of chunks of 2 MiB, each a sorted list of extents: a run of pages stamped one after the other, or one page in
- * full. A chunk that holds one extent, as almost all of a recording do, keeps it in the table.
- */
+/* A table of chunks of 2 MiB. Each chunk is a sorted list of extents: a run of consecutively stamped pages, or one page
+ * in full. A chunk with one extent, as almost all chunks of a recording are, keeps it in the table. */
 #include "store.h"
 
 #include <assert.h>
@@ -13,7 +11,7 @@
 #define CHUNK_PAGES 512u
 #define CHUNK_BYTES (CHUNK_PAGES * SIM_PAGE)
 
-/* `count` pages from `first` in the chunk on. */
+/* `count` pages, from page `first` of the chunk on. */
 struct extent {
   uint16_t first, count;
   uint64_t clip; /* 0: a page in full, count 1 */
@@ -24,7 +22,7 @@ struct extent {
 };
 
 struct chunk {
-  uint16_t count, room; /* extents; room 0: there is place for `one` */
+  uint16_t count, room; /* extents; room 0: `one` is in use */
   union {
     struct extent one;
     struct extent *many;
@@ -78,18 +76,18 @@ bool sim_stamp_get(const uint8_t page[SIM_PAGE], struct sim_stamp *stamp) {
 
 /* ---- memory ---- */
 
-static void *got(void *memory) {
+static void *checked(void *memory) {
   if (memory) return memory;
   (void)fprintf(stderr, "sim_store: out of memory\n");
   abort();
 }
 
 struct sim_store *sim_store_new(uint64_t bytes) {
-  struct sim_store *store = got(calloc(1, sizeof *store));
+  struct sim_store *store = checked(calloc(1, sizeof *store));
 
   store->bytes = bytes;
   store->chunk_count = (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
-  store->chunks = got(calloc(store->chunk_count, sizeof *store->chunks));
+  store->chunks = checked(calloc(store->chunk_count, sizeof *store->chunks));
   store->memory = sizeof *store + store->chunk_count * sizeof *store->chunks;
   return store;
 }
@@ -121,7 +119,7 @@ void sim_store_free(struct sim_store *store) {
 
 size_t sim_store_memory(const struct sim_store *store) { return store->memory; }
 
-/* Room for so many extents; back into the table when one is enough. */
+/* Makes room for this many extents. A single extent moves back into the table. */
 static void set_room(struct sim_store *store, struct chunk *chunk, unsigned wanted) {
   const struct extent one = chunk->count > 0 ? extents(chunk)[0] : (struct extent){0};
   unsigned room = chunk->room > 0 ? chunk->room : 2;
@@ -136,7 +134,7 @@ static void set_room(struct sim_store *store, struct chunk *chunk, unsigned want
   while (room < wanted)
     room *= 2;
   if (room == chunk->room) return;
-  chunk->u.many = got(realloc(chunk->room > 0 ? chunk->u.many : NULL, room * sizeof one));
+  chunk->u.many = checked(realloc(chunk->room > 0 ? chunk->u.many : NULL, room * sizeof one));
   if (chunk->room == 0) chunk->u.many[0] = one;
   store->memory += (room - chunk->room) * sizeof one;
   chunk->room = (uint16_t)room;
@@ -146,7 +144,7 @@ static void set_room(struct sim_store *store, struct chunk *chunk, unsigned want
 
 static unsigned end_of(const struct extent *extent) { return extent->first + (unsigned)extent->count; }
 
-/* The first extent that ends behind `page`; the chunk's count if there is none. */
+/* The first extent that ends behind `page`. The chunk's count if there is none. */
 static unsigned find(const struct chunk *chunk, unsigned page) {
   const struct extent *list = extents_of(chunk);
   unsigned low = 0, high = chunk->count;
@@ -163,7 +161,7 @@ static unsigned find(const struct chunk *chunk, unsigned page) {
   return low;
 }
 
-/* The extent with this page; NULL: it holds nothing. */
+/* The extent with this page. NULL: the page is empty. */
 static const struct extent *at_page(const struct chunk *chunk, unsigned page) {
   unsigned i = find(chunk, page);
 
@@ -178,7 +176,7 @@ static bool follows(const struct extent *a, const struct extent *b) {
   return a->clip != 0 && a->clip == b->clip && end_of(a) == b->first && offset_at(a, b->first) == b->u.offset;
 }
 
-/* Of a stamped run, the pages from `first` up to `end`. */
+/* The part of a stamped run from page `first` up to `end`. */
 static struct extent part_of(const struct extent *run, unsigned first, unsigned end) {
   return (struct extent){
       .first = (uint16_t)first,
@@ -195,7 +193,7 @@ static void append(struct extent *list, unsigned *count, struct extent extent) {
     list[(*count)++] = extent;
 }
 
-/* Extents low … high − 1 of the chunk become `list`. */
+/* Replaces extents low … high − 1 of the chunk by `list`. */
 static void splice(struct sim_store *store, struct chunk *chunk, unsigned low, unsigned high, const struct extent *list,
                    unsigned count) {
   const unsigned tail = chunk->count - high;
@@ -209,7 +207,7 @@ static void splice(struct sim_store *store, struct chunk *chunk, unsigned low, u
   if (total <= 1) set_room(store, chunk, total);
 }
 
-/* The pages from `first` up to `end` become `with` (NULL: nothing). Returns how many of them held something. */
+/* Replaces the pages from `first` up to `end` by `with` (NULL: empty). Returns how many of them were not empty. */
 static unsigned replace(struct sim_store *store, struct chunk *chunk, unsigned first, unsigned end,
                         const struct extent *with) {
   const struct extent *old = extents_of(chunk);
@@ -250,7 +248,7 @@ static void make_page(const struct extent *extent, unsigned page, uint8_t *data)
   if (extent) sim_stamp_put(data, (struct sim_stamp){extent->clip, offset_at(extent, page)});
 }
 
-/* The memory of a page that is kept in full, with what the page held before. */
+/* The memory of a page that is stored in full, with the page's former contents. */
 static uint8_t *full_page(struct sim_store *store, struct chunk *chunk, unsigned page) {
   const struct extent *old = at_page(chunk, page);
   const struct extent plain = {.first = (uint16_t)page, .count = 1};
@@ -261,13 +259,13 @@ static uint8_t *full_page(struct sim_store *store, struct chunk *chunk, unsigned
   make_page(old, page, before);
   (void)replace(store, chunk, page, page + 1, &plain);
   extent = &extents(chunk)[find(chunk, page)];
-  extent->u.page = got(malloc(SIM_PAGE));
+  extent->u.page = checked(malloc(SIM_PAGE));
   store->memory += SIM_PAGE;
   memcpy(extent->u.page, before, SIM_PAGE);
   return extent->u.page;
 }
 
-/* Part of a page, or one without a stamp. `data` NULL: zeros. */
+/* Writes a part of a page, or a page without a stamp. `data` NULL: zeros. */
 static uint64_t write_plain(struct sim_store *store, uint64_t at, const uint8_t *data, uint32_t bytes) {
   struct chunk *chunk = chunk_at(store, at);
   const uint64_t fresh = at_page(chunk, page_at(at)) ? 0 : bytes;
@@ -280,7 +278,7 @@ static uint64_t write_plain(struct sim_store *store, uint64_t at, const uint8_t 
   return fresh;
 }
 
-/* The run of stamped pages that `data` begins with, in this chunk; count 0: the first page is an ordinary one. */
+/* The run of stamped pages at the start of `data`, within this chunk. Count 0: the first page is an ordinary one. */
 static struct extent stamped_run(uint64_t at, const uint8_t *data, uint64_t bytes) {
   const unsigned first = page_at(at);
   struct extent run = {.first = (uint16_t)first};
@@ -300,7 +298,7 @@ static struct extent stamped_run(uint64_t at, const uint8_t *data, uint64_t byte
   return run;
 }
 
-/* The usual: the next pages of the chunk's last run. */
+/* The usual case: the pages continue the chunk's last run. */
 static bool extend_last(struct chunk *chunk, const struct extent *run) {
   struct extent *last;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a drive holds: terabytes, in megabytes of memory.
+ * A drive's contents: terabytes, stored in megabytes of memory.
  *
- * A page of a simulated stream carries a stamp in its first and last 32 bytes: which clip, and which byte of it. A
- * drive that is written such a page reads the stamps by DMA like any data and keeps runs of them; every other page is
- * kept in full. A stamp's two copies must agree and must say where they are, otherwise the page is an ordinary one; the
- * bytes between a page's stamps are not kept and read as zeros.
+ * A page of a simulated stream carries a stamp in its first and last 32 bytes: the clip, and the offset in it. A drive
+ * reads the stamps of such a page by DMA like any data, and stores them as runs; every other page is stored in full. If
+ * a stamp's two copies do not agree, or do not say where they are, the page counts as an ordinary one. The bytes
+ * between a page's stamps are not stored and read as zeros.
  *
- * Contents are kept per 4 KiB page; a page written in part becomes an ordinary one.
+ * Contents are stored per 4 KiB page. A page that is written in part becomes an ordinary one.
  */
 #ifndef SPATE_SIM_STORE_H
 #define SPATE_SIM_STORE_H
@@ -24,9 +24,9 @@ struct sim_stamp {
   uint64_t offset; /* of the page in the clip, a multiple of 4096 */
 };
 
-/* What a source does to a page: its head and tail. The rest is left as it is. */
+/* What a source writes to a page: its head and tail. The rest stays as it is. */
 void sim_stamp_put(uint8_t page[SIM_PAGE], struct sim_stamp stamp);
-/* Is this a stamped page? Looks at the head and the tail only. */
+/* Is this a stamped page? Reads the head and the tail only. */
 bool sim_stamp_get(const uint8_t page[SIM_PAGE], struct sim_stamp *stamp);
 
 struct sim_store;
@@ -34,21 +34,22 @@ struct sim_store;
 struct sim_store *sim_store_new(uint64_t bytes);
 void sim_store_free(struct sim_store *store);
 
-/* `bytes` at byte `at`, both multiples of 512: any range, and the larger the cheaper. Returns how many of the written
- * bytes went where nothing was (512 byte granularity is not kept: a page is something or nothing). */
+/* `bytes` at byte `at`, both multiples of 512. Large ranges cost less per byte. Returns how many of the written bytes
+ * went to empty places. (A page counts as empty or not as a whole.) */
 uint64_t sim_store_write(struct sim_store *store, uint64_t at, const uint8_t *data, uint64_t bytes);
 void sim_store_read(const struct sim_store *store, uint64_t at, uint8_t *data, uint64_t bytes);
-/* Whole pages hold nothing afterwards and read as zeros; parts of pages at the ends are zeroed. Returns how many bytes
- * hold something no more. */
+/* Whole pages become empty and read as zeros; parts of pages at the ends are zeroed. Returns how many bytes became
+ * empty. */
 uint64_t sim_store_discard(struct sim_store *store, uint64_t at, uint64_t bytes);
 
-/* If the page at `at` is a stamped one, its stamp: lets a checker walk terabytes without making pages. */
+/* The stamp of the page at `at`, if it is a stamped one. A checker can walk terabytes with it without composing
+ * pages. */
 bool sim_store_stamp(const struct sim_store *store, uint64_t at, struct sim_stamp *stamp);
 
-/* The first page at `*at` (a multiple of 4096) or behind it that holds something. False: there is none. */
+/* The first page that is not empty, from `*at` (a multiple of 4096) on. False: there is none. */
 bool sim_store_next(const struct sim_store *store, uint64_t *at);
 
-/* Memory used, for the limits in the README. */
+/* Memory used. */
 size_t sim_store_memory(const struct sim_store *store);
 
 #endif

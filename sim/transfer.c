@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data over the link. Each direction has one pipe; commands that want to move data take turns by chunks, and only so
- * much is given to the link at once that a doorbell or a command fetch does not wait behind megabytes.
+ * Data over the link. Each direction is one pipe. Commands that move data take turns by chunks. Only a limited amount
+ * is handed to the link at once, so that a doorbell or a command fetch does not wait behind megabytes.
  *
- * Bytes are moved when a chunk arrives, page by page through the PRPs: what the host's memory holds at that moment is
- * what the drive gets.
+ * Bytes are moved when their chunk arrives, page by page through the PRPs: the drive gets what the host's memory holds
+ * at that moment.
  */
 #include "drive_internal.h"
 #include <stdlib.h>
@@ -26,18 +26,18 @@ static uint64_t next_chunk(const struct drive_command *command, uint64_t done) {
 
 static void fail(struct sim_drive *drive, struct drive_command *command, uint64_t address) {
   if (!command->fails)
-    sim_violate(drive->sim, "data of command %02x of queue %u in memory that nobody gave: %llx",
+    sim_violate(drive->sim, "data of command %02x of queue %u in memory that the host did not provide: %llx",
                 command->dwords[0] & 0xffu, command->queue, (unsigned long long)address);
   command->fails = true;
   command->status = STATUS_TRANSFER;
 }
 
-/* `bytes` of the host's at `position`, gathered into `page`. */
+/* Copies `bytes` of host data from `position` on into `page`. */
 static bool gather(struct sim_drive *drive, struct drive_command *command, uint64_t position, uint64_t bytes,
                    uint8_t *page) {
   for (uint64_t done = 0; done < bytes;) {
     uint64_t here = bytes - done;
-    const uint64_t address = drive_piece(command, position + done, &here);
+    const uint64_t address = drive_data_range(command, position + done, &here);
     const uint8_t *data = sim_memory_device(drive->sim, address, here);
     if (data == NULL) {
       fail(drive, command, address);
@@ -50,12 +50,13 @@ static bool gather(struct sim_drive *drive, struct drive_command *command, uint6
   return true;
 }
 
-/* The host's bytes at `position`: as many as are in one piece, up to a page end of the store; where a page of it is
- * in two pieces, all the rest is put together. NULL: nobody's memory. */
-static const uint8_t *look(struct sim_drive *drive, struct drive_command *command, uint64_t position, uint64_t *bytes) {
+/* The host's data at `position`: as much as is in one range, up to a page end of the store. If one page of the store is
+ * spread over two ranges, copies all the rest into the bounce buffer. NULL: memory that the host did not provide. */
+static const uint8_t *host_data(struct sim_drive *drive, struct drive_command *command, uint64_t position,
+                                uint64_t *bytes) {
   const uint64_t at = command->at + position;
   uint64_t here = *bytes;
-  const uint64_t address = drive_piece(command, position, &here);
+  const uint64_t address = drive_data_range(command, position, &here);
 
   if (here < *bytes) {
     const uint64_t end = (at + here) / SIM_PAGE * SIM_PAGE;
@@ -81,7 +82,7 @@ static void take_chunk(struct sim_drive *drive, struct drive_command *command, u
   }
   for (uint64_t done = 0; done < bytes && !command->fails;) {
     uint64_t here = bytes - done;
-    const uint8_t *data = look(drive, command, command->moved + done, &here);
+    const uint8_t *data = host_data(drive, command, command->moved + done, &here);
     if (data == NULL) break;
     const uint64_t at = command->at + command->moved + done;
     fresh += drive_really_fresh(drive, at, here, sim_store_write(drive->store, at, data, here));
@@ -107,7 +108,7 @@ static void give_chunk(struct sim_drive *drive, struct drive_command *command, u
   }
   for (uint64_t done = 0; done < bytes && !command->fails;) {
     uint64_t here = bytes - done;
-    const uint64_t address = drive_piece(command, command->moved + done, &here);
+    const uint64_t address = drive_data_range(command, command->moved + done, &here);
     if (!sim_memory_store(drive->sim, address, data + done, here)) fail(drive, command, address);
     done += here;
   }
@@ -119,7 +120,7 @@ static void arrived(void *context, uint64_t number) {
   struct sim_drive *drive = context;
   struct drive_command *command = drive_command_of(drive, number);
 
-  if (command == NULL) return; /* with its outstanding bytes, when everything was forgotten */
+  if (command == NULL) return; /* dropped; the pipe's count was reset as well */
   const uint64_t bytes = next_chunk(command, command->moved);
   struct drive_pipe *pipe = pipe_of(drive, command);
   pipe->outstanding_bytes -= bytes;
@@ -137,7 +138,7 @@ static void enqueue(struct drive_pipe *pipe, uint32_t slot) {
   pipe->waiting[(pipe->first + pipe->count++) % DRIVE_COMMANDS_MAX] = (uint16_t)slot;
 }
 
-/* The medium has the chunk that was waited for. */
+/* The medium has the chunk that the command was waiting for. */
 static void chunk_ready(void *context, uint64_t number) {
   struct sim_drive *drive = context;
   struct drive_command *command = drive_command_of(drive, number);
@@ -147,7 +148,7 @@ static void chunk_ready(void *context, uint64_t number) {
   pump(drive, pipe_of(drive, command));
 }
 
-/* When the medium has the next chunk of a read: the chunks come at an even pace from the first to the last. */
+/* When the medium has the next chunk of a read: chunks come at a constant rate from the first to the last. */
 static uint64_t ready_ps(const struct drive_command *command) {
   const uint64_t chunks = (command->bytes - 1u) / DRIVE_CHUNK_BYTES;
 
@@ -165,7 +166,7 @@ static void want_chunk(struct sim_drive *drive, struct drive_command *command) {
     enqueue(pipe_of(drive, command), (uint32_t)(command - drive->commands));
 }
 
-/* A completion follows read data at once, if nothing delays it. */
+/* The completion follows the read data at once, unless something delays it. */
 static bool completion_follows(const struct sim_drive *drive, const struct drive_command *command) {
   const bool late = drive->options.shuffle || (command->fault && command->fault_action == SIM_LATE);
 
@@ -200,7 +201,7 @@ void drive_move(struct sim_drive *drive, struct drive_command *command, bool up,
   pump(drive, pipe_of(drive, command));
 }
 
-/* ---- a page of the command's own ---- */
+/* ---- the command's own buffer ---- */
 
 uint8_t *drive_page(struct drive_command *command) { return drive_buffer(command, SIM_PAGE); }
 

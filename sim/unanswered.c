@@ -3,7 +3,7 @@
 #include "unanswered.h"
 #include "internal.h"
 
-#define TRAP_PS     (1 * SIM_PS_PER_US)  /* exception, look into a table, return. Assumed */
+#define TRAP_PS     (1 * SIM_PS_PER_US)  /* exception, table look-up, return. Assumed */
 #define TIME_OUT_PS (10 * SIM_PS_PER_MS) /* within completion time-out range B (base specification, 7.5.3.16) */
 
 static uint32_t arbitrary(struct sim *sim) { return (uint32_t)(sim_random(sim) >> 32); }

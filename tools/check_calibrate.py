@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does `spate calibrate` find the profiles of the virtual drives again? A table of what is true, what was found, and how
-far apart they are; fails above 5 %.
+"""Checks that `spate calibrate` recovers the profiles of the virtual drives. Prints a table of the true values, the values
+found, and the deviations. Fails above 5 %.
 
-The drives are scaled: capacity, SLC cache and what is folded are divided by one number, rates, times, the volatile cache,
-pauses and heat stay. That makes it harder, because a pause or a buffer weighs more beside a small cache.
+The drives are scaled: one factor divides capacity, SLC cache and folded bytes. Rates, times, the volatile cache, pauses and heat
+stay. This is harder than the real task, because a pause or a buffer weighs more beside a small cache.
 """
 
 import argparse
@@ -34,19 +34,19 @@ COMPARED = ("capacity_bytes", "generation", "lanes", "mdts_pages", "queue_entrie
             "slc_refill_rate", "slc_rest_ms", "fold_bytes", "buffer_bytes", "pause_bytes", "pause_ms")  # fmt: skip
 HEAT = ("idle rise, K", "rise, K per GB/s", "time constant, s")
 
-# What no stream can show, with the reason. Such a value must say that it was assumed.
+# Values that no stream can show, with the reason. The result must say that such a value was assumed.
 HIDDEN = {
     ("ideal", "buffer_bytes"): "the medium takes all that the link carries: nothing stays in the volatile cache",
-    ("ideal", "idle rise, K"): "it stays cold",
-    ("ideal", "rise, K per GB/s"): "it stays cold",
-    ("ideal", "time constant, s"): "it stays cold",
+    ("ideal", "idle rise, K"): "the drive stays cold",
+    ("ideal", "rise, K per GB/s"): "the drive stays cold",
+    ("ideal", "time constant, s"): "the drive stays cold",
 }
-# A front end that takes no time hides behind the host: some hundred instructions and a register write.
+# If a front end takes no time, the host's own time hides it: some hundred instructions and a register write.
 HOST_NS = 400
 
 
 def scaled_text(path, scale):
-    """A profile with its capacity divided."""
+    """A profile with its sizes divided by `scale`."""
 
     def smaller(line):
         match = LINE.match(line)
@@ -59,7 +59,7 @@ def scaled_text(path, scale):
 
 
 def values(text):
-    """{key: number} and {key: source} of a profile."""
+    """{key: number} and {key: source} from a profile."""
     numbers, sources = {}, {}
     for line in text.splitlines():
         match = LINE.match(line)
@@ -74,7 +74,7 @@ def values(text):
 
 
 def with_heat(numbers):
-    """Power cannot be measured; what temperatures tell are these products."""
+    """Adds the products that temperatures reveal: power itself cannot be measured."""
     resistance = numbers["heat_resistance"]
     products = (numbers["idle_watts"] * resistance, numbers["joules_per_byte"] * resistance * 1e9,
                 numbers["heat_capacity"] * resistance)  # fmt: skip
@@ -82,13 +82,13 @@ def with_heat(numbers):
 
 
 def link_rates(generation, lanes):
-    """What the simulated link carries down and up: 256 bytes a packet, 24 and 20 beside them, 2 % for the rest."""
+    """The simulated link's rates down and up: 256 bytes per packet, 24 and 20 bytes of headers, 2 % for other packets."""
     raw = {3: 8e9, 4: 16e9, 5: 32e9}[generation] * lanes * 128 / 130 / 8 * 0.98
     return raw * 256 / 280, raw * 256 / 276
 
 
 def expected(key, true):
-    """What can be found of a value: a rate only up to the link's."""
+    """The value that can be found: a rate is limited by the link."""
     down, up = link_rates(int(true["generation"]), int(true["lanes"]))
     if key in RATES:
         return min(true[key], up if key == "read_rate" else down)
@@ -116,7 +116,7 @@ def row(drive, key, true, found, source):
     measured = source.startswith(("measured:", "report:"))
     note = "" if measured else "not measured"
     if want != true[key]:
-        note = "as much as the link carries"
+        note = "limited by the link"
     return Row(drive, key, want, got, deviation, measured and deviation <= LIMIT, note)
 
 
@@ -130,7 +130,7 @@ def compare(drive, true_text, found_text, heat=True, keys=COMPARED):
 
 
 def calibrate(spate, path, scale, folder, *words):
-    """What is true of the scaled drive, and what was found, both as text."""
+    """The scaled profile and the profile found, both as text."""
     true, found = folder / f"{path.stem}.profile", folder / f"{path.stem}-found.profile"
     true.write_text(scaled_text(path, scale), encoding="utf-8")
     program.run(spate, "calibrate", f"sim:{true}", "--profile", found, "--yes", *words, timeout_s=3600)

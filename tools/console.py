@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board's console says, for people."""
+"""Shows a board's console output."""
 
 import re
 import time
 
-PLAIN_S = 10.0  # between two states of a line that the board rewrites, where they are lines of their own
+PLAIN_S = 10.0  # without a terminal: between two states of a line that the board rewrites
 
 
 class Console:
-    """Shows it as it comes on a terminal. Elsewhere a line that the board rewrites, by beginning it with a carriage return,
-    becomes plain lines: one each PLAIN_S, and its last state."""
+    """On a terminal, shows the output as it comes. Elsewhere, a line that the board rewrites (it begins with a carriage return)
+    becomes plain lines: one every PLAIN_S, and its last state."""
 
     def __init__(self, out, terminal: bool, now=time.monotonic):
         self.out, self.terminal, self.now = out, terminal, now
@@ -24,7 +24,7 @@ class Console:
             self.out.write(piece)
             self.out.flush()
             return
-        # A carriage return at the very end may be the first half of a line's end.
+        # A carriage return at the very end may be the first half of a line end.
         *parts, self.line = re.split(rb"(\r\n|\n|\r(?!\Z))", self.line + piece)
         for line, end in zip(parts[::2], parts[1::2]):
             if end != b"\r":
@@ -34,7 +34,7 @@ class Console:
         self.out.flush()
 
     def end(self) -> None:
-        """No more will come."""
+        """The output has ended."""
         if not self.terminal and self.line.strip():
             self._show(self.line)
             self.out.flush()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Cuts the power of all recording tests in up to N states a volume, on all cores: crash_soak.py N SEED.
+Cuts the power in all recording tests, in up to N states per volume, on all cores: crash_soak.py N SEED.
 
-Each program of the crash gate (tests/power_cut) runs as often as half the machine has cores, each time with another seed and
-its part of N. Outputs are kept apart, in build/crash-soak. A program that finds a broken promise prints how to come back to that
-state; the others go on.
+Each program of the crash gate (tests/power_cut) runs once for every two cores of the machine, each time with another seed and
+a part of N. Their outputs are in separate files in build/crash-soak. A program that finds a broken promise
+prints how to reproduce that state. The others go on.
 """
 
 import array
@@ -20,13 +20,13 @@ import program
 
 PROGRAMS = program.BUILD / "host-release/crash"
 LOGS = program.BUILD / "crash-soak"
-SEED_STEP = 1000  # so that the seeds of SEED=1 and SEED=2 are others
+SEED_STEP = 1000  # so that SEED=1 and SEED=2 share no seeds
 COUNTS = re.compile(rb"\(program: (\d+) states, (\d+) images\)")
 HOURS_MAX = 24
 
 
 class Run:
-    """A program with a seed."""
+    """One run of a program with a seed."""
 
     def __init__(self, path, seed, states, folder):
         self.path = path
@@ -54,7 +54,7 @@ class Run:
 
 
 def union(runs):
-    """How many images all of them have judged."""
+    """How many distinct images all runs have checked."""
     images = set()
     for run in runs:
         numbers = array.array("Q")
@@ -71,9 +71,10 @@ def main():
     parts = max(1, cores // 2)
     paths = sorted(path for path in PROGRAMS.glob("crash_*") if path.is_file() and os.access(path, os.X_OK))
     if not paths:
-        sys.exit("there is no program: make build-host-release")
+        sys.exit("there are no programs to run: make build-host-release")
     LOGS.mkdir(parents=True, exist_ok=True)
-    print(f"{len(paths)} programs, each with {parts} seeds and {-(-states // parts)} states a volume, {cores} at once", flush=True)
+    print(f"{len(paths)} programs, each with {parts} seeds and {-(-states // parts)} states per volume, {cores} at once",
+          flush=True)
     with (tempfile.TemporaryDirectory(prefix="spate-crash-") as folder,
           concurrent.futures.ThreadPoolExecutor(cores) as pool):
         runs = [Run(path, seed + SEED_STEP * part, -(-states // parts), folder) for part in range(parts) for path in paths]

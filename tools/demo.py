@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Record on an emulated board, then let tools that nobody here wrote judge the drive.
+Records on an emulated board, then checks the drive with independent tools.
 
-Exit status 0: everything agreed. Otherwise the last line names the step that failed.
+Exit status 0: all checks passed. Otherwise the last line names the step that failed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import volume
 
 CLIP_MIB = 128
 ODD_TAIL_BYTES = 12345
-BESIDE_BYTES = 64 << 20  # tables, directories, the program's own
+BESIDE_BYTES = 64 << 20  # tables, directories, the program's own files
 
 
 def say(text: str) -> None:
@@ -39,13 +39,13 @@ def sha256_of(path: pathlib.Path) -> str:
 
 
 def name_on_volume(path: pathlib.Path) -> str:
-    """The file's own name where a board's argument and an exFAT volume can hold it."""
+    """The file's name, with every character replaced that a board's argument or an exFAT volume cannot hold."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", path.name).rstrip(".")
     return plain if plain else "INPUT.BIN"
 
 
 def synthetic() -> dict[str, tuple[str, int]]:
-    """What the firmware's sensor will send: name, SHA-256, length."""
+    """The clips that the firmware's sensor will send: name, SHA-256, length."""
     first = CLIP_MIB << 20
     second = first + first // 2 + ODD_TAIL_BYTES
     return {
@@ -55,7 +55,7 @@ def synthetic() -> dict[str, tuple[str, int]]:
 
 
 def judge(image: pathlib.Path, folder: pathlib.Path, expected: dict[str, tuple[str, int]], given_back: pathlib.Path | None):
-    """Every check on the host; volume.Refused if one fails."""
+    """All checks on the host. volume.Refused if one fails."""
     start, length = volume.partition_offset_bytes(image)
     say(f"host   fdisk: a GPT, one Basic Data partition of {length >> 20} MiB at {start >> 20} MiB")
     part = folder / "partition.img"
@@ -72,11 +72,11 @@ def judge(image: pathlib.Path, folder: pathlib.Path, expected: dict[str, tuple[s
 
 
 def check_space(folder: pathlib.Path, recorded_bytes: int, copies: int) -> None:
-    """Ends the command, with a sentence, unless what is recorded fits on the disk so many times."""
+    """Ends the command with a sentence unless the disk has room for `copies` times the recorded bytes."""
     try:
         program.need_space(folder, recorded_bytes * copies + BESIDE_BYTES, "this demonstration")
     except program.NoSpace as full:
-        fail("looking for room on the disk", str(full))
+        fail("checking free disk space", str(full))
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def main() -> None:
         image_bytes = 2 << 30
         if options.input is not None:
             if not options.input.is_file() or options.input.stat().st_size == 0:
-                fail("opening the input", f"{options.input} is not a file with something in it")
+                fail("opening the input", f"{options.input} is not a file, or is empty")
             size = options.input.stat().st_size
             target = name_on_volume(options.input)
             arguments = {"input": "input", "name": target}
@@ -106,7 +106,7 @@ def main() -> None:
             given_back = output / target
         else:
             expected = synthetic()
-        # The drive, its partition as a file of its own, and the file that is given back.
+        # The drive, its partition as a separate file, and the recorded file that is copied back.
         check_space(output, sum(length for _, length in expected.values()), 2 if given_back is None else 3)
         image = folder / "drive.img"
         with open(image, "wb") as file:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Record with the command spate in an emulated Linux machine: Debian's kernel, an IOMMU, and an NVMe drive that the library
-drives by itself, through VFIO. Then the kernel's own drivers, fsck.exfat and The Sleuth Kit judge the drive.
+Records with the command spate in an emulated Linux machine with Debian's kernel, an IOMMU, and an NVMe drive that the library
+drives itself through VFIO. Then the kernel's own drivers, fsck.exfat and The Sleuth Kit check the drive.
 
-Exit status 0: everything agreed. Otherwise the last line names the step that failed.
+Exit status 0: all checks passed. Otherwise the last line names the step that failed.
 """
 
 import argparse
@@ -22,7 +22,7 @@ IMAGE_BYTES = 2 << 30
 RECORDED_BYTES = 200_000_000
 TARGET = "vfio:0000:01:00.0"
 
-# What is shown is also what is done. Progress bars are left out: the console is a slow serial line.
+# The script runs exactly what it shows. It leaves out progress bars: the console is a slow serial line.
 SCRIPT = f"""set -e
 show() {{ echo "# $*"; "$@"; }}
 echo "# uname -srm: $(uname -srm)"
@@ -46,7 +46,7 @@ umount /mnt
 
 
 def sums(output: str) -> dict[str, dict[str, str]]:
-    """{who: {file: SHA-256}} of the guest's lines."""
+    """{who: {file: SHA-256}} from the guest's lines."""
     found: dict[str, dict[str, str]] = {}
     for who, digest, name in re.findall(r"^(spate|exfat\.ko) +([0-9a-f]{64}) (\S+)$", output, re.M):
         found.setdefault(who, {})[name] = digest
@@ -54,7 +54,7 @@ def sums(output: str) -> dict[str, dict[str, str]]:
 
 
 def judge(image: pathlib.Path, folder: pathlib.Path, said: dict[str, dict[str, str]]) -> None:
-    """Every check on the host; volume.Refused if one fails."""
+    """All checks on the host. volume.Refused if one fails."""
     if len(said.get("spate", {})) != 2 or said["spate"] != said.get("exfat.ko"):
         raise volume.Refused(f"spate and exfat.ko do not read the same: {said}")
     start, length = volume.partition_offset_bytes(image)
@@ -67,7 +67,7 @@ def judge(image: pathlib.Path, folder: pathlib.Path, said: dict[str, dict[str, s
             raise volume.Refused(f"The Sleuth Kit does not see {name}, only {sorted(found)}")
         got, length = volume.extract(part, found[name])
         if got != digest:
-            raise volume.Refused(f"{name}: icat reads {got}, and spate read {digest}")
+            raise volume.Refused(f"{name}: icat reads {got}, but spate read {digest}")
         demo.say(f"icat     {got} {name}")
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Fuzzes each target for so many seconds, all at the same time on all cores: fuzz.py SECONDS.
+Fuzzes each target for a number of seconds, all targets at once, on all cores: fuzz.py SECONDS.
 
-The cores are shared out among the targets, and each is one libFuzzer with that many processes (-fork), which exchange what they
-find. So the command takes SECONDS, whatever the number of targets, and no core waits where there are more cores than
-targets. A process that ends is started anew, and takes with it the memory that a long one would gather.
+The targets share the cores. Each target is one libFuzzer with several processes (-fork), which exchange the inputs that they
+find. So the command takes SECONDS for any number of targets, and no core is idle if there are more cores than targets. A process
+that ends is replaced by a new one, which also frees the memory that a long run accumulates.
 
-New inputs are kept in build/fuzz/found, where the next run begins. The first finding ends all.
+New inputs are kept in build/fuzz/found, where the next run begins. The first finding ends all targets.
 """
 
 import concurrent.futures
@@ -24,26 +24,26 @@ FOUND = program.BUILD / "fuzz/found"
 CORPUS = program.ROOT / "tests/fuzz/corpus"
 LINE_EVERY_S = 60
 INPUT_S_MAX = 10  # for one input
-END_S_MAX = 120  # for the last processes of a target, and for merging what they found
+END_S_MAX = 120  # for a target's last processes to end, and for merging their inputs
 STATE = re.compile(r"#(\d+): cov: (\d+) ft: (\d+) corp: (\d+)")
 
 
 def shares(targets, cores):
-    """How many processes each has: all cores, and at least one."""
+    """How many processes each target gets: together all cores, each at least one."""
     return {name: max(1, cores // len(targets) + (at < cores % len(targets))) for at, name in enumerate(targets)}
 
 
 def command(name, processes, seconds):
     found = FOUND / name
     found.mkdir(parents=True, exist_ok=True)
-    # With -fork libFuzzer goes on after inputs that take too long or too much memory, unless told not to.
+    # With -fork, libFuzzer by default continues after an input that takes too long or too much memory.
     return [TARGETS / name, f"-fork={processes}", "-ignore_timeouts=0", "-ignore_ooms=0", f"-max_total_time={seconds}",
             f"-timeout={INPUT_S_MAX}", f"-artifact_prefix={program.BUILD / 'fuzz' / name}-", found,
             CORPUS / name.removeprefix("fuzz_")]
 
 
 class Progress:
-    """One line a target and minute."""
+    """Prints one line per target and minute."""
 
     def __init__(self, name):
         self.name, self.begin, self.lines = name, time.monotonic(), 0
@@ -64,7 +64,7 @@ class Progress:
 
 
 def fuzz(name, processes, seconds, scratch):
-    """Fuzzes one target. What failed, or nothing."""
+    """Fuzzes one target. Returns the report of a failure, or an empty text."""
     words, log, progress = command(name, processes, seconds), program.BUILD / f"fuzz/{name}.log", Progress(name)
     kept = bytearray()
     with log.open("wb") as file:
@@ -79,7 +79,7 @@ def fuzz(name, processes, seconds, scratch):
     if stopped:
         return program.report(words, f"did not end within {END_S_MAX} s after its time", log.read_bytes())
     if status != 0:
-        return program.report(words, program.ending(status), log.read_bytes()) + f"\nall of it: {log}"
+        return program.report(words, program.ending(status), log.read_bytes()) + f"\nthe whole output: {log}"
     progress.say()
     return ""
 
@@ -88,7 +88,7 @@ def main():
     seconds = int(sys.argv[1])
     targets = sorted(path.name for path in TARGETS.glob("fuzz_*"))
     if not targets:
-        sys.exit("there is no target: make build-fuzz")
+        sys.exit("there are no fuzz targets: make build-fuzz")
     cores = len(os.sched_getaffinity(0))
     of = shares(targets, cores)
     print(f"{len(targets)} targets for {seconds} s each, {min(cores, len(targets))} at once: "

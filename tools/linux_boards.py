@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make check-linux-boards: what linux/ says to the kernel and to Yocto, checked with the kernel's source and Yocto's linter.
+"""make check-linux-boards: checks the files in linux/ with the kernel's source and with Yocto's linter.
 
-The kernel's source is Debian's linux-source-6.12, unpacked in a temporary folder, as its makefiles want a path without
-blanks. Each check ends the program with a report when it fails.
+The kernel's source is Debian's linux-source-6.12. It is unpacked in a temporary folder, because its makefiles need a path
+without blanks. A check that fails ends the program with a report.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ PACKAGES = program.BUILD / "linux-source" / "packages"
 PYTHON_TOOLS = program.BUILD / "venv-boards" / "bin"
 VERSAL = program.ROOT / "tests" / "linux" / "boards" / "versal.dts"
 ARM64 = ("ARCH=arm64", "CROSS_COMPILE=aarch64-linux-gnu-")
-# What the kernel's own makefile passes to dtc: a fragment's address cells are those of the tree it is merged into.
+# As in the kernel's own makefile: a fragment has the address cells of the tree into which it is merged.
 DTC = ("dtc", "-Wno-avoid_unnecessary_addr_size", "-@", "-I", "dts", "-O", "dtb")
-# The board whose tree in the kernel each fragment is merged into; None: the kernel has none.
+# The board in the kernel whose tree each fragment is merged into. None: the kernel has no such board.
 BOARDS = {"zynqmp-xdma": "zynqmp-zcu102-rev1.0", "versal-qdma": None, "versal-cpm": None}
 UNKNOWN = "/udmabuf-spate: failed to match any schema with compatible: ['ikwzm,u-dma-buf']"
 
@@ -38,7 +38,7 @@ def package(name: str) -> pathlib.Path:
 
 
 def unpack(folder: pathlib.Path) -> pathlib.Path:
-    """Of the kernel's source what Kconfig, the bindings and the boards' trees are made of."""
+    """Unpacks the parts of the kernel's source for Kconfig, the bindings and the boards' trees."""
     for name in ("linux-source-6.12", "linux-config-6.12"):
         program.run("dpkg-deb", "--extract", package(name), folder)
     source = folder / "usr" / "src"
@@ -55,12 +55,12 @@ def fragment() -> list[str]:
 
 
 def check_configuration(kernel: pathlib.Path, base: pathlib.Path, name: str) -> None:
-    """Each line of the fragment is there after Kconfig has had its say; what is wrong or does not exist, it drops."""
+    """Checks that Kconfig keeps each line of the fragment. It drops options that are wrong or do not exist."""
     output = kernel.parent / name
     output.mkdir()
     config = output / ".config"
     make = ("make", "-C", kernel, f"O={output}", *ARM64)
-    ours = shutil.copy(LINUX / "kernel" / "spate.config", output)  # merge_config.sh wants a path without blanks, too
+    ours = shutil.copy(LINUX / "kernel" / "spate.config", output)  # merge_config.sh needs a path without blanks, too
     program.run("sh", kernel / "scripts/kconfig/merge_config.sh", "-m", "-O", output, base, ours, cwd=kernel)
     program.run(*make, "olddefconfig")
     result = set(config.read_text().splitlines())
@@ -71,7 +71,7 @@ def check_configuration(kernel: pathlib.Path, base: pathlib.Path, name: str) -> 
 
 
 def compiled(kernel: pathlib.Path, board: str, folder: pathlib.Path) -> pathlib.Path:
-    """The device tree of a board that the kernel has, or the one of the tests."""
+    """The compiled device tree of a board in the kernel, or the tests' own tree."""
     target = folder / f"{board or 'versal'}.dtb"
     if board is None:
         program.run(*DTC, "-o", target, VERSAL)
@@ -84,7 +84,7 @@ def compiled(kernel: pathlib.Path, board: str, folder: pathlib.Path) -> pathlib.
 
 
 def complaints(schemas: pathlib.Path, tree: pathlib.Path) -> set[str]:
-    """What the bindings say against a tree, and its nodes that no binding describes."""
+    """The violations of bindings in a tree, and its nodes that no binding describes."""
     done = program.run(PYTHON_TOOLS / "dt-validate", "--show-unmatched", "--schema", schemas, tree)
     return {line.removeprefix(f"{tree}: ") for line in (done.stdout + done.stderr).splitlines()}
 
@@ -92,25 +92,25 @@ def complaints(schemas: pathlib.Path, tree: pathlib.Path) -> set[str]:
 def merged(base: pathlib.Path, overlay: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
     done = program.run(*DTC, "-i", LINUX / "devicetree", "-o", target.with_suffix(".dtbo"), overlay)
     if done.stderr:
-        raise Wrong(f"dtc says of {overlay.name}: {done.stderr}")
+        raise Wrong(f"dtc reports for {overlay.name}: {done.stderr}")
     program.run("fdtoverlay", "-i", base, "-o", target, target.with_suffix(".dtbo"))
     return target
 
 
 def check_tree(schemas: pathlib.Path, name: str, base: pathlib.Path, folder: pathlib.Path) -> None:
-    """A fragment merged into a board's tree has no more against it than the tree alone, but for u-dma-buf's node."""
+    """Checks that a fragment adds no complaints to those of the board's tree, except for u-dma-buf's node."""
     overlay = LINUX / "devicetree" / f"{name}.dtso"
     tree = merged(base, overlay, folder / f"{name}.dtb")
     before = complaints(schemas, base)
     more = complaints(schemas, tree) - before
     if more != {UNKNOWN}:
-        raise Wrong("\n".join([f"dt-validate says of {name}:", *sorted(more - {UNKNOWN})]) if more - {UNKNOWN} else
-                    f"dt-validate has not seen the node of u-dma-buf in {name}")
-    # A property that no binding knows is found: the silence above was not for want of looking.
+        raise Wrong("\n".join([f"dt-validate reports for {name}:", *sorted(more - {UNKNOWN})]) if more - {UNKNOWN} else
+                    f"dt-validate did not see the node of u-dma-buf in {name}")
+    # Checks the check: dt-validate must find a property that no binding describes.
     broken = folder / "broken.dtso"
     broken.write_text(overlay.read_text() + f"\n&{{/{root_port(name)}}} {{ spate-unknown; }};\n")
     if not any("spate-unknown" in line for line in complaints(schemas, merged(base, broken, folder / "broken.dtb"))):
-        raise Wrong(f"dt-validate does not look at the root port of {name}")
+        raise Wrong(f"dt-validate does not check the root port of {name}")
     print(f"{name + '.dtso':18}agrees with the kernel's bindings, merged into {base.stem}")
 
 
@@ -119,7 +119,7 @@ def root_port(name: str) -> str:
 
 
 def check_recipe() -> None:
-    """There is no home page to name. What the linter calls "info" is taste."""
+    """The project has no home page. The linter's "info" messages are a matter of taste."""
     layer = LINUX / "yocto"
     recipe = layer / "recipes-spate" / "spate" / "spate_git.bb"
     program.run(PYTHON_TOOLS / "python", "-m", "oelint_adv", "--quiet", "--hide", "info",
@@ -127,7 +127,7 @@ def check_recipe() -> None:
     licence = hashlib.md5((program.ROOT / "LICENSE").read_bytes(), usedforsecurity=False).hexdigest()
     if f"file://LICENSE;md5={licence}" not in recipe.read_text():
         raise Wrong(f"{recipe.name}: the checksum of LICENSE is {licence}")
-    print(f"{recipe.name:18}oelint-adv has nothing to say")
+    print(f"{recipe.name:18}oelint-adv finds nothing")
 
 
 def main() -> None:

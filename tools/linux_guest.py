@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Linux machine with NVMe drives, as the judge of what a PC makes of them: Debian's kernel with a small initial file
-system, under QEMU; an arm64 machine, or a PC. setup/install fetches the packages; kernel and file system are put together
-here, once.
+"""A Linux machine with NVMe drives, which shows how a PC reads them: Debian's kernel with a small initial file system, under
+QEMU, as an arm64 machine or a PC. setup/install fetches the packages. This module builds kernel and file system from them, once.
 
     run("sha256sum /drives/a", {"a": image}, folder).output
 """
@@ -20,17 +19,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    folder: pathlib.Path  # kernel, initial file system, and in packages/ what they are made of
-    programs: dict[str, list[str]]  # by their packages
+    folder: pathlib.Path  # kernel and initial file system; packages/ has their packages
+    programs: dict[str, list[str]]  # files by package
     vfio_modules: tuple[str, ...]  # in the order in which they are loaded
     emulator: tuple[str, ...]
-    iommu: tuple[tuple[str, str], ...]  # what turns it on: options; one that is there already gets a longer value
+    iommu: tuple[tuple[str, str], ...]  # the options that enable it; an option that exists gets a longer value
     boot_words: str
-    preset: str  # that builds spate for it
+    preset: str  # the preset that builds spate for it
 
 
-# In the order in which they are loaded; insmod says so if one of them needs another. The second list is for machines with
-# an IOMMU.
+# In loading order; insmod reports if a module needs another. The second list is for machines with an IOMMU.
 MODULES = [
     "crc64",
     "crc64_rocksoft_generic",
@@ -63,7 +61,7 @@ ARCHITECTURES = {
         "console=ttyAMA0",
         "linux-aarch64",
     ),
-    # Its IOMMU has addresses of 39 bits, as the first ones of Intel had.
+    # Its IOMMU has 39-bit addresses, like Intel's first ones.
     "amd64": Architecture(
         ROOT / "build" / "linux-guest-amd64",
         {"busybox-static": ["bin/busybox"]},
@@ -75,7 +73,7 @@ ARCHITECTURES = {
     ),
 }
 
-# Drives get names by their serial numbers, because Linux numbers them as they answer.
+# Drives get names by their serial numbers, because Linux numbers them in the order in which they answer.
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /run /mnt /drives /sbin /usr/sbin
 /bin/busybox --install -s /bin
@@ -103,7 +101,7 @@ poweroff -f
 
 
 class Archive:
-    """A cpio archive in the kernel's "newc" format, which it unpacks as its first file system."""
+    """A cpio archive in the kernel's "newc" format, from which it unpacks its first file system."""
 
     def __init__(self):
         self.data = bytearray()
@@ -145,7 +143,7 @@ def package(name, architecture="arm64"):
 
 
 def contents(path):
-    """The files of a package one after the other: (name, link target or None, how to read it)."""
+    """The files of a package: (name, link target or None, how to read it)."""
     command = ["dpkg-deb", "--fsys-tarfile", path]
     with program.process(command, stdout=subprocess.PIPE) as unpack:
         with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
@@ -161,7 +159,7 @@ def contents(path):
 
 
 def build(architecture="arm64"):
-    """Kernel and initial file system from the packages as they are now."""
+    """Builds kernel and initial file system, unless they are up to date with the packages."""
     machine = ARCHITECTURES[architecture]
     stamp = machine.folder / "built-from"
     names = sorted(path.name for path in (machine.folder / "packages").glob("*.deb"))
@@ -210,7 +208,7 @@ def spate(architecture="arm64"):
 
 
 def machine(drives, block_bytes, iommu, memory, boot_words, kernel, initial, options, architecture="arm64"):
-    """The emulator's command. With an IOMMU each drive is behind a root port of its own: 0000:01:00.0, 0000:02:00.0, ..."""
+    """The emulator's command. With an IOMMU, each drive is behind its own root port: 0000:01:00.0, 0000:02:00.0, ..."""
     kind = ARCHITECTURES[architecture]
     words = f"{kind.boot_words} quiet panic=-1 drives={len(drives)}{' vfio' if iommu else ''} {boot_words}"
     command = [*kind.emulator, "-m", memory, "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"]
@@ -233,11 +231,11 @@ def machine(drives, block_bytes, iommu, memory, boot_words, kernel, initial, opt
 
 def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, iommu=False, memory="512M", boot_words="",
         echo=None, options=(), boot=None, architecture="arm64"):
-    """Boot, run a shell script in which /drives/NAME is each drive, and shut down. `drives`: {name: image file},
-    `block_bytes`: {name: 4096} for those whose logical blocks are not 512 bytes. `folder` is for files on the way.
-    `files`: {path in the guest: content}, executable. `iommu`: there is one, and VFIO is loaded. `boot_words` are the kernel's,
-    `options` the emulator's. `boot`: kernel and initial file system, instead of build()'s. `echo` is called with each line
-    of the script's output as it comes."""
+    """Boots, runs a shell script in which /drives/NAME is each drive, and shuts down. `drives`: {name: image file}.
+    `block_bytes`: {name: 4096} for drives whose logical blocks are not 512 bytes. `folder` is for temporary files.
+    `files`: {path in the guest: content}, executable. `iommu`: the machine has one, and VFIO is loaded. `boot_words` are for the
+    kernel, `options` for the emulator. `boot`: kernel and initial file system instead of build()'s. `echo` is called with each
+    line of the script's output as it comes."""
     kernel, initial = boot or build(architecture)
     archive = Archive()
     archive.file("script", script.encode())
@@ -249,13 +247,13 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
     command = machine(drives, block_bytes, iommu, memory, boot_words, kernel, combined, options, architecture)
     text = converse(command, timeout_s, echo)
     match = re.search(r"guest: begin\n(.*)guest: exit (\d+)\n", text, re.DOTALL)
-    assert match, "the guest did not come to its end:\n" + program.report(command, "no exit of its script", text)
+    assert match, "the guest did not finish:\n" + program.report(command, "no exit of its script", text)
     return Result(int(match[2]), match[1])
 
 
 def converse(command, timeout_s, echo):
-    """What the guest's console says until it shuts down."""
-    lines = [b""]  # the last one is not whole yet
+    """The output of the guest's console until it shuts down."""
+    lines = [b""]  # the last one is not complete yet
 
     def see(piece):
         whole = len(lines) - 1

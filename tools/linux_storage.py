@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guest of linux_guest.py gets for tests of storage beyond a drive: NVMe over TCP with its target, ext4, the device
-mapper and LVM. Scripts that use it begin with PRELUDE.
+"""Additions to the guest of linux_guest.py, for tests of storage beyond one drive: NVMe over TCP with its target, ext4, the
+device mapper and LVM. Scripts that use it begin with PRELUDE.
 
     linux_guest.run(linux_storage.PRELUDE + script, drives, folder, boot=linux_storage.build())
 """
@@ -11,21 +11,22 @@ import re
 import linux_guest
 
 MACHINE = linux_guest.ARCHITECTURES["arm64"]
-# In the order in which they are loaded.
+# In loading order.
 MODULES = ("configfs", "nvmet", "nvmet-tcp", "nvme-fabrics", "nvme-tcp", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4",
            "dax", "dm-mod", "dm-flakey")
 PROGRAMS = {"lvm2": "sbin/lvm", "dmsetup": "sbin/dmsetup", "libc6": "lib/aarch64-linux-gnu/libm.so.6"}
-# The shared libraries of lvm2 and dmsetup: all that is in these packages.
+# The shared libraries of lvm2 and dmsetup: all libraries in these packages.
 LIBRARIES = ("libaio1", "libblkid1", "libbsd0", "libcap2", "libdevmapper-event1.02.1", "libdevmapper1.02.1", "libedit2",
              "libgcrypt20", "libgpg-error0", "liblz4-1", "liblzma5", "libmd0", "libpcre2-8-0", "libselinux1", "libsystemd0",
              "libtinfo6", "libzstd1")
 LIBRARY = re.compile(r"(usr/)?lib/aarch64-linux-gnu/lib[^/]*[.]so[.][^/]*")
 
-# There is no udev, whose work libdevmapper and lvm then do by themselves.
+# There is no udev, so libdevmapper and lvm do its work themselves.
 #
-# serve NAME FILE: a namespace that is this file, behind the page cache, over TCP on this machine.
-# attach NAME [OPTION...]: the kernel's driver connects to it; $device is the block device then. The options are those of
-# /dev/nvme-fabrics. While the kernel still takes an earlier connection away, it refuses a new one: so it is tried again.
+# serve NAME FILE: exports this file as a namespace over TCP on this machine, through the page cache.
+#
+# attach NAME [OPTION...]: the kernel's driver connects to it; then $device is the block device. The options are those of
+# /dev/nvme-fabrics. While the kernel is still removing an earlier connection, it refuses a new one, so attach tries again.
 PRELUDE = """
 for module in MODULES; do insmod /modules/$module.ko || echo "guest: no module $module"; done
 mount -t configfs none /sys/kernel/config
@@ -91,7 +92,7 @@ def add_libraries(archive) -> None:
 
 
 def build() -> tuple[pathlib.Path, pathlib.Path]:
-    """Kernel and initial file system, made once from the packages as they are now."""
+    """Builds kernel and initial file system, unless they are up to date with the packages."""
     kernel, initial = linux_guest.build()
     stamp, whole = MACHINE.folder / "storage-built-from", MACHINE.folder / "storage.cpio"
     text = (MACHINE.folder / "built-from").read_text() + repr((MODULES, PROGRAMS, LIBRARIES))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the synthetic sensor sends (apps/common/pattern.h), computed here a second time and independently."""
+"""The data of the synthetic sensor (apps/common/pattern.h), computed independently of the firmware."""
 
 import hashlib
 

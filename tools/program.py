@@ -2,9 +2,8 @@
 """
 Runs other programs. When one fails, the report has its command, its exit code or signal, and the end of its output.
 
-And ends the command that imports this as people expect. Each program has a process group of its own. Ctrl-C, SIGTERM or
-SIGHUP end all groups, the stack is unwound, so that temporary files go, and then the command ends by the signal, without
-a traceback.
+It also makes the command that imports it end cleanly. Each program has its own process group. Ctrl-C, SIGTERM or SIGHUP end all
+groups. Then the stack is unwound, so that temporary files are removed, and the command ends by the signal, without a traceback.
 """
 
 import contextlib
@@ -20,16 +19,16 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TAIL_LINES = 40
-GRACE_S = 2.0  # for a program that was asked to end, before it is killed
+GRACE_S = 2.0  # time to end after SIGTERM, before SIGKILL
 
-# As in the Makefile, for scripts that are started without it.
+# As in the Makefile, for scripts that are started directly.
 if (BUILD / "programs").is_dir():
     os.environ["PATH"] = str(BUILD / "programs")
 os.environ |= {"XDG_CACHE_HOME": str(BUILD / "cache"), "MPLCONFIGDIR": str(BUILD / "cache" / "matplotlib")}
 
 
 class Failed(Exception):
-    """A program did not start, or did not end as it should have; str() is the report."""
+    """A program did not start, or did not end as expected. str() is the report."""
 
     def __init__(self, words, ending: str, output: str | bytes | None):
         super().__init__(report(words, ending, output))
@@ -48,31 +47,31 @@ def ending(status: int) -> str:
 def tail(output: str | bytes) -> str:
     text = output.decode(errors="replace") if isinstance(output, bytes) else output
     lines = text.rstrip().splitlines()
-    before = [f"[{len(lines) - TAIL_LINES} lines before]"] if len(lines) > TAIL_LINES else []
+    before = [f"[{len(lines) - TAIL_LINES} earlier lines]"] if len(lines) > TAIL_LINES else []
     return "\n".join("    " + line for line in before + lines[-TAIL_LINES:]) or "    (no output)"
 
 
 def report(words, ending: str, output: str | bytes | None) -> str:
-    """What run() says of a program that failed, for one that was run in another way."""
+    """The report that run() makes when a program fails, for programs that were run in another way."""
     end = "" if output is None else f"; the end of its output:\n{tail(output)}"
     return f"{shlex.join(map(str, words))}\n{ending}{end}"
 
 
-# ---- the end ----
+# ---- ending ----
 
 
 class Stopped(KeyboardInterrupt):
-    """The command was told to end."""
+    """A signal ends the command."""
 
 
 class _Commands:
-    """What runs at the moment."""
+    """The programs that are running."""
 
     def __init__(self):
-        self.lock = threading.RLock()  # the handler may interrupt whoever holds it in the same thread
+        self.lock = threading.RLock()  # the handler may interrupt code of the same thread that holds it
         self.processes: set[subprocess.Popen] = set()
-        self.signal = 0  # that told us to end
-        self.main_starts = False  # the main thread is between making a process and knowing it
+        self.signal = 0  # the signal that ends the command
+        self.main_starts = False  # the main thread has started a process, but not recorded it yet
 
 
 _commands = _Commands()
@@ -89,10 +88,10 @@ def _signal_all(number: int) -> None:
         _signal_group(process, number)
 
 
-# No thread can be made here: the main thread may be interrupted while it makes one, and hold the lock for that.
+# The handler must not start a thread: the main thread may be interrupted while it starts one, and hold the lock for that.
 def _told_to_end(number: int, _frame) -> None:
     if _commands.signal != 0:
-        return  # it is ending
+        return  # already ending
     _commands.signal = number
     _signal_all(signal.SIGTERM)
     signal.signal(signal.SIGALRM, lambda *_: _signal_all(signal.SIGKILL))
@@ -102,7 +101,7 @@ def _told_to_end(number: int, _frame) -> None:
 
 
 def end_all() -> None:
-    """Ends all programs that run, of all threads; no other is started any more. For a command that has failed in one."""
+    """Ends the running programs of all threads, and lets no other start. For a command whose step has failed in one thread."""
     with _commands.lock:
         _commands.signal = _commands.signal or signal.SIGTERM
         _signal_all(signal.SIGTERM)
@@ -112,7 +111,7 @@ def _without_traceback(kind, error, trace) -> None:
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
         return
-    with _commands.lock:  # of a thread that nobody has waited for
+    with _commands.lock:  # a thread that was not joined may still start programs
         _commands.signal = _commands.signal or signal.SIGINT
         _signal_all(signal.SIGKILL)
     with contextlib.suppress(OSError):
@@ -123,9 +122,9 @@ def _without_traceback(kind, error, trace) -> None:
 
 
 def _wake_main_thread_on_signals() -> None:
-    """Handlers run in the main thread, and not before it runs. The kernel may give the signal to another thread, for instance
-    while a new one is made; a main thread that waits for a lock would then sleep on. So a thread of its own interrupts
-    that wait."""
+    """Signal handlers run only when the main thread runs. The kernel may give the signal to another thread, for instance while a
+    new one is started; a main thread that waits for a lock would then continue to sleep. So a helper thread interrupts that
+    wait."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)  # gets the number of each signal
@@ -143,13 +142,13 @@ def _wake_main_thread_on_signals() -> None:
 if threading.current_thread() is threading.main_thread():
     sys.excepthook = _without_traceback
     for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(_number) is not signal.SIG_IGN:  # as nohup wants it
+        if signal.getsignal(_number) is not signal.SIG_IGN:  # as set by nohup
             signal.signal(_number, _told_to_end)
     _wake_main_thread_on_signals()
 
 
 def is_ending() -> bool:
-    """Was the command told to end? A program that ends then may have been ended."""
+    """Is the command ending by a signal? A program that ends then may have been ended by it."""
     return _commands.signal != 0
 
 
@@ -173,12 +172,12 @@ def _start(words, options) -> subprocess.Popen:
 
 @contextlib.contextmanager
 def process(words, **options):
-    """A program as subprocess.Popen makes it, in a process group of its own and without standard input. Behind the block it
-    and what it has started are gone, if it had not ended by itself."""
+    """A process of subprocess.Popen, in its own process group and without standard input. If it has not ended by itself at the
+    end of the block, it is ended, together with what it has started."""
     started = _start(words, options)
     try:
         if _commands.signal != 0:
-            raise Stopped  # the signal came while it was made
+            raise Stopped  # the signal came while it started
         yield started
     finally:
         _signal_group(started, signal.SIGTERM)
@@ -187,7 +186,7 @@ def process(words, **options):
         except subprocess.TimeoutExpired:
             _signal_group(started, signal.SIGKILL)
             started.wait()
-        if _commands.signal != 0:  # what it has started may take longer to end than itself
+        if _commands.signal != 0:  # the programs that it has started may end later than itself
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(started.pid, signal.SIGKILL)
         for pipe in (started.stdin, started.stdout, started.stderr):
@@ -202,11 +201,11 @@ class NoSpace(Exception):
 
 
 def need_space(folder: pathlib.Path, wanted_bytes: int, what: str) -> None:
-    """NoSpace, with a sentence, if `folder` has no room for so much."""
+    """Raises NoSpace, with a sentence, if `folder` has less free space."""
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < wanted_bytes:
-        raise NoSpace(f"{what} needs up to {wanted_bytes / 1e6:.0f} MB in {folder}, and {free_bytes / 1e6:.0f} MB are free: make "
-                      "room, and start again. Nothing was done")
+        raise NoSpace(f"{what} needs up to {wanted_bytes / 1e6:.0f} MB in {folder}, and {free_bytes / 1e6:.0f} MB are free: free "
+                      "some space, and start again. Nothing was done")
 
 
 def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None, text: bool = True,
@@ -235,7 +234,7 @@ def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None
 
 
 def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:
-    """Runs a program to its end. see() is called with its output, standard error in it, as it comes. Its status, and
+    """Runs a program to its end. see() is called with its output as it comes, standard error included. Returns its status, and
     whether it was stopped because it took longer than `timeout_s`."""
     with process(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as started:
         timer = threading.Timer(timeout_s, _signal_group, (started, signal.SIGKILL))

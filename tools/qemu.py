@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards that QEMU emulates: how each is started with a drive and a firmware, and how its run ends."""
+"""The boards that QEMU emulates: how to start each with a drive and a firmware, and how its run ended."""
 
 import dataclasses
 import pathlib
@@ -17,7 +17,7 @@ BUILD = ROOT / "build"
 class Board:
     emulator: str
     machine: tuple[str, ...]
-    drive_at: str  # where the NVMe device goes
+    drive_at: str  # the bus and address of the NVMe device
     bus: tuple[str, ...] = ("-device", "pcie-root-port,id=rp,slot=1,addr=1")  # between the processor and the drive
 
 
@@ -31,7 +31,7 @@ BOARDS = {
     "qemu-virt-a15": Board(
         "qemu-system-arm", ("-M", "virt,highmem=off", "-cpu", "cortex-a15", "-m", "1G", *VIRT_CONSOLE), "bus=rp"
     ),
-    "qemu-boston": Board(  # the root port is part of the board, and so is the SATA controller at function 0
+    "qemu-boston": Board(  # the board has the root port, and the SATA controller at function 0
         "qemu-system-mips64el",
         ("-M", "boston", "-m", "1G", "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"),
         "bus=pci.2,addr=0.1",
@@ -41,7 +41,7 @@ BOARDS = {
 
 
 def escape(value: str) -> str:
-    """A comma ends an option of QEMU's unless it is doubled."""
+    """Doubles commas: a single comma ends an option of QEMU."""
     return value.replace(",", ",,")
 
 
@@ -82,7 +82,7 @@ class Result:
     timed_out: bool = False
 
     def report(self) -> str:
-        """For a run that failed."""
+        """The report of a run that failed."""
         return program.report(self.command, "stopped: it took too long" if self.timed_out else program.ending(self.status),
                               self.output)
 
@@ -98,7 +98,7 @@ def run(
     options: tuple[str, ...] = (),
     cwd: pathlib.Path | None = None,
 ) -> Result:
-    """Start a firmware and wait for its end. With `echo` its console is shown as it comes."""
+    """Starts a firmware and waits for its end. `echo` shows its console as it comes."""
     words = command(board_name, app, drive, arguments or {}, options)
     pieces = []
     console = Console(sys.stdout.buffer, sys.stdout.isatty())

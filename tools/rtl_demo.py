@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Record through the gateware: the core, Verilated, brings up QEMU's NVMe drive with no processor's help and streams two
-clips into extents that the C library armed; then tools that nobody here wrote judge the drive.
+Records through the gateware. The Verilated core brings up QEMU's NVMe drive without a processor, and streams two clips into
+extents that the C library has armed. Then independent tools check the drive.
 
-Exit status 0: everything agreed. Otherwise the last line names the step that failed.
+Exit status 0: all checks passed. Otherwise the last line names the step that failed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ IMAGE_BYTES = 512 << 20
 
 
 def expected_clips(clip_mib: int) -> dict[str, tuple[str, int]]:
-    """What the sensor at the core's write stream sends: name, SHA-256, length. The second ends inside a block."""
+    """The clips that the sensor at the core's write stream sends: name, SHA-256, length. The second ends inside a block."""
     first = clip_mib << 20
     second = first // 2 + demo.ODD_TAIL_BYTES
     return {
@@ -38,7 +38,7 @@ def expected_clips(clip_mib: int) -> dict[str, tuple[str, int]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM)
-    parser.add_argument("--clip-mib", type=int, default=CLIP_MIB, help="of the first clip; the second has half as much")
+    parser.add_argument("--clip-mib", type=int, default=CLIP_MIB, help="size of the first clip; the second is half as large")
     parser.add_argument("--keep", action="store_true", help="keep the drive's image in build/rtl-demo/")
     options = parser.parse_args()
 
@@ -65,8 +65,8 @@ def main() -> None:
         if options.keep:
             shutil.move(image, output / "drive.img")
             demo.say("host   the drive is kept in build/rtl-demo/drive.img")
-    demo.say("note   QEMU judged the core's submission entries, PRP lists and doorbells, and the core its phases. Nothing here")
-    demo.say("       judges how large the drive's reads are, what they overtake, or time: the other benches do.")
+    demo.say("note   QEMU checked the core's submission entries, PRP lists and doorbells, and the core checked its phases.")
+    demo.say("       Nothing here checks the size of the drive's reads, what they overtake, or timing: the other benches do.")
     demo.say(f"demo   passed in {time.monotonic() - started:.0f} s")
 
 

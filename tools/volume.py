@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look at a recorded image with tools that nobody here wrote: fdisk, fsck.exfat, The Sleuth Kit."""
+"""Reads a recorded image with independent tools: fdisk, fsck.exfat, The Sleuth Kit."""
 
 import hashlib
 import os
@@ -14,11 +14,11 @@ BASIC_DATA = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
 
 
 class Refused(Exception):
-    """A tool did not accept what it was shown; the message holds its own words."""
+    """A tool rejected the image. The message has the tool's own words."""
 
 
 def _run(*words) -> subprocess.CompletedProcess:
-    """The answer of a tool, in English."""
+    """Runs a tool, with its output in English."""
     try:
         return program.run(*words, env=os.environ | {"LC_ALL": "C"})
     except program.Failed as failed:
@@ -26,7 +26,7 @@ def _run(*words) -> subprocess.CompletedProcess:
 
 
 def partition_offset_bytes(image: pathlib.Path, sector_bytes: int = 512) -> tuple[int, int]:
-    """Start and size of the one Basic Data partition, as fdisk sees it."""
+    """Start and size of the only Basic Data partition, according to fdisk."""
     answer = _run("fdisk", f"--sector-size={sector_bytes}", "-l", "-o", "Start,Sectors,Type-UUID", image)
     rows = re.findall(r"^ *(\d+) +(\d+) +(\S+)$", answer.stdout, re.M)
     if "Disklabel type: gpt" not in answer.stdout or len(rows) != 1 or rows[0][2] != BASIC_DATA:
@@ -37,14 +37,14 @@ def partition_offset_bytes(image: pathlib.Path, sector_bytes: int = 512) -> tupl
 
 
 def copy_sparse(source: pathlib.Path, offset_bytes: int, length_bytes: int, target: pathlib.Path) -> None:
-    """The partition as a file of its own, holes left as holes."""
+    """Copies the partition to a separate file. Holes stay holes."""
     with open(source, "rb") as reader, open(target, "wb") as writer:
         writer.truncate(length_bytes)
         at, end = offset_bytes, offset_bytes + length_bytes
         while at < end:
             try:
                 at = os.lseek(reader.fileno(), at, os.SEEK_DATA)
-            except OSError:  # no data behind this point
+            except OSError:  # no data after this point
                 break
             hole = min(os.lseek(reader.fileno(), at, os.SEEK_HOLE), end)
             while at < hole:
@@ -54,7 +54,7 @@ def copy_sparse(source: pathlib.Path, offset_bytes: int, length_bytes: int, targ
 
 
 def fsck(volume: pathlib.Path) -> str:
-    """fsck.exfat's verdict; Refused unless it is clean."""
+    """fsck.exfat's result line. Refused unless the volume is clean."""
     answer = _run("fsck.exfat", "-n", volume)
     text = answer.stdout + answer.stderr
     if "clean" not in text:
@@ -63,7 +63,7 @@ def fsck(volume: pathlib.Path) -> str:
 
 
 def files(volume: pathlib.Path) -> dict[str, str]:
-    """Every file on the volume with its address for icat, as The Sleuth Kit lists them."""
+    """All files on the volume with their addresses for icat, as The Sleuth Kit lists them."""
     found = {}
     for line in _run("fls", "-f", "exfat", "-r", "-p", "-u", volume).stdout.splitlines():
         if match := re.fullmatch(r"r/r (\S+):\t(.*)", line):
@@ -72,7 +72,7 @@ def files(volume: pathlib.Path) -> dict[str, str]:
 
 
 def extract(volume: pathlib.Path, address: str, target: pathlib.Path | None = None) -> tuple[str, int]:
-    """SHA-256 and length of a file read by icat, which also writes it to `target` if there is one."""
+    """SHA-256 and length of a file read by icat. Also writes it to `target`, if given."""
     command = ["icat", "-f", "exfat", str(volume), address]
     digest, length_bytes = hashlib.sha256(), 0
     with open(target or os.devnull, "wb") as writer, tempfile.TemporaryFile() as errors:

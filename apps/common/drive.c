@@ -7,7 +7,7 @@
 #define BITMAP_BYTES      (256u * 1024u)
 #define CACHE_BLOCKS      32u
 #define LARGE_DRIVE_BYTES (UINT64_C(64) << 30)
-#define TRIM_PIECE_BYTES  (UINT64_C(4) << 30) /* a second or so each; a whole drive at once can outlast any deadline */
+#define TRIM_PIECE_BYTES  (UINT64_C(4) << 30) /* takes about a second; a longer trim may exceed a deadline */
 
 void give_up(const char *step, enum spate_error error) {
   print("\nFAILED at %s: %s. %s\n", step, spate_error_name(error), spate_error_help(error));
@@ -53,11 +53,11 @@ static void print_link(const struct spate_pcie_device *device) {
   print(", payload %u, read requests %u bytes\n", device->payload_bytes, device->read_request_bytes);
 }
 
-/* The controller, wherever PCIe ends: behind a bridge of our own, or in the hands of an operating system. */
+/* Finds the controller, whatever ends PCIe: the board's own bridge, or an operating system's. */
 static void find_controller(struct drive *drive) {
   const struct spate_pcie_device *found;
 
-  must("bringing PCIe up", board_pcie_bring_up(&drive->host));
+  must("starting PCIe", board_pcie_bring_up(&drive->host));
   if (drive->host.left_out != 0)
     print("pcie   warning: %u bridges or devices left out, the first at %02x:%02x.%u\n", drive->host.left_out,
           drive->host.failed_at.bus, drive->host.failed_at.device, drive->host.failed_at.function);
@@ -104,10 +104,11 @@ void drive_print_counters(const struct drive *drive) {
   const struct spate_nvme_counters *counters = spate_nvme_counters(&drive->controller);
 
   if (counters->retries + counters->timeouts + counters->resets + counters->spurious_completions != 0)
-    print("nvme   mended: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
-          "%u stray completions\n",
-          counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
-          counters->replays, counters->spurious_completions);
+    print(
+        "nvme   recovered: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
+        "%u surplus completions\n",
+        counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
+        counters->replays, counters->spurious_completions);
 }
 
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition) {
@@ -124,7 +125,7 @@ struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_p
                                       .bitmap = drive->bitmap,
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};
-  if (config.cache == NULL || config.bitmap == NULL) give_up("taking memory for the volume", SPATE_E_MEMORY);
+  if (config.cache == NULL || config.bitmap == NULL) give_up("allocating memory for the volume", SPATE_E_MEMORY);
   return config;
 }
 
@@ -137,10 +138,11 @@ static bool wanted(const char *name) { return board_argument(name, "0")[0] == '1
 
 static void check_empty(struct drive *drive, void *scratch) {
   struct spate_partition partition;
-  const char *step = "checking that the drive is empty (erase=1 formats it all the same)";
+  const char *step = "checking that the drive is empty (erase=1 formats it anyway)";
 
   must(step, spate_partition_check_blank(&drive->queue.block, scratch));
-  /* Nor is a drive with a whole table empty, even if that is ours and both boot sectors of its volume are lost. */
+  /* A drive with a partition table is not empty either, even if the table is ours and both boot sectors of its volume
+   * are lost. */
   if (spate_partition_find(&drive->queue.block, scratch, &partition) == SPATE_OK) give_up(step, SPATE_E_FOREIGN);
 }
 
@@ -163,7 +165,7 @@ static void trim(struct drive *drive) {
 static void write_table(struct drive *drive, void *scratch, struct spate_partition *partition) {
   struct spate_partition_ids ids;
   bool large = drive->queue.block.blocks << drive->queue.block.block_shift >= LARGE_DRIVE_BYTES;
-  uint32_t align_bytes = large ? 32u << 20 : 1u << 20; /* of the largest cluster, where that costs nothing */
+  uint32_t align_bytes = large ? 32u << 20 : 1u << 20; /* the largest cluster size, if the drive is large enough */
 
   if (board_argument("table", "gpt")[0] == 'n') {
     must("clearing the drive's ends", spate_partition_whole_disk(&drive->queue.block, scratch, true, partition));
@@ -179,7 +181,7 @@ void drive_format(struct drive *drive, const char *label, struct spate_partition
   struct size_text size, start;
   void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
 
-  if (scratch == NULL) give_up("taking memory for the partition table", SPATE_E_MEMORY);
+  if (scratch == NULL) give_up("allocating memory for the partition table", SPATE_E_MEMORY);
   if (!wanted("erase")) check_empty(drive, scratch);
   if (wanted("trim")) trim(drive);
   write_table(drive, scratch, partition);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a board that just woke up to a drive ready for requests, telling a person what was found on the way. */
+/* From a board that has just started to a drive that is ready for requests. Prints what it finds. */
 #ifndef SPATE_APPS_DRIVE_H
 #define SPATE_APPS_DRIVE_H
 
@@ -10,29 +10,29 @@
 struct drive {
   struct spate_pcie_host host;
   struct spate_pcie_device device;
-  struct spate_nvme_pcie way; /* from the controller to both */
+  struct spate_nvme_pcie way; /* connects the controller to both */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
-  struct spate_region ring; /* the whole of the board's */
-  void *cache, *bitmap;     /* of the volume; NULL: not taken yet */
+  struct spate_region ring; /* all of the board's ring */
+  void *cache, *bitmap;     /* of the volume; NULL: not allocated yet */
 };
 
-/* Prints link, controller and namespace. Ends the run with a sentence on failure. */
+/* Prints link, controller and namespace. On failure, prints a sentence and ends the run. */
 void drive_open(struct drive *drive, unsigned depth);
 
-/* What went wrong and was mended, if anything. */
+/* Prints errors and recoveries, if there were any. */
 void drive_print_counters(const struct drive *drive);
 
 /*
- * Write a GPT with one partition and make an exFAT volume in it. Ends the run on failure, so also when the drive holds
- * something and is not to be erased. Board arguments:
- *   erase=1        overwrite what is there
- *   trim=1         trim the whole drive first: its write cache and spare blocks are as new
- *   table=none     no partition table, the whole drive is the volume
+ * Writes a GPT with one partition, and formats it with exFAT. Ends the run on failure, also if the drive is not empty
+ * and erase=1 is not given. Board arguments: erase=1        overwrite what is there trim=1         trim the whole drive
+ * first, which frees its write cache and its spare blocks table=none     no partition table, the whole drive is the
+ * volume
  */
 void drive_format(struct drive *drive, const char *label, struct spate_partition *partition);
 
-/* An exFAT volume on this partition: one at a time, as each has the same memory, from the board's arenas. */
+/* The configuration of an exFAT volume on this partition. Use one volume at a time: all share the same memory from the
+ * board's arenas. */
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition);
 
 /* Ends the run with "FAILED at STEP: NAME. What to do." */
@@ -41,10 +41,10 @@ __attribute__((noreturn)) void give_up(const char *step, enum spate_error error)
 /* The same, unless `error` is OK. */
 void must(const char *step, enum spate_error error);
 
-/* A board argument's value as a number; 0 where it is none. */
+/* A board argument's value as a number; 0 if it is not a number. */
 uint64_t number_argument(const char *name, const char *fallback);
 
-/* A size for people: one decimal and a binary unit, in a buffer of the caller's. */
+/* A size as text: one decimal and a binary unit, in the caller's buffer. */
 struct size_text {
   char text[16];
 };

@@ -4,8 +4,8 @@
 
 #include <spate/pcie.h>
 
-/* What became of a drive's link, for every application alike. One that is slower or narrower than both ends can do
- * works: it is told, and no error. Errors: LINK_DOWN. */
+/* Checks a drive's link, for all applications. A link that is slower or narrower than both ends support works: this
+ * prints a warning and returns OK. Errors: LINK_DOWN. */
 SPATE_MUST_CHECK enum spate_error link_look(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
 #endif

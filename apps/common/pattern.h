@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a synthetic sensor sends: 64-bit little-endian words, word i of clip c = mix(c << 40 | i), so that each word
- * tells where it belongs, and the host computes the same stream without the target (tools/pattern.py).
- */
+/* The data of a synthetic sensor: 64-bit little-endian words, word i of clip c = mix(c << 40 | i). Each word says where
+ * it belongs, and the host can compute the same stream without the target (tools/pattern.py). */
 #ifndef SPATE_APPS_PATTERN_H
 #define SPATE_APPS_PATTERN_H
 
@@ -14,7 +12,8 @@ static inline uint64_t pattern_word(uint32_t clip, uint64_t index) {
   return word ^ word >> 29;
 }
 
-/* `bytes` of the clip from `offset_bytes`, both multiples of 8 (a clip's last word may be cut by its user). */
+/* Fills in `bytes` of the clip from `offset_bytes` on, both multiples of 8. (The caller may use only a part of the last
+ * word.) */
 static inline void pattern_fill(uint64_t *to, uint32_t clip, uint64_t offset_bytes, uint64_t bytes) {
   uint64_t first = offset_bytes >> 3;
 
@@ -22,7 +21,7 @@ static inline void pattern_fill(uint64_t *to, uint32_t clip, uint64_t offset_byt
     to[i] = pattern_word(clip, first + i);
 }
 
-/* The first byte that differs, or UINT64_MAX. Any `bytes`. */
+/* Returns the position of the first byte that differs, or UINT64_MAX. Any `bytes`. */
 static inline uint64_t pattern_check(const uint64_t *from, uint32_t clip, uint64_t offset_bytes, uint64_t bytes) {
   uint64_t first = offset_bytes >> 3;
   uint64_t words = bytes >> 3;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main job from end to end: format a drive, record two clips from a DMA ring, read one back, shut down.
+ * Recording from end to end: format a drive, record two clips from a DMA ring, read one back, shut down.
  *
- *   clip_mib=128     megabytes of the first clip; the second has half as much again and an odd tail
+ *   clip_mib=128     size of the first clip in MiB; the second is half as large again, with an odd tail
  *   input=FILE       record this file of the host instead, as NAME (name=NAME)
  *   erase=1, trim=1, table=none: see drive_format()
  *
- * The ring is 32 slots of 1 MiB, or of what the drive takes in one request. On real hardware logic fills them; here the
- * processor does, as fast as it can, and waits when the ring is full.
+ * The ring is 32 slots of 1 MiB, or of the drive's largest request if that is smaller. On real hardware logic fills
+ * them. Here the processor does, as fast as it can, and waits when the ring is full.
  */
 #include "../common/drive.h"
 #include "../common/pattern.h"
@@ -22,10 +22,10 @@
 #define ODD_TAIL       12345u
 #define LINE_BYTES     120u
 
-/* One clip's source: fills the next slot, returns the bytes it put there, 0 at the end. */
+/* One clip's source: fills the next slot, and returns the number of bytes in it, 0 at the end. */
 struct source {
   const char *path; /* on the volume */
-  uint64_t bytes;   /* in all */
+  uint64_t bytes;   /* in total */
   uint64_t done_bytes;
   uint32_t clip; /* of the synthetic pattern */
   int file;      /* of the host; −1: synthetic */
@@ -60,7 +60,7 @@ static void fill_from_host(const struct source *source, uint8_t *to, uint32_t by
   }
 }
 
-/* The sensor: fill the next slot of the ring and push it. False when the ring is full. */
+/* The sensor: fills the next slot of the ring and pushes it. False: the ring is full. */
 static bool produce(struct source *source, uint32_t slot) {
   uint64_t left_bytes = source->bytes - source->done_bytes;
   uint32_t bytes = left_bytes < slot_bytes ? (uint32_t)left_bytes : slot_bytes;
@@ -88,7 +88,7 @@ static const char *level_name(enum spate_level level) {
 
 static int16_t celsius(uint32_t kelvin) { return (int16_t)(kelvin == 0 ? 0 : (int32_t)kelvin - 273); }
 
-/* Over what the line held before; the terminal has 80 columns, and the cursor stands behind the last. */
+/* Overwrites the line. The terminal has 80 columns, and the cursor ends up after the last character. */
 static void rewrite_line(const char *text, const char *end) { print("\r%-79.79s%s", text, end); }
 
 struct progress {
@@ -96,7 +96,7 @@ struct progress {
   uint32_t lines;
 };
 
-/* What the last health log said goes to the recorder, which tells when it gets too hot; and the next is asked for. */
+/* Passes the temperature of the last health log on to the recorder, which warns of heat, and requests the next log. */
 static void look_after_health(void) {
   const struct spate_nvme_identity *identity = spate_nvme_identity(&drive.controller);
   const struct spate_nvme_health *health = spate_nvme_health(&drive.controller);
@@ -104,9 +104,9 @@ static void look_after_health(void) {
   if (health->sequence > 0)
     spate_recorder_temperature(&recorder, health->temperature_c, celsius(identity->warning_temperature_k),
                                celsius(identity->critical_temperature_k));
-  /* BUSY only means that the one before is still on its way. */
+  /* BUSY only means that the previous request is not complete. */
   enum spate_error error = spate_nvme_health_start(&drive.controller);
-  if (error != SPATE_E_BUSY) must("asking for the drive's temperature", error);
+  if (error != SPATE_E_BUSY) must("requesting the drive's temperature", error);
 }
 
 static void show_progress(struct progress *progress, bool last) {
@@ -129,7 +129,7 @@ static void show_progress(struct progress *progress, bool last) {
   rewrite_line(line, "");
 }
 
-/* Over the progress line, which the next one follows. */
+/* Overwrites the progress line; the next one follows below. */
 static void on_event(void *context, struct spate_stream *from, enum spate_event event, uint64_t value) {
   static const char *const texts[] = {
       [SPATE_EVENT_CLIP_CLOSED] = "closed a clip of",
@@ -161,7 +161,7 @@ static void work(struct progress *progress) {
   show_progress(progress, false);
 }
 
-/* Record the sources one after the other; the next is armed while the one before streams. */
+/* Records the sources one after the other. The next clip is armed while the current one streams. */
 static void record(struct source *sources, unsigned count) {
   /* Ten checkpoints a second, so that an emulated drive's short clips show some; the default is two. */
   struct spate_recorder_config config = {.checkpoint_ms = 100, .event = on_event};
@@ -199,7 +199,7 @@ static uint64_t check_slot(const struct source *source, const uint64_t *memory, 
 
   if (source->file < 0) return pattern_check(memory, source->clip, at_bytes, bytes);
   if (expected == NULL) expected = spate_arena_take(board_memory(), slot_bytes, SPATE_PAGE_BYTES);
-  if (expected == NULL) give_up("taking memory for the comparison", SPATE_E_MEMORY);
+  if (expected == NULL) give_up("allocating memory for the comparison", SPATE_E_MEMORY);
   fill_from_host(source, expected, bytes);
   for (uint32_t i = 0; i < bytes; i++)
     if (((const uint8_t *)memory)[i] != expected[i]) return at_bytes + i;
@@ -282,7 +282,7 @@ int app_main(void) {
   if (sources[0].file < 0) must("making a directory", spate_exfat_mkdir(&volume, "CLIPS"));
 
   record(sources, count);
-  if (sources[0].file >= 0) { /* a second pass over the host's file */
+  if (sources[0].file >= 0) { /* the second pass reads the host's file again */
     board_host_close(sources[0].file);
     sources[0].file = board_host_open(board_argument("input", ""));
   }

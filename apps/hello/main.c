@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The smallest thing that proves a board: console, arguments, clock, bridge, link, a drive's registers. With
- * fault=stack|misaligned|null|constant it shows what the board makes of that instead; with fault=register it first
- * reads and writes where no device is, which the board has to survive.
+ * The smallest check of a board: console, arguments, clock, bridge, link, a drive's registers. With
+ * fault=stack|misaligned|null|constant it shows how the board reports that fault instead. With fault=register it first
+ * reads and writes an address without a device, which the board must survive.
  */
 #include "../../ports/board.h"
 #include "../../ports/common/print.h"
@@ -19,7 +19,7 @@ static int fail(struct spate_pcie_address at, enum spate_error error) {
   return 1;
 }
 
-/* More than any board's stack, and less than the stack and its guard. */
+/* More than any board's stack, but less than the stack and its guard. */
 static unsigned use_up_the_stack(void) {
   volatile uint8_t frame[160 * 1024];
   frame[0] = 1;
@@ -39,7 +39,7 @@ static void provoke(const char *fault) {
   print("read %u at 0x%jx\n", (unsigned)*(volatile uint32_t *)address, (uintmax_t)address);
 }
 
-/* As of a drive that was pulled: spate/port.h. */
+/* As with a drive that was pulled: spate/port.h. */
 static bool survives_an_absent_register(void) {
   const uintptr_t address = board_absent_register();
   print("accessing 0x%jx, where no device is\n", (uintmax_t)address);
@@ -72,7 +72,7 @@ int app_main(void) {
   print("%s, %04u-%02u-%02u %02u:%02u:%02u, %ju ticks/s, random %016jx\n", board_name(), now.year, now.month, now.day,
         now.hour, now.minute, now.second, (uintmax_t)spate_port_ticks_per_second(), (uintmax_t)board_random());
 
-  /* Every deadline after this hangs on it. */
+  /* All later deadlines depend on the clock. */
   if (spate_clock_check() != SPATE_OK) {
     print("clock: %s\n", spate_error_help(SPATE_E_CLOCK));
     return 1;

@@ -2,11 +2,11 @@
 /*
  * What one command costs the processor, in instructions, at the block interface.
  *
- * A batch of 32 requests is submitted, the doorbell rung once, and, when all completions lie in the queue, reaped in
- * one poll. Waiting is not counted: how long a drive takes is not the driver's cost. The poll's figure includes the
- * bodies of the callbacks, which are given on their own, too, so that the driver's part can be told.
+ * A batch of 32 requests is submitted, then the doorbell is rung once. When all completions are in the queue, one poll
+ * reaps them. Waiting is not counted: a drive's latency is not the driver's cost. The figure of the poll includes the
+ * bodies of the callbacks. Their cost is also given separately, so that the driver's part is known.
  *
- * Whoever includes this defines pmu_instructions(), which reads the counter, before.
+ * The including file must first define pmu_instructions(), which reads the counter.
  */
 #ifndef SPATE_APPS_CALLS_H
 #define SPATE_APPS_CALLS_H
@@ -34,13 +34,12 @@ static void done(struct spate_io *io) {
 static void do_nothing(struct spate_io *io) { (void)io; }
 
 /*
- * Each call counted stands in a function of its own, so that nothing of its surroundings gets between the two reads of
- * the counter. What is counted is the call through the interface, with the arguments already in their registers, and
- * all that happens until it is back.
+ * Each counted call is in a function of its own, so that no surrounding code comes between the two reads of the
+ * counter. The count covers the call through the interface, with its arguments already in registers, until it returns.
  */
 #define COUNTED __attribute__((noinline)) static uint32_t
 
-/* What reading the counter twice costs by itself. */
+/* The cost of reading the counter twice. */
 COUNTED count_nothing(void) {
   uint32_t before = pmu_instructions();
 
@@ -83,8 +82,8 @@ COUNTED count_call(void (*call)(struct spate_io *io), struct spate_io *io) {
   return after - before - count_nothing();
 }
 
-/* The body of done(), which is this program's and not the driver's: its call costs as much more than the call of a
- * function that only returns, and that one instruction. */
+/* The cost of done()'s body, which belongs to this program and not to the driver: how much more a call of it costs than
+ * a call of a function that only returns, plus that one instruction. */
 static uint32_t calls_callback_body(void) { return count_call(done, &ios[0]) - count_call(do_nothing, &ios[0]) + 1u; }
 
 static void prepare(const struct spate_region *data, enum spate_op op, uint32_t bytes) {
@@ -97,7 +96,7 @@ static void prepare(const struct spate_region *data, enum spate_op op, uint32_t 
                                .done = done};
 }
 
-/* Give the drive time to complete the whole batch without touching it. */
+/* Gives the drive time to complete the whole batch, without accessing it. */
 static void wait_a_while(void) {
   uint64_t until_ticks = spate_port_ticks() + spate_port_ticks_per_second() / 256u;
 
@@ -105,7 +104,7 @@ static void wait_a_while(void) {
     spate_port_relax();
 }
 
-/* *whole is false when the batch did not come back in one poll: the sample says nothing. */
+/* *whole is false if the batch did not complete in one poll: the sample is not valid. */
 static enum spate_error measure(const struct spate_region *data, enum spate_op op, uint32_t bytes, struct cost *cost,
                                 bool *whole) {
   enum spate_error error = SPATE_OK;
@@ -129,8 +128,8 @@ static enum spate_error measure(const struct spate_region *data, enum spate_op o
   return error;
 }
 
-/* The cheapest of several batches on `data`, of at least 32 × bytes: the first run warms nothing that counts, but the
- * periodic deadline scan may fall into any of them. TIMEOUT: none came back in one poll. */
+/* The lowest cost of several batches on `data`, which is at least 32 × bytes large. No first run is needed to warm
+ * anything up, but the periodic scan of deadlines may fall into any run. TIMEOUT: no batch completed in one poll. */
 static enum spate_error calls_cost(const struct spate_region *data, enum spate_op op, uint32_t bytes,
                                    struct cost *best) {
   struct cost cost;
@@ -146,7 +145,8 @@ static enum spate_error calls_cost(const struct spate_region *data, enum spate_o
   return best->submit == UINT32_MAX ? SPATE_E_TIMEOUT : SPATE_OK;
 }
 
-/* The least of several: now and then one looks after the controller's health, which is not what idling costs. */
+/* The lowest of several polls: now and then, a poll also checks the controller's health, which is not the cost of
+ * idling. */
 static uint32_t calls_idle_poll(void) {
   uint32_t least = UINT32_MAX;
 

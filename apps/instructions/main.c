@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one command costs on a board (calls.h). Run under an emulator that counts instructions exactly (QEMU -icount):
- * the figures then repeat to the digit. */
+/* What one command costs on a board (calls.h). Run it under an emulator that counts instructions exactly (QEMU
+ * -icount), so that the figures are exactly repeatable. */
 #include "../common/drive.h"
 #include "pmu.h"
 

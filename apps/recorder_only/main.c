@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The smallest recorder: mount what a PC or another application formatted, record one clip, close it, shut down. It is
- * linked for the size report, and is a recorder one can read in a minute.
- */
+/* The smallest recorder: mount a volume that a PC or another application has formatted, record one clip, close it, shut
+ * down. The size report measures it, and it can be read in a minute. */
 #include <board.h>
 #include <spate/nvme.h>
 #include <spate/partition.h>
@@ -66,7 +64,7 @@ static enum spate_error record(uint64_t bytes) {
   TRY(spate_stream_open(&recorder, &stream, &stream_config));
   TRY(spate_stream_arm(&stream, "CLIP.RAW", bytes));
   for (uint64_t at_bytes = 0; at_bytes < bytes;) {
-    /* Logic fills slot after slot; here its content does not matter. */
+    /* Logic fills one slot after the other; here the contents do not matter. */
     enum spate_error error = spate_stream_push(&stream, at_bytes & (PIECES * PIECE_BYTES - 1u), PIECE_BYTES);
     if (error == SPATE_OK)
       at_bytes += PIECE_BYTES;
@@ -89,7 +87,7 @@ static enum spate_error run(void) {
 int app_main(void) {
   const enum spate_error error = run();
 
-  /* The sentences of spate_error_help() would be a tenth of this program. */
+  /* The sentences of spate_error_help() would make up a tenth of this program. */
   if (error != SPATE_OK) spate_port_log("recorder_only: failed; spate/error.h has the code", (uint64_t)error);
   return (int)error;
 }

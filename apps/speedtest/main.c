@@ -3,13 +3,13 @@
  * The speed test: raw write and read, exFAT write and read, by block size and queue depth. EVERYTHING ON THE DRIVE IS
  * LOST.
  *
- *   total_mib=16     megabytes for each figure
- *   rounds=3         the best of so many is taken: an emulator shares its processor with others
- *   erase=1          also on a drive that holds something else
+ *   total_mib=16     MiB for each figure
+ *   rounds=3         takes the best of this many: an emulator shares its processor with other programs
+ *   erase=1          also on a drive that is not empty
  *
- * A checkpoint is made every 2 ms, 250 times as often as by default, or such short passes would have none. Between arm
- * and stop the drive must see data commands and checkpoints and nothing else: they are counted, and a
- * difference fails the run.
+ * A checkpoint is made every 2 ms, 250 times as often as by default, because such short passes would otherwise have
+ * none. Between arm and stop the drive must see only data commands and checkpoints. They are counted, and a difference
+ * fails the run.
  */
 #include "../common/drive.h"
 #include "../common/pattern.h"
@@ -50,7 +50,7 @@ static void raw_done(struct spate_io *io) {
   running--;
 }
 
-/* Keep `depth` requests in flight until `total_bytes` are done. */
+/* Keeps `depth` requests in flight until `total_bytes` are done. */
 static uint64_t raw_pass(enum spate_op op, uint64_t first_lba, uint32_t block_bytes, uint32_t depth) {
   static struct spate_io ios[PIECES_MAX];
   static bool idle[PIECES_MAX];
@@ -84,7 +84,7 @@ static uint64_t raw_pass(enum spate_op op, uint64_t first_lba, uint32_t block_by
   return rate_kib_s(total_bytes, spate_port_ticks() - started_ticks);
 }
 
-/* Commands that requests of this size become. */
+/* How many commands a request of this size becomes. */
 static uint64_t commands_per_request(uint32_t block_bytes) {
   uint32_t command_bytes = drive.queue.block.command_bytes_max;
 
@@ -115,7 +115,7 @@ static uint64_t file_write_pass(uint32_t block_bytes, uint16_t depth) {
   }
   uint64_t ticks = spate_port_ticks() - started_ticks;
 
-  while (stream.counters.checkpoints != recorder.counters.flushes) /* the last one is still on its way */
+  while (stream.counters.checkpoints != recorder.counters.flushes) /* the last checkpoint is not complete */
     must("recording", spate_recorder_work(&recorder));
   uint64_t commands = counters->commands - commands_before;
   uint64_t data_commands = stream.counters.data_requests * commands_per_request(block_bytes);
@@ -175,7 +175,7 @@ static void print_table(void) {
   }
 }
 
-/* All four ways in turn, so that what disturbs one disturbs its neighbour. */
+/* All four passes in turn, so that a disturbance affects all of them. */
 static void measure(uint32_t size, uint32_t depth, uint64_t raw_lba) {
   uint32_t block_bytes = 1u << (SMALLEST_LOG2 + size);
   uint64_t rates_kib_s[KINDS];
@@ -201,11 +201,11 @@ int app_main(void) {
     give_up("choosing total_mib", SPATE_E_TOO_SMALL);
   pattern_fill((uint64_t *)(void *)drive.ring.start, 0, 0, RING_BYTES);
 
-  /* Raw requests go to the second half of the partition, files are placed from its start. */
+  /* Raw requests go to the second half of the partition; files start in the first. */
   uint64_t raw_lba = partition.first_lba + partition.blocks / 2u;
   raw_lba -= raw_lba & 2047u;
   must("mounting", spate_exfat_mount(&volume, &config, NULL));
-  measure(SIZES - 1u, DEPTHS - 1u, raw_lba); /* the first touch of memory and medium is not what is measured */
+  measure(SIZES - 1u, DEPTHS - 1u, raw_lba); /* the first access to memory and medium is not measured */
   for (uint32_t round = 0; round < rounds; round++) {
     for (uint32_t size = 0; size < SIZES; size++)
       for (uint32_t depth = 0; depth < DEPTHS; depth++)

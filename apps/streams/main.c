@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many sensors, one drive: eight streams at once, each into files of its own, which roll over while they stream.
+ * Many sensors, one drive: eight streams at once, each into its own files, which roll over while they stream.
  *
  *   streams=8        1 … 8
  *   stream_mib=24    what each sensor sends
  *   file_mib=10      reservation of each file: STREAM_1.RAW, STREAM_1_0002.RAW, …
  *   erase=1, trim=1, table=none: see drive_format()
  *
- * With streams × stream_mib larger than the drive, the volume's end is announced, and what did not fit is reported as
- * an overrun: exit status 2.
+ * If streams × stream_mib is larger than the drive, the end of the volume is announced, and data that does not fit is
+ * reported as an overrun: exit status 2.
  */
 #include "../common/drive.h"
 #include "../common/pattern.h"
@@ -17,7 +17,7 @@
 #include <spate/recorder.h>
 
 #define PIECE_BYTES (128u << 10)
-#define PIECES      16u /* in each stream's part of the ring */
+#define PIECES      16u /* per stream */
 #define QUEUE_DEPTH 64u
 
 struct sensor {
@@ -51,7 +51,7 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
   case SPATE_EVENT_CLIP_CLOSED: print("stream %u: closed a file of %llu bytes\n", number, bytes); break;
   case SPATE_EVENT_CLIP_DISCARDED: print("stream %u: deleted a file that was not used\n", number); break;
   case SPATE_EVENT_ROLLED_OVER:
-  case SPATE_EVENT_PRESSURE: /* these sensors wait for room: their rings are full on purpose */
+  case SPATE_EVENT_PRESSURE: /* these sensors wait for room: their rings fill up intentionally */
   case SPATE_EVENT_HEAT: break;
   case SPATE_EVENT_VOLUME_ENDS: print("stream %u: the volume ends in %llu bytes\n", number, bytes); break;
   case SPATE_EVENT_FRAGMENTED: print("stream %u: the next file has room for %llu bytes\n", number, bytes); break;
@@ -81,7 +81,7 @@ static void open_sensor(struct sensor *sensor, uint32_t index, uint64_t stream_b
   must("arming", spate_stream_arm(&sensor->stream, path, file_bytes));
 }
 
-/* One piece, if there is room. A sensor cannot wait for ever: when the volume is full it drops what is left. */
+/* Pushes one piece, if there is room. When the volume is full, the sensor drops the rest. */
 static void produce(struct sensor *sensor) {
   uint64_t offset_bytes = sensor->ring_offset_bytes + (uint64_t)(sensor->slot % PIECES) * PIECE_BYTES;
 
@@ -100,7 +100,7 @@ static void produce(struct sensor *sensor) {
   sensor->left_bytes -= PIECE_BYTES;
 }
 
-/* Sensors do not stop while the library waits for metadata. */
+/* Sensors continue while the library waits for metadata. */
 static void produce_all(void *context) {
   (void)context;
   for (uint32_t i = 0; i < sensor_count; i++)
@@ -123,7 +123,7 @@ static void print_totals(void) {
     print("stream %u: sent %llu bytes, durable %llu\n", sensors[i].number, (unsigned long long)sensors[i].sent_bytes,
           (unsigned long long)sensors[i].stream.counters.durable_bytes);
   }
-  print("in all: %llu data requests, %llu checkpoints, %llu flushes\n", (unsigned long long)requests,
+  print("total: %llu data requests, %llu checkpoints, %llu flushes\n", (unsigned long long)requests,
         (unsigned long long)checkpoints, (unsigned long long)recorder.counters.flushes);
 }
 
@@ -141,7 +141,7 @@ int app_main(void) {
   struct spate_exfat_config volume_config = drive_volume(&drive, &partition);
   must("mounting", spate_exfat_mount(&volume, &volume_config, NULL));
   must("opening the recorder", spate_recorder_open(&recorder, &volume, &config));
-  /* A sensor streams as soon as it is armed, while the others still are being armed. */
+  /* A sensor streams as soon as it is armed, while others are still being armed. */
   while (sensor_count < count) {
     open_sensor(&sensors[sensor_count], sensor_count, stream_bytes, file_bytes);
     sensor_count++;

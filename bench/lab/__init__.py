@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab: the library on virtual drives, beside what others measured on real ones. Run by bench/lab.py."""
+"""The lab: the library on virtual drives, compared with published measurements of real ones. Run by bench/lab.py."""

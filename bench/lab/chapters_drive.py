@@ -34,7 +34,7 @@ def block_size(lab: Lab, out: pathlib.Path) -> Chapter:
             plots.seed_line(axis, figure.value / GB, first * 1024, blocks[-1], compare.fitted(key, figure.profile),
                             f"{op}, measured by system 1 from {first} KiB on (host fitted at 1 MiB)", color)
         axis.axhline(link["link_read_bytes_per_s"] / GB, color=plots.RAW, linewidth=1, linestyle=":",
-                     label="all that this link can carry to the host")
+                     label="upper bound of this link to the host")
         axis.legend(loc="lower right")
         axis.set_title("970 EVO Plus behind a Zynq's bridge: rate by block size")
     rows = []
@@ -45,12 +45,12 @@ def block_size(lab: Lab, out: pathlib.Path) -> Chapter:
                      text.percent(write["host_busy_share"], 0), f"{read['latency']['p50_ns'] / 1000:.0f} us"])
     return Chapter(
         "block-size", "Raw rate by block size",
-        ["How large must each request be before the drive, and not the processor, sets the pace? System 1 asked this of a "
-         "970 EVO Plus on a Zynq with a driver of its own, and found reads and writes apart from 32 KiB on. Here 16 requests "
-         "are in flight at any time.",
-         "The level of both plateaus was fitted, on what the host's bridge can carry; where they begin, and everything to "
-         "the left of that, follows from the drive's data sheet and from the instructions that this library needs for a "
-         "command. System 1's driver needed larger blocks to get there."],
+        ["How large must requests be before the drive, and not the processor, limits the rate? System 1 measured this on a 970 "
+         "EVO Plus on a Zynq with its own driver. Reads and writes differed from 32 KiB on. Here 16 requests are always in "
+         "flight.",
+         "The level of both plateaus was fitted on the rates of the host's bridge. Where they begin, and everything to the left "
+         "of that, follows from the drive's data sheet and from the instructions that this library needs for a command. System "
+         "1's driver needed larger blocks to get there."],
         [("block-size.png", "Lines: simulated. Dashes: measured on the real drive.")],
         [Table(["block", "write", "read", "writes", "reads", "processor, writing", "read latency, median"], rows)])
 
@@ -73,12 +73,12 @@ def depth(lab: Lab, out: pathlib.Path, depths) -> Chapter:
                      str(read), text.gbps(max(lab.rate(f"depth-{profile}-read-{depth}") for depth in depths))])
     return Chapter(
         "depth", "How many requests must be in flight",
-        ["A drive works on many requests at once. Given one at a time it idles while data cross the link; given enough, it "
-         "reaches its rate. System 5 found that drives differ: the industrial ones wanted at least three times the depth "
-         "of a 980 PRO. The two latencies that make this so were fitted on that ratio; the shapes of the curves follow."],
-        [("depth.png", "Rate against the number of requests in flight, at Gen3 x4 from a host of logic.")],
+        ["A drive works on many requests at once. With one at a time it idles while data cross the link. With enough of them, it "
+         "reaches its full rate. System 5 found that drives differ: the industrial ones needed at least three times the depth of "
+         "a 980 PRO. The two latencies that cause this were fitted on that ratio. The shapes of the curves are predicted."],
+        [("depth.png", "Rate against the number of requests in flight, at Gen3 x4 from programmable logic.")],
         [Table(["drive", "depth for writes", "top write rate", "depth for reads", "top read rate"], rows,
-               "The least depth that comes within 2 % of the best")])
+               "The smallest depth that reaches 98 % of the highest rate")])
 
 
 def sustained(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -88,7 +88,7 @@ def sustained(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.plot([at / GB for at in series["at_bytes"]], [rate / GB for rate in series["bytes_per_s"]],
                   color=plots.WRITE, label="simulated", drawstyle="steps-pre")
         axis.axvline(edge.value / GB, color="black", linestyle=(0, (5, 2)), linewidth=1.2,
-                     label="SLC cache, data sheet: 42 GB (system 1 saw the fall after 34 GB or more)")
+                     label="SLC cache, data sheet: 42 GB (system 1 saw the rate fall after 34 GB or more)")
         fitted = compare.fitted("sustained", "970evoplus")
         plots.seed_line(axis, after.value / GB, edge.value / GB, series["at_bytes"][-1] / GB, fitted,
                         f"measured by system 1 behind the edge: 1.7 GB/s ({'fitted' if fitted else 'predicted'})")
@@ -96,13 +96,13 @@ def sustained(lab: Lab, out: pathlib.Path) -> Chapter:
                         "measured before it: 2.52 GB/s (host fitted)", plots.READ)
         plots.rate_axis(axis)
         axis.set_xlabel("written so far, GB")
-        axis.set_title("970 EVO Plus: writing on past its SLC cache")
+        axis.set_title("970 EVO Plus: writing beyond its SLC cache")
         axis.legend(loc="lower left")
     chapter = Chapter(
-        "sustained", "Writing on past the SLC cache",
-        ["Most drives write fast into a part of their flash that holds one bit a cell, and slower once it is used up. A "
-         "recorder meets this edge after seconds to minutes, and has to live with the rate behind it."],
-        [("sustained-970evoplus.png", "Rate over what was written. Small dips are the drive's own pauses (assumed).")])
+        "sustained", "Writing beyond the SLC cache",
+        ["Most drives first write fast into flash with one bit per cell, and slower when this part is full. A recorder reaches "
+         "this edge after seconds to minutes, and must work with the rate after it."],
+        [("sustained-970evoplus.png", "Rate over bytes written. Small dips are the drive's own pauses (assumed).")])
     return chapter
 
 
@@ -112,7 +112,7 @@ def trimmed(lab: Lab, out: pathlib.Path) -> Chapter:
         for axis, profile in zip(axes.flat, runs.PROFILES):
             for label, color, width in (("trimmed", plots.OURS, 2.6), ("full", plots.PEER, 1.0)):
                 series = lab.series(f"sustained-{profile}-{label}")
-                # Not the first gigabyte: it is faster by what fits the drive's buffer.
+                # Without the first gigabyte, which is faster because the drive's buffer is empty.
                 axis.plot([at / GB for at in series["at_bytes"][1:]], [rate / GB for rate in series["bytes_per_s"][1:]],
                           color=color, label=label, drawstyle="steps-pre", linewidth=width)
             axis.set_title(profile)
@@ -128,13 +128,13 @@ def trimmed(lab: Lab, out: pathlib.Path) -> Chapter:
                      text.gbps(min(lab.series(f"sustained-{profile}-trimmed")["bytes_per_s"])),
                      text.gbps(min(lab.series(f"sustained-{profile}-full")["bytes_per_s"]))])
     return Chapter(
-        "trimmed", "A trimmed drive against a full one",
-        ["The same 400 GB onto a drive that was trimmed, and onto one that was written full and is overwritten. System 3 "
-         "notes that the full drive can be the steadier: it has no fast part to run out of. The 980 PRO's rate when full is "
-         "fitted on system 3's 2 GB/s; the other drives' are assumed, and said to be so in their profiles.",
-         "No host's limit here: Gen3 x4 with 256-byte payloads, which is what bounds the 980 PRO and the 990 PRO before the "
-         "edge. Behind it some drives fold their fast part into the slow one first: the dip. Three drives have no such part."],
-        [("trimmed.png", "Write rate over what was written, one picture a drive.")],
+        "trimmed", "A trimmed drive and a full one",
+        ["The same 400 GB are written to a trimmed drive, and to one that is full and is overwritten. System 3 notes that the "
+         "rate of the full drive can be steadier: it has no fast part that fills up. The 980 PRO's rate when full is fitted on "
+         "system 3's 2 GB/s. The other drives' rates are assumed, as their profiles say.",
+         "The host sets no limit here. Gen3 x4 with 256-byte payloads bounds the 980 PRO and the 990 PRO before the edge. After "
+         "it, some drives first fold their fast part into the slow one, which is the dip. Three drives have no fast part."],
+        [("trimmed.png", "Write rate over bytes written, one picture per drive.")],
         [Table(["drive", "mean, trimmed", "mean, full", "slowest gigabyte, trimmed", "slowest gigabyte, full"], rows)])
 
 
@@ -165,12 +165,12 @@ def kilo(lab: Lab, out: pathlib.Path) -> Chapter:
                          text.gbps(rates[len(rates) // 2]), text.gbps(rates[-1])])
     return Chapter(
         "kilo", "1000 GB in sequence, and its segments",
-        ["System 5 wrote and read 1000 GB in rising addresses on four drives, from a host that is all logic, and looked at "
-         "segments of it. Its best segments were 3125 MB/s (960 PRO, read) and 2960 MB/s (980 PRO, write). Here a segment is "
-         "one gigabyte; the 960 PRO, which holds 512 GB, is written about twice.",
-         "What is fitted: each drive's write mean, the Exascend's read mean, and the host's 2.96 GB/s. Predicted: all other "
-         "reads, which the link alone limits, and the 980 PRO's edge near 200 GB, whose place is the data sheet's."],
-        [("kilo.png", "Each segment of 1 GB. Dashed lines: means that a profile was fitted on; dash-dotted: predicted.")],
+        ["System 5 wrote and read 1000 GB in rising addresses on four drives, from a host of pure logic, and measured segments "
+         "of it. Its best segments were 3125 MB/s (960 PRO, read) and 2960 MB/s (980 PRO, write). Here a segment is one "
+         "gigabyte; the 960 PRO, which holds 512 GB, is written about twice.",
+         "Fitted: each drive's mean write rate, the Exascend's mean read rate, and the host's 2.96 GB/s. Predicted: all other "
+         "reads, which only the link limits, and the 980 PRO's edge near 200 GB, which comes from the data sheet."],
+        [("kilo.png", "Each segment of 1 GB. Dashed lines: means on which a profile was fitted; dash-dotted: predicted.")],
         [Table(["drive", "", "mean, simulated", "mean, measured", "slowest segment", "median", "best segment"], rows)])
 
 
@@ -193,10 +193,10 @@ def turns(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.set_xlabel("rate, GB/s")
     return Chapter(
         "turns", "Writing and reading in turns",
-        ["128 MiB written, then the same 128 MiB read, then the next; a turn begins when the one before is complete. System 5 "
-         "found the mean of both rates, and concluded that turning round costs nothing. Each page that comes back is compared "
-         "with what was written."],
-        [("turns.png", "Predicted: no profile has a number that only this test shows.")],
+        ["128 MiB are written, then the same 128 MiB are read, then the next. A turn begins when the previous one is complete. "
+         "System 5 measured the mean of both rates, and concluded that changing direction costs nothing. Each page that is read "
+         "is compared with what was written."],
+        [("turns.png", "Predicted: no number of a profile was fitted on this test.")],
         [Table(["drive", "read only", "write only", "their mean", "in turns", "measured", "deviation", "wrong pages"], rows)])
 
 
@@ -243,14 +243,14 @@ def generations(lab: Lab, out: pathlib.Path) -> Chapter:
                              text.percent(large["host_busy_share"], 1)])
     return Chapter(
         "generations", "Bandwidth, requests, latency and processor by block size, Gen3 and Gen4",
-        ["System 4 put a 990 PRO behind a Versal with Linux and fio, and drew bandwidth, requests a second, completion "
-         "latency and processor load over the block size. Its text gives the peaks (5.6 and 2.9 GB/s) and the ceiling of "
-         "about 110 000 requests a second, at which the processor is full.",
-         "Dashed: that host, whose processor takes the instructions that were counted for each size and operation, at "
-         "instructions per cycle that were fitted on the 110 000 reads of 4 KiB (the chapter on Linux has all of it), and "
-         "whose bridge has one limit, fitted on the 2.9 GB/s at Gen3; at Gen4 the same share of a link twice as fast is a "
-         "prediction. Solid: the same drive and link under this library on a 1.2 GHz Cortex-A53. 32 requests in flight."],
-        [("versal-gen3.png", "Gen3 x4. Diamonds and dash-dots are predicted, circles and dashes fitted."),
+        ["System 4 connected a 990 PRO to a Versal with Linux and fio, and plotted bandwidth, requests per second, completion "
+         "latency and processor load over the block size. Its text gives the peaks (5.6 and 2.9 GB/s) and the ceiling of about "
+         "110 000 requests per second, at which the processor is fully busy.",
+         "Dashed: that host. Its processor takes the instructions that were counted for each size and operation, at instructions "
+         "per cycle fitted on the 110 000 reads of 4 KiB (see the chapter on Linux). Its bridge has one limit, fitted on the 2.9 "
+         "GB/s at Gen3. At Gen4, the same share of a link twice as fast is a prediction. Solid: the same drive and link under "
+         "this library on a 1.2 GHz Cortex-A53. 32 requests in flight."],
+        [("versal-gen3.png", "Gen3 x4. Diamonds and dash-dots: predicted. Circles and dashes: fitted."),
          ("versal-gen4.png", "Gen4 x4.")],
         [Table(["link", "host", "", "4 KiB", "latency", "processor", "1 MiB", "latency", "processor"], rows)])
 
@@ -269,7 +269,7 @@ def stripes(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.grid(axis="x", visible=False)
         plots.rate_axis(axis)
         axis.legend(loc="upper left")
-        axis.set_title("980 PRO, each on a Gen3 x4 link of its own")
+        axis.set_title("980 PRO, each on its own Gen3 x4 link")
     for count in counts:
         write, read, files = (lab.result(f"stripe-980pro-{count}-{op}") for op in ("write", "read", "files"))
         walk = lab.results[f"stripe-980pro-{count}-files"]["walk"]
@@ -278,8 +278,8 @@ def stripes(lab: Lab, out: pathlib.Path) -> Chapter:
                      text.percent(files["host_busy_share"]), f"{walk['wrong_pages']} of {walk['pages']}"])
     return Chapter(
         "stripes", "Two and four drives as one",
-        ["Where one drive is too slow, the library stripes several in the layout of Linux's md, so that a PC assembles them "
-         "by itself. Each drive has its own link here; memory is not a limit in this model, and on a real board may be. "
-         "Nothing of this is fitted. Files are checked page by page across the drives."],
+        ["If one drive is too slow, the library stripes several in the layout of Linux's md, so that a PC assembles them by "
+         "itself. Each drive has its own link here. Memory is not a limit in this model, but may be one on a real board. Nothing "
+         "here is fitted. Files are checked page by page across the drives."],
         [("stripes.png", "Requests of 2 MiB, 16 in flight for each drive.")],
-        [Table(["drives", "raw write", "raw read", "files", "files of raw", "processor", "wrong pages"], rows)])
+        [Table(["drives", "raw write", "raw read", "files", "files ÷ raw", "processor", "wrong pages"], rows)])

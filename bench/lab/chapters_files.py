@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chapters about files: the aim of 99 %, FatFs beside the library, whole drives, early warnings, plans."""
+"""Chapters about files: the aim of 99 %, comparison with FatFs, whole drives, early warnings, plans."""
 
 import math
 import pathlib
@@ -14,17 +14,17 @@ EVENT_PRESSURE, EVENT_HEAT = 7, 8
 
 
 def flushed_rate(result: dict) -> float:
-    """Raw writes with the flush that makes them durable: what a closed file is to be held against."""
+    """The rate of raw writes, including the flush that makes them durable: closed files are compared with it."""
     return result["bytes"] / result["seconds_flushed"]
 
 
 def closed_rate(result: dict) -> float:
-    """Files, their closing included."""
+    """The rate of files, including closing them."""
     return result["bytes"] / result["seconds_closed"]
 
 
 def aims(lab: Lab) -> dict[str, tuple[float, float]]:
-    """For each profile the shares of the raw rate that writing and reading files reach."""
+    """For each profile, the shares of the raw rate that writing and reading files reach."""
     shares = {}
     for profile in runs.ALL:
         files = lab.results[f"aim-{profile}-files"]
@@ -52,19 +52,20 @@ def aim(lab: Lab, out: pathlib.Path) -> Chapter:
             axis.set_yticks(range(len(values)), list(shares))
             axis.axvline(100 * AIM, color="black", linestyle=(0, (5, 2)), linewidth=1.2)
             axis.set_xlim(97, 100.4)
-            axis.set_title(f"files against raw, {name}")
-            axis.set_xlabel("% of the raw rate (axis begins at 97)")
+            axis.set_title(f"files ÷ raw, {name}")
+            axis.set_xlabel("% of the raw rate (axis starts at 97)")
             axis.grid(axis="y", visible=False)
             for at, value in enumerate(values):
                 axis.text(min(value, 100.05) + 0.03, at, f"{value:.2f}", va="center", fontsize=8)
         axes[0].invert_yaxis()
     result = lab.result("aim-980pro-files")
     return Chapter(
-        "aim", "What files cost: nothing that can be seen",
-        [f"The aim: a stream into exFAT files reaches 99 % of what the drive takes raw, on every profile, with half-second "
-         f"checkpoints; reading the files reaches 99 % of reading raw. {text.size(result['bytes'])} in "
-         f"{text.number(result['files'])} files on each drive's fastest link, against the same bytes raw in the same sizes "
-         "and depth. Both sides end durable: raw with a flush, files with their closing. What was recorded is read back and, page by page, looked up in what the drive holds."],
+        "aim", "The cost of files: none that is visible",
+        ["The aim: a stream into exFAT files reaches 99 % of the raw write rate, on every profile, with half-second checkpoints; "
+         f"reading the files reaches 99 % of the raw read rate. {text.size(result['bytes'])} in {text.number(result['files'])} "
+         "files are written on each drive's fastest link, and compared with the same bytes raw in the same sizes and depth. Both "
+         "sides are durable at the end: raw with a flush, files by closing them. The recording is read back, and each page is "
+         "checked in the drive's contents."],
         [("aim.png", "Dashed: the aim.")],
         [Table(["drive", "raw write", "files written", "share", "raw read", "files read", "share", "wrong pages", "aim"], rows)])
 
@@ -77,31 +78,31 @@ def _peer_row(name: str, fast: dict, paced: dict, raw: float) -> list[str]:
 
 def _cut_note(label: str) -> str:
     if not label.endswith("-best"):
-        return "the file that is open, all of it"
-    return "what follows the last f_sync; the length claims all of f_expand, with stale data behind"
+        return "all of the open file"
+    return "data after the last f_sync; the length covers all of f_expand, and ends with stale data"
 
 
 def peer(lab: Lab, out: pathlib.Path) -> Chapter:
     labels = [label for label in runs.FATFS if f"peer-970evoplus-{label}" in lab.results]
     raw = lab.rate("peer-970evoplus-raw")
-    names = ["raw, no files", "Spate, exFAT, checkpoint each 500 ms"] + [f"FatFs, {runs.FATFS[label][0]}" for label in labels]
+    names = ["raw, no files", "Spate, exFAT, checkpoint every 500 ms"] + [f"FatFs, {runs.FATFS[label][0]}" for label in labels]
     keys = ["ours"] + labels
     with plots.figure(out / "peer-rate.png", height=0.9 + 0.42 * len(names), width=10.0) as axis:
         plots.bars(axis, names, [raw] + [lab.rate(f"peer-970evoplus-{key}") for key in keys],
                    [plots.RAW, plots.OURS] + [plots.PEER] * len(labels))
         axis.set_xlabel("rate, GB/s, on the 970 EVO Plus behind a Zynq's bridge")
         axis.axvline(1.0, color="black", linestyle=(0, (5, 2)), linewidth=1.1)
-        axis.set_title("dashed: system 1 says that its FAT32 is faster than this", fontsize=9, fontweight="normal")
+        axis.set_title("dashed: system 1 states that its FAT32 is faster than this", fontsize=9, fontweight="normal")
     paced = {key: lab.result(f"peer-970evoplus-{key}-paced") for key in keys}
     with plots.figure(out / "peer-gap.png", columns=3, width=12.0, height=0.9 + 0.42 * len(keys), sharey=True) as axes:
         for axis, field, scale, unit in ((axes[0], "gap_ms_max", 1, "longest gap, ms"),
                                          (axes[1], "ring_bytes_max", 2**20, "memory needed, MiB"),
-                                         (axes[2], "cut_bytes_max", 2**30, "at stake in a cut, GiB")):
+                                         (axes[2], "cut_bytes_max", 2**30, "exposed to a cut, GiB")):
             plots.bars(axis, names[1:], [paced[key][field] for key in keys], [plots.OURS] + [plots.PEER] * len(labels),
                        unit_scale=scale)
             axis.set_xlabel(unit)
     rows = [_peer_row(name, lab.result(f"peer-970evoplus-{key}"), paced[key], raw) + [cut] for name, key, cut in
-            zip(names[1:], keys, ["what follows the last checkpoint; never more"] + [_cut_note(label) for label in labels])]
+            zip(names[1:], keys, ["at most the data after the last checkpoint"] + [_cut_note(label) for label in labels])]
     others = []
     for profile in runs.PROFILES:
         if f"peer-{profile}-exfat-best" not in lab.results:
@@ -110,23 +111,24 @@ def peer(lab: Lab, out: pathlib.Path) -> Chapter:
         for name, key in (("Spate", "ours"), ("FatFs at its best", "exfat-best")):
             others.append([profile] + _peer_row(name, lab.result(f"peer-{profile}-{key}"),
                                                 lab.result(f"peer-{profile}-{key}-paced"), base))
-    columns = ["rate", "of raw", "metadata commands", "longest gap", "ring needed", "at stake in a cut"]
+    columns = ["rate", "of raw", "metadata commands", "longest gap", "ring needed", "exposed to a cut"]
     return Chapter(
-        "peer", "FatFs beside the library, on the same virtual drive",
-        ["FatFs is what firmware uses today, and systems 1 and 3 made it fast: writes of the stream are queued without "
-         "waiting, everything else waits, f_expand reserves the file, f_sync publishes as often as this library's "
-         "checkpoints. That is FatFs at its best, and it is here compiled from its author's sources, over this library's "
-         "driver. Its own instructions cost nothing in this model, so its rates are upper bounds.",
-         f"Rates are as fast as the drive takes them. Gap, memory and stake are those of a camera of "
-         f"{runs.PACE / GB:.1f} GB/s: how long no data command went out; how much memory had to hold meanwhile; and how much "
-         "had been filmed and was not covered by a checkpoint or f_sync at the worst moment. What is left after a real cut "
-         "is another question, and the crash gate's: there FatFs's files are longer than their data, or empty, because "
-         "nothing orders its bitmap and its entries.",
-         "At its best FatFs comes near the raw rate too. What it cannot have is the order: it drains the queue for each "
-         "f_sync and at each end of a file, which shows as the gap and as memory."],
-        [("peer-rate.png", "As fast as the drive takes it."), ("peer-gap.png", f"With a camera of {runs.PACE / GB:.1f} GB/s: the longest time between two data commands, the memory that had "
-          "to hold meanwhile, and what no checkpoint or f_sync covered at the worst moment.")],
-        [Table(["970 EVO Plus", *columns, "what a cut takes"], rows),
+        "peer", "FatFs compared with the library, on the same virtual drive",
+        ["Firmware uses FatFs today, and systems 1 and 3 made it fast: writes of the stream are queued without waiting, "
+         "everything else waits, f_expand reserves the file, f_sync publishes as often as this library's checkpoints. That is "
+         "FatFs at its best. It is compiled from its author's sources here, and uses this library's driver. Its own instructions "
+         "cost nothing in this model, so its rates are upper bounds.",
+         f"Rates are as fast as the drive takes data. Gap, memory and exposure are those of a camera of {runs.PACE / GB:.1f} "
+         "GB/s: how long no data command was sent, how much memory had to buffer meanwhile, and how much data no checkpoint or "
+         "f_sync covered at the worst moment. What is left after a real cut is tested by the crash gate: there, FatFs's files "
+         "are longer than their data, or empty, because nothing orders its bitmap and its entries.",
+         "At its best, FatFs comes near the raw rate too. But it cannot order its writes without waiting: it drains the queue "
+         "for each f_sync and at the end of each file, which costs the gap and the memory."],
+        [("peer-rate.png", "As fast as the drive takes it."),
+         ("peer-gap.png",
+          f"With a camera of {runs.PACE / GB:.1f} GB/s: the longest time between two data commands, the memory that had to "
+          "buffer meanwhile, and the data that no checkpoint or f_sync covered at the worst moment.")],
+        [Table(["970 EVO Plus", *columns, "what a cut may take"], rows),
          Table(["drive", "", *columns], others, f"The same on {text.number(len(others) // 2)} of the drives")])
 
 
@@ -141,12 +143,12 @@ def whole(lab: Lab, out: pathlib.Path) -> Chapter:
         plots.rate_axis(axis)
         axis.set_ylim(0, 2.6)
         axis.set_xlabel("recorded so far, GB")
-        axis.set_title("980 PRO 2 TB, full before, overwritten with 16 GiB files")
+        axis.set_title("980 PRO 2 TB, full, overwritten with 16 GiB files")
         axis.legend(loc="lower left")
     took = lab.seconds.get("whole-980pro")
     rows = [["recorded", f"{result['bytes'] / GB:.1f} GB in {result['files']} files of 16 GiB"],
             ["rate", text.gbps(result["bytes_per_s"])],
-            ["pages looked up", f"{walk['pages']}, of which {walk['wrong_pages']} wrong"],
+            ["pages checked", f"{walk['pages']}, of which {walk['wrong_pages']} wrong"],
             ["lost, overrun", f"{result['lost_bytes']} B, {result['overrun_bytes']} B"],
             ["longest gap between data commands", text.duration_ms(result["gap_ms_max"])],
             ["metadata commands", str(result["metadata_reads"] + result["metadata_writes"] + result["flushes"])]]
@@ -154,14 +156,14 @@ def whole(lab: Lab, out: pathlib.Path) -> Chapter:
         rows.append(["the simulation and the check of its contents took", f"{took:.0f} s of one core (aim: at most 120 s)"])
     return Chapter(
         "whole", "A whole drive of files",
-        ["System 3 filled a 980 PRO of 2 TB with 16 GiB files at about 2 GB/s. Here the same is recorded end to end. Each "
-         "4 KiB page of the stream carries a stamp that says which it is; the virtual drive fetches it by DMA through the "
-         "library's page lists. Afterwards every page of every file is found through exFAT's own structures and compared."],
-        [("whole.png", "Rate over what was recorded.")], [Table(["", ""], rows)])
+        ["System 3 filled a 980 PRO of 2 TB with 16 GiB files at about 2 GB/s. Here the same is recorded end to end. Each 4 KiB "
+         "page of the stream carries a stamp with its number; the virtual drive fetches it by DMA through the library's page "
+         "lists. Afterwards, every page of every file is found through exFAT's own structures, and checked."],
+        [("whole.png", "Rate over bytes recorded.")], [Table(["", ""], rows)])
 
 
 def _levels(axis, times, levels) -> None:
-    """Bands behind a curve: what the recorder said."""
+    """Draws the recorder's warning levels as bands behind a curve."""
     colors = (None, "#fef3c7", "#fed7aa", "#fecaca")
     start = 0
     for at in range(1, len(levels) + 1):
@@ -173,7 +175,7 @@ def _levels(axis, times, levels) -> None:
 
 
 def _warned_picture(lab: Lab, path: pathlib.Path, name: str, hot: bool) -> None:
-    both = [lab.results[f"warned-{name}-{kind}"] for kind in ("deaf", "listens")]
+    both = [lab.results[f"warned-{name}-{kind}"] for kind in ("ignores", "listens")]
     with plots.figure(path, rows=3 if hot else 2, columns=2, width=12.0, height=8.2 if hot else 5.8, sharex=True,
                       sharey="row") as axes:
         for column, (result, title) in enumerate(zip(both, ("a source that does not listen", "a source that listens"))):
@@ -193,7 +195,7 @@ def _warned_picture(lab: Lab, path: pathlib.Path, name: str, hot: bool) -> None:
                 _levels(warm, series["t_s"], series["heat_level"])
                 warm.plot(series["t_s"], series["celsius"], color=plots.WRITE, label="drive")
                 warm.axhline(_profile(lab, result)["throttle_c"], color="black", linewidth=1, linestyle=":",
-                             label="it slows itself down here")
+                             label="the drive throttles here")
             axes[-1][column].set_xlabel("time, s")
         axes[0][0].set_ylabel("rate, GB/s")
         axes[1][0].set_ylabel("ring, GiB")
@@ -211,7 +213,7 @@ def _profile(lab: Lab, result: dict) -> dict:
 
 
 def first_warning(result: dict) -> tuple[float | None, float | None]:
-    """When the recorder first said SLOW or worse, and when the first byte was lost."""
+    """When the recorder first warned with SLOW or worse, and when the first byte was lost."""
     events = result["events"]
     warned = [at for at, event, value in zip(events["t_s"], events["event"], events["value"])
               if event in (EVENT_PRESSURE, EVENT_HEAT) and value >= 2]
@@ -222,36 +224,37 @@ def first_warning(result: dict) -> tuple[float | None, float | None]:
 WARNED = {
     # name: (case, caption)
     "edge": ("SLC edge, 970 EVO Plus", "The SLC cache runs out."),
-    "hot": ("hot box, Starblaze", "In a box at 45 °C, the drive at 70 °C when the stream begins. The temperature warns long "
-            "before the drive slows itself down; the ring never fills."),
-    "late": ("hot box, 970 EVO Plus", "In a box at 55 °C. This drive states a warning temperature of 85 °C and slows itself "
-             "down at 80: its temperature warns of nothing, and what the ring tells has to do."),
+    "hot": ("hot box, Starblaze", "In a box at 45 °C; the drive has 70 °C when the stream begins. The temperature warns long "
+            "before the drive throttles. The ring never fills."),
+    "late": ("hot box, 970 EVO Plus", "In a box at 55 °C. This drive states a warning temperature of 85 °C, but throttles at 80. "
+             "So its temperature gives no warning, and only the ring's level does."),
 }
 
 
 def warnings(lab: Lab, out: pathlib.Path) -> Chapter:
     rows, images = [], []
     for name, (case, caption) in WARNED.items():
-        if f"warned-{name}-deaf" not in lab.results:
+        if f"warned-{name}-ignores" not in lab.results:
             continue
-        deaf, listens = (lab.results[f"warned-{name}-{kind}"] for kind in ("deaf", "listens"))
+        ignores, listens = (lab.results[f"warned-{name}-{kind}"] for kind in ("ignores", "listens"))
         _warned_picture(lab, out / f"warned-{name}.png", name, name != "edge")
-        warned, lost = first_warning(deaf)
+        warned, lost = first_warning(ignores)
         ahead = "not warned" if warned is None or lost is None else text.duration_ms((lost - warned) * 1000)
-        rows.append([case, f"{deaf['options']['rate'] / GB:.1f} GB/s", text.size(deaf["options"]["ring"]),
-                     text.size(deaf["result"]["overrun_bytes"]), ahead, text.size(listens["result"]["overrun_bytes"]),
+        rows.append([case, f"{ignores['options']['rate'] / GB:.1f} GB/s", text.size(ignores["options"]["ring"]),
+                     text.size(ignores["result"]["overrun_bytes"]), ahead, text.size(listens["result"]["overrun_bytes"]),
                      text.size(listens["result"]["ring_bytes_max"]), str(listens["result"]["slowed_down"]),
                      f"{listens['result']['throttled_s']:.0f} s"])
         images.append((f"warned-{name}.png", f"{caption} Yellow: watch; orange: slow down; red: critical."))
     return Chapter(
         "warnings", "Early warnings: a source that listens loses nothing",
-        ["The recorder compares what comes in with what goes out, and the drive's temperature with its limits, and says how "
-         "soon something has to be done: calm, watch, slow, critical, with the milliseconds that are left. It knows nothing "
-         "of the drive's cache.",
-         "Twice the same stream, faster than the drive will be for long. The source on the right falls to a lower rate 200 "
-         "ms after it is told to (the recorder allows it 250), and tries its full rate again after two calm seconds."],
+        ["The recorder compares the rates into and out of the ring, and the drive's temperature with its limits. It reports how "
+         "urgent a change is: calm, watch, slow, critical, with the milliseconds that are left. It knows nothing about the "
+         "drive's cache.",
+         "Both pictures show the same stream, faster than the drive can be in the long run. The source on the right changes to a "
+         "lower rate 200 ms after the warning (the recorder allows 250), and returns to its full rate after two seconds without "
+         "warnings."],
         images,
-        [Table(["case", "source", "ring", "lost when deaf", "told to slow down so long before", "lost when listening",
+        [Table(["case", "source", "ring", "lost if it does not listen", "warned this long before", "lost if it listens",
                 "most in the ring", "times it slowed down", "drive throttled"], rows)])
 
 
@@ -260,15 +263,15 @@ def plan(lab: Lab, out: pathlib.Path) -> Chapter:
     rows = []
     for profile, rate, total, filled in runs.PLANS:
         answer = lab.results[f"plan-{profile}-{rate // runs.MB}"]
-        needed = text.size(answer["ring_needed_bytes"]) + (" and more the longer" if answer["falls_behind"] else "")
-        lasts = "all of it" if answer["sustained_s"] is None else text.duration_ms(1000 * answer["sustained_s"])
+        needed = text.size(answer["ring_needed_bytes"]) + (", more for longer streams" if answer["falls_behind"] else "")
+        lasts = "the whole stream" if answer["sustained_s"] is None else text.duration_ms(1000 * answer["sustained_s"])
         rows.append([profile, text.gbps(rate), f"{total / GB:.0f} GB{' over a full drive' if filled else ''}", needed,
                      answer["ring_reason"], lasts, str(answer["queue_depth"]), f"{answer['temperature_max_c']:.0f} °C",
                      text.size(answer["power_cut_loss_bytes"])])
     return Chapter(
         "plan", "What a stream needs",
-        ["`spate-plan --profile NAME --rate RATE` answers from the drive's profile, without simulating a command: the memory "
-         "that never overruns and why, how long a ring of 2 GiB lasts, how many requests of 1 MiB must be in flight. A test "
-         "holds these answers against whole simulations."],
+        ["`spate-plan --profile NAME --rate RATE` computes from the drive's profile, without simulating commands: the memory "
+         "that never overruns and why, how long a ring of 2 GiB lasts, and how many requests of 1 MiB must be in flight. A test "
+         "compares these results with full simulations."],
         [], [Table(["drive", "stream", "recorded", "ring that never overruns", "because", "a ring of 2 GiB lasts",
                     "requests in flight", "hottest", "a power cut costs at most"], rows)])

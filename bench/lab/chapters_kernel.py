@@ -8,12 +8,12 @@ from lab.page import Chapter, Table
 from lab.runner import Lab
 
 WHY = {
-    "linux-zynqmp-write": "Debian's kernel 6.1 was counted; theirs was a smaller one of PetaLinux, 4.14 or 4.19. A buffered "
+    "linux-zynqmp-write": "Debian's kernel 6.1 was counted; they ran a smaller one of PetaLinux, 4.14 or 4.19. A buffered "
                           "write spends most in the page cache, which differs most between them",
-    "linux-zynqmp-direct": "it was a 960 EVO, which takes less than the 970 EVO Plus of the profile",
+    "linux-zynqmp-direct": "they measured a 960 EVO, which is slower than the 970 EVO Plus of the profile",
     "linux-zynq7-memcpy": "logic's buffer is mapped uncached there: a copy from it is slower than memory allows",
-    "linux-zynq7-mmap": "the same, and a 32-bit kernel on a core that may retire less a cycle than the A53",
-    "linux-zynq7-dd": "a 32-bit kernel on a core that may retire less a cycle than the A53, at a clock that is assumed",
+    "linux-zynq7-mmap": "the same, and a 32-bit kernel on a core that may retire fewer instructions per cycle than the A53",
+    "linux-zynq7-dd": "a 32-bit kernel on a core that may retire fewer instructions per cycle than the A53, at an assumed clock",
 }
 
 
@@ -62,20 +62,21 @@ def predicted(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.grid(axis="y", visible=False)
     return Chapter(
         "linux", "Linux on their machines, predicted from counted instructions",
-        ["These figures are predictions, but for the points that say fitted. `make bench-linux` counts what Debian's kernel 6.1 and fio or dd "
-         "retire for each request in an emulated arm64 machine; the counts that are used here are in "
-         "bench/linux/counts.json. bench/lab/kernel.py makes time of them: instructions over clock and instructions per "
-         "cycle, bytes copied over a copy bandwidth, and where PCIe does not see the caches bytes cleaned over a rate of "
-         "cleaning. The virtual drive, link and bridge do the rest.",
-         "One number of each machine is fitted, on one point. Nothing else of a curve is fitted: its shape follows from the counts.",
-         "System 4 shows its curves as pictures without numbers; its text gives the points that the first chapter compares. "
-         "fio with libaio and 32 requests in flight is assumed, as the page does not say. Below 4 KiB a request costs more "
-         "instructions than at 4 KiB, so that the most requests a second are at 4 KiB, as system 4 says.",
-         "A buffered write is divided onto two cores: dd fills the page cache on one, the kernel writes it to the drive from the other. "
-         "Without O_DIRECT the slower of the two sets the pace; with it processor and drive wait for each other."],
+        ["These figures are predictions, except for the points marked as fitted. `make bench-linux` counts the instructions of "
+         "Debian's kernel 6.1 and fio or dd for each request in an emulated arm64 machine. The counts used here are in "
+         "bench/linux/counts.json. bench/lab/kernel.py turns them into time: instructions over clock and instructions per cycle, "
+         "bytes copied over a copy bandwidth, and, if PCIe does not see the caches, bytes cleaned over a cleaning rate. The "
+         "virtual drive, link and bridge simulate the rest.",
+         "One number of each machine is fitted, on one point. The shape of each curve follows from the counts.",
+         "System 4 shows its curves as pictures without numbers; its text gives the points that the first chapter compares. fio "
+         "with libaio and 32 requests in flight is assumed, because the page does not say. Below 4 KiB a request costs more "
+         "instructions than at 4 KiB, so the highest number of requests per second is at 4 KiB, as system 4 says.",
+         "A buffered write uses two cores: on one, dd fills the page cache; on the other, the kernel writes it to the drive. "
+         "Without O_DIRECT, the slower of the two limits the rate. With it, processor and drive wait for each other."],
         [("linux.png", "System 2's rates. Bars: simulated. Hollow: the point was fitted. Filled: predicted.")],
         [Table(["", "measured", "simulated", "deviation", "", "why"], _points(lab), "System 2"),
-         Table(["machine", "clock", "instructions per cycle", "copies", "cleans caches", "fitted", "the rest"], _machine_rows(),
+         Table(["machine", "clock", "instructions per cycle", "copies", "cleans caches", "fitted", "other numbers"],
+               _machine_rows(),
                "The machines"),
-         Table(["link", "", "request", "processor, a request", "rate", "requests", "latency, mean", "processor busy"],
+         Table(["link", "", "request", "processor per request", "rate", "requests", "latency, mean", "processor busy"],
                _versal_rows(lab), "System 4: a 990 PRO under fio, 32 requests in flight")])

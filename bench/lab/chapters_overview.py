@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chapters around the experiments: every figure side by side, how the drives and hosts were made."""
+"""The chapters around the experiments: all figures compared, and the sources of the drives' and hosts' numbers."""
 
 import pathlib
 
@@ -11,8 +11,10 @@ from lab.runner import Lab
 def systems(lab: Lab, out: pathlib.Path) -> Chapter:
     del lab, out
     rows = [[f"system {system.number}", system.name, system.host, system.year] for system in seeds.SYSTEMS.values()]
-    return Chapter("systems", "Systems 1 to 5", ["Five recorders or stacks were published with measurements on real drives. This page calls "
-                                                "them by their numbers."], [], [Table(["", "what", "host", "year"], rows)])
+    return Chapter(
+        "systems", "Systems 1 to 5",
+        ["Five recorders or stacks were published with measurements on real drives. This page refers to them by number."], [],
+        [Table(["", "what", "host", "year"], rows)])
 
 
 def _bound(answer: compare.Answer) -> str:
@@ -37,7 +39,7 @@ def figures(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.set_yticks(range(len(shown)), names, fontsize=8)
         axis.invert_yaxis()
         axis.axvline(0, color="black", linewidth=1)
-        axis.set_xlabel("simulated against measured, %")
+        axis.set_xlabel("deviation of the simulation from the measurement, %")
         axis.grid(axis="y", visible=False)
     rows = [[str(answer.figure.system), answer.figure.profile, answer.figure.what,
              _bound(answer) + text.value(answer.figure.value, answer.figure.unit),
@@ -45,13 +47,13 @@ def figures(lab: Lab, out: pathlib.Path) -> Chapter:
              "fitted" if answer.fitted else "predicted", compare.REMARKS.get(answer.figure.key, "")] for answer in answers]
     left_out = [[str(system), what, why] for system, what, why in seeds.NOT_SIMULATED]
     return Chapter(
-        "figures", "All published figures beside the simulated ones",
-        ["Each published figure of systems 1 to 5 that a simulation can answer is here. Fitted: a number of the drive's profile or of the host was chosen so that this point is met; it says "
-         "nothing. Predicted: no number was chosen for it; it says how good the model is. A \"more than\" is met by "
-         "being larger."],
+        "figures", "All published figures compared with the simulated ones",
+        ["These are all published figures of systems 1 to 5 that a simulation can predict. Fitted: a number of the drive's "
+         "profile or of the host was chosen to meet this point, so it does not test the model. Predicted: no number was chosen "
+         "for it, so it does. A \"more than\" is met by a larger value."],
         [("deviations.png", "Hollow: fitted. Filled: predicted.")],
         [Table(["system", "drive", "what", "measured", "simulated", "deviation", "", "why"], rows),
-         Table(["system", "published", "why not"], left_out, "Published, and not simulated")])
+         Table(["system", "published", "why not"], left_out, "Published, but not simulated")])
 
 
 def models(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -76,13 +78,13 @@ def models(lab: Lab, out: pathlib.Path) -> Chapter:
          "machine in virtual time: a processor whose work costs the instructions that `make bench-instructions` counts, a "
          "PCIe link with packets, headers and flow control, and an NVMe controller that fetches commands, page lists and "
          "data by DMA. Behind that a medium: SLC cache, folding, direct writes, garbage collection, pauses, heat.",
-         "The medium is a fluid, not flash: it has rates and amounts, no dies and no wear. A drive's firmware has moods "
-         "that no model has. A figure here says what the library does with a drive that behaves as described; it does not "
-         "say that your drive behaves so. The same seed and options give the same run to the byte.",
-         "Every number of a drive is in sim/profiles with its source; most industrial drives publish little, and their "
-         "profiles say `assumed` often."],
+         "The medium is modelled as a fluid, not as flash: it has rates and amounts, but no dies and no wear. Real firmware has "
+         "effects that no model covers. A figure here says what the library does with a drive that behaves as described. It does "
+         "not say that your drive behaves like that. The same seed and options give the same run to the byte.",
+         "Every number of a drive is in sim/profiles with its source; little is published about most industrial drives, and "
+         "their profiles say `assumed` often."],
         [],
-        [Table(["drive", "model", "SLC", "SLC size", "behind it", "when full", "read", "fitted", "numbers"], rows,
+        [Table(["drive", "model", "SLC", "SLC size", "after it", "when full", "read", "fitted", "numbers"], rows,
                "The drives"),
-         Table(["drive", "number", "value", "fitted on"], fitted, "What was fitted of the drives"),
-         Table(["host", "assumed", "fitted, and on what", "follows"], hosts, "The hosts")])
+         Table(["drive", "number", "value", "fitted on"], fitted, "Fitted numbers of the drives"),
+         Table(["host", "assumed", "fitted, and on what", "predicted"], hosts, "The hosts")])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each figure that others measured, beside what the lab answers."""
+"""Compares each published figure with the lab's result."""
 
 import dataclasses
 
 from lab import kernel, seeds, sources
 from lab.runner import Lab
 
-# What a figure depends on: lines of the drive's profile, or "host" for a number of a host that was fitted on this very
-# figure (runs.HOSTS). It is fitted if one of these lines is, and predicted otherwise.
+# What a figure depends on: lines of the drive's profile, or "host" for a number of a host that was fitted on this figure
+# (runs.HOSTS). The figure is fitted if one of these lines is, and predicted otherwise.
 DEPENDS = {
     "raw-write-64k": (), "raw-write-1m": ("host",), "raw-read-32k": (), "raw-read-1m": ("host",),
     "slc-edge": ("slc_bytes",), "sustained": ("direct_rate",), "fat32-1g": (), "exfat-2tb": ("full_rate",),
@@ -21,27 +21,27 @@ for _profile in ("960pro", "980pro", "starblaze", "exascend"):
     DEPENDS[f"kilo-read-{_profile}"] = ("read_rate",)
     DEPENDS[f"kilo-write-{_profile}"] = ("direct_rate",)
 
-# Why an answer is off, or what it really says. Shown beside the deviation.
-_SAME_LINK = "the link alone limits here, as for the 960 PRO, whose best segment was 3.125 GB/s; this drive got less"
+# Why a result deviates, or what it means. Shown beside the deviation.
+_SAME_LINK = "only the link limits here, as for the 960 PRO, whose best segment was 3.125 GB/s; this drive reached less"
 REMARKS: dict[str, str] = {
     **{point.key: "see the chapter on Linux" for point in kernel.POINTS},
-    "raw-write-64k": "that 64 KiB are enough is predicted; the level is the one below",
-    "raw-read-32k": "that 32 KiB are enough is predicted; the level is the one below",
+    "raw-write-64k": "predicted: 64 KiB are enough; the level is that of the next row",
+    "raw-read-32k": "predicted: 32 KiB are enough; the level is that of the next row",
     "slc-edge": "the data sheet's 42 GB",
-    "sustained": "the data sheet's rate, 10 ms of pause each 2 GB included",
+    "sustained": "the data sheet's rate, with a pause of 10 ms every 2 GB",
     "fat32-1g": "FatFs's own instructions cost nothing here, and clusters are 64 KiB in one command",
-    "gen4-write-peak": "the share of the link that was fitted at Gen3",
-    "gen4-cpu-4k": "follows from the reads a second, which the processor bounds",
+    "gen4-write-peak": "the share of the link is the one fitted at Gen3",
+    "gen4-cpu-4k": "follows from the reads per second, which the processor limits",
     "gen3-iops-4k": "the same processor as at Gen4",
     "gen4-write-iops-4k": "a write costs more instructions than a read: the kernel's counts",
-    "gen4-iops-peak-at": "below 4 KiB fio and the kernel take more instructions a request, not fewer",
-    "kilo-read-960pro": "measured, the mean is 2.4 % under the best segment; the model is steady",
+    "gen4-iops-peak-at": "below 4 KiB, fio and the kernel take more instructions per request, not fewer",
+    "kilo-read-960pro": "the measured mean is 2.4 % below the best segment; the model's rate is constant",
     "kilo-read-980pro": _SAME_LINK,
     "kilo-read-starblaze": _SAME_LINK,
     "kilo-edge-980pro": "the data sheet's 226 GB; the text says about 200",
     "segment-read-960pro": "the link as fitted on system 1",
-    "turns-980pro": "its reads alone are 5 % high",
-    "turns-exascend": "its buffer, of which 32 MiB are assumed, goes on draining while the drive is read",
+    "turns-980pro": "its reads are already 5 % too high",
+    "turns-exascend": "its buffer (32 MiB, assumed) continues to drain while the drive is read",
 }
 
 
@@ -62,7 +62,7 @@ class Answer:
 
 
 def edge_bytes(series: dict) -> float:
-    """Bytes written when the rate first fell for good: two points in a row below 90 % of what it began with."""
+    """Bytes written when the rate first stayed low: two points in a row below 90 % of the initial rate."""
     rates = series["bytes_per_s"]
     first = sorted(rates[: max(3, len(rates) // 20)])
     top = first[len(first) // 2]
@@ -80,14 +80,14 @@ def _after_edge(series: dict) -> float:
 
 
 def depth_needed(lab: Lab, profile: str, op: str, depths) -> int:
-    """The least depth that comes within 2 % of the best."""
+    """The smallest depth that reaches 98 % of the highest rate."""
     rates = {depth: lab.rate(f"depth-{profile}-{op}-{depth}") for depth in depths}
     best = max(rates.values())
     return min(depth for depth, rate in rates.items() if rate >= 0.98 * best)
 
 
 def _most_commands_at(lab: Lab, prefix: str) -> int:
-    """The block size at which the most commands a second are carried out."""
+    """The block size with the most commands per second."""
     names = [name for name in lab.results if name.startswith(prefix)]
     return lab.results[max(names, key=lambda name: lab.result(name)["commands_per_s"])]["options"]["block"]
 

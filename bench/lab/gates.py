@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that have an aim, for build/bench/lab.json and for the tests."""
+"""The figures that have aims, for build/bench/lab.json and for the tests."""
 
 from lab import chapters_files, runs
 from lab.runner import Lab
 
 
 def collect(lab: Lab, bench) -> None:
-    """Into `bench`, a figures.Bench."""
+    """Adds them to `bench`, a figures.Bench."""
     for profile, (write, read) in chapters_files.aims(lab).items():
         bench.add(f"files written ÷ raw, {profile}", round(write, 4), "ratio", aim=chapters_files.AIM, aim_is="min")
         bench.add(f"files read ÷ raw, {profile}", round(read, 4), "ratio", aim=chapters_files.AIM, aim_is="min")
@@ -24,10 +24,10 @@ def collect(lab: Lab, bench) -> None:
         bench.add(f"ring that the stream needed, {profile}", ours["ring_bytes_max"] >> 20, "MiB", peer="FatFs at its best",
                   peer_value=theirs["ring_bytes_max"] >> 20)
     for name in chapters_files.WARNED:
-        if f"warned-{name}-deaf" in lab.results:
+        if f"warned-{name}-ignores" in lab.results:
             bench.add(f"lost by a source that listens, {name}", lab.result(f"warned-{name}-listens")["overrun_bytes"],
                       "bytes", aim=0, aim_is="max", peer="one that does not",
-                      peer_value=lab.result(f"warned-{name}-deaf")["overrun_bytes"])
+                      peer_value=lab.result(f"warned-{name}-ignores")["overrun_bytes"])
     if "whole-980pro" in lab.results:
         bench.add("2 TB recorded: rate", round(lab.rate("whole-980pro") / 1e9, 3), "GB/s", peer="system 3", peer_value=2.0)
         bench.add("2 TB recorded: wrong pages", lab.results["whole-980pro"]["walk"]["wrong_pages"], "pages", aim=0,
@@ -35,3 +35,6 @@ def collect(lab: Lab, bench) -> None:
         if "whole-980pro" in lab.seconds:
             bench.add("2 TB recorded and checked: processor time", round(lab.seconds["whole-980pro"]), "s", aim=120,
                       aim_is="max")
+        bench.add("2 TB recorded: pages checked", lab.results["whole-980pro"]["walk"]["pages"], "pages")
+    for drives in (1, 2, 4):
+        bench.add(f"files on an array of {drives}, 980pro", round(lab.rate(f"stripe-980pro-{drives}-files") / 1e9, 3), "GB/s")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux costs on the machines of systems 2 and 4: instructions counted by `make bench-linux`, turned into a
-processor's time. Pure functions; the virtual drives do the rest.
+"""The cost of Linux on the machines of systems 2 and 4: instructions counted by `make bench-linux`, converted to processor time.
+These are pure functions; the virtual drives simulate the rest.
 
 Time of a command = instructions / (clock x instructions per cycle) + bytes copied / copy bandwidth + bytes cleaned from
-caches / cleaning bandwidth. The instructions that only move bytes (a copy, a fill with zeros) are taken out of the counts
-first, because memory bounds them and not the pipeline. One number of each machine is fitted, on one named point."""
+caches / cleaning bandwidth. Instructions that only move bytes (a copy, a fill with zeros) are first subtracted from the counts,
+because memory limits them, not the pipeline. One number of each machine is fitted, on one named point."""
 
 import dataclasses
 import json
@@ -13,19 +13,19 @@ import pathlib
 COUNTS = pathlib.Path(__file__).resolve().parents[1] / "linux/counts.json"
 KIB, MIB = 1 << 10, 1 << 20
 MB, GB = 10**6, 10**9
-ENGINE = "fio-libaio"  # what fio is asked for most; system 4 does not say
+ENGINE = "fio-libaio"  # fio's most common engine; system 4 does not say which it used
 SIZES = tuple(512 << shift for shift in range(12))  # 512 B ... 1 MiB
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """A processor under Linux. `clock_hz` and `copy_bytes_per_s` are stated or assumed, and say so in `source`."""
+    """A processor under Linux. `clock_hz` and `copy_bytes_per_s` are stated or assumed; `source` says which."""
 
     name: str
     clock_hz: float
     instructions_per_cycle: float
-    copy_bytes_per_s: float  # read and written again; a fill takes half of the time
-    clean_bytes_per_s: float = float("inf")  # cache lines written back for a device that does not see the caches
+    copy_bytes_per_s: float  # reads and writes; a fill takes half of the time
+    clean_bytes_per_s: float = float("inf")  # cache lines are written back for devices that do not see the caches
     cores: int = 2
     source: str = ""
 
@@ -35,20 +35,20 @@ class Machine:
 
 
 def load(path: pathlib.Path = COUNTS) -> dict[str, float]:
-    """Instructions for a MiB, by the key of the case."""
+    """Instructions per MiB, by the key of the case."""
     return json.loads(path.read_text())["instructions_per_mib"]
 
 
 def per_io(counts: dict[str, float], op: str, size: int, engine: str = ENGINE) -> float:
-    """Instructions of one request of the sweep."""
+    """Instructions per request of the sweep."""
     return counts[f"sweep/{engine}/{op}/{size}"] * size / MIB
 
 
-# ---- what moves bytes, for a MiB ----
+# ---- instructions that move bytes, per MiB ----
 
 
 def copy_instructions(counts: dict[str, float]) -> float:
-    """A copy: the same write with a memcpy before it, less the one without."""
+    """A copy: a write with a memcpy before it, minus the same write without."""
     return counts["ways/raw/memcpy"] - counts["ways/raw/direct"]
 
 
@@ -62,16 +62,16 @@ def fill_instructions(counts: dict[str, float]) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """Of one way of writing or reading, for a MiB. `copied`, `filled`, `cleaned`: MiB for each MiB."""
+    """The work of one way of writing or reading, per MiB. `copied`, `filled`, `cleaned`: MiB per MiB."""
 
-    instructions: float  # all that were counted
+    instructions: float  # all counted instructions
     copied: float = 0
     filled: float = 0
     cleaned: float = 0
 
 
 def seconds(machine: Machine, work: Work, counts: dict[str, float]) -> float:
-    """Of one core, for a MiB."""
+    """Time of one core per MiB."""
     moving = work.copied * copy_instructions(counts) + work.filled * fill_instructions(counts)
     assert moving < work.instructions, "more instructions move bytes than there are"
     return ((work.instructions - moving) / machine.instructions_per_s +
@@ -79,18 +79,18 @@ def seconds(machine: Machine, work: Work, counts: dict[str, float]) -> float:
 
 
 def command_ns(machine: Machine, counts: dict[str, float], op: str, size: int) -> int:
-    """Of one request of fio's, which copies nothing."""
+    """Time of one request of fio, which copies nothing."""
     return round(1e9 * per_io(counts, op, size) / machine.instructions_per_s)
 
 
 def work_of(counts: dict[str, float], way: str, volume: str = "ext4") -> list[Work]:
-    """What each core has to do: buffered writes are copied on one, and written to the drive on the other."""
+    """The work of each core: one copies buffered writes, the other writes them to the drive."""
     all_of_it = counts[f"ways/{volume}/{way}"]
     if way.startswith("dd-buffered"):
         front = counts[f"ways/{volume}/dd-cached"]
         return [Work(front, copied=1, filled=1), Work(all_of_it - front, cleaned=1)]
     if way == "mmap-write":
-        # The front's part is dd's, with a copy from memory instead of one from /dev/zero.
+        # The first core's part is dd's, with a copy from memory instead of /dev/zero.
         front = counts[f"ways/{volume}/dd-cached"] - fill_instructions(counts)
         return [Work(front, copied=1), Work(all_of_it - front, cleaned=1)]
     if way == "read-buffered":
@@ -99,22 +99,22 @@ def work_of(counts: dict[str, float], way: str, volume: str = "ext4") -> list[Wo
 
 
 def way_seconds(machine: Machine, counts: dict[str, float], way: str, volume: str = "ext4") -> float:
-    """Of the core that has more to do, for a MiB."""
+    """Time per MiB of the core that has more to do."""
     parts = [seconds(machine, work, counts) for work in work_of(counts, way, volume)]
     return max(parts) if machine.cores > 1 else sum(parts)
 
 
-# ---- the one number of each machine ----
+# ---- the fitted number of each machine ----
 
 
 def fit_by_requests(machine: Machine, counts: dict[str, float], op: str, size: int, per_second: float) -> Machine:
-    """The instructions per cycle at which this processor, full, carries out so many requests a second."""
+    """The instructions per cycle at which this processor, fully busy, carries out this many requests per second."""
     return dataclasses.replace(machine,
                                instructions_per_cycle=per_io(counts, op, size) * per_second / machine.clock_hz)
 
 
 def fit_by_rate(machine: Machine, counts: dict[str, float], way: str, volume: str, bytes_per_s: float) -> Machine:
-    """The instructions per cycle at which one core, and nothing else, bounds a way of one part to this rate."""
+    """The instructions per cycle at which one core alone limits a way with one part to this rate."""
     (work,) = work_of(counts, way, volume)
     moved_s = seconds(dataclasses.replace(machine, instructions_per_cycle=float("inf")), work, counts)
     run_s = MIB / bytes_per_s - moved_s
@@ -125,7 +125,7 @@ def fit_by_rate(machine: Machine, counts: dict[str, float], way: str, volume: st
 
 def fit_cleaning(machine: Machine, counts: dict[str, float], way: str, volume: str, drive_bytes_per_s: float,
                  bytes_per_s: float) -> Machine:
-    """The rate of cleaning caches at which processor and drive, one after the other, come to this rate."""
+    """The cleaning rate of caches at which processor and drive, one after the other, reach this rate."""
     coherent = dataclasses.replace(machine, clean_bytes_per_s=float("inf"))
     left_s = MIB / bytes_per_s - MIB / drive_bytes_per_s - way_seconds(coherent, counts, way, volume)
     assert left_s > 0, "without any cleaning it takes longer than was measured"
@@ -134,12 +134,12 @@ def fit_cleaning(machine: Machine, counts: dict[str, float], way: str, volume: s
 
 # ---- the machines ----
 
-FITTED = {  # machine: which number, on which published point
+FITTED = {  # machine: the number, and the published point
     "versal": "instructions per cycle, on system 4's 110 000 reads of 4 KiB a second",
     "zynqmp": "instructions per cycle, on system 2's buffered read of 630 MB/s",
     "zynq7": "the rate at which caches are cleaned, on system 2's write of 242 MB/s in steps of 2 MB past the page cache",
 }
-# What the Zynq-7030's drive takes alone: PCIe Gen2 x4, 128 bytes of payload.
+# The rate of the Zynq-7030's drive alone: PCIe Gen2 x4, 128 bytes of payload.
 ZYNQ7_DRIVE = 1.6 * GB
 
 
@@ -159,8 +159,8 @@ def machines(counts: dict[str, float]) -> dict[str, Machine]:
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """One of system 2's rates: its machine and way, and the drive that answers. `waits`: the processor does nothing while
-    the drive works, and the drive nothing while the processor does."""
+    """One of system 2's rates: its machine, its way of writing or reading, and the drive. `waits`: processor and drive take
+    turns, so that one idles while the other works."""
 
     key: str
     machine: str

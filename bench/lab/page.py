@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report is made of: chapters with text, pictures and tables, and the one page they come to."""
+"""A report: chapters with text, pictures and tables, on one page."""
 
 import dataclasses
 import html
@@ -18,9 +18,9 @@ class Chapter:
     key: str
     title: str
     text: list[str]
-    images: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # file beside the page, caption; SVG goes into it
+    images: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # file beside the page, caption; an SVG is embedded
     tables: list[Table] = dataclasses.field(default_factory=list)
-    listing: str = ""  # what a terminal showed
+    listing: str = ""  # terminal output
 
 
 STYLE = """
@@ -45,7 +45,7 @@ figure svg { max-width: 100%; height: auto; }
 
 
 def _cell(text: str) -> str:
-    """Text, with the two words that carry a verdict in their colours."""
+    """A cell's text, with "MISSED" and "met" highlighted."""
     escaped = html.escape(text)
     if escaped.startswith("MISSED"):
         return f'<span class="missed">{escaped}</span>'
@@ -78,7 +78,7 @@ def _chapter(number: int, chapter: Chapter, folder: pathlib.Path) -> str:
 
 def write(path: pathlib.Path, title: str, lead: list[str], chapters: list[Chapter], foot: str,
           pictures: pathlib.Path | None = None) -> None:
-    """`pictures`: the folder of those that go into the page, the page's own if it is not given."""
+    """`pictures`: the folder of the embedded pictures, by default the page's own."""
     links = "\n".join(f'<li><a href="#{chapter.key}">{html.escape(chapter.title)}</a></li>' for chapter in chapters)
     body = "\n".join(_chapter(number, chapter, pictures or path.parent) for number, chapter in enumerate(chapters, 1))
     intro = "\n".join(f'<p class="lead">{html.escape(text)}</p>' for text in lead)

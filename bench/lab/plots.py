@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the lab draws: lines are ours, markers are what others measured on real drives. A hollow marker is a point that
-the drive's profile was fitted on, a filled one is a point that it predicts."""
+"""The plots of the lab: lines are simulated, markers are published measurements of real drives. A hollow marker is a point on
+which the drive's profile was fitted; a filled one is a predicted point."""
 
 import contextlib
+import html
 import pathlib
+import re
 
 import matplotlib
 
@@ -14,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
 GB = 1e9
 WRITE, READ = "#c2410c", "#1d4ed8"
 OURS, PEER, RAW = "#047857", "#b45309", "#a8a29e"
-# One for each drive, and each easily told from all others.
+# One color per drive, all easily distinguished.
 SEQUENCE = ("#1d4ed8", "#c2410c", "#047857", "#7e22ce", "#eab308", "#06b6d4", "#1c1917")
 
 plt.rcParams.update({
@@ -44,8 +46,17 @@ def figure(path: pathlib.Path, rows: int = 1, columns: int = 1, width: float = 9
         plt.close(drawing)
 
 
+def describe(path: pathlib.Path, title: str, description: str) -> None:
+    """Gives an SVG a title and a description, which programs read aloud, and places that are exact to a tenth of a point."""
+    drawn = re.sub(r'"[^"]*"', lambda value: re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", value[0]),
+                   path.read_text())
+    end = drawn.index(">", drawn.index("<svg")) + 1
+    told = f"\n <title>{html.escape(title)}</title>\n <desc>{html.escape(description)}</desc>"
+    path.write_text(drawn[:end] + told + drawn[end:])
+
+
 def rate_axis(axis, label: str = "rate, GB/s") -> None:
-    """After everything is drawn: from then on the axis keeps its limits."""
+    """Call it after everything is drawn: it fixes the limits of the axis."""
     axis.set_ylabel(label)
     axis.set_ylim(bottom=0)
 
@@ -78,7 +89,7 @@ def seed_line(axis, y, x0, x1, fitted: bool, label: str | None, color: str = "bl
 
 
 def bars(axis, names, values, colors, value_format="{:.2f}", unit_scale: float = GB) -> None:
-    """Horizontal bars with their values behind them, the first on top."""
+    """Horizontal bars with their values beside them, the first at the top."""
     places = range(len(names))
     axis.barh(places, [value / unit_scale for value in values], color=colors, height=0.66)
     axis.set_yticks(list(places), names)

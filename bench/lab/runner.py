@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the lab's programs: a name, a program, its options. Each prints one JSON document, kept in build/lab."""
+"""Runs the lab's programs. A run has a name, a program and options. It prints one JSON document, which is kept in build/lab."""
 
 import concurrent.futures
 import contextlib
@@ -50,7 +50,7 @@ class Failed(Exception):
 
 
 def commands(run: Run) -> int:
-    """About how many, which is about how long it takes."""
+    """The approximate number of commands, which determines the time."""
     if run.experiment in ("plan", "profiles"):  # nothing is simulated
         return 0
     options = dict(run.options)
@@ -58,8 +58,8 @@ def commands(run: Run) -> int:
 
 
 def in_order(runs: list[Run]) -> list[Run]:
-    """Short ones first, so that something is seen; but the longest begins at once beside them, or everything else would
-    be done long before it."""
+    """Short runs first, so that there are early results. But the longest one starts at once beside them, or everything else would
+    end long before it."""
     short_first = sorted(runs, key=commands)
     return short_first[:1] + short_first[-1:] + short_first[1:-1] if len(runs) > 1 else short_first
 
@@ -68,9 +68,9 @@ class Lab:
     def __init__(self, programs: pathlib.Path, out: pathlib.Path = OUT):
         self.programs, self.out = programs, out
         self.results: dict[str, dict] = {}
-        self.seconds: dict[str, float] = {}  # of processor time: no part of a result, which is the same in every run
+        self.seconds: dict[str, float] = {}  # of processor time; not in the results, which are the same in every run
         self.lock = threading.Lock()
-        self.processes: dict[str, subprocess.Popen] = {}  # those that run now, by the name of the run
+        self.processes: dict[str, subprocess.Popen] = {}  # running programs, by the name of the run
         self.stopped = False
 
     @contextlib.contextmanager
@@ -87,13 +87,13 @@ class Lab:
                 del self.processes[run.name]
 
     def one(self, run: Run) -> tuple[str, float]:
-        """The text that the program printed, and the seconds of processor time that it took."""
+        """Returns the text that the program printed, and the processor time that it took."""
         words = [self.programs / run.program, *run.words()]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             with program.process(words, stdout=out, stderr=errors) as process, self._running(run, process):
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
-            says_no = run.experiment == "plan" and process.returncode == 1  # an answer, not a failure
+            says_no = run.experiment == "plan" and process.returncode == 1  # a valid result, not a failure
             if process.returncode != 0 and not says_no:
                 errors.seek(0)
                 raise Failed(f"{run.name}: {program.report(words, program.ending(process.returncode), errors.read())}")
@@ -112,7 +112,7 @@ class Lab:
         if not runs:
             return
         names = [run.name for run in runs]
-        assert len(names) == len(set(names)), "two runs of one name"
+        assert len(names) == len(set(names)), "two runs with the same name"
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             waiting = {pool.submit(self._kept, run) for run in in_order(runs)}
             try:
@@ -124,7 +124,7 @@ class Lab:
         (self.out / SECONDS).write_text(json.dumps(self._all_seconds(), indent=1) + "\n")
 
     def _wait(self, waiting: set, total: int) -> None:
-        """Until all are done. A line every few seconds: how many are, and which run."""
+        """Waits until all are done. Prints a line every few seconds: how many are done, and which are running."""
         begin = told = time.monotonic()
         while waiting:
             done, waiting = concurrent.futures.wait(waiting, timeout=TELL_S, return_when=concurrent.futures.FIRST_COMPLETED)
@@ -139,7 +139,7 @@ class Lab:
                       f"{'  now ' + running if running else ''}", flush=True)
 
     def stop(self) -> None:
-        """Ends the programs that run, and begins no other."""
+        """Ends the running programs, and starts no others."""
         with self.lock:
             self.stopped = True
             for process in self.processes.values():
@@ -150,11 +150,11 @@ class Lab:
         return (json.loads(path.read_text()) if path.exists() else {}) | self.seconds
 
     def load(self, runs: list[Run]) -> None:
-        """What an earlier run left."""
+        """Loads the results of an earlier run."""
         for run in runs:
             path = self.out / f"{run.name}.json"
             if not path.exists():
-                raise Failed(f"{path} is not there: run all of the lab first")
+                raise Failed(f"{path} does not exist: run the whole lab first")
             self.results[run.name] = json.loads(path.read_text())
         self.seconds = self._all_seconds()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every experiment of the lab: what is run. What is made of it is in chapters."""
+"""All experiments of the lab. The chapters show their results."""
 
 from lab import kernel
 from lab.runner import Run, run
@@ -14,8 +14,8 @@ BLOCKS = tuple(4 * KIB << i for i in range(10))  # 4 KiB … 2 MiB
 DEPTHS_QUICK = (1, 4, 16, 64)
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
-# Hosts. What a host's bridge takes is fitted on one point each, and named in HOSTS; all else about them is the link's
-# own arithmetic. Payload sizes are stated by none of the systems.
+# Hosts. One number of each host's bridge is fitted, on the point named in HOSTS. Everything else about the hosts follows from the
+# link's arithmetic. None of the systems states its payload size.
 FREE3 = {"gen": 3, "lanes": 4, "mps": 256}
 FREE4 = {"gen": 4, "lanes": 4, "mps": 256}
 BRIDGE = {"gen": 3, "lanes": 4, "mps": 128, "link_percent": 5, "fetch": 2_520_000_000}
@@ -23,7 +23,7 @@ LOGIC = {"gen": 3, "lanes": 4, "mps": 128, "link_percent": 5, "fetch": 2_960_000
 VERSAL3 = {"gen": 3, "lanes": 4, "mps": 256, "fetch": 2_900_000_000}
 VERSAL4 = {"gen": 4, "lanes": 4, "mps": 256, "fetch": 5_800_000_000}
 
-HOSTS = (  # name, what is assumed, what is fitted and on which point, what follows
+HOSTS = (  # name, what is assumed, what is fitted and on which point, what is predicted
     ("Zynq UltraScale+, AXI-PCIe bridge (systems 1 and 3)", "Gen3 x4, payloads of 128 bytes",
      "5 % of the link for acknowledge and flow-control packets: system 1's read of 3.15 GB/s. Bridge fetches 2.52 GB/s: "
      "system 1's write", "block sizes, files, FatFs"),
@@ -36,12 +36,12 @@ HOSTS = (  # name, what is assumed, what is fitted and on which point, what foll
      "instructions per cycle: the buffered read of 630 MB/s", "its two writes"),
     ("Zynq-7030 under Linux (system 2)", "Gen2 x4, payloads of 128 bytes, instructions per cycle as the Zynq UltraScale+",
      "the rate of cleaning caches: 242 MB/s past the page cache", "its three other ways"),
-    ("no host's limit", "payloads of 256 bytes, 2 % of the link for its own packets", "nothing", "what a drive itself does"),
+    ("no host limit", "payloads of 256 bytes, 2 % of the link for its own packets", "nothing", "what a drive itself does"),
 )
 
 VERSAL = {"gen3": VERSAL3, "gen4": VERSAL4}
 STREAM = {"block": MIB, "depth": 16}
-PACE = 1_800_000_000  # bytes per second of the camera that library and FatFs are compared with
+PACE = 1_800_000_000  # bytes per second of the camera in the comparison of library and FatFs
 
 
 def block_name(block: int) -> str:
@@ -49,7 +49,7 @@ def block_name(block: int) -> str:
 
 
 def by_block(profile: str, label: str, options: dict, most: int, blocks=BLOCKS, command_ns=None) -> list[Run]:
-    """Reads and writes of each block size, enough of each for a steady rate. `command_ns(op, block)`: the processor's."""
+    """Reads and writes of each block size, enough for a steady rate. `command_ns(op, block)`: the processor's time."""
     runs = []
     for block in blocks:
         total = min(most, block * 65536)
@@ -61,7 +61,7 @@ def by_block(profile: str, label: str, options: dict, most: int, blocks=BLOCKS, 
 
 
 def versal_linux(most: int, blocks=kernel.SIZES) -> list[Run]:
-    """fio on system 4's machine: each size at its own cost."""
+    """fio on system 4's machine: each size has its own cost."""
     counts = kernel.load()
     machine = kernel.machines(counts)["versal"]
     return [one for generation, link in VERSAL.items()
@@ -74,7 +74,7 @@ LINUX_LINKS = {"zynqmp": BRIDGE, "zynq7": ZYNQ7}
 
 
 def ways_linux(total: int) -> list[Run]:
-    """System 2's ways in commands of 1 MiB. One that waits has one command at a time."""
+    """System 2's ways of writing and reading, in commands of 1 MiB. A way that waits has one command in flight."""
     counts = kernel.load()
     machines = kernel.machines(counts)
     return [run(point.key, "raw", profile=point.profile, op=point.op, block=MIB, depth=1 if point.waits else 32, bytes=total,
@@ -95,7 +95,7 @@ def by_depth(profile: str, most: int, depths=DEPTHS) -> list[Run]:
 
 
 def kilo(profile: str, total: int) -> list[Run]:
-    """1000 GB in sequence, as system 5 did, one sample a gigabyte."""
+    """1000 GB in sequence, as system 5 did, one sample per gigabyte."""
     return [run(f"kilo-{profile}-{op}", "raw", profile=profile, op=op, block=MIB, depth=16, bytes=total,
                 samples=max(1, total // GB), **LOGIC) for op in ("read", "write")]
 
@@ -106,7 +106,7 @@ def turns(profile: str, total: int) -> list[Run]:
 
 
 def aim(profile: str, total: int, files: int) -> list[Run]:
-    """The same bytes raw and into files, and read from both: the aim of 99 %."""
+    """Writes the same bytes raw and into files, and reads both: the aim of 99 %."""
     common = {"profile": profile, "bytes": total, "samples": 200, **STREAM}
     return [
         run(f"aim-{profile}-raw-write", "raw", op="write", **common),
@@ -128,12 +128,12 @@ FATFS = {
 
 
 def peer(profile: str, total: int, file: int, rate: int, labels=tuple(FATFS), **options) -> list[Run]:
-    """FatFs and the library: as fast as the drive takes it, and at a camera's rate."""
+    """FatFs and the library: as fast as the drive takes data, and at a camera's rate."""
     runs = []
     common = {"profile": profile, "bytes": total, "samples": 400, **STREAM, **options}
     for label in labels:
         theirs = {"file": file, **FATFS[label][1]}
-        # At its best FatFs writes as much in one command as the clusters allow.
+        # At its best, FatFs writes as much per command as its clusters allow.
         runs.append(run(f"peer-{profile}-{label}", "record", **{**common, **theirs}))
         runs.append(run(f"peer-{profile}-{label}-paced", "record", rate=rate, ring=GIB, **{**common, **theirs}))
     ours = {"file": file, "cluster": MIB}
@@ -156,15 +156,20 @@ def striped(profile: str, total: int, **link) -> list[Run]:
 
 
 def warned(name: str, profile: str, total: int, rate: int, slow_rate: int, ring: int, **options) -> list[Run]:
-    """A source that is faster than the drive will be: one that listens, and one that does not."""
+    """A source that is faster than the drive in the long run: one that listens, and one that does not."""
     common = {"profile": profile, "bytes": total, "rate": rate, "ring": ring, "file": total, "cluster": MIB,
               "samples": 1500, **STREAM, **options}
-    return [run(f"warned-{name}-deaf", "files", **common),
+    return [run(f"warned-{name}-ignores", "files", **common),
             run(f"warned-{name}-listens", "files", slow_rate=slow_rate, **common)]
 
 
+def edge() -> list[Run]:
+    """The fast cache runs out."""
+    return warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+
+
 def hot() -> list[Run]:
-    """Boxes without a fan. The second drive slows itself down at 80 C, and states 85."""
+    """Boxes without a fan. The second drive throttles at 80 C, but states 85."""
     return (warned("hot", "starblaze", 180 * GB, 2_200_000_000, 1_500_000_000, 2 * GIB, celsius=70, ambient=45, **LOGIC) +
             warned("late", "970evoplus", 170 * GB, 1_600_000_000, 800_000_000, 2 * GIB, celsius=74, ambient=55, **BRIDGE))
 
@@ -214,14 +219,14 @@ def full() -> list[Run]:
     for profile in PROFILES:
         runs += by_depth(profile, 4 * GIB)
     runs += striped("980pro", 64 * GIB, **FREE3)
-    runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    runs += edge()
     runs += hot()
     runs += plans()
     return runs
 
 
 def quick() -> list[Run]:
-    """The same kinds on fewer bytes: for the tests. What needs the SLC edge, goes over it."""
+    """The same kinds of experiments on fewer bytes, for the tests. Those that need the SLC edge go beyond it."""
     runs = [run("profiles", "profiles")]
     for profile in ALL:
         runs += aim(profile, 16 * GIB, 2)
@@ -233,6 +238,6 @@ def quick() -> list[Run]:
     runs.append(sustained("970evoplus", 60 * GB, 0, "bridge", **BRIDGE))
     runs += peer("970evoplus", 8 * GIB, 4 * GIB, PACE, labels=("exfat-best",), **BRIDGE)
     runs += striped("980pro", 4 * GIB, **FREE3)
-    runs += warned("edge", "970evoplus", 60 * GB, 2_300_000_000, 1_400_000_000, 2 * GIB, **BRIDGE)
+    runs += edge()
     runs += plans()
     return runs

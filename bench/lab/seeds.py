@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others measured on real drives, as numbers: every figure of the five published systems that the lab answers to,
-and those that it cannot, with why. Rates in bytes per second."""
+"""Published measurements of real drives: every figure of the five published systems that the lab predicts, and those that it does
+not, with the reason. Rates are in bytes per second."""
 
 import dataclasses
 
@@ -27,8 +27,8 @@ SYSTEMS = {
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """One number. `key` is what the lab calls its answer; `bound` says what kind of number it is:
-    "value", "at least" (the text says "over" or ">"), "about"."""
+    """One number. `key` names the lab's result. `bound` says what kind of number it is: "value", "at least" (the text says "over"
+    or ">"), or "about"."""
 
     key: str
     system: int
@@ -41,14 +41,14 @@ class Figure:
 
 
 FIGURES = (
-    # 1: blocks of 64 KiB and more are what is said; 64 % and 80 % of the raw rate of Gen3 x4.
+    # 1: states the rates for blocks of 64 KiB and more, as 64 % and 80 % of the raw rate of Gen3 x4.
     Figure("raw-write-64k", 1, "970evoplus", "raw write, 64 KiB blocks, in the SLC cache", 0.64 * GEN3_X4),
     Figure("raw-write-1m", 1, "970evoplus", "raw write, 1 MiB blocks, in the SLC cache", 0.64 * GEN3_X4),
     Figure("raw-read-32k", 1, "970evoplus", "raw read, 32 KiB blocks", 0.80 * GEN3_X4),
     Figure("raw-read-1m", 1, "970evoplus", "raw read, 1 MiB blocks", 0.80 * GEN3_X4),
     Figure("slc-edge", 1, "970evoplus", "written when the rate falls", 42 * GB, "B", "about",
            "seen after 32 GiB, when the next test size was written; a review says 42 GB"),
-    Figure("sustained", 1, "970evoplus", "raw write behind the SLC edge", 1.7 * GB),
+    Figure("sustained", 1, "970evoplus", "raw write after the SLC edge", 1.7 * GB),
     Figure("fat32-1g", 1, "970evoplus", "FatFs, FAT32, 64 KiB clusters, 1 GiB files", 1.0 * GB, bound="at least"),
     # 2: the board's author, then a reader with a Zynq-7030; rates in MB.
     Figure("linux-zynqmp-write", 2, "970evoplus", "Zynq UltraScale+: dd, buffered write", 460e6),
@@ -64,12 +64,12 @@ FIGURES = (
            bound="about"),
     # 4
     Figure("gen4-write-peak", 4, "990pro", "Gen4 x4: write, peak over block sizes", 5.6 * GB),
-    Figure("gen4-iops-4k", 4, "990pro", "Gen4 x4: reads of 4 KiB a second", 110e3, "1/s", "about"),
-    Figure("gen4-write-iops-4k", 4, "990pro", "Gen4 x4: writes of 4 KiB a second", 110e3, "1/s", "about"),
-    Figure("gen4-iops-peak-at", 4, "990pro", "Gen4 x4: block size of the most reads a second", 4096, "size"),
+    Figure("gen4-iops-4k", 4, "990pro", "Gen4 x4: reads of 4 KiB per second", 110e3, "1/s", "about"),
+    Figure("gen4-write-iops-4k", 4, "990pro", "Gen4 x4: writes of 4 KiB per second", 110e3, "1/s", "about"),
+    Figure("gen4-iops-peak-at", 4, "990pro", "Gen4 x4: block size with the most reads per second", 4096, "size"),
     Figure("gen4-cpu-4k", 4, "990pro", "Gen4 x4: processor busy at 4 KiB", 1.0, "share", "about"),
     Figure("gen3-write-peak", 4, "990pro", "Gen3 x4: write, peak over block sizes", 2.9 * GB),
-    Figure("gen3-iops-4k", 4, "990pro", "Gen3 x4: reads of 4 KiB a second", 110e3, "1/s", "about"),
+    Figure("gen3-iops-4k", 4, "990pro", "Gen3 x4: reads of 4 KiB per second", 110e3, "1/s", "about"),
     # 5
     Figure("kilo-read-960pro", 5, "960pro", "1000 GB in sequence: read, average", 3.05 * GB),
     Figure("kilo-write-960pro", 5, "960pro", "1000 GB in sequence: write, average", 2.0 * GB),
@@ -87,11 +87,11 @@ FIGURES = (
     Figure("depth-ratio", 5, "starblaze", "queue depth for the top rate, over the 980 PRO's", 3.0, "ratio", "at least"),
 )
 
-# Measured by them, not simulated here, and why.
+# Published figures that are not simulated here, with the reason.
 NOT_SIMULATED = (
     (1, "27 KB of memory for driver and FatFs; 12960 LUT for the bridge", "not a rate: the first is in `make bench-size`"),
-    (4, "Gen3 x4: the link saturated from 6 KiB reads", "contradicts the 110 000 reads a second of the same page: "
-        "110 000 x 6 KiB is 0.68 GB/s, and 3 GB/s in 6 KiB are 490 000 a second. Under this library 8 KiB do it"),
+    (4, "Gen3 x4: the link saturated from 6 KiB reads", "contradicts the 110 000 reads per second of the same page: "
+        "110 000 x 6 KiB is 0.68 GB/s, and 3 GB/s in 6 KiB are 490 000 per second. With this library, 8 KiB saturate it"),
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the numbers of a drive's profile come from: the notes in sim/profiles/*.profile."""
+"""The sources of the numbers in a drive's profile: the notes in sim/profiles/*.profile."""
 
 import dataclasses
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them."""
+"""Formats numbers for the report."""
 
 import math
 
@@ -9,7 +9,7 @@ def gbps(rate: float) -> str:
 
 
 def number(count: int) -> str:
-    """As a word, where people write one."""
+    """A small number as a word."""
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     return words[count] if count < len(words) else str(count)
 

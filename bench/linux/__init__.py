@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library, the kernel and others cost on Linux, in instructions. Run by bench/linux.py."""
+"""The cost of the library, the kernel and other programs on Linux, in instructions. Run by bench/linux.py."""

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one command costs in the command spate, in instructions, at the block interface (apps/instructions/calls.h): the
- * command's own objects, with the port that chooses at run time between mapped registers and a simulated machine.
+ * The cost of one command in the command spate, in instructions, at the block interface (apps/instructions/calls.h). It
+ * uses the command's own objects, with the port that chooses at run time between mapped registers and a simulated
+ * machine.
  *
  *   calls TARGET        needs sysctl kernel.perf_user_access=1
  *
- * Only what runs in user space is counted: interrupts that fall between two reads of the counter are the kernel's.
+ * Only user space is counted: interrupts between two reads of the counter belong to the kernel.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ static inline uint32_t pmu_instructions(void) {
 #include "target/target.h"
 #include "text/fail.h"
 
-/* Counter 0 is this event's, if it is the first. */
+/* Counter 0 belongs to this event, if it is the first. */
 static void pmu_start(void) {
   struct perf_event_attr event = {.type = PERF_TYPE_RAW,
                                   .size = sizeof event,
@@ -44,7 +45,7 @@ static void pmu_start(void) {
   if (fd >= 0) page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, (int)fd, 0);
   if (page == MAP_FAILED || !page->cap_user_rdpmc || page->index != 1)
     fail(EXIT_FAILED,
-         "event counter 0 is not to be had: sysctl kernel.perf_user_access=1, and no other program counts");
+         "event counter 0 is not available: set sysctl kernel.perf_user_access=1, and end other programs that count");
 }
 
 static void print_cost(const char *name, const struct spate_region *data, enum spate_op op, uint32_t bytes) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted: commands for the guest, each run for a short and for a long stretch. The difference of the two has
-neither the program's start in it nor its end."""
+"""What is counted: commands for the guest. Each has a short and a long run. Their difference contains neither the start nor the
+end of the program."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ class Case:
     long: int
     before: str = ""  # shell, not counted
     repeats: int = 1
-    tries: int = 1  # of a stream that the emulated drive may be too slow for; what is counted last is what counts
+    tries: int = 1  # for a stream that may be too fast for the emulated drive; the last count is valid
 
     def script(self) -> str:
         lines = []
@@ -56,7 +56,7 @@ class Group:
         return "\n".join(line for line in [self.begin, *(case.script() for case in self.cases), self.end] if line)
 
 
-# ---- seed 2: the ways of writing, and of reading back ----
+# ---- seed 2: ways of writing and of reading back ----
 
 DROP = "sync; echo 3 > /proc/sys/vm/drop_caches"
 
@@ -78,16 +78,16 @@ def ways(quick: bool) -> list[Group]:
             }
         for method in ("mmap-write", "memcpy", "direct", "sendfile"):
             commands[method] = f"ways {method} {place} {2 * MIB} {{total}}"
-        # dd's own part of a buffered write: so little that the kernel does not begin to write it to the drive.
+        # dd's own part of a buffered write: so few bytes that the kernel does not begin to write them to the drive.
         dd = f"/bin/dd if=/dev/zero of={place} bs={2 * MIB} count=$(({{total}}/{2 * MIB})) status=none"
         cases = [Case(f"ways/{name}/dd-cached", dd, 8 * MIB, 56 * MIB, begin)]
         cases += [Case(f"ways/{name}/{way}", command, short, long, begin) for way, command in commands.items()]
-        # What the last of them wrote, from the drive and not from memory.
+        # Reads what the last case wrote, from the drive and not from memory.
         read = f"/bin/dd if={place} of=/dev/null bs={2 * MIB} count=$(({{total}}/{2 * MIB})) status=none"
         cases += [Case(f"ways/{name}/{way}", read + words, short, long, DROP)
                   for way, words in (("read-buffered", ""), ("read-direct", " iflag=direct"))]
         refused = f"ways mmap-direct {place} {2 * MIB} {2 * MIB} 2>&1 | sed 's/^/refused /'"
-        if name == "raw":  # what all of dd's figures have in them
+        if name == "raw":  # included in all figures of dd
             zeros = f"/bin/dd if=/dev/zero of=/dev/null bs={2 * MIB} count=$(({{total}}/{2 * MIB})) status=none"
             cases.append(Case("ways/raw/zeros", zeros, short, long))
         groups.append(Group(make.format(drive=DRIVE), cases, refused + ("" if name == "raw" else f"\numount {MOUNTED}")))
@@ -98,14 +98,14 @@ def ways(quick: bool) -> list[Group]:
 
 
 def stretch(size: int, quick: bool) -> tuple[int, int]:
-    """Bytes of the short and the long run: enough requests that the start of a program does not show."""
+    """Bytes of the short and the long run: enough requests to make the start of a program negligible."""
     requests = max(400, min(12000, 256 * MIB // size))
     requests = requests // 4 if quick else requests
     return requests // 8 * size, requests * size
 
 
 def fio(engine: str, op: str, size: int, place: str, key: str) -> str:
-    """Its best mode: no clock read for each request, as many submitted and reaped at a time as there are."""
+    """fio's best mode: it reads no clock per request, and submits and reaps as many requests at a time as there are."""
     return (f"fio --name=x --filename={place} --rw={op} --bs={size} --ioengine={engine} --iodepth={DEPTH} --direct=1 "
             f"--size=1G --io_size={{total}} --gtod_reduce=1 --iodepth_batch_submit={DEPTH // 2} "
             f"--iodepth_batch_complete_min=1 --iodepth_batch_complete_max={DEPTH} --thread "
@@ -126,7 +126,7 @@ def sweep_kernel(quick: bool) -> list[Group]:
     return [Group("", cases)]
 
 
-# The kernel lets go of a program's io_uring after the program's end.
+# The kernel releases a program's io_uring only after the program's end.
 SETTLE = "sleep 0.05"
 
 
@@ -147,7 +147,7 @@ def sweep_spate(target: str, name: str, quick: bool) -> list[Group]:
 
 
 FORMAT = f"spate format {DRIVE} --yes --erase > /dev/null 2>&1"
-# Once and for all, so that no run has the kernel's driver letting go of the drive in it.
+# Binds once, so that no run includes the kernel's driver releasing the drive.
 BIND = """echo vfio-pci > /sys/bus/pci/devices/0000:01:00.0/driver_override
 echo 0000:01:00.0 > /sys/bus/pci/devices/0000:01:00.0/driver/unbind
 echo 0000:01:00.0 > /sys/bus/pci/drivers_probe"""
@@ -155,11 +155,11 @@ echo 0000:01:00.0 > /sys/bus/pci/drivers_probe"""
 
 # ---- recordings ----
 
-RECORD_DEPTH = 28  # what the recorder keeps in flight over io_uring
+RECORD_DEPTH = 28  # requests that the recorder keeps in flight over io_uring
 
 
 def recording_kernel(quick: bool) -> list[Group]:
-    """exfat.ko on the volume that spate made, in clusters of 1 MiB, and on what mkfs.exfat makes."""
+    """exfat.ko on a volume formatted by spate, with clusters of 1 MiB, and on one formatted by mkfs.exfat."""
     short, long = (32 * MIB, 160 * MIB) if quick else (64 * MIB, 576 * MIB)
     repeats = 1 if quick else 3
     new, old = f"rm -f {MOUNTED}/file; sync", "sync"
@@ -176,7 +176,7 @@ def recording_kernel(quick: bool) -> list[Group]:
         key = f"record/{name}/there-fio-io_uring"
         there.append(Case(key, fio("io_uring", "write", MIB, file, key).replace("--size=1G", f"--size={long}"), short, long,
                           old, repeats))
-        # The file that is there before is the last that was appended to.
+        # The existing file is the last one that was appended to.
         return append + there
 
     groups = []
@@ -194,9 +194,9 @@ RATES = {"": "", "-05GBs": " --rate 500MB/s", "-1GBs": " --rate 1GB/s"}
 
 
 def recording_spate(target: str, name: str, quick: bool, others: bool) -> list[Group]:
-    """`others`: also the command's own sensor and a pipe, whose cost is their own and not the target's."""
+    """`others`: also the command's own sensor and a pipe. Their cost does not depend on the target."""
     short, long = 128 * MIB, 640 * MIB if quick else 1152 * MIB
-    repeats = 3  # what lets a drive go and takes it again is thousands of times what is counted
+    repeats = 3  # releasing a drive and taking it again costs thousands of times the counted difference
     remove = f"spate rm {target} clip > /dev/null 2>&1; sync; {SETTLE}"
     end = "--progress none"
     cases = [Case(f"record/{name}/no-source{suffix}",
@@ -222,7 +222,7 @@ dmesg | grep -E 'host bridge|pci_bus 0000:00: root|nvme0|0000:01:00.0' | sed 's/
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """One start of the emulator: a kernel, the IOMMU's mode, and what is counted."""
+    """One run of the emulator: a kernel, the IOMMU's mode, and the cases."""
 
     name: str
     kernel: str
@@ -253,8 +253,8 @@ def machines(kernels, quick: bool) -> list[Machine]:
             mode = "strict" if strict else "passthrough"
             bound = [Group(BIND, [])] if strict else []
             sweeps = sweep_kernel(quick) + [Group(FORMAT, [])] + sweep_spate(DRIVE, "spate-io_uring", quick)
-            if strict:  # past the kernel's driver its mode makes no difference
-                sweeps += bound + sweep_spate(ADDRESS, "spate-vfio", quick) + [Group(CALLS, [])]  # the last writes anywhere
+            if strict:  # without the kernel's driver, the IOMMU's mode makes no difference
+                sweeps += bound + sweep_spate(ADDRESS, "spate-vfio", quick) + [Group(CALLS, [])]  # the last one writes anywhere
             found.append(Machine(f"sweep-{kernel}-{mode}", kernel, strict, sweeps, FOUND))
             found.append(Machine(f"ways-{kernel}-{mode}", kernel, strict, ways(quick)))
             records = recording_kernel(quick) + [Group(FORMAT, [])] + recording_spate(DRIVE, "spate-io_uring", quick, strict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures with their aims, and the page that shows what was counted."""
+"""The figures with their aims, and the report page."""
 
 import pathlib
 
@@ -16,11 +16,11 @@ KERNEL_WAYS = ("fio-libaio", "fio-io_uring", *(f"uring-{mode}" for mode in cases
 TITLE = "What recording costs on Linux, in instructions"
 LEAD = (
     "An emulated arm64 machine (Cortex-A53) runs Debian's kernels 6.1 and 6.12, with an NVMe drive behind a root port and an "
-    "SMMUv3. The emulator counts instructions exactly. Everything that the processor retires is counted: the program, the "
-    "kernel, interrupts, waking and falling asleep. No start of a program is in it: each cost is the difference of a long run "
-    "and a short one.",
-    "Bandwidth, requests per second and latency of an emulated machine say nothing of a real one, and are not shown. "
-    "Instructions do carry over; how long one takes is the processor's matter.",
+    "SMMUv3. The emulator counts instructions exactly, and counts everything that the processor retires: the program, the "
+    "kernel, interrupts, sleeping and waking up. The start of a program is not included: each cost is the difference of a long "
+    "run and a short one.",
+    "Bandwidth, requests per second and latency of an emulated machine say nothing about a real one, and are not shown. "
+    "Instruction counts do; how long an instruction takes depends on the processor.",
 )
 
 
@@ -103,10 +103,10 @@ def collect_others(results: Results, bench) -> None:
 
 
 def check(bench) -> None:
-    """No cost is negative: where one is, the difference of the runs was smaller than what varies from run to run."""
+    """A cost must be positive. Otherwise the difference of the runs was smaller than their variation."""
     for figure in bench.figures:
         if figure["unit"] != "%" and figure["value"] <= 0:
-            raise parse.Wrong(f"{figure['name']}: {figure['value']:g} is less than what varies from run to run. Run it again")
+            raise parse.Wrong(f"{figure['name']}: {figure['value']:g} is less than the variation from run to run. Run it again")
 
 
 def collect(results: Results, bench) -> None:
@@ -128,13 +128,13 @@ def aims(bench) -> Chapter:
         rows.append([figure["name"], f"{figure['value']:g} {figure['unit']}", limit,
                      "MISSED" if bench.missed(figure) else "met", figure.get("peer", "")])
     return Chapter("aims", "The aims", ["Each aim was set before it was measured."], [],
-                   [Table(["what", "counted", "aim", "", "beside"], rows)])
+                   [Table(["what", "counted", "aim", "", "compared with"], rows)])
 
 
 def found(results: Results) -> Chapter:
     (kernel, mode), text = list(results.found.items())[-1]
     return Chapter("found", "What the kernel finds",
-                   [f"Kernel {kernel}, IOMMU {mode}. Link speed and width are the emulator's."], listing=text)
+                   [f"Kernel {kernel}, IOMMU {mode}. Link speed and width are those of the emulator."], listing=text)
 
 
 def calls(results: Results) -> Chapter:
@@ -142,13 +142,14 @@ def calls(results: Results) -> Chapter:
     for kernel, found_calls in results.calls.items():
         rows = [[op, plots.size_name(size), str(call.submit), f"{call.doorbell:.1f}", f"{call.complete:.1f}",
                  f"{call.all:.1f}"] for (op, size), call in sorted(found_calls.items())]
-        tables.append(Table(["", "request", "submit", "doorbell, its share", "complete", "in all"], rows,
+        tables.append(Table(["", "request", "submit", "share of the doorbell", "complete", "total"], rows,
                             f"Kernel {kernel}. A poll that finds nothing: {results.idle[kernel]}."))
     return Chapter(
         "calls", "The library's calls",
-        ["The command's own objects, with the port that chooses at run time between mapped registers and a simulated drive. "
-         "Batches of 32 requests; only what runs in user space, and the kernel has no part in it. Waiting is not in these "
-         "figures. Requests of 512 bytes are not aligned to pages, and take the library's general path."], [], tables)
+        ["These are the command's own objects, with the port that chooses at run time between mapped registers and a simulated "
+         "drive. Requests come in batches of 32. Only user space is counted; the kernel has no part in it. Waiting is not "
+         "included in these figures. Requests of 512 bytes are not aligned to pages, so they take the library's general path."],
+        [], tables)
 
 
 LINES = (  # key, label, colour, style
@@ -201,13 +202,13 @@ def sweep(results: Results, out: pathlib.Path) -> Chapter:
                                  f"Instructions per I/O, kernel {kernel}, IOMMU {mode}"))
     return Chapter(
         "sweep", "By block size: fio, io_uring and spate on the same drive",
-        ["Sequential requests, 32 in flight; small ones that the kernel merges before they reach the drive count to its advantage. "
-         "fio 3.33 reads no clock, and submits and reaps in batches. Raw io_uring is a program that does nothing else: plain; "
-         "single (one issuer, deferred task work); half (the same, and waits for half of the requests); fixed (as single, with "
-         "buffers and file registered). Completions that the kernel polls for (IOPOLL) are left out: what it retires while it "
-         "polls is the emulated drive's matter. spate speedtest reads the clock for every request, which fio was told not to.",
-         "Over VFIO the speedtest was run, too, with as many requests. It polls without sleeping, so what it retires while it "
-         "waits is the emulated drive's matter, and is not shown: the last column has the library's calls."],
+        ["Requests are sequential, 32 in flight. If the kernel merges small ones before they reach the drive, this lowers its "
+         "cost. fio 3.33 reads no clock, and submits and reaps in batches. Raw io_uring is a program that does nothing else. Its "
+         "modes: plain; single (one issuer, deferred task work); half (as single, but waits for half of the requests); fixed (as "
+         "single, with buffers and file registered). Polling by the kernel (IOPOLL) is left out: what it retires while it polls "
+         "depends on the emulated drive. spate speedtest reads the clock for every request, which fio's options avoid.",
+         "Over VFIO, the speedtest ran the same number of requests. It polls without sleeping, so what it retires while it waits "
+         "depends on the emulated drive, and is not shown. The last column has the library's calls."],
         images, tables)
 
 
@@ -246,12 +247,11 @@ def ways(results: Results, out: pathlib.Path) -> Chapter:
     images.append(("ways.svg", "The ways of writing, by file system."))
     refusal = next(iter(results.refused.values()), "no answer")
     return Chapter(
-        "ways", "The ways of writing that people tried",
-        ["System 2's page and its readers tried these before somebody wrote a driver. dd's figures have the reading of "
-         "/dev/zero in them; buffered writes are counted until the data are on the drive. The memory that logic fills is RAM "
-         "that the kernel was told to leave alone, mapped from /dev/mem; a memfd stands for u-dma-buf, which Debian's kernels "
-         "do not have.",
-         f"O_DIRECT straight from that memory is refused, as on the page: \"{refusal}\"."], images, tables)
+        "ways", "Published ways of writing",
+        ["System 2's page and its readers tried these ways before a driver was written. dd's figures include reading /dev/zero. "
+         "Buffered writes are counted until the data are on the drive. The memory that logic fills is RAM that the kernel does "
+         "not use (mem=), mapped from /dev/mem. A memfd takes the place of u-dma-buf, which Debian's kernels do not have.",
+         f"The kernel refuses O_DIRECT from that memory, as the page says: \"{refusal}\"."], images, tables)
 
 
 RECORDINGS = (
@@ -309,18 +309,18 @@ def recordings(results: Results, out: pathlib.Path) -> Chapter:
                 parts.append([kernel, label, thousands(cost.user), thousands(cost.kernel), f"{cost.switches:.2f}",
                               f"{cost.interrupts:.2f}"])
     return Chapter(
-        "record", "Recording into exFAT, everything counted",
-        ["Writes of 1 MiB. While the processor idles, the emulator's clock runs as this machine's does: how often a recorder "
-         "that sleeps wakes up for a MiB depends on how fast the emulated drive is, which took several GB/s. The kernel writes onto the same "
-         "volume, in clusters of 1 MiB, and where the row says so onto what mkfs.exfat makes. A file that is there has its "
-         "clusters before; exfat.ko has no other way to reserve them.",
-         "spate has here a source that costs nothing: slots are full as soon as they are free, or when a stream of that rate "
-         "would have filled them. The thread that says so is counted. The last rows have sources with a cost of their own: a "
-         "pipe copies twice, and the synthetic sensor makes a CRC of every byte."],
+        "record", "Recording into exFAT, all instructions",
+        ["Writes have 1 MiB. While the processor idles, the emulator's clock follows this machine's clock: how often a recorder "
+         "that sleeps wakes up per MiB depends on the speed of the emulated drive, several GB/s. The kernel writes onto the same "
+         "volume, with clusters of 1 MiB, or, where the row says so, onto one formatted by mkfs.exfat. A file that is there has "
+         "its clusters already; exfat.ko has no other way to reserve them.",
+         "The source of spate costs nothing here: slots are full as soon as they are free, or when a stream of that rate would "
+         "have filled them. The thread that reports them is counted. The last rows have sources with their own cost: a pipe "
+         "copies twice, and the synthetic sensor computes a CRC of every byte."],
         [("record.svg", "Logarithmic. Green: spate; grey: no file system; brown: the kernel's exFAT.")],
         [Table(["", *(f"{kernel} {mode}" for kernel, mode in columns)], rows, "Instructions per MiB"),
          Table(["kernel", "", "user", "kernel", "context switches", "interrupts"], parts,
-               "Where the cost is, per MiB, IOMMU strict. To sleep and wake up once costs the kernel about 10 k.")])
+               "The parts of the cost, per MiB, IOMMU strict. Sleeping and waking up once costs the kernel about 10 k.")])
 
 
 def chapters(results: Results, bench, out: pathlib.Path) -> list[Chapter]:

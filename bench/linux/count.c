@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that processor 0 retires while a program runs, whoever's they are: the program's, its threads', the
- * kernel's, interrupts', and those of whatever else is awake. An idle processor retires none.
+ * Counts the instructions that processor 0 retires while a program runs: those of the program, its threads, the kernel,
+ * interrupts, and everything else that is awake. An idle processor retires none.
  *
  *   count LABEL PROGRAM ARGUMENTS...      prints "count LABEL user N kernel N switches N interrupts N"
  *
- * The last two are the machine's context switches and interrupts meanwhile: they say where the kernel's part comes
- * from.
+ * The last two are the machine's context switches and interrupts meanwhile. They show the causes of the kernel's part.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -49,7 +48,7 @@ static uint64_t value_of(int fd) {
   return value;
 }
 
-/* The first number of a line of /proc/stat: what happened since the machine started. */
+/* The first number of a line of /proc/stat: a count since the machine started. */
 static uint64_t happened(const char *name) {
   FILE *stat = fopen("/proc/stat", "re");
   char line[128];

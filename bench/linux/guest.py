@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two kernels of Debian's and its programs for arm64, as machines for tools/linux_guest.py. setup/install linux-bench
-fetches the packages."""
+"""Two of Debian's kernels and its programs for arm64, as machines for tools/linux_guest.py. setup/install linux-bench fetches the
+packages."""
 
 import lzma
 import pathlib
@@ -12,8 +12,8 @@ import program
 FOLDER = program.BUILD / "linux-bench"
 KERNELS = ("6.1", "6.12")
 LIBRARIES = "usr/lib/aarch64-linux-gnu"
-# What a kernel loads at the start, beyond what linux_guest loads; what these need is found in the modules themselves.
-# The CRCs are asked for by name when a file system is mounted.
+# The modules that a kernel loads at the start, in addition to those of linux_guest. Their own dependencies are found in the
+# modules. The CRCs are requested by name when a file system is mounted.
 MODULES = ["nvme", "exfat", "ext4", "crc32c_generic", "vfio-pci", "vfio_iommu_type1"]
 PROGRAMS = {
     "fio": "usr/bin/fio",
@@ -50,13 +50,13 @@ poweroff -f
 
 
 def depends(module: bytes) -> list[str]:
-    """The modules that one names as needed."""
+    """The modules on which a module depends."""
     found = re.search(rb"\0depends=([^\0]*)\0", module)
     return [name for name in found[1].decode().split(",") if name] if found else []
 
 
 def in_order(wanted: list[str], modules: dict[str, bytes]) -> list[str]:
-    """`wanted` and whatever they need, each after what it needs. What is not there is part of the kernel."""
+    """`wanted` and their dependencies, each after its dependencies. A module that does not exist is built into the kernel."""
     order: list[str] = []
 
     def visit(name: str) -> None:
@@ -72,7 +72,7 @@ def in_order(wanted: list[str], modules: dict[str, bytes]) -> list[str]:
 
 
 def kernel_files(version: str) -> tuple[bytes, dict[str, bytes]]:
-    """The kernel, and those of its modules that may be wanted."""
+    """The kernel, and those of its modules that may be needed."""
     found = sorted(FOLDER.glob(f"packages/linux-image-{version}.[0-9]*-arm64_*.deb"))
     assert len(found) == 1, f"{FOLDER} has {len(found)} packages of kernel {version}: setup/install linux-bench"
     kernel, modules = b"", {}
@@ -93,14 +93,14 @@ def needed_libraries(path: pathlib.Path) -> list[str]:
 
 
 def unpack(folder: pathlib.Path) -> None:
-    """Every package but the kernels, as one root file system on this machine."""
+    """Unpacks every package except the kernels, as one root file system on this machine."""
     for path in FOLDER.glob("packages/*.deb"):
         if not path.name.startswith("linux-image"):
             program.run("dpkg-deb", "--extract", path, folder)
 
 
 def programs(root: pathlib.Path) -> dict[str, bytes]:
-    """The programs with all shared libraries that they need, by their place in the guest."""
+    """The programs and their shared libraries: {path in the guest: content}."""
     files = {place: root / place for place in [*PROGRAMS.values(), *DATA.values(), "bin/busybox"]}
     files[LOADER] = root / LOADER
     waiting = [root / place for place in PROGRAMS.values()]
@@ -109,7 +109,7 @@ def programs(root: pathlib.Path) -> dict[str, bytes]:
             place = f"{LIBRARIES}/{name}"
             if place in files or name.startswith("ld-linux"):
                 continue
-            # Debian keeps some libraries in folders of their own.
+            # Debian keeps some libraries in separate folders.
             paths = [path for folder in (LIBRARIES, "lib/aarch64-linux-gnu", f"{LIBRARIES}/ceph")
                      if (path := root / folder / name).exists()]
             assert paths, f"no package has {name}"
@@ -119,7 +119,7 @@ def programs(root: pathlib.Path) -> dict[str, bytes]:
 
 
 def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
-    """Kernel and initial file system, made once from the packages as they are now."""
+    """Builds kernel and initial file system, unless they are up to date with the packages."""
     stamp, kernel, initial = (FOLDER / f"{name}-{version}" for name in ("built-from", "vmlinuz", "initial"))
     names = sorted(path.name for path in FOLDER.glob("packages/*.deb"))
     text = "\n".join(names) + INIT + repr((MODULES, PROGRAMS, DATA))
@@ -152,10 +152,10 @@ def own_programs() -> dict[str, bytes]:
 
 def run(version: str, script: str, drives: dict, folder: pathlib.Path, *, strict: bool, timeout_s: float,
         echo) -> linux_guest.Result:
-    """A machine of 1 GiB, 256 MiB of which the kernel leaves alone, with an IOMMU: `strict`, each request is mapped;
-    otherwise the kernel's drivers go past it. Its time is its instructions, one a nanosecond; while it idles, time passes as
-    this machine's does. If it jumped to the next timer instead (sleep=off), a request that takes this machine a
-    millisecond could take thirty seconds there, and the kernel would abort it. Drives take commands of 1 MiB."""
+    """A machine of 1 GiB, 256 MiB of which the kernel does not use, with an IOMMU. With `strict`, each request is mapped;
+    otherwise the kernel's drivers bypass it. Its time is its instructions, one per nanosecond. While it idles, time passes as
+    on this machine. If it jumped to the next timer instead (sleep=off), a request that takes this machine a millisecond could
+    take thirty seconds there, and the kernel would abort it. Drives take commands of 1 MiB."""
     words = "mem=768M" + ("" if strict else " iommu.passthrough=1")
     options = ["-smp", "1", "-icount", "shift=0,sleep=on", "-global", "nvme.mdts=8"]
     return linux_guest.run(script, drives, folder, files=own_programs(), iommu=True, memory="1G", boot_words=words,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In the place of the command's sensor (hosted/source/synthetic.c): one that costs nothing. Slots are full when they
- * are due, or without a rate as soon as they are free, as if logic had filled them; what is left of a recording's cost
- * is the recorder's, the target's, and that of one thread telling the other. As logic would, it tells of several at a
- * time.
+ * Replaces the command's sensor (hosted/source/synthetic.c) by one that costs nothing. Slots are full when they are
+ * due, or, without a rate, as soon as they are free, as if logic had filled them. The remaining cost of a recording is
+ * the recorder's, the target's, and that of one thread notifying the other. As logic would, it reports several slots at
+ * a time.
  */
 #include "source/source.h"
 
@@ -19,7 +19,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* True: there was room for all of it. */
+/* True: all of it had room. */
 static bool make(struct source *source, uint64_t *made, uint64_t until) {
   for (; *made < until; *made += source->config.slot_bytes) {
     if (source_claim(source, source->config.rate <= 0) == NULL) return false;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guest's console and its programs' JSON say, and what it comes to."""
+"""Parses the guest's console output and its programs' JSON, and computes the costs."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ IDLE = re.compile(r"^cost idle poll (\d+)$", re.M)
 
 
 class Wrong(Exception):
-    """The guest's answer is not what was asked for; the message says what is missing."""
+    """The guest's output is not complete. The message says what is missing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +40,7 @@ def counts(text: str) -> dict[str, Counts]:
 
 
 def cost(case: Case, found: dict[str, Counts]) -> Counts:
-    """Of one MiB: the long run less the short one, the median of the repetitions by their instructions."""
+    """The cost per MiB: the long run minus the short one. Of several repetitions, the one with the median instructions."""
     samples = []
     for repeat in range(case.repeats):
         try:
@@ -57,7 +57,7 @@ def failures(text: str) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """Instructions of one command in user space."""
+    """Instructions of one command, in user space."""
 
     submit: int
     doorbell: float
@@ -69,7 +69,7 @@ class Call:
 
 
 def calls(text: str) -> tuple[dict[tuple[str, int], Call], int]:
-    """By operation and size; and what a poll costs that finds nothing."""
+    """The costs by operation and size, and the cost of a poll that finds nothing."""
     callback, idle = CALLBACK.search(text), IDLE.search(text)
     found = {}
     for op, size, submit, doorbell, complete, batch in CALLS.findall(text):
@@ -83,12 +83,12 @@ def calls(text: str) -> tuple[dict[tuple[str, int], Call], int]:
 
 
 def section(text: str, word: str) -> str:
-    """The lines that begin with a word, without it."""
+    """The lines that begin with a word, without that word."""
     return "\n".join(re.findall(rf"^{word} ?(.*)$", text, re.M))
 
 
 def requests(document: str) -> int:
-    """How many requests a job of fio's, or of spate speedtest's, carried out."""
+    """How many requests a job of fio, or of spate speedtest, carried out."""
     jobs = json.loads(document)["jobs"]
     if len(jobs) != 1 or jobs[0].get("error", 0) != 0:
         raise Wrong(f"{len(jobs)} jobs, or one that failed")

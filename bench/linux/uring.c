@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least that io_uring costs: so many requests of one size in flight, one after the other in the file, each sent
- * again as soon as it is back, all that are back at a time with one system call. No clock is read and nothing is kept.
+ * The minimum cost of io_uring: a number of requests of one size in flight, one after the other in the file. Each is
+ * sent again as soon as it completes, and one system call handles all completions. Reads no clock, and keeps no
+ * results.
  *
  *   uring MODE read|write FILE REQUEST_BYTES DEPTH TOTAL_BYTES
  *
- *   plain       readv and writev, as anybody would begin
- *   single      the same, and the kernel told that one thread submits and waits (from 6.1 on)
+ *   plain       readv and writev, the obvious way
+ *   single      the same, with the flag that one thread submits and waits (Linux 6.1 and later)
  *   fixed       "single" with buffers and file registered
- *   half        "single", and waits until half of the requests are back
+ *   half        "single", but waits until half of the requests have completed
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +23,9 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 256u
-/* What is in one piece for the drive, too, where the kernel has huge pages: its best case. */
+/* Physically contiguous if the kernel has huge pages: the best case. */
 #define HUGE_BYTES ((size_t)2 << 20)
-/* Of Linux 6.1; liburing 2.3 may be older than the kernel. */
+/* New in Linux 6.1; liburing 2.3 may be older than the kernel. */
 #ifndef IORING_SETUP_SINGLE_ISSUER
 #define IORING_SETUP_SINGLE_ISSUER (1U << 12)
 #endif

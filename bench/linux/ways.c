@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ways of writing that people tried before they wrote their own driver, each as the little program that it was:
+ * The published ways of writing without an own driver, each as a small program:
  *
  *   ways METHOD FILE STEP_BYTES TOTAL_BYTES
  *
@@ -10,7 +10,7 @@
  *   memcpy       memcpy from there into an aligned buffer, write() with O_DIRECT
  *   sendfile     sendfile() from a buffer that is a file in memory, O_DIRECT
  *
- * "Memory that logic filled" lies above what the kernel was told to use (mem=), at 0x70000000.
+ * "Memory that logic filled" is above the memory that the kernel uses (mem=), at 0x70000000.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define LOGIC_ADDRESS 0x70000000
-/* In one piece for the drive, too, where the kernel has huge pages: its best case. */
+/* Physically contiguous if the kernel has huge pages: the best case. */
 #define HUGE_BYTES ((size_t)2 << 20)
 
 __attribute__((noreturn)) static void die(const char *what) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which programs execute which lines of the library, by gcov.
+"""Finds out with gcov which programs execute which lines of the library.
 
-A program's lines are kept until the program or the library changes."""
+The lines of a program are kept until the program or the library changes."""
 
 import gzip
 import hashlib
@@ -13,11 +13,11 @@ import program
 from mutants import judge, tree
 
 COUNTING = ("--coverage", "-fno-sanitize=all")
-COVERED_TIMES = 6.0  # a program that counts is slower
+COVERED_TIMES = 6.0  # a program compiled for coverage is slower
 
 
 class Coverage:
-    """lines[program][file]: the lines that the program executes. executable[file]: those that any could."""
+    """lines[program][file]: the lines that the program executes. executable[file]: the lines that have code."""
 
     def __init__(self, library: tree.Library):
         self.library = library
@@ -27,7 +27,7 @@ class Coverage:
         self.identity = hashlib.sha256("".join([library.headers, *map(library.original, library.files)]).encode()).hexdigest()
 
     def compile_one(self, file: str) -> None:
-        """An object that counts. gcov finds its notes by the object's name."""
+        """Compiles an object for coverage. gcov finds its notes by the object's name."""
         target = self._object(file)
         target.parent.mkdir(parents=True, exist_ok=True)
         text = self.library.original(file)
@@ -42,7 +42,7 @@ class Coverage:
         return (self.folder / "objects" / file).with_suffix(".o")
 
     def measure(self, test: tree.Program, baseline_s: float) -> None:
-        """Fills in the lines of one program."""
+        """Runs one program, and fills in its lines."""
         kept = self.folder / "lines" / f"{test.name}.json"
         identity = hashlib.sha256((self.identity + test.identity).encode()).hexdigest()
         if kept.exists() and (found := json.loads(kept.read_text()))["identity"] == identity:
@@ -54,19 +54,19 @@ class Coverage:
             environment = test.environment() | {"GCOV_PREFIX": str(folder / "counts")}
             ending = judge.run(folder / "program", test.words, environment, folder, COVERED_TIMES * baseline_s)
             if not ending.passed:
-                raise program.Failed([test.name], "failed when its lines were counted", ending.said)
+                raise program.Failed([test.name], "failed during the coverage run", ending.said)
             files = self._read(folder)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps({"identity": identity, "files": files}))
         self._take(test.name, files)
 
     def _read(self, folder: pathlib.Path) -> dict[str, list[list[int]]]:
-        """By file, the lines that ran and those that did not."""
+        """For each file, the lines that ran and those that did not."""
         counts = sorted((folder / "counts").rglob("*.gcda"))
         files: dict[str, list[list[int]]] = {}
         if not counts:
             return files
-        for count in counts:  # the notes have to lie beside the counts
+        for count in counts:  # the notes must be beside the counts
             notes = self.folder / "objects" / count.relative_to(folder / "counts" / str(self.folder / "objects").lstrip("/"))
             count.with_suffix(".gcno").symlink_to(notes.with_suffix(".gcno"))
         reports = folder / "reports"
@@ -87,8 +87,8 @@ class Coverage:
             self.executable[file] = sorted({*self.executable.get(file, []), *ran, *idle})
 
     def covering(self, file: str, line: int, function_start: int) -> list[str]:
-        """The programs that execute this line. A line without code of its own, as the second of a statement, belongs to the
-        last one above it in its function; one outside functions, as a table, to the whole file."""
+        """The programs that execute this line. A line without its own code, such as the second of a statement, counts as the
+        last line with code above it in its function. A line outside functions, such as a table, counts as the whole file."""
         above = [number for number in self.executable.get(file, []) if function_start <= number <= line]
         if function_start == 0:
             return [name for name, files in self.lines.items() if files.get(file)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which mutants there are, and the sample of them.
+"""Generates the mutants, and draws a sample of them.
 
-Each mutant has a key: a hash of the seed, its file, its function, its line before and after, and which of the lines in that
-function that read so it is. The sample are those with the lowest keys. So an edit draws other mutants of the edited lines
-only."""
+Each mutant has a key: a hash of the seed, its file, its function, the line before and after, and, if several lines of the
+function read the same, which of them it is. The sample consists of the mutants with the lowest keys. So an edit changes only the
+sampled mutants of the edited lines."""
 
 import contextlib
 import dataclasses
@@ -15,17 +15,17 @@ import re
 from universalmutator import mutator
 
 RULES = pathlib.Path(__file__).with_name("c.rules")
-# In this order, so that a comment in a string is none.
+# In this order, so that a string that looks like a comment is a string.
 STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*', re.DOTALL)
 FUNCTION = re.compile(r"^\w[^;=]*?\b(\w+)\(")
 
 
 @dataclasses.dataclass(frozen=True)
 class Mutant:
-    file: str  # from the root of the repository
-    line: int  # its number, from 1 on
+    file: str  # relative to the repository
+    line: int  # its number, from 1
     function_line: int  # the function's first one, or 0
-    original: str  # without comments and without blanks at its ends
+    original: str  # without comments, and without blanks at both ends
     mutated: str
     key: str
 
@@ -39,7 +39,7 @@ class Mutant:
 
 
 def without_comments(text: str) -> str:
-    """The same lines, with blanks in place of comments."""
+    """The same lines, with comments replaced by blanks."""
 
     def blank(match: re.Match) -> str:
         found = match[0]
@@ -49,7 +49,7 @@ def without_comments(text: str) -> str:
 
 
 def _functions(lines: list[str]) -> list[tuple[str, int]]:
-    """The function that each line is in, and its first line; nothing and 0 outside."""
+    """For each line, the function that contains it and the function's first line; an empty name and 0 outside functions."""
     found, now = [], ("", 0)
     for number, line in enumerate(lines, 1):
         if line[:1].isalpha() and not line.rstrip().endswith(";") and (name := FUNCTION.match(line)):
@@ -61,11 +61,11 @@ def _functions(lines: list[str]) -> list[tuple[str, int]]:
 
 
 def mutants_of(root: pathlib.Path, file: str, seed: int) -> list[Mutant]:
-    """All mutants of one file, those with the lowest keys first."""
+    """All mutants of one file, sorted by key."""
     source = without_comments((root / file).read_text())
     lines = [line.rstrip() + "\n" for line in source.splitlines()]
     functions = _functions(lines)
-    with contextlib.redirect_stdout(io.StringIO()):  # it says which rules it reads
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints the rules that it reads
         made = mutator.mutants_regexp(lines, [str(RULES)], ignorePatterns=[], ignoreStringOnly=True)
     seen: dict[tuple[str, str, str], int] = {}
     found = []
@@ -85,7 +85,7 @@ def _same_without_strings(one: str, other: str) -> bool:
 
 
 def mutated_text(root: pathlib.Path, mutant: Mutant) -> str:
-    """The file with the mutant's line in it."""
+    """The file's text with the mutant applied."""
     lines = without_comments((root / mutant.file).read_text()).splitlines()
     lines[mutant.line - 1] = mutant.mutated
     return "\n".join(lines) + "\n"
@@ -96,7 +96,7 @@ def module_of(file: str) -> str:
 
 
 def shares(root: pathlib.Path, files: list[str], count: int) -> dict[str, int]:
-    """How many of `count` mutants each module gets: by its lines of code, and one at least."""
+    """How many of `count` mutants each module gets: in proportion to its lines of code, and at least one."""
     sizes: dict[str, int] = {}
     for file in files:
         code = sum(1 for line in without_comments((root / file).read_text()).splitlines() if line.strip())

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of the gateware, judged by the tests that cover them.
+"""Runs the tests of the gateware on mutants, to find mutants that no test notices.
 
-    gateware.py --sample 100 --seed 1          a sample of all of rtl/
-    gateware.py --sample 5 --only fence        of one module
+    gateware.py --sample 100 --seed 1          a sample of the whole rtl/
+    gateware.py --sample 5 --only fence        a sample of one module
 
-docs/MUTANTS-RTL.md says how. Writes build/mutants/gateware.json; the status is not 0 when a mutant survived.
+docs/MUTANTS-RTL.md explains it. Writes build/mutants/gateware.json. The exit status is not 0 if a mutant survived.
 
-It goes in rounds. In each, every mutant that is alive meets its next test; what belongs to the same design is built once
-with all mutants in it. A mutant's tests are in the order of how many modules they contain, proofs first."""
+It works in rounds. In each round, every mutant that is alive is run with its next test. Mutants for the same design are built
+together, once. A mutant's tests are sorted by the number of modules that they contain, proofs first."""
 
 import argparse
 import collections
@@ -25,28 +25,28 @@ HERE = pathlib.Path(__file__).resolve()
 ROOT = HERE.parents[2]
 sys.path += [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "tests/rtl/support", "tests/rtl/cocotb")]
 
-import filelist  # noqa: E402: found by the line above
+import filelist  # noqa: E402: found through the line above
 import only as names  # noqa: E402
 import program  # noqa: E402
 from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402
 
 OUTPUT = ROOT / "build" / "mutants" / "gateware.json"
-BENCHES_MAX = 3  # of a mutant: those nearest to its module
-SLACK_S = 5  # of processor time, besides the factor
-FACTOR = 2.0  # a mutant may take so many times as long as no mutant
+BENCHES_MAX = 3  # per mutant: those with the fewest modules around its module
+SLACK_S = 5  # of processor time, in addition to the factor
+FACTOR = 2.0  # limit of a mutant's time, as a multiple of the time without a mutant
 
 
 @dataclasses.dataclass
 class Judged:
     number: int
     mutant: rtl_netlist.Mutant
-    tests: list = dataclasses.field(default_factory=list)  # those that are still to come
-    met: int = 0  # tests that it was in
+    tests: list = dataclasses.field(default_factory=list)  # tests that remain
+    met: int = 0  # tests that it was run with
     status: str = ""
     killer: str = ""
     reason: str = ""
     seconds: float = 0.0
-    recorded: str = ""  # why a person thinks that nobody can notice it
+    recorded: str = ""  # the recorded reason why it cannot be noticed
 
     def end(self, status: str, killer: str = "", reason: str = "") -> None:
         self.status, self.killer, self.reason = status, killer, reason
@@ -72,7 +72,8 @@ def _names_in(test) -> list[str]:
 
 
 def tests_of(module: str) -> list:
-    """The nearest first. Of the same design the proofs come first, which need no build."""
+    """The tests that contain the module, those with the fewest modules first. For the same design, proofs come first: they need
+    no build."""
     return list(_tests_of(module))
 
 
@@ -86,7 +87,7 @@ def _tests_of(module: str) -> list:
 
 @functools.cache
 def home(module: str) -> rtl_netlist.Module:
-    """The module with the parameters that it has in its nearest test."""
+    """The module with the parameters of the test that has the fewest modules."""
     for test in sorted(tests_of(module), key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Proof))):
         for found in test.design.modules:
             if found.name == module:
@@ -98,7 +99,7 @@ def home(module: str) -> rtl_netlist.Module:
 
 
 class Progress:
-    """By time, with an estimate from the mutants so far."""
+    """Prints the progress at intervals, with an estimate from the mutants so far."""
 
     def __init__(self, total: int):
         self.total, self.began, self.ended = total, time.monotonic(), 0
@@ -115,7 +116,7 @@ class Progress:
 
 
 class Judge:
-    """Of one sample."""
+    """Judges the mutants of one sample."""
 
     def __init__(self, judged: list[Judged], jobs: int, progress: Progress, output: pathlib.Path):
         self.judged, self.jobs, self.progress, self.output = judged, jobs, progress, output
@@ -126,7 +127,7 @@ class Judge:
                 alive = [one for one in self.judged if not one.status and one.tests]
                 if not alive:
                     return
-                if number == 2:  # what is simple to notice has died; a simulation takes longer than a comparison
+                if number == 2:  # easy mutants are killed by now; for the others, a comparison is faster than a simulation
                     list(pool.map(self._compare, alive))
                     alive = [one for one in alive if not one.status]
                 self.progress.say(f"round {number}: {len(alive)} mutants are alive")
@@ -142,7 +143,7 @@ class Judge:
         for one in alive:
             test = one.tests.pop(0)
             groups[test if isinstance(test, rtl_tests.Proof) else test.build].append((one, test))
-        # What is small first, and a mutant before the next build, so that something is known early.
+        # Small designs first, and each build's mutants before the next build, so that there are early results.
         waiting = sorted(groups.values(), key=lambda group: len(_names_in(group[0][1])))
         ready, pending = [], set()
         while waiting or ready or pending:
@@ -154,7 +155,7 @@ class Judge:
             write(self.judged, self.output, complete=False)
 
     def _prepare(self, group: list) -> list:
-        """What is to be done with each mutant of a group: (mutant, how it meets the test, limit)."""
+        """The jobs of a group: (mutant, function that runs the test on it, limit)."""
         test = group[0][1]
         return self._prepare_proof(group) if isinstance(test, rtl_tests.Proof) else self._prepare_bench(group)
 
@@ -186,7 +187,7 @@ class Judge:
 
     @staticmethod
     def _proof_baseline(proof: rtl_tests.Proof) -> float:
-        """Kept from run to run: it depends on the sources and the task only."""
+        """Kept between runs: it depends only on the sources and the task."""
         def make(path: pathlib.Path) -> None:
             path.write_text(str(_baseline(proof, functools.partial(rtl_tests.prove, proof, "", 0))))
 
@@ -211,16 +212,16 @@ class Judge:
 
 
 def _baseline(test, how) -> float:
-    """Processor time without a mutant. What fails then judges nothing."""
+    """Processor time without a mutant. A test that fails without a mutant cannot judge one."""
     verdict = how(3600)
     if verdict.ending != "passed":
         raise SystemExit(f"{test.test} fails without a mutant ({verdict.ending}). Run it by itself. If it passes, "
-                         "Yosys's netlist of a module is not what Verilator makes of it: leave that module out")
+                         "Yosys and Verilator do not agree about a module: leave that module out")
     return verdict.cpu_s
 
 
 def _notices(bench: rtl_tests.Testbench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
-    """With the replaced modules held in reset the bench must fail."""
+    """Checks that the bench fails if the replaced modules are held in reset."""
     replaced = {pathlib.PurePath(path).stem for path in sources}
     if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):
         return
@@ -237,7 +238,7 @@ def limit(baseline_s: float) -> int:
 
 
 def modules_of(only: str) -> list[str]:
-    """What ONLY names: a file or a folder of rtl/, or modules as in all commands of the gateware."""
+    """The modules that ONLY selects: a file or a folder of rtl/, or modules as in all commands of the gateware."""
     modules, path = rtl_sample.modules(), only.rstrip("/")
     files = {name: source for source in filelist.sources() for name in [pathlib.PurePath(source).stem]}
     found = [name for name in modules if path and f"{files[name]}/".startswith(f"{path}/")]
@@ -247,7 +248,7 @@ def modules_of(only: str) -> list[str]:
 def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
     modules = modules_of(only)
     if alone := [name for name in modules if not tests_of(name)]:
-        print(f"rtl  not judged, as only benches in C++ contain them: {', '.join(alone)}", flush=True)
+        print(f"rtl  not judged, because only C++ testbenches contain them: {', '.join(alone)}", flush=True)
     modules = [name for name in modules if name not in alone]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         pools = dict(zip(modules, pool.map(lambda name: rtl_netlist.pool(home(name), seed), modules)))
@@ -257,7 +258,7 @@ def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
 
 
 def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output: pathlib.Path = OUTPUT) -> list[dict]:
-    """The mutants of the sample as build/mutants/gateware.json has them."""
+    """Judges the sample. Returns the mutants as in build/mutants/gateware.json."""
     rtl_netlist.FOLDER.mkdir(parents=True, exist_ok=True)
     recorded = rtl_sample.recorded()
     rtl_sample.check_recorded(recorded, home)
@@ -272,7 +273,7 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output:
     for one in judged:
         if not one.status:
             if not one.met:
-                one.end("invalid", reason="in none of its tests")
+                one.end("invalid", reason="cannot be applied in any of its tests")
             elif one.recorded:
                 one.end("equivalent", reason=one.recorded)
             else:
@@ -282,7 +283,7 @@ def run(sample: int = 100, seed: int = 1, only: str = "", jobs: int = 2, output:
 
 
 def write(judged: list[Judged], output: pathlib.Path, complete: bool) -> list[dict]:
-    """Those that are judged so far, so that a run that was stopped has something to show."""
+    """Writes the mutants judged so far, so that a stopped run has results."""
     entries = [one.entry for one in judged if one.status]
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps({"complete": complete, "mutants": entries}, indent=1) + "\n")

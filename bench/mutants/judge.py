@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one test program within bounds, so that no mutant takes the machine's time, memory or disk."""
+"""Runs one test program with limits, so that no mutant uses up the machine's time, memory or disk."""
 
 import dataclasses
 import math
@@ -10,17 +10,17 @@ import time
 
 import program
 
-# Limits of one program. Its processor time counts, not the clock: a busy machine must not kill a mutant.
+# Limits of one program. They count processor time, not clock time: a busy machine must not kill a mutant.
 CPU_S_MIN, CPU_TIMES = 2, 4
-STALLED_S = 60  # without a moment of processor time: it waits for ever
-RESIDENT_BYTES = 2 << 30  # watched: tests reserve terabytes of address space for drives, and touch little of it
-FILE_BLOCKS = 8 << 20  # of 512 bytes: a file of 4 GiB; images of drives are sparse
+STALLED_S = 60  # without any processor time: it waits forever
+RESIDENT_BYTES = 2 << 30  # polled: tests reserve terabytes of address space for drives, but use little of it
+FILE_BLOCKS = 8 << 20  # of 512 bytes: 4 GiB per file; images of drives are sparse
 STARTS = 'ulimit -t "$1" && ulimit -f "$2" && ulimit -c 0 || exit 125; shift 2; exec "$@"'
 FILE_BYTES = FILE_BLOCKS * 512
 LOOK_S_MIN, LOOK_S_MAX = 0.002, 0.1
 ENDED, STALLED, TOO_LARGE = "ended", "stalled", "too large"
-KILLED = ("killed by SIGKILL, and not for one of its limits: if the machine is short of memory (`dmesg` says so), end other programs, "
-          "and start again")
+KILLED = ("killed by SIGKILL, but not by one of its limits: if the machine is short of memory (`dmesg` says so), end other "
+          "programs, and start again")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,19 +36,19 @@ def cpu_limit_s(baseline_s: float) -> int:
 
 
 def run(binary: pathlib.Path, words, environment: dict[str, str], folder: pathlib.Path, baseline_s: float) -> Ending:
-    """Runs it in `folder`, which is its TMPDIR, too. `baseline_s` is the processor time of the library as it is.
-    program.Failed if somebody else killed it: that is no answer."""
+    """Runs it in `folder`, which is also its TMPDIR. `baseline_s` is the processor time with the original library. program.Failed
+    if something else killed it: then there is no result."""
     cpu_s = cpu_limit_s(baseline_s)
     output = folder / "output"
     words = ["sh", "-c", STARTS, "sh", cpu_s, FILE_BLOCKS, binary, *words]
     environment = environment | {"TMPDIR": str(folder)}
     with open(output, "wb") as out, program.process(words, stdout=out, stderr=out, cwd=folder, env=environment) as started:
         why = _wait(started.pid)
-        os.killpg(started.pid, signal.SIGKILL)  # what it started and left behind, as a virtual machine
+        os.killpg(started.pid, signal.SIGKILL)  # processes that it left behind, such as a virtual machine
         _, status, used = os.wait4(started.pid, 0)
         started.returncode = os.waitstatus_to_exitcode(status)
     if program.is_ending():
-        raise program.Stopped  # it did not end by itself
+        raise program.Stopped  # a signal to the command ended it
     seconds = used.ru_utime + used.ru_stime
     computed = started.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and seconds >= cpu_s - 1
     if started.returncode == -signal.SIGKILL and why == ENDED and not computed:
@@ -57,11 +57,11 @@ def run(binary: pathlib.Path, words, environment: dict[str, str], folder: pathli
 
 
 def _wait(process: int) -> str:
-    """Waits until it has ended, stands still, or takes too much memory."""
+    """Waits until it has ended, stalls, or uses too much memory."""
     pause_s, used_ticks, moved = LOOK_S_MIN, -1, time.monotonic()
     while os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         state, now_ticks, resident_bytes = _look_at(process)
-        if now_ticks != used_ticks or state == "R":  # one that is ready to run waits for the machine
+        if now_ticks != used_ticks or state == "R":  # a process that is ready to run waits only for the machine
             used_ticks, moved = now_ticks, time.monotonic()
         if time.monotonic() - moved > STALLED_S:
             return STALLED
@@ -73,7 +73,7 @@ def _wait(process: int) -> str:
 
 
 def _look_at(process: int) -> tuple[str, int, int]:
-    """Its state, the processor time it has used, and the memory it has."""
+    """The process's state, its processor time, and its resident memory."""
     fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return fields[0], int(fields[11]) + int(fields[12]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
 

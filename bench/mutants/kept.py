@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that do not change while the files they come from do not, kept between runs: one JSON line each."""
+"""Keeps results between runs, as JSON lines. A result is valid as long as the files that it depends on do not change."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ class Kept:
                 try:
                     key, answer = json.loads(line)
                 except ValueError:
-                    continue  # the machine stopped while it was written
+                    continue  # the line was not written completely
                 self.answers[key] = answer
         self.file = open(path, "a", buffering=1)  # as long as the command runs
 

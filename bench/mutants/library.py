@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The half for src/: draw mutants of the library's C, run the tests that execute their lines, say which nobody noticed."""
+"""The half for src/: draws mutants of the library, runs the tests that execute their lines, and lists the survivors."""
 
 import argparse
 import concurrent.futures
@@ -14,18 +14,18 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:1] = [str(HERE.parents[2] / folder) for folder in ("bench", "tools")]
 
-import program  # noqa: E402: found by the line above
+import program  # noqa: E402: found through the line above
 from mutants import coverage, draw, judge, kept, recorded, show, tree  # noqa: E402
 
 RECORDED = program.ROOT / "tests/mutants.toml"
 OUT = tree.BUILD / "library.json"
 COVERED, KILLED, TIMED_OUT, SURVIVED = "sampled", "killed", "timed out", "survived"
-QUICK_S = 3.0  # of processor time, all programs together
+QUICK_S = 3.0  # of processor time, for all programs together
 INVALID, EQUIVALENT, RECORDED_AS = "invalid", "equivalent", "recorded"
 
 
 class Refused(Exception):
-    """The run cannot give an answer; str() says why and what to do."""
+    """The run cannot have a result. str() says why and what to do."""
 
 
 @dataclasses.dataclass
@@ -34,7 +34,7 @@ class Result:
     status: str
     killer: str = ""
     seconds: float = 0.0
-    reason: str = ""  # of the killer's last line, or why it is equivalent
+    reason: str = ""  # the killer's error, or why it is equivalent
     ran: tuple[str, ...] = ()
 
     def as_json(self) -> dict:
@@ -47,7 +47,7 @@ class Result:
 
 
 class Bench:
-    """The library, the programs, and what is known of them."""
+    """The library, the programs, and their kept results."""
 
     def __init__(self, jobs: int, answers: pathlib.Path = tree.BUILD / "kept"):
         if not (tree.BUILD / "made-of").exists():
@@ -61,7 +61,7 @@ class Bench:
         self.seconds: dict[str, float] = {}
 
     def each(self, work, items, what: str):
-        """work(item) of all, as they are done, in as many threads as there are jobs."""
+        """Yields work(item) of all items as they complete, in `jobs` threads."""
         items = list(items)
         progress = show.Progress(what, len(items))
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -73,14 +73,14 @@ class Bench:
                         yield progress, one.result()
                     progress.look()
             except BaseException:
-                pool.shutdown(cancel_futures=True)  # those that have begun end soon, or by a signal
+                pool.shutdown(cancel_futures=True)  # running jobs end soon, or by a signal
                 raise
         progress.end()
 
     # ---- which mutants ----
 
     def code(self, file: str, text: str) -> str:
-        """What a compiler makes of it; nothing if it does not compile."""
+        """A hash of the compiled code; empty if it does not compile."""
         key = "code", self.library.headers, repr(tree.STRICT), file, text
         if (known := self.codes.get(*key)) is None:
             with tree.scratch("code-") as folder:
@@ -92,7 +92,7 @@ class Bench:
         return known
 
     def sample_of(self, files: list[str], count: int, seed: int) -> tuple[list[draw.Mutant], list[Result]]:
-        """`count` mutants of these files that compile to something new, and those that did not."""
+        """`count` mutants of these files that compile to different code, and the mutants that did not."""
         candidates = sorted((m for file in files for m in draw.mutants_of(program.ROOT, file, seed)), key=lambda m: m.key)
         seen = {self.code(file, draw.without_comments(self.library.original(file))) for file in files}
         taken, dropped = [], []
@@ -110,7 +110,7 @@ class Bench:
         return taken, dropped
 
     def sample(self, wanted: list[str], count: int, seed: int) -> tuple[list[draw.Mutant], list[Result]]:
-        """The sample, or what of it lies in the files that are wanted."""
+        """The sample, limited to the wanted files."""
         taken, dropped = [], []
         modules = sorted({draw.module_of(file) for file in wanted})
         shares = draw.shares(program.ROOT, self.library.files, count)
@@ -130,7 +130,7 @@ class Bench:
     # ---- which programs ----
 
     def original_objects(self) -> list[pathlib.Path]:
-        """The library as it is, compiled as the mutants are."""
+        """The original library, compiled like the mutants."""
         folder = tree.BUILD / "originals"
 
         def compile_one(file):
@@ -153,7 +153,7 @@ class Bench:
             return judge.run(folder / "program", test.words, test.environment(), folder, baseline_s)
 
     def baseline(self) -> None:
-        """Every program passes with the library as it is, and takes so long."""
+        """Checks that every program passes with the original library, and measures its time."""
         objects = self.original_objects()
         everything = self.coverage.identity
 
@@ -161,7 +161,8 @@ class Bench:
             if (known := self.endings.get("baseline", everything, test.identity)) is None:
                 ending = self.run(objects, test, 60.0)
                 if not ending.passed:
-                    raise Refused(f"{test.name} fails without any mutation, so its failures would say nothing:\n{program.tail(ending.said)}")
+                    raise Refused(f"{test.name} fails without a mutation, so it cannot judge mutants:\n"
+                                  f"{program.tail(ending.said)}")
                 known = ending.seconds
                 self.endings.put(known, "baseline", everything, test.identity)
             self.seconds[test.name] = known
@@ -177,7 +178,7 @@ class Bench:
             progress.step()
 
     def order(self, mutant: draw.Mutant) -> list[tree.Program]:
-        """The programs that execute its line: those first that are fast, and execute little else."""
+        """The programs that execute its line. Programs that are fast and execute few other lines come first."""
         names = self.coverage.covering(mutant.file, mutant.line, mutant.function_line)
 
         def cost(name):
@@ -189,8 +190,8 @@ class Bench:
     # ---- the judgement ----
 
     def judge(self, mutant: draw.Mutant, most_s: float = math.inf) -> Result | draw.Mutant:
-        """Runs program after program, until one notices. The mutant itself if the rest would take the programs that have run
-        beyond `most_s` without a mutation."""
+        """Runs program after program until one notices the mutant. Returns the mutant itself if the remaining programs would
+        exceed `most_s`, measured without a mutation."""
         text = draw.mutated_text(program.ROOT, mutant)
         tests = self.order(mutant)
         seconds = 0.0
@@ -214,15 +215,15 @@ class Bench:
         return Result(mutant, SURVIVED, seconds=seconds, ran=tuple(test.name for test in tests))
 
     def judge_all(self, mutants: list[draw.Mutant], reasons: dict) -> list[Result]:
-        """The judgement of all; survivors are told as they appear. Most are noticed by quick programs, and the others wait
-        until all have met these."""
+        """Judges all mutants, and prints survivors at once. Quick programs notice most mutants. The others continue with the slow
+        programs after all have been run with the quick ones."""
         results, slow = [], []
         for progress, result in self.each(lambda mutant: self.judge(mutant, QUICK_S), mutants, "mutants, quick tests"):
             if isinstance(result, draw.Mutant):
                 slow.append(result)
             else:
                 results.append(self._look_up(result, reasons, progress))
-            progress.step(f", {len(slow)} go on")
+            progress.step(f", {len(slow)} continue")
         for progress, result in self.each(self.judge, slow, "mutants, all tests"):
             results.append(self._look_up(result, reasons, progress))
             progress.step(f", {sum(r.status == SURVIVED for r in results)} survive")
@@ -230,7 +231,7 @@ class Bench:
 
     @staticmethod
     def _look_up(result: Result, reasons: dict, progress: show.Progress) -> Result:
-        """What the list of equivalent mutants says of it."""
+        """Looks the mutant up in the list of equivalent mutants."""
         reason = reasons.get(result.mutant.identity)
         if reason is not None and result.status != SURVIVED:
             raise recorded.Wrong(f"{RECORDED.name} calls a mutant equivalent that {result.killer} notices: delete the entry.\n{result}")
@@ -242,7 +243,7 @@ class Bench:
 
 
 def _last_line(said: str) -> str:
-    """What the program said of the failure."""
+    """The program's error message."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     telling = [line for line in lines if "ERROR" in line or "error:" in line or "runtime error" in line]
     return (telling or lines or [""])[0][:200]
@@ -255,12 +256,12 @@ def files_of(only: str, files: list[str]) -> list[str]:
     name = only.rstrip("/")
     found = [file for file in files if file == name or file.startswith(name + "/")]
     if not found:
-        raise Refused(f"ONLY={only} is no C file of the library and no folder of it: as src/nvme/queue.c or src/exfat")
+        raise Refused(f"ONLY={only} must be a C file or a folder of the library, such as src/nvme/queue.c or src/exfat")
     return found
 
 
 def counted(results: list[Result]) -> dict[str, dict[str, int]]:
-    """By module, as show.table wants it."""
+    """Counts by module, for show.table."""
     counts: dict[str, dict[str, int]] = {}
     for result in results:
         count = counts.setdefault(draw.module_of(result.mutant.file), dict.fromkeys(show.COLUMNS, 0))
@@ -270,7 +271,7 @@ def counted(results: list[Result]) -> dict[str, dict[str, int]]:
 
 
 def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
-    """All of it. What build/mutants/library.json has."""
+    """Runs everything. Returns the document of build/mutants/library.json."""
     program.need_space(pathlib.Path(tempfile.gettempdir()), jobs * judge.FILE_BYTES, f"running {jobs} mutants at a time")
     reasons = recorded.read(RECORDED)
     recorded.check(program.ROOT, reasons)
@@ -279,7 +280,7 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
     print(f"drawing the sample of {count} mutants (seed {seed})", flush=True)
     mutants, dropped = bench.sample(wanted, count, seed)
     if not mutants:
-        raise Refused(f"the sample has no mutant in {only}: a greater N has, as N={4 * count}")
+        raise Refused(f"the sample has no mutant in {only}: choose a larger N, such as N={4 * count}")
     beside = bench.recorded_beside(mutants, wanted, reasons, seed)
     bench.baseline()
     bench.cover()
@@ -295,7 +296,7 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
             print(result)
     print("\n" + "\n".join(show.table(counted(everything))))
     took_s = sum(result.seconds for result in results)
-    print(f"{took_s / 60:.0f} minutes of processor time in tests; all of it: {OUT.relative_to(program.ROOT)}")
+    print(f"{took_s / 60:.0f} minutes of processor time in tests; results: {OUT.relative_to(program.ROOT)}")
     return document
 
 
@@ -303,7 +304,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="a C file or a folder of src/")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sample", type=int, default=400, help="how many mutants of all src/")
+    parser.add_argument("--sample", type=int, default=400, help="how many mutants of the whole src/")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     try:

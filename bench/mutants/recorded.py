@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/mutants.toml: mutants that no test can notice, each with the reason."""
+"""Reads tests/mutants.toml: mutants that no test can notice, each with a reason."""
 
 import pathlib
 import tomllib
@@ -10,11 +10,11 @@ FIELDS = ("file", "original", "mutated", "reason")
 
 
 class Wrong(Exception):
-    """The list does not fit the sources; str() says where and what to do."""
+    """The list does not match the sources. str() says where and what to do."""
 
 
 def read(path: pathlib.Path) -> dict[tuple[str, str, str], str]:
-    """The reason by file, line and mutated line."""
+    """{(file, line, mutated line): reason}."""
     found = {}
     for number, entry in enumerate(tomllib.loads(path.read_text()).get("equivalent", []), 1):
         missing = [name for name in FIELDS if not str(entry.get(name, "")).strip()]
@@ -22,13 +22,13 @@ def read(path: pathlib.Path) -> dict[tuple[str, str, str], str]:
             raise Wrong(f"{path.name}: entry {number} has no {', '.join(missing)}")
         identity = entry["file"], entry["original"].strip(), entry["mutated"].strip()
         if identity in found:
-            raise Wrong(f"{path.name}: entry {number} is there twice: {entry['original']}")
+            raise Wrong(f"{path.name}: entry {number} is a duplicate: {entry['original']}")
         found[identity] = entry["reason"].strip()
     return found
 
 
 def check(root: pathlib.Path, recorded: dict[tuple[str, str, str], str]) -> None:
-    """Wrong if an entry is of no mutant that the operators make today."""
+    """Raises Wrong if an entry is not among the mutants that the operators generate."""
     made: dict[str, set[tuple[str, str, str]]] = {}
     for file, original, mutated in recorded:
         if file not in made:
@@ -36,4 +36,4 @@ def check(root: pathlib.Path, recorded: dict[tuple[str, str, str], str]) -> None
             made[file] = {mutant.identity for mutant in draw.mutants_of(root, file, 0)} if there else set()
         if (file, original, mutated) not in made[file]:
             raise Wrong(f"tests/mutants.toml: no mutant of {file} is\n    {original} -> {mutated}\n"
-                        "The line has changed: look again whether its mutants are equivalent, and change or delete the entry.")
+                        "The line has changed: check again whether its mutants are equivalent, and change or delete the entry.")

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a mutant of rtl/ is proven to be the same as the original.
+"""Tries to prove that a mutant of rtl/ is equivalent to the original.
 
-Registers, memories and the modules inside are cut: their outputs become inputs, and their inputs outputs. What is left is
-combinational, and a SAT solver compares the mutant with the original. Equal means that all outputs and all next states are the
-same in every state, also in those that are never reached; so nothing can tell the two apart. A mutant that differs only in
-states that are never reached is not found here."""
+Registers, memories and inner modules are cut: their outputs become inputs, and their inputs outputs. The rest is combinational,
+and a SAT solver compares the mutant with the original. They are equal if all outputs and all next states are the same in every
+state, reachable or not. Then no test can tell them apart. A mutant that differs only in unreachable states is not found here."""
 
 import pathlib
 
@@ -13,7 +12,7 @@ import yowasp
 from mutants import rtl_netlist, rtl_tests
 
 LIMIT_S = 60  # of processor time
-MEMORY_BITS_MAX = 20000  # larger ones would become too many registers
+MEMORY_BITS_MAX = 20000  # larger memories would become too many registers
 SCRIPT = """{read}
 design -save base
 {original}rename {name} gold
@@ -29,7 +28,7 @@ hierarchy -top compared
 equiv_simple -undef -seq 1
 equiv_status -assert
 """
-# Names are kept of ports and registers only: equiv_make compares what has a name.
+# Only ports and registers keep their names, because equiv_make compares named wires.
 CUT = """memory_map {name}
 expose -evert {name}
 select -set registers {name}/t:$dff* {name}/t:$adff* {name}/t:$sdff* %u %u %x1:+[Q] {name}/w:* %i
@@ -38,7 +37,7 @@ rename -hide {name}/w:* @registers %d
 
 
 def proven(mutant: rtl_netlist.Mutant, module: rtl_netlist.Module) -> str:
-    """The reason, or nothing."""
+    """Returns the reason, or an empty text."""
     netlist = rtl_netlist.netlist(module)
     cell = next((name for name, cell in rtl_netlist.cells(netlist).items() if cell == mutant.cell), None)
     bits = sum(memory["width"] * memory["size"] for memory in netlist.get("memories", {}).values())

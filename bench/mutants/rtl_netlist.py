@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of modules of rtl/, made by Yosys's `mutate` pass, and sources in which they can be switched on.
+"""Generates mutants of modules of rtl/ with Yosys's `mutate` pass, and sources in which they can be switched on.
 
-A mutant is one change of one bit at one port of one cell: inverted, constant, or inverted while another bit has a value. Its
-cell is known by its place in the source, its type, and which of the cells of that place and type it is. So the same mutant is
+A mutant is one change of one bit at one port of one cell: inverted, constant, or inverted while another bit has a value. The cell
+is identified by its place in the source, its type, and its number among the cells of that place and type. So the same mutant is
 found again in the module with other parameters, in a flat design, and under FORMAL.
 
-`overlay()` writes sources that replace those of rtl/. A module there has the header of the original. Its body is the netlist
-that Yosys wrote, with all its mutants in it, and a selector; or the original, for parameters that no mutant is made for. The
-modules inside it are those of rtl/. The environment variable SPATE_MUTANT selects the mutant when the simulation begins; 0 is
-none. So one build of a bench serves all mutants of all modules in it."""
+`overlay()` writes sources that replace those of rtl/. A replacing module has the header of the original. Its body is the netlist
+from Yosys with all its mutants and a selector, or the original for parameters without mutants. The modules inside it are those of
+rtl/. The environment variable SPATE_MUTANT selects the mutant at the start of the simulation; 0 is none. So one build of a
+testbench serves all mutants of all modules in it."""
 
 import collections
 import dataclasses
@@ -26,11 +26,11 @@ import program
 import yowasp
 
 FOLDER = filelist.ROOT / "build" / "mutants" / "rtl"
-WORK = FOLDER / f"work-{os.getpid()}"  # of this process; removed when its mutants are judged
+WORK = FOLDER / f"work-{os.getpid()}"  # for this process; removed when its mutants are judged
 SELECTOR, SELECTOR_BITS = "spate_mutant", 16
-NOTICED = 2 ** SELECTOR_BITS - 1  # holds the replaced modules in reset: a bench that does not notice that notices nothing
-POOL = 400  # mutants that Yosys proposes for a module, of which the sample is drawn
-# A clock that a mutant stops or gates is no mistake that a designer makes, and a multiplexer in it would race.
+NOTICED = 2 ** SELECTOR_BITS - 1  # holds the replaced modules in reset: a bench that does not notice this notices no mutant
+POOL = 400  # mutants per module that Yosys generates; the sample is drawn from them
+# No mutants of clocks: a stopped or gated clock is not a realistic mistake, and a multiplexer in a clock would race.
 CLOCKS = {"CLK", "RD_CLK", "WR_CLK"}
 RESET_LOW, RESET_HIGH = re.compile(r"rst_n|resetn"), re.compile(r"reset_i$")
 OPTION = re.compile(r"-(mode|cell|port|portbit|ctrlbit|wire|wirebit|src) (\S+)")
@@ -41,10 +41,10 @@ MEANING = {"inv": "inverted", "const0": "always 0", "const1": "always 1", "cnot0
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A cell in whatever design the module is in."""
+    """A cell, in any design that contains the module."""
     src: str  # with the files' names only
-    kind: str  # of the cell, for instances the module
-    number: int  # among those of this place and kind
+    kind: str  # type of the cell; for instances, the module
+    number: int  # its number among the cells of this place and kind
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Mutant:
     mode: str
     port: str
     port_bit: int
-    control_bit: int | None  # of the same port
+    control_bit: int | None  # a bit of the same port
     file: str
     line: int
-    original: str  # the source of the cell
+    original: str  # the source text of the cell
     mutated: str
 
     @property
@@ -65,7 +65,7 @@ class Mutant:
         return f"{self.file}:{self.line}"
 
     def command(self, module: str, cell: str, number: int = 0) -> str:
-        """What makes it for Yosys: always, or while the selector has a number."""
+        """The Yosys command that applies it: always, or while the selector has this number."""
         control = f"-ctrlbit {self.control_bit} " if self.control_bit is not None else ""
         selected = f"-ctrl {SELECTOR} {SELECTOR_BITS} {number} " if number else ""
         return (f"mutate -mode {self.mode} {selected}-module {module} -cell {cell} -port {self.port} "
@@ -89,7 +89,7 @@ class Module:
 
 @dataclasses.dataclass(frozen=True)
 class Elaborated:
-    """A design's modules with their parameters, and by the place of an instance in each what is there."""
+    """A design's modules with their parameters, and for each module its instances by place."""
     modules: tuple[Module, ...]
     inside: dict[Module, dict[str, Module]]
 
@@ -104,7 +104,7 @@ def contents(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def made(path: pathlib.Path, make) -> pathlib.Path:
-    """The file, which make(path) writes if it is not there yet; its name says what it was made from."""
+    """Returns the file. make(path) writes it if it does not exist; its name identifies its sources."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         unfinished = path.with_name(f"{threading.get_ident()}-{path.name}")
@@ -114,7 +114,7 @@ def made(path: pathlib.Path, make) -> pathlib.Path:
 
 
 def yosys(script: str) -> None:
-    # Started in the repository, above all that it reads: its sandbox sees no other folder.
+    # Started in the repository, which contains all that it reads: its sandbox sees no other folder.
     program.run(yowasp.YOSYS, "-q", "-p", script, cwd=filelist.ROOT, env=yowasp.environment(), stderr=subprocess.STDOUT)
 
 
@@ -127,7 +127,7 @@ def below(path: pathlib.Path) -> str:
 
 @functools.cache
 def elaborate(top: str, values: tuple[str, ...], extra: tuple[str, ...]) -> Elaborated:
-    """As Verilator sees it."""
+    """The design as elaborated by Verilator."""
     files = filelist.needed_by(top, extra)
 
     def make(path: pathlib.Path) -> None:
@@ -168,12 +168,12 @@ def read(module: Module) -> str:
 
 
 def _bare(src: str) -> str:
-    """Places with the files' names only: SymbiYosys reads copies."""
+    """Places with file names only, because SymbiYosys reads copies."""
     return "|".join(sorted(part.rpartition("/")[2] for part in src.split("|")))
 
 
 def _kind(cell_type: str) -> str:
-    """slang adds the instance's place to a module's name."""
+    """The type without the instance's path, which slang appends to a module's name."""
     return cell_type if cell_type.startswith("$") else cell_type.lstrip("\\").split("$")[0]
 
 
@@ -182,7 +182,7 @@ def _natural(name: str) -> list:
 
 
 def cells(netlist: dict) -> dict[str, Cell]:
-    """By their names in one netlist. In a flat one the instances of a module are counted apart."""
+    """{name in the netlist: cell}. In a flat netlist, each instance of a module is counted separately."""
     seen: collections.Counter = collections.Counter()
     found = {}
     for name in sorted(netlist["cells"], key=_natural):
@@ -196,14 +196,14 @@ def cells(netlist: dict) -> dict[str, Cell]:
 
 @functools.cache
 def netlist(module: Module) -> dict:
-    """Of the module itself; what is in it are cells."""
+    """The netlist of the module itself. Inner modules are cells."""
     path = made(FOLDER / "netlists" / f"{module.label}.json", lambda path: yosys(f"{read(module)}; write_json {below(path)}"))
     return json.loads(path.read_text())["modules"][module.name]
 
 
 @functools.cache
 def flat_netlist(top: str, values: str, extra: tuple[str, ...]) -> dict:
-    """As SymbiYosys reads it."""
+    """The flat netlist as SymbiYosys reads it."""
     files = filelist.needed_by(top, extra)
     script = f"read_slang --threads 1 -DFORMAL=1 --top {top} {values} {' '.join(files)}; hierarchy -check -top {top}; proc"
     path = made(FOLDER / "netlists" / f"{top}-flat-{digest(values, *contents(tuple(files)))}.json",
@@ -212,8 +212,8 @@ def flat_netlist(top: str, values: str, extra: tuple[str, ...]) -> dict:
 
 
 def flat_name(mutant: Mutant, module: Module, flat: dict) -> str | None:
-    """The name in a flat design, with one instance of the module, of the cell that the mutant changes. Nothing if the
-    cells of that place are not as many as in the module by itself: then it cannot be told which is which."""
+    """The name, in a flat design with one instance of the module, of the cell that the mutant changes. None if that place has
+    another number of cells than in the module by itself: then the cells cannot be matched."""
     like = (mutant.cell.src, mutant.cell.kind)
     own = [cell for cell in cells(netlist(module)).values() if (cell.src, cell.kind) == like]
     there = [name for name, cell in cells(flat).items() if (cell.src, cell.kind) == like]
@@ -224,13 +224,13 @@ def flat_name(mutant: Mutant, module: Module, flat: dict) -> str | None:
 
 
 def is_there(mutant: Mutant, netlist_: dict, cell: str) -> bool:
-    """Whether a cell, with these parameters, has the bits that the mutant changes."""
+    """Whether a cell has the bits that the mutant changes, with these parameters."""
     width = len(netlist_["cells"][cell]["connections"].get(mutant.port, ()))
     return max(mutant.port_bit, mutant.control_bit or 0) < width
 
 
 def pool(module: Module, seed: int) -> list[Mutant]:
-    """Mutants of the module: the same ones until the module changes."""
+    """Mutants of the module. They stay the same until the module changes."""
     known = cells(netlist(module))
     path = made(FOLDER / "netlists" / f"{module.label}-{seed}.list", lambda path: yosys(
         f"{read(module)}; mutate -list {POOL} -seed {seed} -module {module.name} -o {below(path)}"))
@@ -258,7 +258,7 @@ def _mutant(module: str, cell: Cell, options: dict) -> Mutant:
 
 
 def source(src: str, module: str) -> tuple[str, int, str]:
-    """File, line and text of a cell: of its places the shortest in the module's own file."""
+    """File, line and text of a cell. If it has several places, the shortest in the module's own file."""
     own = next(path for path in filelist.sources() if path.endswith(f"/{module}.sv"))
     lines = (filelist.ROOT / own).read_text().splitlines()
     texts = []
@@ -282,7 +282,7 @@ def source(src: str, module: str) -> tuple[str, int, str]:
 
 
 def overlay(mutants: dict[int, Mutant], design: Elaborated, folder: pathlib.Path) -> tuple[dict[str, str], set[int]]:
-    """By the path of a source the path of what replaces it in this design, and the numbers of the mutants that are in it."""
+    """{path of a source: path of its replacement in this design}, and the numbers of the mutants in the replacements."""
     folder.mkdir(parents=True, exist_ok=True)
     by_module = collections.defaultdict(dict)
     for number, mutant in mutants.items():
@@ -319,7 +319,7 @@ def _netlist_with(module: Module, mutants: dict[int, Mutant], design: Elaborated
             continue
         inside = design.inside[module][name]
         chosen = f"{module.name}/c:{re.sub(r'[^A-Za-z0-9_.]', '?', name)}"
-        if inside.name in _generated():  # its ports are structs that Verilog cannot connect to: a netlist, too
+        if inside.name in _generated():  # its ports are structs, which Verilog cannot connect: use a netlist, too
             written.append(f"{written[0]}_{len(written)}")
             script += [f"rename {cell['type']} {written[-1]}", f"chtype -set {written[-1]} {chosen}"]
         else:
@@ -341,7 +341,7 @@ def has_reset(module: Module) -> bool:
 
 
 def _held(port: str, seen: dict) -> str:
-    """A port, and for a reset that comes in that it is held while NOTICED is selected."""
+    """The connection of a port. A reset input is held active while NOTICED is selected."""
     if seen["direction"] != "input":
         return port
     if RESET_LOW.search(port):
@@ -354,7 +354,7 @@ def _netlist_name(name: str, index: int) -> str:
 
 
 def _replacement(name: str, original: str, netlists: list[tuple[Module, str]]) -> str:
-    """The header of the original, and in it the netlist that has the parameters of the instance."""
+    """A module with the header of the original. It contains the netlist for the parameters of the instance."""
     header = original[:original.index("\n);") + 4]
     ports = netlist(netlists[0][0])["ports"]
     joined = ", ".join(f".{port}({port})" for port in ports)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which mutants of rtl/ are judged, and those of which a person has said why nobody can notice them.
+"""Draws the sample of the mutants of rtl/, and reads the recorded equivalent mutants.
 
-A module gets its share of the sample by how many of its lines became logic, and one at least. Within it the mutants are put in the order of
-a hash of the seed and of what they are, and those on lines of their own come first. Line numbers are not in it: an edit in
-one file draws others there, and hardly any elsewhere."""
+A module's share of the sample is in proportion to its lines that became logic, and at least one. Within a module, mutants are
+sorted by a hash of the seed and of the mutant, and mutants on different lines come first. The hash does not depend on line
+numbers: an edit in one file changes the sample of that file, and hardly that of others."""
 
 import dataclasses
 import hashlib
@@ -31,13 +31,13 @@ class Recorded:
 
 
 def modules() -> list[str]:
-    """All that are written here: what PeakRDL generates is not."""
+    """All modules that are written by hand, without those that PeakRDL generates."""
     return [pathlib.PurePath(path).stem for path in filelist.sources()
             if not path.endswith("_pkg.sv") and "/generated/" not in path]
 
 
 def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
-    """How many each gets of `count`; with fewer than there are modules the largest get one each."""
+    """How many of `count` each module gets. If there are fewer than modules, the largest get one each."""
     if count < len(sizes):
         return dict.fromkeys(sorted(sizes, key=lambda name: (-sizes[name], name))[:count], 1)
     total = sum(sizes.values())
@@ -51,7 +51,7 @@ def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
 
 
 def size(pool: list[rtl_netlist.Mutant]) -> int:
-    """Lines that became logic: of 1400 lines of microcode that is the one that reads it."""
+    """The number of lines that became logic: of 1400 lines of microcode, only the line that reads it."""
     return len({mutant.line for mutant in pool})
 
 
@@ -71,18 +71,18 @@ def recorded(path: pathlib.Path = RECORDED) -> list[Recorded]:
     entries = []
     for table in tables:
         if set(table) != {"module", "original", "mutated", "reason"} or not all(table.values()):
-            raise SystemExit(f"{path.name}: an entry needs module, original, mutated and reason, and has {sorted(table)}")
+            raise SystemExit(f"{path.name}: an entry needs module, original, mutated and reason, but has {sorted(table)}")
         entries.append(Recorded(**table))
     return entries
 
 
 def check_recorded(entries: list[Recorded], home) -> None:
-    """SystemExit if one is of a mutant that cannot be made any more. home(name) is the module with its parameters."""
+    """SystemExit if the mutant of an entry cannot be generated any more. home(name) is the module with its parameters."""
     for entry in entries:
         if not _can_be_made(entry, home):
-            raise SystemExit(f"{RECORDED.relative_to(filelist.ROOT)}: nothing in {entry.module} is now the mutant\n"
+            raise SystemExit(f"{RECORDED.relative_to(filelist.ROOT)}: {entry.module} no longer has the mutant\n"
                              f"  {entry.original}\n  {entry.mutated}\n"
-                             "Look at what the lines became, and change or remove the entry.")
+                             "Check the changed lines, and change or delete the entry.")
 
 
 def _can_be_made(entry: Recorded, home) -> bool:

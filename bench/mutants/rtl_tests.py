@@ -2,7 +2,7 @@
 """The tests that judge mutants of rtl/: cocotb benches and formal tasks, found where `make test-rtl` and `make formal` find
 them. What a test covers is every module below its top.
 
-Time limits are of the processor's time, so that a busy machine ends no test."""
+Time limits count processor time, so that a busy machine ends no test."""
 
 import contextlib
 import dataclasses
@@ -24,10 +24,10 @@ import runner
 import yowasp
 from mutants import rtl_netlist
 
-# Prints what the program and its children took of a processor, when it has ended.
+# Writes the processor time of the program and its children to a file, when it has ended.
 LIMITED = 'ulimit -t "$1"; file=$2; shift 2; "$@"; status=$?; times > "$file"; exit $status'
-OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell; by the kernel at a limit
-KILLED = ("{}, and not for its limit of processor time: if the machine is short of memory (`dmesg` says so), end other "
+OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell: sent by the kernel at a limit
+KILLED = ("{}, but not by its limit of processor time: if the machine is short of memory (`dmesg` says so), end other "
           "programs, and start again")
 TIMES = re.compile(r"(\d+)m([\d.]+)s")
 
@@ -36,11 +36,11 @@ TIMES = re.compile(r"(\d+)m([\d.]+)s")
 class Verdict:
     ending: str  # "passed", "failed", "over limit", or "no answer": nothing is known
     cpu_s: float
-    by: str = ""  # what failed
+    by: str = ""  # the test that failed
 
 
 @dataclasses.dataclass(frozen=True)
-class Bench:
+class Testbench:
     """One call of runner.run()."""
     test: str
     top: str
@@ -78,8 +78,8 @@ class Proof:
 
 
 def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str], cwd: pathlib.Path) -> tuple[int, float]:
-    """Status of the shell, and seconds of the processor. program.Failed or program.Stopped if somebody else ended it: that is
-    no answer."""
+    """Returns the status of the shell, and the processor time in seconds. program.Failed or program.Stopped if something else
+    ended it: then there is no result."""
     times = log.with_suffix(".times")
     words = ["/bin/sh", "-c", LIMITED, "sh", str(limit_s), str(times), *command]
     with open(log, "w") as file, program.process(words, cwd=cwd, env=env, stdout=file, stderr=subprocess.STDOUT) as started:
@@ -96,9 +96,9 @@ def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str],
 # ---- cocotb ----
 
 
-def benches() -> list[Bench]:
+def testbenches() -> list[Testbench]:
     """What the tests of tests/rtl would run: they are called with a runner that only takes notes."""
-    found: list[Bench] = []
+    found: list[Testbench] = []
 
     class Collector:
         def pytest_collection_finish(self, session):
@@ -111,7 +111,7 @@ def benches() -> list[Bench]:
                     item.obj(**parameters)
 
     def note(top, module, *, parameters=None, extra=(), name="", env=None):
-        found.append(Bench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env)))
+        found.append(Testbench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env)))
 
     real, runner.run = runner.run, note
     try:
@@ -144,8 +144,8 @@ class Simulator(runner.Verilator):
         return []
 
 
-def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
-    """The bench's top with these sources in place of rtl/'s. SystemExit with the log if it does not build."""
+def build(bench: Testbench, sources: dict[str, str], folder: pathlib.Path) -> None:
+    """Builds the bench's top with these sources in place of rtl/'s. SystemExit with the log if the build fails."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     files = [sources.get(path, path) for path in filelist.needed_by(bench.top, bench.extra)]
@@ -159,8 +159,8 @@ def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
         raise SystemExit(f"{runner.tail(log)}\n{bench.top} with mutants does not build: {error}") from error
 
 
-def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
-    """One bench on what was built there, with a mutant switched on; 0 is none."""
+def simulate(bench: Testbench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
+    """Runs one bench on the build in `folder`, with a mutant switched on; 0 is none."""
     place = folder / f"{bench.module}-{hashlib.sha256(repr(bench).encode()).hexdigest()[:8]}-{number}"
     place.mkdir(parents=True, exist_ok=True)
     simulator = Simulator()
@@ -176,12 +176,12 @@ def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> V
     return _simulated(simulator, bench, results)
 
 
-def _simulated(simulator: Simulator, bench: Bench, results: pathlib.Path) -> Verdict:
+def _simulated(simulator: Simulator, bench: Testbench, results: pathlib.Path) -> Verdict:
     if simulator.ended in OVER_LIMIT:
         return Verdict("over limit", simulator.cpu_s, bench.test)
     try:
         count, failed = cocotb_tools.runner.get_results(results)
-    except RuntimeError:  # an assertion of the bench's top ended the simulation
+    except RuntimeError:  # an assertion in the bench's top ended the simulation
         return Verdict("failed", simulator.cpu_s, bench.test)
     names = re.findall(r'<testcase name="([^"]+)"[^>]*>\s*<failure', results.read_text())
     if failed or simulator.ended or not count:
@@ -198,7 +198,7 @@ def _tasks() -> dict[str, formal.Task]:
 
 
 def proofs() -> list[Proof]:
-    """Covers are left out: a mutant that makes less reachable is noticed by the benches."""
+    """Without cover tasks: if a mutant makes something unreachable, the benches notice."""
     return [Proof(task.name) for task in _tasks().values() if task.mode != "cover"]
 
 
@@ -215,7 +215,7 @@ def command_in(proof: Proof, mutant: rtl_netlist.Mutant) -> str | None:
 
 
 def prove(proof: Proof, command: str, number: int, limit_s: int) -> Verdict:
-    """The task with a mutant made by `command`. Failing is a counterexample, or an induction that no longer holds."""
+    """Runs the task with the mutant of `command`. It fails with a counterexample, or if the induction no longer holds."""
     folder = rtl_netlist.WORK / "formal" / f"{proof.task_name}-{number}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people see: progress by time, survivors, and a table of modules."""
+"""Prints the progress, the survivors, and a table of modules."""
 
 import sys
 import time
 
-PLAIN_S = 10.0  # between two lines where there is no terminal
+PLAIN_S = 10.0  # between two lines without a terminal
 TERMINAL_S = 0.5
 WIDTH = 79
 
@@ -14,7 +14,7 @@ def minutes(seconds: float) -> str:
 
 
 class Progress:
-    """One line that is rewritten on a terminal; elsewhere a plain line each ten seconds."""
+    """On a terminal, one line that is rewritten. Elsewhere, a plain line every ten seconds."""
 
     def __init__(self, what: str, total: int, out=None, terminal: bool | None = None, now=time.monotonic):
         self.what, self.total, self.out, self.now = what, total, out or sys.stdout, now
@@ -23,12 +23,12 @@ class Progress:
         self.begun = self.shown = now()
 
     def step(self, note: str = "") -> None:
-        """One more is done. The note says how it stands."""
+        """One more is done. The note is added to the line."""
         self.done, self.note = self.done + 1, note
         self.look()
 
     def look(self) -> None:
-        """Shows how it stands, if that was long ago, or all is done."""
+        """Shows the progress, if the last time was long ago, or everything is done."""
         now, whole = self.now(), self.done == self.total
         if now - self.shown < (TERMINAL_S if self.terminal else PLAIN_S) and (self.ended or not whole):
             return
@@ -39,7 +39,7 @@ class Progress:
         self.out.flush()
 
     def say(self, line: str) -> None:
-        """A line that stays."""
+        """Prints a line that stays."""
         self.out.write(f"\r{'':<{WIDTH}}\r{line}\n" if self.terminal else line + "\n")
         self.out.flush()
 
@@ -53,7 +53,7 @@ COLUMNS = ("sampled", "invalid", "equivalent", "killed", "timed out", "survived"
 
 
 def table(counts: dict[str, dict[str, int]]) -> list[str]:
-    """By module: sampled are those that were judged; invalid and equivalent ones were replaced by others."""
+    """The table by module. `sampled` counts judged mutants; invalid and equivalent mutants were replaced by others."""
     rows = [("module", *COLUMNS, "noticed")]
     total = {column: sum(count[column] for count in counts.values()) for column in COLUMNS}
     for module, count in [*sorted(counts.items()), ("all", total)]:
@@ -63,6 +63,6 @@ def table(counts: dict[str, dict[str, int]]) -> list[str]:
 
 
 def percent(count: dict[str, int]) -> float:
-    """Noticed, of those that can be noticed."""
+    """The percentage of noticed mutants among those that can be noticed."""
     noticed = count["killed"] + count["timed out"]
     return 100.0 * noticed / max(1, noticed + count["survived"])

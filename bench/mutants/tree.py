@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests as CMake has built them (preset mutants), and the library with one source file replaced."""
+"""The tests that CMake has built (preset mutants), and the library with one source file replaced."""
 
 import dataclasses
 import hashlib
@@ -15,26 +15,26 @@ import program
 ROOT = program.ROOT
 BUILD = program.BUILD / "mutants"
 UNWANTED = ("-Werror", "-g")
-# Without warnings, but for what is no C.
+# Without warnings, except for code that is not valid C.
 STRICT = [f"-Werror={what}" for what in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-pointer-types")]
 
-REFUSED = re.compile(r"^\S+:\d+:(\d+:)? error: ", re.MULTILINE)  # GCC in English, of a place in the text
-CANNOT = "fatal error:"  # it was killed inside, or the disk is full
+REFUSED = re.compile(r"^\S+:\d+:(\d+:)? error: ", re.MULTILINE)  # GCC in English, for a place in the text
+CANNOT = "fatal error:"  # the compiler was killed, or the disk is full
 
 
 class Invalid(Exception):
-    """It does not compile."""
+    """The text does not compile."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A test: what it is linked of, and how it is started."""
+    """A test: the parts that it is linked from, and how to start it."""
 
     name: str
     parts: tuple[str, ...]
     words: tuple[str, ...]
     settings: tuple[tuple[str, str], ...]
-    identity: str  # a hash of all of that, without the library
+    identity: str  # a hash of all this, without the library
 
     def environment(self) -> dict[str, str]:
         return os.environ | dict(self.settings)
@@ -50,7 +50,7 @@ def programs() -> list[Program]:
             continue
         settings = next((p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT"), [])
         parts = tuple(part for part in parts_file.read_text().split(";") if part)
-        words = tuple(test["command"][3:])  # behind tools/run, its dash and the program
+        words = tuple(test["command"][3:])  # after tools/run, its dash and the program
         pairs = tuple(tuple(setting.split("=", 1)) for setting in settings)
         found.append(Program(test["name"], parts, words, pairs, _hash_of_parts(parts, words, pairs)))
     return found
@@ -80,7 +80,7 @@ def _content(path: pathlib.Path) -> bytes:
 
 
 class Library:
-    """The library's sources and how each is compiled."""
+    """The library's sources, and the compile command of each."""
 
     def __init__(self):
         commands = json.loads((BUILD / "compile_commands.json").read_text())
@@ -106,8 +106,8 @@ class Library:
         return mixed.hexdigest()
 
     def compile(self, file: str, text: str, object_file: pathlib.Path, *more: str) -> None:
-        """An object of a file of the library that reads as `text`. Invalid if the compiler refuses the text. A compiler that
-        was killed, or that could not write, has not judged the text: program.Failed or program.Stopped."""
+        """Compiles a file of the library with the content `text`. Invalid if the compiler rejects the text. If the compiler was
+        killed, or could not write, the text is not judged: program.Failed or program.Stopped."""
         words = [*self.commands[file], f"-I{(ROOT / file).parent}", *more]  # where its "internal.h" is
         words += ["-x", "c", "-c", "-", "-o", object_file]
         try:
@@ -123,7 +123,7 @@ class Library:
         raise program.Failed(words, program.ending(1), done.stderr)
 
     def code(self, file: str, text: str, folder: pathlib.Path) -> str:
-        """A hash of what an optimising compiler makes of it. Two texts with the same code cannot be told apart."""
+        """A hash of the optimised code. Two texts with the same code behave the same."""
         object_file = folder / "code.o"
         self.compile(file, text, object_file, "-O2", "-fno-sanitize=all")
         return hashlib.sha256(object_file.read_bytes()).hexdigest()
@@ -133,11 +133,11 @@ class Library:
 
 
 def link(objects: list[pathlib.Path], test: Program, to: pathlib.Path, *more: str) -> None:
-    """The test with these objects in place of the library's. Throughout gold: it takes a tenth of the others' time."""
+    """Links a test with these objects in place of the library's. Uses gold, which takes a tenth of the time of other linkers."""
     words = ["gcc", "-fuse-ld=gold", "-fsanitize=undefined", *more, *objects]
     program.run(*words, "-Wl,--start-group", *test.parts, "-Wl,--end-group", "-o", to, timeout_s=300)
 
 
 def scratch(prefix: str) -> tempfile.TemporaryDirectory:
-    """A folder for one mutant. Nothing of it stays."""
+    """A temporary folder for one mutant."""
     return tempfile.TemporaryDirectory(prefix=f"spate-{prefix}")

@@ -8,7 +8,7 @@ namespace testbench {
 namespace {
 
 constexpr uint64_t kPatience = 1'000'000;
-constexpr uint64_t kPause = 5'000; // longer than the doorbell of the completion head waits
+constexpr uint64_t kPause = 5'000; // longer than the core delays the doorbell of the completion head
 
 struct Stamps {
   uint64_t accepted = 0, doorbell = 0, fetch = 0, entry = 0, last_write = 0, response = 0;
@@ -59,8 +59,8 @@ Latency measure_latency(Testbench &testbench, bool memory_mode, unsigned command
     if (!testbench.board.run_until([&] { return stamps.response != 0; }, kPatience))
       testbench.board.fail("no response to a single command");
   };
-  one(Op::Read); // it waits for the drive to be brought up
-  // A read needs no data before it is sent, a write none after it is completed.
+  one(Op::Read); // waits for the bring-up of the drive
+  // A read needs no data before it is sent, and a write none after its completion.
   Latency sum;
   for (unsigned index = 0; index < commands; index++) {
     one(Op::Read);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the core itself takes for a command that meets an idle drive, in cycles at its pins.
+// The latency of the core itself, for a command to an idle drive, in cycles at its pins.
 #ifndef SPATE_BENCH_LATENCY_H
 #define SPATE_BENCH_LATENCY_H
 
@@ -14,7 +14,7 @@ struct Latency {
   double completion_to_response = 0; // the completion's last beat is taken … the response is taken
 };
 
-// The mean of so many commands, one after the other with pauses. All three clocks have the same period.
+// The mean of this many commands, one after the other with pauses. All three clocks have the same period.
 Latency measure_latency(Testbench &testbench, bool memory_mode, unsigned commands);
 
 } // namespace testbench

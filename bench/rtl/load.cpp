@@ -10,9 +10,9 @@ namespace testbench {
 namespace {
 
 constexpr uint32_t kBlockBytes = 512;
-constexpr std::size_t kAhead = 4;             // commands that wait at the core's door
-constexpr uint16_t kBuffers = 1024;           // memory mode: more than can be under way
-constexpr uint64_t kSpan = UINT64_C(1) << 30; // blocks that are used
+constexpr std::size_t kAhead = 4;             // commands that wait at the core's command port
+constexpr uint16_t kBuffers = 1024;           // memory mode: more than can be in flight
+constexpr uint64_t kSpan = UINT64_C(1) << 30; // range of blocks
 constexpr uint64_t kPatience = 10'000'000;    // cycles without a response
 
 } // namespace
@@ -30,7 +30,7 @@ bool LoadRunner::is_write(uint64_t number) const {
   return number * load_.command_bytes / load_.run_bytes % 2 == 0;
 }
 
-// Memory mode: where the data of a request are.
+// Memory mode: the address of a request's data.
 uint64_t LoadRunner::buffer(uint16_t tag) const {
   return kMemoryBase + static_cast<uint64_t>(tag % kBuffers) * load_.command_bytes;
 }
@@ -87,7 +87,8 @@ Rate LoadRunner::run(const Load &load) {
   const auto advance = [&](uint64_t until) {
     const bool in_time = testbench_.board.run_until(
         [&] {
-          // Work goes on after the last response that counts, so that what is measured never runs dry.
+          // Commands continue after the last response that counts, so that the core is busy during the whole
+          // measurement.
           while (testbench_.user.waiting() < kAhead)
             next_command();
           return responses_ >= until;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As much work as the core takes, of one kind, until so many bytes are done: what comes out is a rate.
+// Keeps the core busy with one kind of work until a number of bytes is done, and measures the rate.
 #ifndef SPATE_BENCH_LOAD_H
 #define SPATE_BENCH_LOAD_H
 
@@ -14,22 +14,22 @@ enum class Mix { Write, Read, Alternate };
 
 struct Load {
   Mix mix = Mix::Write;
-  uint32_t command_bytes = 4096; // of one request, which is one command of the drive
+  uint32_t command_bytes = 4096; // size of a request, which is one command of the drive
   bool random = false;           // block addresses; otherwise ascending
-  uint64_t warm_bytes = 1 << 20; // not measured
+  uint64_t warm_bytes = 1 << 20; // before the measurement
   uint64_t bytes = 16 << 20;     // measured
-  uint64_t run_bytes = 32 << 20; // Mix::Alternate: written, then read, and so on
+  uint64_t run_bytes = 32 << 20; // Mix::Alternate: bytes written, then read, and so on
 };
 
-// Data that went over the link, not what was answered for: so what is under way at the beginning and at the end does
-// not count as done.
+// Counts data that crossed the link, not data of completed requests: so data in flight at the beginning and at the end
+// does not distort the rate.
 struct Rate {
   double seconds = 0;
   uint64_t written_bytes = 0, read_bytes = 0;
   double bytes_per_s() const { return static_cast<double>(written_bytes + read_bytes) / seconds; }
 };
 
-// One after the other on the same testbench. `memory_mode`: data are in the memory, not in the streams.
+// Runs loads one after the other on the same testbench. `memory_mode`: data is in the memory, not in the streams.
 class LoadRunner {
 public:
   LoadRunner(Testbench &testbench, bool memory_mode);

@@ -3,9 +3,9 @@
 // The figures of one model: throughput stream|memory|ring GENERATION PART [quick]. A line of JSON for each measurement.
 // The model has a ring on chip, none (memory mode), or a ring in the memory of memory mode. PART:
 //
-//   core      what was built, and the latencies of the core itself
-//   random    commands of 4 KiB anywhere
-//   MPS       128, 256 or 512: streams, commands of 4 to 128 KiB, also by turns
+//   core      the parameters and the latencies of the core
+//   random    commands of 4 KiB at random addresses
+//   MPS       128, 256 or 512: streams, commands of 4 to 128 KiB, also in turns
 
 #include "bound.h"
 #include "latency.h"
@@ -29,7 +29,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 enum class Buffer { Chip, None, Memory };
 
-// As CMakeLists.txt has it, for the core and for the drive at the same address.
+// As in CMakeLists.txt; the core and the drive use the same address.
 RingPortConfig ring_in_memory() {
   RingPortConfig ring;
   ring.base = ring.bus_base = kMemoryBase;
@@ -85,8 +85,8 @@ struct Program {
     return core;
   }
 
-  // The least time in which the link can carry what went over it. At the beginning a packet is on its way in each
-  // direction, which may have left before.
+  // The shortest time in which the link can carry the measured data. At the beginning, a packet that left before may
+  // still be on its way in each direction.
   static double least_seconds(const LinkConfig &link, const Core &core, const Load &load, const Rate &rate) {
     const auto whole = [&link](uint64_t bytes) {
       return static_cast<double>(bytes - std::min<uint64_t>(bytes, link.payload_bytes));
@@ -100,11 +100,11 @@ struct Program {
     static constexpr const char *kNames[] = {"write", "read", "alternate"};
     const LinkConfig figures = link(payload_bytes);
     if (!testbench.board.run_until([this] { return testbench.link.idle() && testbench.bridge.idle(); }, kBringUpCycles))
-      testbench.board.fail("the link does not come to rest");
+      testbench.board.fail("the link does not become idle");
     testbench.link.configure(figures);
     testbench.drive.counters.in_flight_max = 0;
     const Rate rate = runner.run(load);
-    const Core core = core_for_bound(); // the queues' size is known by now
+    const Core core = core_for_bound(); // the size of the queues is known by now
     std::printf("{\"mix\": \"%s\", \"bytes\": %u, \"random\": %s, \"mps\": %u, \"mrrs\": %u, \"generation\": %u, "
                 "\"rate\": %.0f, \"seconds\": %.9f, \"least_seconds\": %.9f, \"payload_limit\": %.0f, "
                 "\"in_flight_max\": %u, \"written_bytes\": %" PRIu64 ", \"read_bytes\": %" PRIu64 "}\n",
@@ -123,7 +123,7 @@ struct Program {
         load.command_bytes = bytes;
         load.warm_bytes = 2 * kMiB;
         load.bytes = quick ? 2 * kMiB : 8 * kMiB;
-        // By turns: one whole turn of each, wherever in it the measurement begins.
+        // In turns: one whole turn of each, wherever in a turn the measurement begins.
         load.run_bytes = quick ? 8 * kMiB : 128 * kMiB;
         if (mix == Mix::Alternate) load.bytes = 2 * load.run_bytes;
         measure(load, payload_bytes);

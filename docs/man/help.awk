@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Help texts of spate as scdoc. Of the commands' texts, one file a command and named after it, it makes the chapters
-# COMMANDS and COMMON OPTIONS; with -v overview=1, of the text of spate --help the text alone. A line that begins with two
-# blanks and a dash is an option, and the indented lines after it belong to it. Other indented lines are examples. An
-# option that more than half of the commands have in the same words is described once, and named at each of them.
+# Converts help texts of spate to scdoc. Each input file holds the help text of one command and is named after it. The
+# output is the chapters COMMANDS and COMMON OPTIONS; with -v overview=1, the input is the text of spate --help and the
+# output is that text alone. A line that begins with two blanks and a dash is an option, and the indented lines after it
+# belong to it. Other indented lines are examples. An option that more than half of the commands have in the same words is
+# described once, and only named at each command.
 
 function escaped(text) {
   gsub(/[\\*_]/, "\\\\&", text)
   return text
 }
 
-# Bold what is typed as it stands, underlined what somebody fills in.
+# Makes literal words bold and placeholders underlined.
 function names(text) {
   text = escaped(text)
   gsub(/[A-Z][A-Z0-9]*/, "_&_", text)
@@ -23,13 +24,14 @@ function usage(text) {
   return "*" substr(text, 1, RLENGTH) "*" names(substr(text, RLENGTH + 1))
 }
 
-# Text of one paragraph; its first character must not mean a list or a heading.
+# One paragraph of text. Its first character is escaped if it would begin a list or a heading.
 function paragraph(text) {
   text = escaped(text)
   return (text ~ /^[-#;.|]/ ? "\\" : "") text "\n"
 }
 
-# "--block SIZE   of a request": two blanks end a value. In "--random, --sequential where to" the options have none.
+# Splits an option's line into term and text. "--block SIZE   of a request": two blanks end a value. In "--random,
+# --sequential where to" the options have no value.
 function option(line) {
   match(line, /^-[^ ,=]+(, -[^ ,=]+)*(=[^ ]+| [^ ]+(  |$)| [A-Z][A-Z0-9|.]*( |$))?/)
   term = substr(line, 1, RLENGTH)
@@ -79,7 +81,7 @@ function common(c, b) {
   return kinds[c, b] == "option" && 2 * having[texts[c, b]] > commands
 }
 
-# The command's text, with the common options named where the first of them stands.
+# Prints a command's text, and names its common options at the place of the first of them.
 function print_command(c,    b, line) {
   for (b = 1; b <= blocks[c]; b++)
     if (common(c, b)) line = (line == "" ? "Common options: " : line ", ") terms[c, b]

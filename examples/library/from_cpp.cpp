@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in C++: its clock, and the header of a chunk that proves itself.
+// The library in C++: checks the clock, then seals a chunk and reads its header back.
 #include <array>
 #include <cstdint>
 #include <cstdio>

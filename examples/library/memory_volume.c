@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library in a program of your own, on a block device of your own: memory. It makes an exFAT volume there, mounts
- * it, and prints what is free. docs/INSTALL-LIBRARY.md shows the ways to build it.
+ * The library in your own program, on your own block device: here an array in memory. The program makes an exFAT volume
+ * in it, mounts it, and prints the free space. docs/INSTALL-LIBRARY.md shows the ways to build it.
  */
 #include <inttypes.h>
 #include <spate/clock.h>
@@ -14,7 +14,7 @@
 #define MEDIUM_BYTES (64u << 20)
 
 static uint8_t medium[MEDIUM_BYTES];
-static struct spate_io *finished; /* by submit(), and not yet told by poll() */
+static struct spate_io *finished; /* requests that submit() has carried out and poll() has not reported yet */
 
 static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   uint8_t *at = medium + (io->lba << BLOCK_SHIFT);

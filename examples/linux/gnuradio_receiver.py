@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A GNU Radio flow graph that records its samples through a ring, where `blocks.file_sink(...)` would be.
+"""A GNU Radio flow graph that records its samples through a ring instead of `blocks.file_sink(...)`.
 
     spate record rec.img iq.cf32 --from ring:receiver &
     python3 gnuradio_receiver.py receiver 10000000
@@ -13,7 +13,7 @@ from gnuradio import analog, blocks, gr
 
 
 class ring_sink(gr.sync_block):
-    """Complex samples into a ring. `live`: it does not hold the flow graph back, but counts what it loses."""
+    """Writes complex samples into a ring. `live`: never blocks the flow graph, and counts the samples it loses."""
 
     def __init__(self, name: str, live: bool = False):
         gr.sync_block.__init__(self, "ring_sink", [numpy.complex64], None)
@@ -33,7 +33,7 @@ class ring_sink(gr.sync_block):
 def main(name: str, samples: int) -> None:
     graph = gr.top_block()
     tone = analog.sig_source_c(10e6, analog.GR_COS_WAVE, 1e6, 1.0)
-    sink = ring_sink(name)  # GNU Radio does not keep a block in Python alive by itself
+    sink = ring_sink(name)  # keep a reference: GNU Radio does not keep a Python block alive
     graph.connect(tone, blocks.head(gr.sizeof_gr_complex, samples), sink)
     graph.run()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A GStreamer pipeline whose last element is a ring, where `filesink location=camera.raw` would be.
+"""A GStreamer pipeline that ends in a ring instead of `filesink location=camera.raw`.
 
     spate record rec.img camera.raw --from ring:camera &
     python3 gstreamer_camera.py camera "videotestsrc num-buffers=100 ! video/x-raw,format=GRAY16_LE,width=1920,height=1080"
@@ -24,7 +24,7 @@ def main(name: str, pipeline: str) -> None:
             buffer = sample.get_buffer()
             whole, memory = buffer.map(Gst.MapFlags.READ)
             assert whole
-            ring.write(memory.data, timeout_s=None)  # 0 for a source that is live: it drops whole frames then
+            ring.write(memory.data, timeout_s=None)  # for a live source use 0, which drops whole frames instead of waiting
             buffer.unmap(memory)
     line.set_state(Gst.State.NULL)
 

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Joins what several recorders recorded at once into one file of chunks (spate/chunk.h), in order, and says what is missing.
+"""Joins the clips of several recorders into one file of chunks (spate/chunk.h), in order, and reports what is missing.
 
     spate extract one.img clip.raw one.raw
     spate extract two.img clip.raw two.raw
     python3 join.py joined.raw one.raw two.raw
 
-Chunks of one stream, dealt out to several recorders, are joined by their numbers. Clips of several streams are joined by
-the times in their headers: the recorders' clocks must agree. A chunk that two recorders have is taken once.
+If one stream was distributed over several recorders, its chunks are ordered by their numbers. Clips of several streams
+are ordered by the times in the chunk headers, so the recorders' clocks must agree. A chunk that two recorders have is
+written once.
 
-The headers are checked here, and the data are not: `spate verify` did that on the volume.
-Exit status: 0 nothing is missing, 1 something is, or a file cannot be read, 2 the clips cannot be joined.
+This program checks the headers, not the data: `spate verify` checks the data on the volume.
+Exit status: 0 nothing is missing; 1 something is missing, or a file cannot be read; 2 the clips cannot be joined.
 """
 
 import argparse
@@ -26,7 +27,7 @@ COPY_BYTES = 16 << 20
 
 
 def crc_table() -> list[int]:
-    """CRC-32C (Castagnoli), of each byte."""
+    """The CRC-32C (Castagnoli) of each byte value."""
     table = []
     for byte in range(256):
         for _ in range(8):
@@ -54,11 +55,11 @@ class Chunk:
     offset_bytes: int
     bytes: int
     data_crc: int
-    lost_pieces: int  # by the source, of all before this one; its numbers go on over them
+    lost_pieces: int  # how many pieces the source has lost before this chunk; chunk numbers do not count them
 
 
 def chunk_at(raw: bytes, clip: pathlib.Path, offset_bytes: int) -> Chunk | None:
-    """None: this is no header, or a damaged one."""
+    """Returns None if `raw` is not a header, or a damaged one."""
     if len(raw) < HEADER.size or raw[:8] != MAGIC:
         return None
     _, stream, number, length, data_crc, lost_pieces, time_ns, crc = HEADER.unpack(raw)
@@ -68,7 +69,7 @@ def chunk_at(raw: bytes, clip: pathlib.Path, offset_bytes: int) -> Chunk | None:
 
 
 class Report:
-    """What is not as it should be, a line each."""
+    """Prints a line for each defect, and counts the lines."""
 
     def __init__(self):
         self.lines = 0
@@ -79,7 +80,8 @@ class Report:
 
 
 def chunks_of(clip: pathlib.Path, report: Report) -> list[Chunk]:
-    """The chunks of a clip. Where a header is damaged, the next one is one chunk on: all but the last have one size."""
+    """Returns the chunks of a clip. All chunks but the last have one size, so the header after a damaged one is found
+    one chunk further on."""
     chunks: list[Chunk] = []
     at, end = 0, clip.stat().st_size
     with open(clip, "rb") as file:
@@ -98,13 +100,13 @@ def chunks_of(clip: pathlib.Path, report: Report) -> list[Chunk]:
     return chunks
 
 
-def without_twins(chunks: list[Chunk], report: Report) -> list[Chunk]:
-    """Of the chunks that several recorders have, one each."""
+def without_duplicates(chunks: list[Chunk], report: Report) -> list[Chunk]:
+    """Keeps one copy of each chunk that several recorders have."""
     kept: dict[tuple[bytes, int], Chunk] = {}
     for chunk in chunks:
-        twin = kept.setdefault((chunk.stream, chunk.number), chunk)
-        if (twin.bytes, twin.data_crc) != (chunk.bytes, chunk.data_crc):
-            report.say(f"{chunk.clip}: chunk {chunk.number} differs from the one in {twin.clip}, which is taken")
+        first = kept.setdefault((chunk.stream, chunk.number), chunk)
+        if (first.bytes, first.data_crc) != (chunk.bytes, chunk.data_crc):
+            report.say(f"{chunk.clip}: chunk {chunk.number} differs from the one in {first.clip}, which is used")
     return list(kept.values())
 
 
@@ -113,12 +115,12 @@ def ordered(chunks: list[Chunk]) -> list[Chunk]:
         return sorted(chunks, key=lambda chunk: chunk.number)
     for chunk in chunks:
         if chunk.time_ns == 0:
-            raise ValueError(f"{chunk.clip}: chunk {chunk.number} has no time, and clips of several streams have no other order")
+            raise ValueError(f"{chunk.clip}: chunk {chunk.number} has no time, so clips of several streams cannot be ordered")
     return sorted(chunks, key=lambda chunk: (chunk.time_ns, chunk.stream, chunk.number))
 
 
 def check_streams(chunks: list[Chunk], report: Report) -> None:
-    """Numbers that are missing between the first and the last of a stream, and clocks that were set back meanwhile."""
+    """Reports the numbers that are missing between a stream's first and last chunk, and times that go back."""
     streams = collections.defaultdict(list)
     for chunk in chunks:
         streams[chunk.stream].append(chunk)
@@ -143,19 +145,19 @@ def write(chunks: list[Chunk], to: pathlib.Path) -> None:
                 files[chunk.clip].seek(chunk.offset_bytes)
                 left = chunk.bytes
                 while left > 0:
-                    piece = files[chunk.clip].read(min(left, COPY_BYTES))
-                    if not piece:
+                    data = files[chunk.clip].read(min(left, COPY_BYTES))
+                    if not data:
                         raise OSError(f"{chunk.clip} became shorter while it was read")
-                    out.write(piece)
-                    left -= len(piece)
+                    out.write(data)
+                    left -= len(data)
     finally:
         for file in files.values():
             file.close()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Joins clips of chunks into one file, and says what is missing.")
-    parser.add_argument("joined", type=pathlib.Path, help="the file to make; it must not be there yet")
+    parser = argparse.ArgumentParser(description="Joins clips of chunks into one file, and reports what is missing.")
+    parser.add_argument("joined", type=pathlib.Path, help="the file to make; it must not exist yet")
     parser.add_argument("clips", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
     report = Report()
@@ -163,7 +165,7 @@ def main() -> int:
         found = [chunk for clip in arguments.clips for chunk in chunks_of(clip, report)]
         if not found:
             raise ValueError("the clips are empty")
-        chunks = ordered(without_twins(found, report))
+        chunks = ordered(without_duplicates(found, report))
         check_streams(chunks, report)
         write(chunks, arguments.joined)
     except (ValueError, OSError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera of 2 MiB frames that writes them where the recorder takes them: nothing is copied.
+"""A camera of 2 MiB frames that writes them straight into the recorder's ring: nothing is copied.
 
     spate record rec.img camera.raw --from ring:camera &
     python3 numpy_camera.py camera 100
@@ -11,11 +11,11 @@ import time
 import numpy
 import spate_ring
 
-HEIGHT, WIDTH = 1024, 1024  # of 16 bits: 2 MiB, a slot
+HEIGHT, WIDTH = 1024, 1024  # pixels of 16 bits: 2 MiB, one slot
 
 
 def expose(frame: numpy.ndarray, number: int) -> None:
-    """What a driver's read-into-this-buffer call would do."""
+    """Stands for a driver's call that reads a frame into a given buffer."""
     numpy.add.outer(numpy.arange(HEIGHT, dtype=numpy.uint16), numpy.arange(WIDTH, dtype=numpy.uint16), out=frame)
     frame += numpy.uint16(number)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A camera that writes its frames where the recorder takes them: ring_camera NAME FRAMES
+ * A camera that writes its frames straight into the recorder's ring: ring_camera NAME FRAMES
  *
  *   spate record rec.img camera.raw --from ring:camera &
  *   ring_camera camera 100
@@ -13,7 +13,7 @@
 #define FRAME_BYTES (UINT32_C(2) << 20)
 #define SLOTS       8u
 
-/* What a driver's read-into-this-buffer call would do. */
+/* Stands for a driver's call that reads a frame into a given buffer. */
 static void expose(uint16_t *frame, unsigned number) {
   for (unsigned pixel = 0; pixel < FRAME_BYTES / sizeof *frame; pixel++)
     frame[pixel] = (uint16_t)(pixel * 7u + number);
@@ -25,7 +25,7 @@ int main(int count, char **words) {
   if (count != 3) return 2;
   int error = spate_ring_create(&ring, words[1], FRAME_BYTES, SLOTS);
   for (unsigned number = 0; error == 0 && number < strtoul(words[2], NULL, 10); number++) {
-    void *slot = spate_ring_claim(ring, -1); /* 0, and spate_ring_lost(), for a camera that cannot wait */
+    void *slot = spate_ring_claim(ring, -1); /* a camera that cannot wait uses 0 and spate_ring_lost() */
     if (slot == NULL) break;
     expose(slot, number);
     error = spate_ring_publish(ring, FRAME_BYTES);

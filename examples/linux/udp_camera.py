@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera that sends its frames as datagrams, and knows nothing of Spate.
+"""A camera that sends its frames as UDP datagrams. It uses nothing of Spate.
 
     spate record rec.img camera.raw --from udp:5000 --size 50MiB &
     python3 udp_camera.py 127.0.0.1 5000 50
@@ -22,7 +22,7 @@ def main(host: str, port: int, frames: int) -> None:
             for at in range(0, FRAME_BYTES, DATAGRAM_BYTES):
                 link.send(frame[at : at + DATAGRAM_BYTES])
                 if at % (8 * DATAGRAM_BYTES) == 0:
-                    time.sleep(0.001)  # spread over the frame's time, as a sensor's lines are
+                    time.sleep(0.001)  # spread the datagrams over the frame time, as a sensor spreads its lines
 
 
 main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A board that is a Linux machine: what ports/board.h promises to the applications, on a drive in user space. The
- * command line names the drive and holds the board's arguments:
+ * A Linux machine as a board: implements ports/board.h for the applications, on a drive in user space. The command line
+ * names the drive and the board's arguments:
  *
  *   demo sim:990pro:drive.img clip_mib=64
  *   demo --bind vfio:0000:01:00.0 erase=1
@@ -28,8 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the applications ask for, with room: a target without an IOMMU has 2 MiB for the two of them and a controller
- * and queue of its own. */
+/* What the applications need, with a margin. A target without an IOMMU has only 2 MiB, for these two and for its own
+ * controller and queue. */
 #define QUEUE_BYTES  (384u << 10)
 #define MEMORY_BYTES (1536u << 10)
 #define RING_BYTES   (32u << 20)
@@ -37,23 +37,23 @@
 _Static_assert(SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(64u) +
                        SPATE_REGION_TABLE_BYTES(RING_BYTES) <=
                    QUEUE_BYTES,
-               "a controller, a queue as deep as the applications', and the ring's table");
+               "QUEUE_BYTES holds a controller, a queue of the applications' depth, and the ring's table");
 
 static struct target target;
 static struct spate_arena queue_memory, memory;
-static char **arguments; /* after the target, up to a NULL */
+static char **arguments; /* the words after the target; NULL ends them */
 
 /* ---- start and end ---- */
 
 __attribute__((noreturn)) static void help(const char *program) {
-  (void)printf(
-      "Usage: %s [--bind] TARGET [NAME=VALUE ...]\n"
-      "\n"
-      "An application for boards, on a drive of this machine. What it does, and what the names are, its main.c says.\n"
-      "\n"
-      "  TARGET   vfio:0000:01:00.0, pci:0000:01:00.0, or a virtual drive: sim:990pro:FILE keeps it in FILE\n"
-      "  --bind   take the drive from the kernel's driver, and give it back at the end\n",
-      program);
+  (void)printf("Usage: %s [--bind] TARGET [NAME=VALUE ...]\n"
+               "\n"
+               "Runs an application for boards on a drive of this machine. Its main.c says what it does and which "
+               "NAMEs it has.\n"
+               "\n"
+               "  TARGET   vfio:0000:01:00.0, pci:0000:01:00.0, or a virtual drive: sim:990pro:FILE keeps it in FILE\n"
+               "  --bind   take the drive from the kernel's driver, and give it back at the end\n",
+               program);
   exit(EXIT_DONE);
 }
 
@@ -64,13 +64,13 @@ static const char *take_command_line(int count, char **words) {
 
   while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
     if (option == 'h') help(words[0]);
-    if (option == '?') exit(EXIT_USAGE); /* getopt has said why */
+    if (option == '?') exit(EXIT_USAGE); /* getopt has printed the reason */
     target_bind = true;
   }
-  if (optind == count) fail(EXIT_USAGE, "which drive? %s sim:990pro runs on a virtual one; --help explains", words[0]);
+  if (optind == count) fail(EXIT_USAGE, "no drive is named. %s sim:990pro runs on a virtual one; see --help", words[0]);
   arguments = &words[optind + 1];
   for (char **word = arguments; *word != NULL; word++)
-    if (strchr(*word, '=') == NULL) fail(EXIT_USAGE, "\"%s\" is not NAME=VALUE. --help explains", *word);
+    if (strchr(*word, '=') == NULL) fail(EXIT_USAGE, "\"%s\" is not NAME=VALUE; see --help", *word);
   return words[optind];
 }
 
@@ -87,10 +87,9 @@ int main(int count, char **words) {
   const struct sigaction ignore = {.sa_handler = SIG_IGN};
   const char *name = take_command_line(count, words);
 
-  (void)sigaction(SIGPIPE, &ignore, NULL); /* which would end it without giving the drive back */
+  (void)sigaction(SIGPIPE, &ignore, NULL); /* SIGPIPE would end the program before it gives the drive back */
   if (!is_function(name))
-    fail(EXIT_USAGE, "%s: an application drives an NVMe controller by itself: vfio:, pci: or sim:. --help explains",
-         name);
+    fail(EXIT_USAGE, "%s: an application needs an NVMe controller as vfio:, pci: or sim:; see --help", name);
   target_open(&target, name, TARGET_FUNCTION, 0);
   take_memory();
   const int status = app_main();
@@ -98,7 +97,7 @@ int main(int count, char **words) {
   return status;
 }
 
-/* The drive goes back by its exit handler; a virtual one stays as it was before. */
+/* The target's exit handler gives the drive back. The FILE of a virtual drive stays as it was before the run. */
 void board_exit(int status) { exit(status); }
 
 const char *board_name(void) { return "Linux"; }
@@ -118,8 +117,8 @@ enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
   return SPATE_OK;
 }
 
-/* Behind the end of a file there is no memory: accesses are SIGBUS, as are those to the registers of a drive that was
- * pulled. */
+/* Maps a page behind the end of a file. Accesses to it raise SIGBUS, like accesses to the registers of a drive that was
+ * pulled out. */
 uintptr_t board_absent_register(void) {
   const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
   const int file = memfd_create("absent", MFD_CLOEXEC);
@@ -132,7 +131,7 @@ uintptr_t board_absent_register(void) {
 }
 
 struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
-  (void)way; /* the kernel's: only the target may touch it */
+  (void)way; /* belongs to the kernel: only the target may use it */
   return target.bus;
 }
 
@@ -152,9 +151,9 @@ enum spate_error board_ring_open(struct spate_region *ring) {
   return SPATE_OK;
 }
 
-/* ---- console, clock, chance ---- */
+/* ---- console, clock, random numbers ---- */
 
-/* A signal ends the program where it tells something: an application never sleeps. */
+/* An application never sleeps, so a signal ends the program at its next output. */
 void board_write(const char *text, size_t bytes) {
   interrupt_check();
   console_write(text, bytes);

@@ -13,7 +13,7 @@
 #define LINE_BYTES 512u
 
 static struct {
-  char line[LINE_BYTES]; /* not shown yet; what is too long for it is shown in pieces */
+  char line[LINE_BYTES]; /* not shown yet; a longer line is shown as several */
   size_t used;
   time_t shown_s;
   bool known, terminal;
@@ -36,7 +36,7 @@ static time_t now_s(void) {
   return now.tv_sec;
 }
 
-/* Without the blanks at its end, which are there to cover what the line held before. */
+/* Shows the line without the trailing blanks, which only cover the line's previous contents on a terminal. */
 static void show_line(void) {
   while (console.used > 0 && console.line[console.used - 1u] == ' ')
     console.used--;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Standard output as a board's console. An application rewrites a line by beginning it with a carriage return. A
- * terminal shows that; elsewhere such a line becomes plain lines, one each ten seconds, and its last state.
+ * Standard output as a board's console. An application rewrites a line by beginning it with a carriage return. On a
+ * terminal this works as it is; elsewhere such a line is printed as a new line every ten seconds, and once at its end.
  */
 #ifndef SPATE_HOSTED_CONSOLE_H
 #define SPATE_HOSTED_CONSOLE_H
 
 #include <stddef.h>
 
-/* Ends the program if standard output takes no more. */
+/* Ends the program if writing to standard output fails. */
 void console_write(const char *text, size_t bytes);
 
 #endif

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The SLC cache of a drive that was trimmed: one stream over more of the drive than a cache can be, then how much of
- * the cache comes back while the drive is idle.
+ * Measures the SLC cache of a trimmed drive. One stream writes more than any cache can hold; then idle times of
+ * different lengths show how fast the cache becomes free again.
  */
 #include "steps.h"
 
 #include <math.h>
 
-#define SHARE        0.4  /* a cell of three bits holds one in the cache: it is a third of the drive at most */
-#define SKIP_SHARE   0.01 /* of the stream, while the volatile cache fills */
+#define SHARE        0.4 /* a three-bit cell holds one bit in the cache, so the cache is at most a third of the drive */
+#define SKIP_SHARE   0.01 /* of the stream: its beginning is skipped, while the volatile cache fills */
 #define REST_S       5.0
 #define BURST_BYTES  (UINT64_C(160) << 20)
-#define BURST_IO     (UINT32_C(32) << 10) /* the simulator and drives take these whole: a finer look */
+#define BURST_IO     (UINT32_C(32) << 10) /* one command each, and short enough for a fine curve */
 #define BURST_DEPTH  64u
 #define BURSTS       5u
-#define DRAIN_S      0.05 /* a drive that need not flush empties its buffer by itself */
+#define DRAIN_S      0.05 /* a drive whose flush does nothing empties its buffer in this time */
 #define PROBE_BYTES  (UINT64_C(96) << 20)
 #define IDLE_FIRST_S 0.5
 #define IDLE_MOST_S  256.0
 #define REFILLS      6u
-#define REFILLS_MIN  3u /* a line through two points fits whatever they are */
+#define REFILLS_MIN  3u /* two points always lie on a line, and so prove nothing */
 #define MS_PER_S     1000.0
 
 static struct load_curve curve;
@@ -27,8 +27,8 @@ static struct load_curve curve;
 /* ---- the volatile cache ---- */
 
 /*
- * Past the SLC cache the volatile one fills as fast as the link carries, and what the medium takes meanwhile leaves it:
- * the rate falls when (link - medium) x time is its size.
+ * When the SLC cache is full, a burst first fills the volatile cache at the link's rate, while the medium empties it at
+ * its own rate. The rate that the host sees falls when (link - medium) x time equals the size of the volatile cache.
  */
 static double buffer_bytes(struct load *load, const struct calibrate_results *results) {
   struct load_stream burst = {.op = SPATE_WRITE, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
@@ -52,10 +52,10 @@ static double buffer_bytes(struct load *load, const struct calibrate_results *re
 struct refill {
   struct load *load;
   const struct calibrate_results *results;
-  uint64_t room; /* where to write: over what the stream wrote */
+  uint64_t room; /* bytes from the beginning of the drive that may be overwritten: the stream wrote them before */
 };
 
-/* Never more than there is room, whatever came out of the fit. */
+/* Writes `bytes`, but never more than `room`: the fit may have given any number. */
 static struct load_stream refill_write(const struct refill *refill, double bytes) {
   struct load_stream stream = calibrate_write(0, refill->room);
 
@@ -64,9 +64,9 @@ static struct load_stream refill_write(const struct refill *refill, double bytes
 }
 
 /*
- * Bytes of the cache that came back in `seconds`; CALIBRATE_NONE: cannot be seen. Behind the edge as much is folded as
- * the share of the cache that came back (sim/media.c), which is too little for a line of its own. So the line of
- * direct_rate tells: it is late by what folding took.
+ * Bytes of the cache that became free in `seconds`; CALIBRATE_NONE: cannot be seen. Behind the edge the drive folds the
+ * same share of fold_bytes as the share of the cache that became free (sim/media.c). That is too little for a segment
+ * of its own. So it is computed from the segment at direct_rate, which begins later by the time that folding took.
  */
 static double regained(const struct refill *refill, double seconds) {
   const struct calibrate_results *results = refill->results;
@@ -84,11 +84,11 @@ static double regained(const struct refill *refill, double seconds) {
   if (fabs(last->rate / results->direct_rate - 1) > 0.1) return CALIBRATE_NONE;
   const double bytes = (last->offset_s + buffer / last->rate) /
                        (1 / results->slc_rate + folded / results->fold_rate - (1 + folded) / last->rate);
-  /* A whole cache says nothing of the rate, nor does one that hardly began. */
+  /* A cache that is completely free, or hardly at all, says nothing about the rate. */
   return bytes < 4 * buffer || bytes > 0.9 * results->slc_bytes ? CALIBRATE_NONE : bytes;
 }
 
-/* Did anything come back at all? */
+/* True if some of the cache became free in `seconds`. */
 static bool came_back(const struct refill *refill, double seconds) {
   const double between = (refill->results->slc_rate + refill->results->direct_rate) / 2;
   const struct load_stream stream = refill_write(refill, (double)PROBE_BYTES);
@@ -101,7 +101,8 @@ static bool came_back(const struct refill *refill, double seconds) {
   return (end->bytes - middle->bytes) / (end->seconds - middle->seconds) > between;
 }
 
-/* What comes back is a line over the idle time; where it begins is how long the drive rests before. */
+/* The bytes that become free are a line over the idle time. Its slope is the refill rate. It crosses zero at the time
+ * that the drive waits before it begins. */
 static void refill(struct refill *refill, struct calibrate_results *results) {
   const struct load_stream exhaust = refill_write(refill, 1.2 * results->slc_bytes + (double)BURST_BYTES);
   double idle_s = IDLE_FIRST_S, x[REFILLS], y[REFILLS], slope, offset;
@@ -111,7 +112,7 @@ static void refill(struct refill *refill, struct calibrate_results *results) {
     idle_s *= 2;
   if (idle_s >= IDLE_MOST_S) return;
   load_run(refill->load, &exhaust, &curve);
-  /* Rests that tell nothing, because nothing or all came back, are made up for by others between them. */
+  /* An idle time after which nothing or everything is free gives no point. Idle times in between replace it. */
   for (unsigned i = 0; i < REFILLS || (i < 2 * REFILLS && count < REFILLS_MIN); i++) {
     x[count] = idle_s * (0.6 + 0.15 * (i % REFILLS) + (i < REFILLS ? 0 : 0.075));
     y[count] = regained(refill, x[count]);

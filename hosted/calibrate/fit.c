@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* ---- what all use ---- */
+/* ---- lines and medians ---- */
 
 static int by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -19,7 +19,7 @@ double fit_median(double *values, size_t count) {
   return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Sums over points, from which a line follows. */
+/* Sums over points, from which the line of least squares follows. */
 struct sums {
   double n, x, y, xx, xy, yy;
 };
@@ -42,7 +42,7 @@ static bool line_of(const struct sums *sums, double *slope, double *offset) {
   return true;
 }
 
-/* What is left when the line is taken away, squared and summed. */
+/* The sum of the squared distances of the points from their line. */
 static double error_of(const struct sums *sums) {
   double slope, offset;
 
@@ -62,14 +62,14 @@ bool fit_line(const double *x, const double *y, size_t count, double *slope, dou
 /* ---- pauses ---- */
 
 #define PAUSES_MIN 3u
-#define IRREGULAR  0.25 /* of the distance between two */
+#define IRREGULAR  0.25 /* of the distance between two pauses: a larger deviation means that they are not regular */
 
 bool fit_pauses(struct fit_gap *gaps, size_t *count, double *every_bytes) {
   double *values = calloc(*count + 1u, sizeof *values);
   size_t kept = 0;
 
   if (values == NULL) abort();
-  /* Half as long as the upper quarter: what is shorter is the drive's ordinary jitter. */
+  /* A gap shorter than half of the upper quartile is the drive's ordinary jitter. */
   for (size_t i = 0; i < *count; i++)
     values[i] = gaps[i].seconds;
   qsort(values, *count, sizeof *values, by_size);
@@ -99,10 +99,10 @@ void fit_known_pauses(struct fit_gap *gaps, size_t *count, double pause_s) {
 
 /* ---- segments ---- */
 
-#define DIFFERENCE 0.05 /* of rates, from which on they are two */
+#define DIFFERENCE 0.05 /* two segments have different rates if they differ by this share or more */
 #define POINTS_MIN 6u   /* in a segment */
-#define LEFT_MOST  0.6  /* of the error of one line, by which two are better: jitter gives them less */
-#define EDGE_SHARE 0.02 /* of a segment, at both ends, that the line is not fitted to: the edge is not sharp */
+#define LEFT_MOST  0.6  /* two lines must leave at most this share of one line's error: on jitter they leave more */
+#define EDGE_SHARE 0.02 /* of a segment, at both ends, is left out of the fit: the edge is not sharp */
 
 /* The curve without the pauses' time: x bytes, y seconds. */
 struct curve {
@@ -131,8 +131,8 @@ static bool line_between(const struct curve *curve, size_t first, size_t end, do
   return *slope > 0;
 }
 
-/* Where two lines describe the points best; `end`: nowhere. Sums from the left and from the right make it one pass.
- * `left_share`: of the error that one line has. */
+/* The index at which two lines describe the points best; `end`: there is none. Sums from the left and from the right
+ * make it one pass each. `left_share`: the error of the two lines as a share of one line's error. */
 static size_t best_split(const struct curve *curve, size_t first, size_t end, double *left_share) {
   const size_t count = end - first;
   double *left = calloc(count + 1u, sizeof *left), best = HUGE_VAL;
@@ -166,7 +166,7 @@ static bool differs(const struct curve *curve, size_t first, size_t at, size_t e
          fabs(a - b) >= DIFFERENCE * fmin(a, b);
 }
 
-/* Divides the segment that gains the most by it, until none differs any more. `cuts` holds the ends. */
+/* Divides the longest segment whose two parts differ, until there is none. `cuts` holds the ends of the segments. */
 static unsigned divide(const struct curve *curve, size_t first, unsigned most, size_t *cuts) {
   unsigned count = 1;
 
@@ -193,7 +193,8 @@ static unsigned divide(const struct curve *curve, size_t first, unsigned most, s
   return count;
 }
 
-/* With three segments, each edge was found while the other one disturbed: again, between its neighbours only. */
+/* With three segments, each edge was found while the other edge disturbed the fit. So each edge is searched again,
+ * between its neighbours only. */
 static void refine(const struct curve *curve, size_t first, unsigned count, size_t *cuts) {
   double unused;
 
@@ -202,7 +203,7 @@ static void refine(const struct curve *curve, size_t first, unsigned count, size
       cuts[i] = best_split(curve, i == 0 ? first : cuts[i - 1u], cuts[i + 1u], &unused);
 }
 
-/* What differed only because an edge was not yet in its place is one again. */
+/* Joins segments that no longer differ after refine() has moved the edges. */
 static unsigned merge(const struct curve *curve, size_t first, unsigned count, size_t *cuts) {
   for (unsigned i = 0; i + 1 < count;) {
     if (differs(curve, i == 0 ? first : cuts[i - 1u], cuts[i], cuts[i + 1u])) {
@@ -217,7 +218,7 @@ static unsigned merge(const struct curve *curve, size_t first, unsigned count, s
   return count;
 }
 
-/* How much later the curve goes on behind each gap than it would have: the median over all gaps. */
+/* By how much each gap delays the curve: the median over all gaps. */
 static double pause_of(const struct fit_point *points, size_t count, const struct fit_gap *gaps, size_t gap_count) {
   enum { SIDE = 24 };
   double *values = calloc(gap_count + 1u, sizeof *values);
@@ -229,7 +230,7 @@ static double pause_of(const struct fit_point *points, size_t count, const struc
     while (at < count && points[at].bytes <= gaps[g].at_bytes)
       at++;
     if (at < SIDE || at + SIDE > count) continue;
-    /* No other pause within reach. */
+    /* Only gaps with no other gap among the points on both sides. */
     if (g > 0 && gaps[g - 1].at_bytes >= points[at - SIDE].bytes) continue;
     if (g + 1 < gap_count && gaps[g + 1].at_bytes <= points[at + SIDE - 1].bytes) continue;
     for (size_t i = 0; i < 2 * SIDE; i++) {
@@ -248,7 +249,8 @@ static double pause_of(const struct fit_point *points, size_t count, const struc
   return gap_count == 0 ? 0 : sum / (double)gap_count;
 }
 
-/* Two lines meet where the edge is, more exactly than any point says; unless they hardly differ, and meet elsewhere. */
+/* Two lines meet at the edge, more exactly than any point shows it. Lines that hardly differ may meet elsewhere; then
+ * the point at the cut is the edge. */
 static double meet_of(const struct curve *curve, size_t begin, size_t cut, size_t end, double meet) {
   return meet >= curve->x[begin] && meet <= curve->x[end - 1u] ? meet : curve->x[cut];
 }
@@ -314,10 +316,10 @@ unsigned fit_medium(const struct fit_segments *segments, double buffer_bytes) {
 #define CONSTANT_MIN_S  2.0
 #define CONSTANT_STEP   1.002
 #define CONSTANTS       3900u
-#define CONSTANT_MAX_S  4800.0 /* what is found at the end of the range is not found */
+#define CONSTANT_MAX_S  4800.0 /* a constant at the end of the range is not a result */
 
 size_t fit_crossings(struct fit_heat_point *points, size_t count) {
-  size_t found = 0; /* always below i: what is still to be read is whole */
+  size_t found = 0; /* always below i, so a point is overwritten only after it was read */
 
   for (size_t i = 1; i < count; i++) {
     const double before = points[i - 1].celsius, now = points[i].celsius;
@@ -328,7 +330,7 @@ size_t fit_crossings(struct fit_heat_point *points, size_t count) {
   return found;
 }
 
-/* With the time constant given, a curve is a line in exp(-t / constant). */
+/* For a given time constant, the curve is a line over exp(-t / constant). */
 static double approach(const struct fit_heat_point *points, size_t count, double constant_s, double *end_c) {
   struct sums sums = {.n = 0};
   double slope;

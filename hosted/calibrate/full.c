@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive that was written full: the rate at which it is written over, and what of the SLC cache is left. */
+/* Measures a drive that was written full: the rate at which it is overwritten, and how much SLC cache it has left. */
 #include "steps.h"
 
 #include <math.h>
 
-#define AGAIN_SHARE 0.25 /* written over when it is full; the first half of it is not looked at */
-#define KEPT_SHARE  0.94 /* then trimmed behind this: a drive that is full has no cache to measure */
+#define AGAIN_SHARE 0.25 /* overwritten when the drive is full; the first half of it is not evaluated */
+#define KEPT_SHARE  0.94 /* the rest is trimmed: a completely full drive has no cache to measure */
 #define CELL_BITS   3    /* a third of the free space can be cache: sim/media.h */
 #define REST_S      5.0
 #define IDLE_MOST_S 600.0
@@ -21,13 +21,13 @@ static double full_rate(struct load *load, const struct calibrate_results *resul
   return found.segment[0].rate;
 }
 
-/* How long the drive needs to fold its whole cache, with a fifth more. */
+/* The time that the drive needs to fold its whole cache, plus a fifth. */
 static double empty_s(const struct calibrate_results *results) {
   if (!(results->slc_refill_rate > 0)) return IDLE_MOST_S;
   return 1.2 * (results->slc_rest_ms / 1000 + results->slc_bytes / results->slc_refill_rate) + REST_S;
 }
 
-/* With so many bytes free, the cache is slc_full_bytes and a third of them. */
+/* The cache is slc_full_bytes plus a third of the free bytes. */
 static double slc_full_bytes(struct load *load, const struct calibrate_results *results) {
   const uint64_t kept = calibrate_share(load, KEPT_SHARE);
   const double from_free = (double)(load->bytes - kept) / CELL_BITS;

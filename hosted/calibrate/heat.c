@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast the drive warms while it reads, which wears nothing, and cools when it is idle. */
+/* Measures how fast the drive warms while it reads, which causes no wear, and how fast it cools when it is idle. */
 #include "steps.h"
 
 #include <math.h>
 
 #define FIRST_BYTES   (UINT64_C(8) << 30)
-#define SLICE_S       0.5 /* between two looks at the temperature */
+#define SLICE_S       0.5 /* between two readings of the temperature */
 #define SETTLED_S     60.0
 #define SETTLE_MOST_S 900.0
 #define WARM_S        120.0
@@ -14,7 +14,7 @@
 
 static struct load_curve curve;
 
-/* Waits until the temperature has stayed the same for a minute. False: the drive does not tell it. */
+/* Waits until the temperature has stayed the same for a minute. False: the drive reports none. */
 static bool settle(struct load *load) {
   const double end_s = load_now_s(load) + SETTLE_MOST_S;
   double last = CALIBRATE_NONE, since_s = load_now_s(load), celsius;

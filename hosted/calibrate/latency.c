@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single requests, requests by depth, and reads one after the other, on a gigabyte of a drive that was trimmed. */
+/* Measures single requests, requests by queue depth, and sequential reads, on a gigabyte of a trimmed drive. */
 #include "steps.h"
 
 #include <math.h>
@@ -11,18 +11,19 @@
 #define READ_S      0.5
 #define NS_PER_S    1e9
 
-/* One way over the link, as the lab and spate plan add it again. */
+/* The latency of the link in one direction. The lab and spate plan add the same number again. */
 #define CROSSING_NS 250.0
 
 /*
- * What a profile calls the drive's latency begins when the data are at the drive, and the host sees more: the doorbell
- * (one crossing), the fetch of the entry (two), the front end, the fetch of the data (two), the completion (one).
+ * A profile's write latency begins when the data are in the drive. The host measures more: the doorbell (one crossing
+ * of the link), the fetch of the submission entry (two), the front end, the fetch of the data (two), the completion
+ * (one).
  */
 static double of_write(double seen_ns, double submit_ns, double command_ns, double link_rate) {
   return seen_ns - submit_ns - 6 * CROSSING_NS - command_ns - CALIBRATE_PAGE / link_rate * NS_PER_S;
 }
 
-/* The data come with the completion. */
+/* Four crossings: the data travel in the same direction as the completion, ahead of it. */
 static double of_read(double seen_ns, double submit_ns, double command_ns, double link_rate, double read_rate) {
   return seen_ns - submit_ns - 4 * CROSSING_NS - command_ns - CALIBRATE_PAGE / link_rate * NS_PER_S -
          CALIBRATE_PAGE / read_rate * NS_PER_S;
@@ -34,7 +35,7 @@ static double of_flush(double seen_ns, double submit_ns, double command_ns) {
 
 static struct load_curve curve;
 
-/* CALIBRATE_NONE: the drive's queue, or the kernel's, is not that deep. */
+/* CALIBRATE_NONE: the queue of the drive or of the kernel is not that deep. */
 static double iops(struct load *load, enum spate_op op, unsigned depth, uint64_t range_bytes) {
   const struct load_stream stream = {
       .op = op, .bytes = range_bytes, .seconds = DEPTH_S, .io_bytes = CALIBRATE_PAGE, .depth = depth, .random = true};
@@ -44,7 +45,7 @@ static double iops(struct load *load, enum spate_op op, unsigned depth, uint64_t
   return curve.ios / curve.seconds;
 }
 
-/* Requests follow each other as fast as the drive's front end takes them, once enough are in flight. */
+/* The drive's time for one command: with enough requests in flight, its front end limits their rate. */
 static double by_depth(struct load *load, uint64_t range_bytes, struct calibrate_results *results) {
   double most = 0;
 

@@ -19,7 +19,7 @@
 
 /* ---- the load ---- */
 
-/* Data that no drive can compress, marked for those that are not real. */
+/* Fills the ring with data that no drive can compress. A virtual drive marks its pages. */
 static void fill(const struct target *target, uint8_t *ring) {
   uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -74,7 +74,7 @@ struct watcher {
   uint64_t seen_bytes, seen_ns, grain_bytes, grain_ns;
 };
 
-/* A point each grain, and every gap. Where there are more points than room, each second one goes. */
+/* Adds a point for each grain of bytes. If the curve is full, every second point is removed and the grain doubled. */
 static void add_point(struct watcher *watcher, uint64_t bytes, uint64_t ns) {
   struct load_curve *curve = watcher->curve;
 
@@ -136,28 +136,28 @@ void load_run(struct load *load, const struct load_stream *stream, struct load_c
 
 /* ---- single requests ---- */
 
-static bool answered; /* there is one at a time */
+static bool answered; /* one request is in flight at a time */
 
 static void finished(struct spate_io *io) {
   (void)io;
   answered = true;
 }
 
-/* Nanoseconds from before submit() until poll() has found the answer. */
+/* Nanoseconds from before submit() until poll() has found the completion. */
 static double once(struct load *load, struct spate_io *io, double *submit_ns) {
   answered = false;
   io->done = finished;
   const uint64_t begun = spate_port_ticks();
   expect(spate_block_submit(load->block, io), load->target->name);
   spate_block_kick(load->block);
-  const uint64_t told = spate_port_ticks();
-  uint64_t ended = told;
+  const uint64_t submitted = spate_port_ticks();
+  uint64_t ended = submitted;
   while (!answered) {
     if (spate_block_poll(load->block, 1) == 0 && load->target->nvme == NULL) spate_port_relax();
-    ended = spate_port_ticks(); /* also lets virtual time pass */
+    ended = spate_port_ticks(); /* this call also advances virtual time */
   }
   expect(io->error, load->target->name);
-  *submit_ns = (double)(told - begun) * load->ns_per_tick;
+  *submit_ns = (double)(submitted - begun) * load->ns_per_tick;
   return (double)(ended - begun) * load->ns_per_tick;
 }
 
@@ -188,7 +188,7 @@ double load_single(struct load *load, enum spate_op op, uint8_t flags, uint32_t 
   return fit_median(samples, count);
 }
 
-/* ---- the rest ---- */
+/* ---- flush, trim, idle ---- */
 
 void load_flush(struct load *load) { expect(spate_block_flush(load->block), load->target->name); }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a step of the calibration does to the drive: streams, single requests, idle time; each gives times of the port's
- * clock. An error of the drive ends the program: what earlier steps found is kept.
+ * The load that a calibration step puts on the drive: streams, single requests, idle time. All times are those of the
+ * port's clock. An error of the drive ends the program; the results of earlier steps are kept.
  */
 #ifndef SPATE_HOSTED_CALIBRATE_LOAD_H
 #define SPATE_HOSTED_CALIBRATE_LOAD_H
@@ -23,20 +23,20 @@ struct load {
   uint64_t bytes; /* of the drive */
   double ns_per_tick;
   struct progress progress;
-  uint64_t moved_bytes; /* of the step, for its progress */
+  uint64_t moved_bytes; /* in this step, for its progress */
 };
 
-/* The target is open, with LOAD_DEPTH_MAX asked for in target_depth. */
+/* The target is open, and target_depth was LOAD_DEPTH_MAX. */
 void load_open(struct load *load, struct target *target);
 void load_close(struct load *load);
 
-/* What the next lines of progress are about. */
+/* Starts the progress display of a step. */
 void load_begin(struct load *load, const char *what, uint64_t total_bytes);
 void load_end(struct load *load);
 
 struct load_stream {
   enum spate_op op;
-  uint64_t at, bytes;   /* the range, multiples of io_bytes; it begins again when it is over */
+  uint64_t at, bytes;   /* the range, multiples of io_bytes; the stream starts over at its end */
   uint64_t total_bytes; /* 0: the range once */
   double seconds;       /* instead of total_bytes */
   uint32_t io_bytes, depth;
@@ -46,18 +46,19 @@ struct load_stream {
 struct load_curve {
   struct fit_point points[LOAD_CURVE_POINTS];
   size_t count;
-  struct fit_gap gaps[LOAD_GAPS]; /* no request was completed for longer than 2 ms */
+  struct fit_gap gaps[LOAD_GAPS]; /* times of 2 ms or more in which no request completed */
   size_t gap_count;
-  bool gaps_lost; /* there were more than LOAD_GAPS: `gaps` is empty, because a part of them tells nothing */
-  double bytes, seconds, ios; /* in all */
+  bool gaps_lost; /* there were more than LOAD_GAPS: `gaps` is empty, because some of them alone prove nothing */
+  double bytes, seconds, ios; /* totals */
   double latency_s;           /* mean of a request */
 };
 
 /* `curve` is filled in. */
 void load_run(struct load *load, const struct load_stream *stream, struct load_curve *curve);
 
-/* One request after the other, of `io_bytes` (0: a flush after each write of a block, of which only the flush is
- * timed): the median in nanoseconds. `submit_ns`: the host's part of it, until the drive was told. */
+/* Issues one request after the other, each of `io_bytes`, and returns the median time in nanoseconds. SPATE_FLUSH
+ * writes a page before each flush, and only the flush is timed. `submit_ns`: the host's part of the time, up to the
+ * doorbell. */
 double load_single(struct load *load, enum spate_op op, uint8_t flags, uint32_t io_bytes, uint64_t range_bytes,
                    unsigned count, double *submit_ns);
 
@@ -66,7 +67,7 @@ void load_trim(struct load *load, uint64_t at, uint64_t bytes);
 void load_idle(struct load *load, double seconds);
 
 double load_now_s(const struct load *load);
-/* Asked for now, answered at a later call. False: not known, or not yet. */
+/* Requests a reading; a later call returns it. False: the drive reports none, or not yet. */
 bool load_celsius(struct load *load, double *celsius);
 
 #endif

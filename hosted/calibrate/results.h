@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps have found. Numbers in the profile's units; CALIBRATE_NONE: not found, or not looked for. */
+/* The results of the steps, in the profile's units; CALIBRATE_NONE: not found, or not measured. */
 #ifndef SPATE_HOSTED_CALIBRATE_RESULTS_H
 #define SPATE_HOSTED_CALIBRATE_RESULTS_H
 
@@ -18,13 +18,13 @@ const char *calibrate_step_name(unsigned step);
 #define CALIBRATE_DEPTHS 6u
 extern const unsigned calibrate_depths[CALIBRATE_DEPTHS];
 
-/* Which drive it is: what Identify and the block device say. */
+/* The drive, as described by Identify and the block device. */
 struct calibrate_drive {
   char model[41], serial[21];
   uint64_t capacity_bytes;
   uint32_t transfer_bytes_max, queue_entries, atomic_bytes;
   uint32_t warning_c, critical_c; /* 0: not stated */
-  uint8_t generation, lanes;      /* the drive's best; 0: not known */
+  uint8_t generation, lanes;      /* the best that the drive can do; 0: not known */
   uint8_t generation_now, lanes_now;
   bool volatile_cache;
 };
@@ -38,19 +38,19 @@ struct calibrate_results {
   double read_qd1_ns, write_qd1_ns; /* as the host sees them */
 
   /* cache */
-  double stretches; /* of one rate each in the stream past the volatile cache */
+  double stretches; /* how many segments of one rate the stream had past the volatile cache */
   double slc_bytes, slc_rate, fold_bytes, fold_rate, direct_rate;
   double pause_bytes, pause_ms, buffer_bytes, slc_refill_rate, slc_rest_ms;
 
   /* full */
   double full_rate, slc_full_bytes;
 
-  /* heat: what temperatures alone tell */
+  /* heat: what follows from temperatures alone */
   double idle_c, rise_per_rate; /* K per byte/s */
   double heat_constant_s;
 };
 
-/* The numbers by name, for the state file and JSON; NULL behind the last. */
+/* The numbers by name, for the state file and JSON. calibrate_field() returns NULL behind the last. */
 struct calibrate_field {
   const char *name;
   size_t offset;

@@ -56,10 +56,10 @@ void calibrate_replace_file(const char *path, const char *text, size_t bytes) {
   }
   const int reason = whole ? errno : error;
   (void)unlink(beside);
-  fail(EXIT_FAILED, "%s: what was found cannot be kept: %s", path, strerror(reason));
+  fail(EXIT_FAILED, "%s: the results cannot be saved: %s", path, strerror(reason));
 }
 
-/* ---- what is in it ---- */
+/* ---- its contents ---- */
 
 void calibrate_state_save(const char *path, const struct calibrate_drive *drive,
                           const struct calibrate_results *results) {
@@ -81,13 +81,13 @@ void calibrate_state_save(const char *path, const struct calibrate_drive *drive,
   free(text);
 }
 
-static bool take_step(struct calibrate_results *results, const char *name) {
+static bool set_step(struct calibrate_results *results, const char *name) {
   for (unsigned i = 0; i < CALIBRATE_STEPS; i++)
     if (strcmp(calibrate_step_name(i), name) == 0) return results->done[i] = true;
   return false;
 }
 
-static bool take_number(struct calibrate_results *results, const char *key, const char *text) {
+static bool set_number(struct calibrate_results *results, const char *key, const char *text) {
   char *end;
   const double value = strtod(text, &end);
 
@@ -99,22 +99,22 @@ static bool take_number(struct calibrate_results *results, const char *key, cons
   return false;
 }
 
-/* The drive's own lines are compared, in their order; the others may come in any. */
-static void take_drive(const char *path, FILE *from, const struct calibrate_drive *drive) {
+/* The file begins with the lines that describe the drive, in this order. All other lines may come in any order. */
+static void check_drive(const char *path, FILE *from, const struct calibrate_drive *drive) {
   char expected[3][LINE_BYTES], line[LINE_BYTES] = "";
 
   (void)snprintf(expected[0], LINE_BYTES, "model %s\n", drive->model);
   (void)snprintf(expected[1], LINE_BYTES, "serial %s\n", drive->serial);
   (void)snprintf(expected[2], LINE_BYTES, "capacity_bytes %" PRIu64 "\n", drive->capacity_bytes);
   if (fgets(line, sizeof line, from) == NULL || strcmp(line, MAGIC "\n") != 0)
-    fail(EXIT_REFUSED, "%s is not what spate calibrate keeps: name another profile, or remove it", path);
+    fail(EXIT_REFUSED, "%s is not a state file of spate calibrate: name another profile, or remove it", path);
   for (unsigned i = 0; i < 3; i++) {
     if (fgets(line, sizeof line, from) == NULL) line[0] = '\0';
     if (strcmp(line, expected[i]) == 0) continue;
     line[strcspn(line, "\n")] = '\0';
     fail(EXIT_REFUSED,
-         "%s was begun with another drive (%s), and this one is %s, serial %s: nothing was written. Name another "
-         "profile, or remove it to begin anew",
+         "%s belongs to another drive (%s); this one is %s, serial %s: nothing was written. Name another profile, or "
+         "remove the file to start over",
          path, line, drive->model, drive->serial);
   }
 }
@@ -125,13 +125,13 @@ bool calibrate_state_load(const char *path, const struct calibrate_drive *drive,
 
   if (from == NULL && errno == ENOENT) return false;
   if (from == NULL) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
-  take_drive(path, from, drive);
+  check_drive(path, from, drive);
   while (fgets(line, sizeof line, from) != NULL) {
     line[strcspn(line, "\n")] = '\0';
     char *blank = strchr(line, ' ');
     if (blank != NULL) *blank++ = '\0';
-    if (blank == NULL || !(strcmp(line, "done") == 0 ? take_step(results, blank) : take_number(results, line, blank)))
-      fail(EXIT_REFUSED, "%s is damaged at \"%s\": remove it to begin anew", path, line);
+    if (blank == NULL || !(strcmp(line, "done") == 0 ? set_step(results, blank) : set_number(results, line, blank)))
+      fail(EXIT_REFUSED, "%s is damaged at \"%s\": remove it to start over", path, line);
   }
   (void)fclose(from);
   return true;

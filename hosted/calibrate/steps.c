@@ -3,11 +3,11 @@
 
 #include "../../sim/link.h"
 
-#define USUAL_RATE  1.5e9 /* of drives past their fast cache; for estimates only */
+#define USUAL_RATE  1.5e9 /* a typical rate past the SLC cache; for estimates only */
 #define HEAT_BYTES  8e9
 #define HEAT_S      600
 #define LATENCY_S   30
-#define CACHE_SHARE 0.55 /* with the refills, at most */
+#define CACHE_SHARE 0.55 /* of the drive, at most, with the refills */
 #define FULL_SHARE  1.4
 
 struct calibrate_estimate calibrate_estimate(enum calibrate_step step, uint64_t capacity_bytes) {
@@ -23,7 +23,7 @@ struct calibrate_estimate calibrate_estimate(enum calibrate_step step, uint64_t 
   return (struct calibrate_estimate){0, 0};
 }
 
-/* As the lab and spate plan reckon when nothing is said of the bridge. */
+/* The lab and spate plan assume the same link when the bridge is not known. */
 static struct sim_link_config link_of(uint8_t generation, uint8_t lanes) {
   return (struct sim_link_config){.generation = generation == 0 ? 4 : generation,
                                   .lanes = lanes == 0 ? 4 : lanes,

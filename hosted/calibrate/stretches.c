@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stretches of the stream past a trimmed drive's cache say of the cache. */
+/* Derives the SLC cache from the segments of a stream on a trimmed drive. */
 #include "steps.h"
 
 #include <math.h>
 
-/* When the stream had written what lies before this stretch. */
+/* The time at which the stream reached this segment. */
 static double begin_s(const struct fit_segment *segment) {
   return segment->offset_s + segment->first_bytes / segment->rate;
 }

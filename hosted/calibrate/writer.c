@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is assumed of a drive where nothing was measured. */
+/* Values that are assumed for a drive where nothing was measured. */
 #define IDLE_WATTS     1.2
 #define AMBIENT_C      25.0
 #define THROTTLE_C     80u
-#define WARNING_LEAST  30u /* a drive at rest has this: what is stated below is no limit */
+#define WARNING_LEAST  30u /* an idle drive is this warm: a lower stated limit cannot be true */
 #define CRITICAL_ABOVE 5u
-#define LINK_NEAR      0.97 /* of what the link carries: the drive may be faster */
+#define LINK_NEAR      0.97 /* above this share of the link's rate, the link is the limit: the drive may be faster */
 
 /* ---- keys ---- */
 
@@ -36,7 +36,7 @@ __attribute__((format(printf, 3, 4))) static void note(struct calibrate_profile 
   va_end(arguments);
 }
 
-/* A number into the field, kept within what a profile may say. */
+/* Stores a number in the field, clamped to the range that a profile allows. */
 static void put(struct calibrate_profile *out, const char *key, double value) {
   const struct sim_profile_field *field = sim_profile_field(number_of(key));
   uint8_t *at = (uint8_t *)&out->profile + field->offset;
@@ -53,7 +53,7 @@ static void put(struct calibrate_profile *out, const char *key, double value) {
   }
 }
 
-/* Measured if it was, otherwise what is assumed. */
+/* Stores the measured value, or the assumed one if nothing was measured. */
 static void found(struct calibrate_profile *out, const char *key, double value, const char *how, double otherwise,
                   const char *why) {
   put(out, key, isfinite(value) ? value : otherwise);
@@ -63,7 +63,7 @@ static void found(struct calibrate_profile *out, const char *key, double value, 
     note(out, key, "assumed: not measured: %s", why);
 }
 
-/* ---- what it is ---- */
+/* ---- identity ---- */
 
 static void identity(struct calibrate_profile *out, const struct calibrate_drive *drive) {
   (void)snprintf(out->profile.model, sizeof out->profile.model, "%s", drive->model);
@@ -76,14 +76,14 @@ static void identity(struct calibrate_profile *out, const struct calibrate_drive
   put(out, "generation", drive->generation == 0 ? 4 : drive->generation);
   put(out, "lanes", drive->lanes == 0 ? 4 : drive->lanes);
   note(out, "generation",
-       drive->generation == 0 ? "assumed: nothing tells the link" : "report: its link's capabilities");
-  note(out, "lanes", drive->lanes == 0 ? "assumed: nothing tells the link" : "report: its link's capabilities");
+       drive->generation == 0 ? "assumed: the link is not known" : "report: its link's capabilities");
+  note(out, "lanes", drive->lanes == 0 ? "assumed: the link is not known" : "report: its link's capabilities");
   put(out, "mdts_pages", drive->transfer_bytes_max == 0 ? 512 : drive->transfer_bytes_max / CALIBRATE_PAGE);
   note(out, "mdts_pages",
        drive->transfer_bytes_max == 0 ? "assumed: it states no limit" : "report: MDTS in Identify Controller");
   put(out, "queue_entries", drive->queue_entries < 2 ? 1024 : drive->queue_entries);
   note(out, "queue_entries",
-       drive->queue_entries < 2 ? "assumed: the kernel does not tell it" : "report: CAP.MQES and one");
+       drive->queue_entries < 2 ? "assumed: the kernel does not report it" : "report: CAP.MQES plus one");
   put(out, "ready_ms", 500);
   note(out, "ready_ms", "assumed: as other drives");
   out->profile.volatile_cache = drive->volatile_cache;
@@ -92,7 +92,7 @@ static void identity(struct calibrate_profile *out, const struct calibrate_drive
   note(out, "atomic_bytes", "report: AWUPF in Identify Controller");
 }
 
-/* ---- how fast it is ---- */
+/* ---- rates and latencies ---- */
 
 static void latencies(struct calibrate_profile *out, const struct calibrate_drive *drive,
                       const struct calibrate_results *results) {
@@ -102,14 +102,14 @@ static void latencies(struct calibrate_profile *out, const struct calibrate_driv
   found(out, "command_ns", results->command_ns, "requests of 4 KiB a second, at the depth that gives the most", 1000,
         skipped);
   found(out, "write_latency_ns", results->write_latency_ns,
-        "4 KiB at queue depth 1, less the host, the link and command_ns", 12000, skipped);
+        "4 KiB at queue depth 1, minus the host, the link and command_ns", 12000, skipped);
   found(out, "read_latency_ns", results->read_latency_ns,
-        "4 KiB at queue depth 1, at random, less the host, the link and command_ns", 45000, skipped);
-  found(out, "flush_ns", results->flush_ns, "a flush behind one write, less the host and the link", 1e6, skipped);
-  found(out, "fua_ns", results->fua_ns, "4 KiB with FUA less 4 KiB without", 8e5, skipped);
+        "random 4 KiB at queue depth 1, minus the host, the link and command_ns", 45000, skipped);
+  found(out, "flush_ns", results->flush_ns, "a flush after one write, minus the host and the link", 1e6, skipped);
+  found(out, "fua_ns", results->fua_ns, "4 KiB with FUA minus 4 KiB without", 8e5, skipped);
   found(out, "read_rate", results->read_rate,
-        results->read_rate > LINK_NEAR * link ? "as much as the link carries: the drive may be faster"
-                                              : "reads of 128 KiB in their order, 32 in flight",
+        results->read_rate > LINK_NEAR * link ? "limited by the link: the drive may be faster"
+                                              : "sequential reads of 128 KiB, 32 in flight",
         3e9, skipped);
   if (drive->volatile_cache) return;
   put(out, "flush_ns", 0);
@@ -125,7 +125,7 @@ static void cache(struct calibrate_profile *out, const struct calibrate_drive *d
   const bool no_cache = results->slc_bytes == 0;
 
   found(out, "slc_rate", results->slc_rate,
-        results->slc_rate > LINK_NEAR * link ? "as much as the link carries: the drive may be faster"
+        results->slc_rate > LINK_NEAR * link ? "limited by the link: the drive may be faster"
         : no_cache                           ? "one rate over two fifths of the drive: no SLC cache"
                                              : "a trimmed drive, up to the first edge",
         2e9, skipped);
@@ -138,55 +138,56 @@ static void cache(struct calibrate_profile *out, const struct calibrate_drive *d
         1.5e9, skipped);
   found(out, "slc_bytes", results->slc_bytes,
         no_cache ? "no edge in two fifths of a trimmed drive: there is no SLC cache"
-                 : "where the rate of a trimmed drive fell, less the volatile cache",
+                 : "where the rate of a trimmed drive fell, minus the volatile cache",
         0, skipped);
   found(out, "fold_bytes", results->fold_bytes,
         results->stretches > 3 ? "between the first edge and the last: there were more than two"
-                               : "between the two edges; 0: there was one at most",
+                               : "between the two edges; 0: there was at most one edge",
         0, skipped);
   found(out, "slc_refill_rate", results->slc_refill_rate,
-        no_cache ? "no SLC cache" : "bytes that came back over idle time, the slope", 0, skipped);
+        no_cache ? "no SLC cache" : "bytes that became free over idle time: the slope", 0, skipped);
   found(out, "slc_rest_ms", results->slc_rest_ms,
-        no_cache ? "no SLC cache" : "bytes that came back over idle time, where the line begins", 0, skipped);
-  found(out, "buffer_bytes", results->buffer_bytes, "bytes that go in at the link's rate behind a flush", 16 << 20,
-        skipped);
+        no_cache ? "no SLC cache" : "bytes that became free over idle time: where the line begins", 0, skipped);
+  found(out, "buffer_bytes", results->buffer_bytes, "bytes that are accepted at the link's rate after a flush",
+        16 << 20, skipped);
   const bool pauses = results->pause_bytes > 0 && round(results->pause_ms) > 0;
   const double none = isfinite(results->pause_bytes) ? 0 : CALIBRATE_NONE;
   found(out, "pause_bytes", pauses ? results->pause_bytes : none,
-        pauses ? "the distance between gaps in a long stream; the rates are without them"
+        pauses ? "the distance between gaps in a long stream; the rates exclude them"
                : "no regular gaps in a long stream",
         0, skipped);
   found(out, "pause_ms", pauses ? results->pause_ms : none,
-        pauses ? "how much later the stream goes on behind a gap" : "no regular gaps in a long stream", 0, skipped);
+        pauses ? "by how much a gap delays the stream" : "no regular gaps in a long stream", 0, skipped);
 }
 
 static void full(struct calibrate_profile *out, const struct calibrate_results *results) {
-  const char *skipped = results->done[CALIBRATE_FULL] ? "it did not show" : "the step full was skipped";
+  const char *skipped = results->done[CALIBRATE_FULL] ? "the curve does not show it" : "the step full was skipped";
 
-  found(out, "full_rate", results->full_rate, "a drive that was written full and is written over",
-        out->profile.direct_rate, skipped);
+  found(out, "full_rate", results->full_rate, "a full drive that is overwritten", out->profile.direct_rate, skipped);
   found(out, "slc_full_bytes", results->slc_full_bytes,
-        results->slc_bytes == 0 ? "no SLC cache" : "the edge with 6 % of the drive free, less a third of what was free",
+        results->slc_bytes == 0 ? "no SLC cache"
+                                : "the edge with 6 % of the drive free, minus a third of the free space",
         0, skipped);
 }
 
-/* ---- how warm it gets ---- */
+/* ---- heat ---- */
 
 /*
- * Temperatures tell rises and a time constant, which are products of power and resistance. Power cannot be measured
- * here: idle_watts is assumed, and the rest follows from it. What is predicted depends on the products alone.
+ * From temperatures follow a rise (power × thermal resistance) and a time constant (capacity × resistance). Power
+ * cannot be measured here: idle_watts is assumed, and the other numbers follow from it. Predictions depend on the
+ * products alone.
  */
 static void heat(struct calibrate_profile *out, const struct calibrate_drive *drive,
                  const struct calibrate_results *results, double ambient_c) {
   const double air_c = isfinite(ambient_c) ? ambient_c : AMBIENT_C;
   const double resistance = (results->idle_c - air_c) / IDLE_WATTS;
   const bool known = resistance > 0.01 && isfinite(results->rise_per_rate);
-  const char *why = results->done[CALIBRATE_HEAT] ? "the temperature told too little" : "the step heat was skipped";
+  const char *why = results->done[CALIBRATE_HEAT] ? "the temperature changed too little" : "the step heat was skipped";
 
   put(out, "ambient_c", air_c);
-  note(out, "ambient_c", isfinite(ambient_c) ? "report: --ambient" : "assumed: a laboratory; --ambient tells");
+  note(out, "ambient_c", isfinite(ambient_c) ? "report: --ambient" : "assumed: a laboratory; --ambient sets it");
   put(out, "idle_watts", IDLE_WATTS);
-  note(out, "idle_watts", "assumed: as other drives. The other numbers of heat are good with this one only");
+  note(out, "idle_watts", "assumed: as other drives. The other numbers of heat are valid only with this one");
   found(out, "heat_resistance", known ? resistance : CALIBRATE_NONE, "the idle drive's rise over the air", 6, why);
   found(out, "joules_per_byte", known ? results->rise_per_rate / resistance : CALIBRATE_NONE,
         "the rise while it reads; writing may warm it more", 1e-9, why);
@@ -201,16 +202,16 @@ static void heat(struct calibrate_profile *out, const struct calibrate_drive *dr
   put(out, "recover_c", warning_c - 4);
   put(out, "critical_c", critical_c);
   put(out, "throttle_factor", 0.5);
-  note(out, "warning_c", stated ? "report: WCTEMP in Identify Controller" : "assumed: it states none that can be");
-  note(out, "throttle_c", "assumed: where it warns");
-  note(out, "recover_c", "assumed: a few degrees");
+  note(out, "warning_c", stated ? "report: WCTEMP in Identify Controller" : "assumed: it states no plausible limit");
+  note(out, "throttle_c", "assumed: at warning_c");
+  note(out, "recover_c", "assumed: a few degrees below throttle_c");
   note(out, "throttle_factor", "assumed: as other drives");
   note(out, "critical_c",
        critical_c == drive->critical_c ? "report: CCTEMP in Identify Controller"
                                        : "assumed: a little above the warning");
 }
 
-/* The rules for the whole (profile_text.c), where measured numbers might break them. */
+/* Enforces the rules between keys (profile_text.c) that measured numbers may break. */
 static void settle(struct sim_profile *profile) {
   if (profile->slc_bytes > profile->capacity_bytes) profile->slc_bytes = profile->capacity_bytes;
   if (profile->slc_full_bytes > profile->slc_bytes) profile->slc_full_bytes = profile->slc_bytes;
@@ -232,7 +233,7 @@ void calibrate_compose(struct calibrate_profile *out, const struct calibrate_dri
 
 static void write_value(FILE *to, const struct sim_profile *profile, const struct sim_profile_field *field) {
   const uint8_t *at = (const uint8_t *)profile + field->offset;
-  /* The largest unit is not the easiest to read; the second one of rates is MB/s. */
+  /* Rates are written in MB/s, the second of their units. */
   const char *unit = field->units == NULL ? "" : field->units[0].name;
   char text[64];
   double real;
@@ -249,7 +250,7 @@ static void write_value(FILE *to, const struct sim_profile *profile, const struc
     (void)snprintf(text, sizeof text, "%" PRIu64 " %s", *(const uint64_t *)(const void *)at, unit);
     break;
   case SIM_PROFILE_REAL: {
-    if (field->units == NULL) abort(); /* a number has units, if only that of none */
+    if (field->units == NULL) abort(); /* every number has a list of units, even if its only unit is "" */
     const struct sim_profile_unit *with = strcmp(unit, "kB/s") == 0 ? &field->units[1] : &field->units[0];
     memcpy(&real, at, sizeof real);
     (void)snprintf(text, sizeof text, "%.6g %s", real / with->worth, with->name);
@@ -275,6 +276,6 @@ char *calibrate_text(const struct calibrate_profile *profile, const char *path, 
   }
   if (fclose(to) != 0) fail(EXIT_FAILED, "no memory");
   if (!sim_profile_parse(&again, path, text, *bytes, why))
-    fail(EXIT_FAILED, "what was measured makes no profile: %s", why);
+    fail(EXIT_FAILED, "the results do not make a valid profile: %s", why);
   return text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what was found to a profile: each key with its source. */
+/* Makes a profile from the results. A comment behind each key names its source. */
 #ifndef SPATE_HOSTED_CALIBRATE_WRITER_H
 #define SPATE_HOSTED_CALIBRATE_WRITER_H
 
@@ -14,11 +14,12 @@ struct calibrate_profile {
   char source[CALIBRATE_KEYS][CALIBRATE_NOTE_BYTES]; /* by sim_profile_field()'s number: "measured: ..." */
 };
 
-/* `ambient_c`: of the air; CALIBRATE_NONE: not known, and assumed. */
+/* `ambient_c`: the temperature of the air; CALIBRATE_NONE: not known, so a value is assumed. */
 void calibrate_compose(struct calibrate_profile *out, const struct calibrate_drive *drive,
                        const struct calibrate_results *results, double ambient_c);
 
-/* The text of it, to be freed. It is parsed before it is given: what is written can be read. */
+/* The profile as text, to be freed by the caller. The text is parsed first, so that every written profile can be read.
+ */
 char *calibrate_text(const struct calibrate_profile *profile, const char *path, const char *heading, size_t *bytes);
 
 #endif

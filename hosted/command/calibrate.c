@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measure a drive, and write a profile of it. */
+/* Measures a drive, and writes a profile of it. */
 #include "../calibrate/load.h"
 #include "../calibrate/state.h"
 #include "../calibrate/steps.h"
@@ -39,7 +39,7 @@ struct request {
   bool yes;
 };
 
-/* ---- the question ---- */
+/* ---- the command line ---- */
 
 static void skip(struct request *request, const char *word) {
   for (unsigned i = 0; i < CALIBRATE_STEPS; i++)
@@ -69,7 +69,7 @@ static struct request parse(int count, char **words) {
     case AMBIENT: request.ambient_c = ambient(optarg); break;
     default:
       if (strlen(optarg) >= sizeof request.profile - 16u)
-        command_usage(&command_calibrate, "--profile: a shorter name");
+        command_usage(&command_calibrate, "--profile: the name is too long; choose a shorter one");
       (void)snprintf(request.profile, sizeof request.profile, "%s", optarg);
     }
   }
@@ -79,29 +79,29 @@ static struct request parse(int count, char **words) {
     any = any || !request.skip[i];
   if (!any) command_usage(&command_calibrate, "--skip: nothing is left to measure");
   if (request.skip[CALIBRATE_CACHE] && !request.skip[CALIBRATE_FULL])
-    command_usage(&command_calibrate, "--skip cache: full needs what cache finds, so --skip full as well");
+    command_usage(&command_calibrate, "--skip cache: the step full needs the results of cache, so --skip full as well");
   return request;
 }
 
 /* ---- the drive ---- */
 
-/* A file's numbers would be those of the page cache and a file system, a stripe's those of several drives. */
-static void refuse_what_is_no_drive(const struct target *target) {
+/* Refuses every target but an NVMe drive: a file would measure the page cache and a file system, a stripe several
+ * drives. */
+static void require_drive(const struct target *target) {
   char why[ADMIN_WHY_BYTES];
 
   if (target->kind == TARGET_IMAGE)
     fail(EXIT_REFUSED,
-         "%s is a file: its times are those of the kernel's page cache and of a file system, and not of a drive. "
-         "Nothing was written",
+         "%s is a file: this would measure the kernel's page cache and a file system, not a drive. Nothing was written",
          target->name);
   if (target->kind == TARGET_STRIPE)
-    fail(EXIT_REFUSED, "%s is several drives: a profile is of one. Nothing was written", target->name);
-  if (!admin_is_drive(target, why)) fail(EXIT_REFUSED, "%s: a profile is of an NVMe drive. Nothing was written", why);
+    fail(EXIT_REFUSED, "%s is several drives: a profile describes one. Nothing was written", target->name);
+  if (!admin_is_drive(target, why))
+    fail(EXIT_REFUSED, "%s: a profile describes an NVMe drive. Nothing was written", why);
   if (!target->block->can_trim)
     fail(EXIT_REFUSED, "%s cannot trim, and only a trimmed drive shows its cache. Nothing was written", target->name);
   if (target->block->blocks << target->block->block_shift < LEAST_BYTES)
-    fail(EXIT_REFUSED, "%s is too small to tell a rate from a pause: 8 GiB are needed. Nothing was written",
-         target->name);
+    fail(EXIT_REFUSED, "%s is too small to measure a rate: 8 GiB are needed. Nothing was written", target->name);
 }
 
 static uint32_t celsius_of(uint32_t kelvin) { return kelvin > ZERO_KELVIN ? kelvin - ZERO_KELVIN : 0; }
@@ -150,13 +150,13 @@ static void name_profile(struct request *request, const char *model) {
   (void)snprintf(request->profile + used, sizeof request->profile - used, used == 0 ? "drive.profile" : ".profile");
 }
 
-/* ---- before it begins ---- */
+/* ---- before the first step ---- */
 
 static bool is_to_do(const struct request *request, const struct calibrate_results *results, unsigned step) {
   return !request->skip[step] && !results->done[step];
 }
 
-/* Not if it ended between the profile and the removal of the state. */
+/* False if an earlier run had finished all steps, and ended before it removed its state file. */
 static bool is_anything_to_do(const struct request *request, const struct calibrate_results *results) {
   for (unsigned i = 0; i < CALIBRATE_STEPS; i++)
     if (is_to_do(request, results, i)) return true;
@@ -190,22 +190,24 @@ static void say_estimate(const struct request *request, const struct calibrate_d
                 units_decimal((uint64_t)sum.written_bytes, written), sum.written_bytes / (double)drive->capacity_bytes);
 }
 
-/* A profile that somebody has is not written over, but for that of a calibration that goes on. */
+/* Never overwrites an existing profile, unless it belongs to the calibration that is resumed. */
 static void refuse_other_profile(const struct request *request, bool resumed) {
   if (!resumed && access(request->profile, F_OK) == 0)
-    fail(EXIT_REFUSED, "%s is there: nothing was written. Name another --profile, or remove it", request->profile);
+    fail(EXIT_REFUSED, "%s exists already: nothing was written. Name another --profile, or remove it",
+         request->profile);
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 static void write_profile(const struct request *request, const struct calibrate_profile *profile,
                           const struct calibrate_drive *drive) {
   char heading[256];
   size_t bytes;
 
-  (void)snprintf(heading, sizeof heading,
-                 "# %s, serial %s, measured by spate calibrate. docs/CALIBRATE.md says how, and what it cannot see.\n",
-                 profile->profile.model, drive->serial);
+  (void)snprintf(
+      heading, sizeof heading,
+      "# %s, serial %s, measured by spate calibrate. docs/use/calibrate.md says how, and what it cannot see.\n",
+      profile->profile.model, drive->serial);
   for (char *at = heading; *at != '\0'; at++)
     if (*at != '\n' && ((unsigned char)*at < 0x20u || (unsigned char)*at > 0x7eu)) *at = '?';
   char *text = calibrate_text(profile, request->profile, heading, &bytes);
@@ -215,7 +217,7 @@ static void write_profile(const struct request *request, const struct calibrate_
 
 static void print_depths(const struct calibrate_results *results) {
   if (!results->done[CALIBRATE_LATENCY]) return;
-  (void)printf("4 KiB at random, requests a second by queue depth:\n\n  depth       read      write\n");
+  (void)printf("random 4 KiB requests per second by queue depth:\n\n  depth       read      write\n");
   for (unsigned i = 0; i < CALIBRATE_DEPTHS && isfinite(results->read_iops[i]); i++)
     (void)printf("  %5u %10.0f %10.0f\n", calibrate_depths[i], results->read_iops[i], results->write_iops[i]);
   (void)printf("\n");
@@ -242,12 +244,12 @@ static void print_json(const struct request *request, const struct calibrate_dri
   json_close(&json, '}');
 }
 
-/* The steps that were skipped can be added later: then what was found is kept. */
-static void forget_or_keep(const struct request *request, const struct calibrate_results *results) {
+/* Removes the state file, unless steps were skipped: they can be added later. */
+static void remove_or_keep_state(const struct request *request, const struct calibrate_results *results) {
   for (unsigned i = 0; i < CALIBRATE_STEPS; i++)
     if (!results->done[i]) {
-      (void)fprintf(stderr, "%s: %s keeps what was found, for the steps that were skipped\n", request->target,
-                    request->state);
+      (void)fprintf(stderr, "%s: %s keeps the results; a later run can add the steps that were skipped\n",
+                    request->target, request->state);
       return;
     }
   if (unlink(request->state) != 0) fail(EXIT_FAILED, "%s: %s", request->state, strerror(errno));
@@ -276,10 +278,10 @@ static void run_steps(const struct request *request, struct target *target, cons
 
 static void measure(const struct request *request, struct target *target, const struct calibrate_drive *drive,
                     struct calibrate_results *results) {
-  if (!confirm_describe(target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", request->target);
+  if (!confirm_describe(target)) (void)fprintf(stderr, "%s: no known contents were found on it\n", request->target);
   say_estimate(request, drive, results);
   confirm(request->target, "calibrate", request->yes);
-  (void)fprintf(stderr, "%s: %s keeps what is found: if it is interrupted, the same command goes on\n", request->target,
+  (void)fprintf(stderr, "%s: %s keeps the results: after an interruption the same command continues\n", request->target,
                 request->state);
   interrupt_catch();
   run_steps(request, target, drive, results);
@@ -293,7 +295,7 @@ static enum exit_status run(int count, char **words) {
 
   target_depth = LOAD_DEPTH_MAX;
   target_open(&target, request.target, TARGET_WRITE, 0);
-  refuse_what_is_no_drive(&target);
+  require_drive(&target);
   const struct calibrate_drive drive = learn(&target);
   if (request.profile[0] == '\0') name_profile(&request, drive.model);
   (void)snprintf(request.state, sizeof request.state, "%.*s.state", (int)sizeof request.state - 8, request.profile);
@@ -303,7 +305,7 @@ static enum exit_status run(int count, char **words) {
   target_close(&target);
   calibrate_compose(&profile, &drive, &results, request.ambient_c);
   write_profile(&request, &profile, &drive);
-  forget_or_keep(&request, &results);
+  remove_or_keep_state(&request, &results);
   if (command_json)
     print_json(&request, &drive, &results);
   else
@@ -319,19 +321,19 @@ const struct command command_calibrate = {
     "\n"
     "Measures an NVMe drive and writes a profile, for spate plan, the lab and sim: targets. Everything on TARGET is "
     "lost.\n"
-    "It says first how long it takes and how much it writes: about twice the drive's capacity. What a step has found "
-    "is kept in\n"
-    "PROFILE.state: after a signal, a crash or a power cut the same command goes on with the next step.\n"
+    "It first says how long it takes and how much it writes: about twice the drive's capacity. The results of each "
+    "step are kept in\n"
+    "PROFILE.state: after a signal, a crash or a power cut the same command continues with the next step.\n"
     "\n"
     "The steps: latency, in seconds (flush, FUA, requests by queue depth, read rate); cache, in minutes (the SLC "
     "cache: "
     "its edge,\n"
     "the rates before and behind it, pauses, how it refills); full, in hours (the rates of a drive that was written "
     "full); heat, in\n"
-    "minutes (warming and cooling). docs/CALIBRATE.md argues for each.\n"
+    "minutes (warming and cooling). docs/CALIBRATE.md explains each.\n"
     "\n"
-    "  --profile FILE         what to write (the model's name and .profile, in this folder)\n"
-    "  --skip latency|cache|full|heat  leave out a step, and assume what it would find; may be given several times. "
+    "  --profile FILE         the file to write (default: the model's name with .profile, in the current folder)\n"
+    "  --skip latency|cache|full|heat  leave out a step, and assume its results; may be given several times. "
     "The\n"
     "                         same command without it adds the step\n"
     "  --ambient C            the temperature of the air (25)\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is the volume in order? Every directory is read, with the checksums of its entry sets; every file's clusters are
- * followed to the end of its length, and no cluster belongs to two files. The clusters of directories are read, and not
- * compared with those of files. Writes nothing, and mends nothing: fsck.exfat does.
+ * Checks the structure of a volume. Reads every directory, with the checksums of its entry sets. Follows the clusters
+ * of every file to the end of its length, and reports clusters that belong to two files. The clusters of directories
+ * are read, but not compared with those of files. Writes nothing and repairs nothing: fsck.exfat repairs.
  */
 #include "../text/json.h"
 #include "../text/units.h"
@@ -17,18 +17,18 @@
 
 static const struct option options[] = {OPTIONS_COMMON};
 
-/* A run of whole clusters of a file. */
-struct piece {
+/* Consecutive clusters of a file. */
+struct extent {
   uint64_t first_lba, end_lba;
-  uint64_t file; /* its number, in the order of the walk */
+  uint64_t file; /* index into check.paths */
 };
 
 struct check {
   struct volume *volume;
   uint32_t cluster_blocks;
   char **paths; /* of the files */
-  struct piece *pieces;
-  size_t files, pieces_count, files_room, pieces_room;
+  struct extent *extents;
+  size_t files, extent_count, files_room, extent_room;
   uint64_t directories, bad;
   struct json *json; /* NULL: for people */
 };
@@ -53,33 +53,33 @@ static void complain(struct check *check, const char *path, const char *what) {
   json_close(check->json, '}');
 }
 
-static void add_piece(struct check *check, uint64_t lba, uint64_t blocks) {
+static void add_extent(struct check *check, uint64_t lba, uint64_t blocks) {
   const uint64_t clusters = (blocks + check->cluster_blocks - 1u) / check->cluster_blocks;
 
-  check->pieces = grown(check->pieces, check->pieces_count, &check->pieces_room, sizeof *check->pieces);
-  check->pieces[check->pieces_count++] =
-      (struct piece){.first_lba = lba, .end_lba = lba + clusters * check->cluster_blocks, .file = check->files - 1u};
+  check->extents = grown(check->extents, check->extent_count, &check->extent_room, sizeof *check->extents);
+  check->extents[check->extent_count++] =
+      (struct extent){.first_lba = lba, .end_lba = lba + clusters * check->cluster_blocks, .file = check->files - 1u};
 }
 
 static int by_place(const void *a, const void *b) {
-  const struct piece *one = a, *other = b;
+  const struct extent *one = a, *other = b;
 
   return (one->first_lba > other->first_lba) - (one->first_lba < other->first_lba);
 }
 
-/* Pieces that overlap, in the order of their places: the one that reaches farthest so far against the next. */
+/* Finds extents that overlap: sorts them by place, and compares each with the one that reaches farthest before it. */
 static void find_shared(struct check *check) {
-  const struct piece *farthest = NULL;
+  const struct extent *farthest = NULL;
   char text[256];
 
-  if (check->pieces_count > 0) qsort(check->pieces, check->pieces_count, sizeof *check->pieces, by_place);
-  for (size_t i = 0; i < check->pieces_count; i++) {
-    const struct piece *piece = &check->pieces[i];
-    if (farthest != NULL && piece->first_lba < farthest->end_lba) {
+  if (check->extent_count > 0) qsort(check->extents, check->extent_count, sizeof *check->extents, by_place);
+  for (size_t i = 0; i < check->extent_count; i++) {
+    const struct extent *extent = &check->extents[i];
+    if (farthest != NULL && extent->first_lba < farthest->end_lba) {
       (void)snprintf(text, sizeof text, "it shares a cluster with %.200s", check->paths[farthest->file]);
-      complain(check, check->paths[piece->file], text);
+      complain(check, check->paths[extent->file], text);
     }
-    if (farthest == NULL || piece->end_lba > farthest->end_lba) farthest = piece;
+    if (farthest == NULL || extent->end_lba > farthest->end_lba) farthest = extent;
   }
 }
 
@@ -90,7 +90,7 @@ static void follow(struct check *check, const char *path) {
 
   enum spate_error error = spate_exfat_open(&check->volume->exfat, path, &file);
   if (error == SPATE_OK && file.valid_bytes > file.bytes) error = SPATE_E_CORRUPT;
-  file.valid_bytes = file.bytes; /* extents end there, and the clusters behind it are the file's as well */
+  file.valid_bytes = file.bytes; /* extents end at valid_bytes, but the clusters behind belong to the file as well */
   for (uint64_t at = 0; error == SPATE_OK && at < file.bytes; at += blocks << shift) {
     error = spate_exfat_extent(&file, at, &lba, &blocks);
     if (error != SPATE_OK) break;
@@ -98,7 +98,7 @@ static void follow(struct check *check, const char *path) {
       complain(check, path, "its clusters end before its length");
       return;
     }
-    add_piece(check, lba, blocks);
+    add_extent(check, lba, blocks);
   }
   if (error != SPATE_OK) complain(check, path, spate_error_help(error));
 }
@@ -126,17 +126,17 @@ static void conclude(struct check *check, const char *name, const struct spate_e
 
   if (check->json == NULL) {
     if (reservations > 0)
-      (void)printf("%s: recordings that a power cut or a kill ended: %u. spate recover puts them right\n", name,
+      (void)printf("%s: recordings that a power cut or a kill ended: %u. spate recover repairs them\n", name,
                    reservations);
     else if (dirty)
-      (void)printf("%s: the volume was not closed properly: fsck.exfat puts it right\n", name);
-    (void)printf("%s: %zu files in %zu pieces, %" PRIu64 " directories, findings: %" PRIu64 "\n", name, check->files,
-                 check->pieces_count, check->directories, check->bad);
+      (void)printf("%s: the volume was not closed properly: fsck.exfat repairs it\n", name);
+    (void)printf("%s: %zu files in %zu extents, %" PRIu64 " directories, findings: %" PRIu64 "\n", name, check->files,
+                 check->extent_count, check->directories, check->bad);
     return;
   }
   json_close(check->json, ']');
   json_integer(check->json, "files", check->files);
-  json_integer(check->json, "pieces", check->pieces_count);
+  json_integer(check->json, "extents", check->extent_count);
   json_integer(check->json, "directories", check->directories);
   json_integer(check->json, "free_bytes", info->free_bytes);
   json_bool(check->json, "dirty", dirty);
@@ -146,12 +146,12 @@ static void conclude(struct check *check, const char *name, const struct spate_e
   json_close(check->json, '}');
 }
 
-/* The structure of a volume that is being written to changes while it is read. What would be found says nothing. */
+/* The structure of a volume changes while something writes to it. Findings would prove nothing. */
 static void say_in_use(const char *name, const char *why) {
   struct json json = {.to = stdout};
 
   if (!command_json) {
-    (void)printf("%s: in use just now: it %s. It can be checked when that has ended\n", name, why);
+    (void)printf("%s: in use just now: it %s. Check it again when that has ended\n", name, why);
     return;
   }
   json_open(&json, NULL, '{');
@@ -188,28 +188,28 @@ static enum exit_status run(int count, char **words) {
   for (size_t i = 0; i < check.files; i++)
     free(check.paths[i]);
   free(check.paths);
-  free(check.pieces);
+  free(check.extents);
   volume_close(&volume);
   if (check.bad == 0 || !target_in_use(name, why, sizeof why)) return check.bad > 0 ? EXIT_FAILED : EXIT_DONE;
-  (void)fprintf(stderr, "%s: in use since the check began: it %s. What was found may come from that\n", name, why);
+  (void)fprintf(stderr, "%s: in use since the check began: it %s. That may have caused the findings\n", name, why);
   return EXIT_DONE;
 }
 
 const struct command command_check = {
-    "check", "read the whole structure of a volume, and tell what is not in order",
+    "check", "read the whole structure of a volume, and report damage",
     "Usage: spate check TARGET [options]\n"
     "\n"
-    "Reads every directory and follows the clusters of every file: none may be in "
-    "two files. Those of\n"
-    "directories are not compared. Writes nothing and mends nothing: fsck.exfat "
-    "mends.\n"
-    "The data of recordings are for spate verify.\n"
+    "Reads every directory and follows the clusters of every file. No cluster may "
+    "belong to two files;\n"
+    "clusters of directories are not compared. Writes nothing and repairs nothing: fsck.exfat "
+    "repairs.\n"
+    "spate verify checks the data of recordings.\n"
     "\n"
-    "A volume that somebody may be writing to just now, the kernel or another spate, is not "
+    "A volume to which the kernel or another spate may be writing is not "
     "checked:\n"
     "it would look damaged.\n"
     "\n"
-    "Exit status: 0 in order, to be put right by spate recover, or in use; 1 "
+    "Exit status: 0 no damage, spate recover repairs it, or in use; 1 "
     "findings.\n"
     "\n" HELP_COMMON,
     run};

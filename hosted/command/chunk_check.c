@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-/* Headers are looked for at multiples of this, as everything that writes chunks aligns them. */
+/* A header is searched at multiples of this: every writer of chunks aligns them so. */
 #define STEP_BYTES 512u
 
 /* ---- headers ---- */
 
-/* The steps from one place to the next where a header is looked for: chunks of odd lengths have them anywhere. */
+/* The distance between two places where a header may be. It is smaller if the chunks' length is not a multiple of
+ * STEP_BYTES. */
 static uint32_t step_bytes(const struct chunk_check *check) {
   const uint32_t bytes = check->first.bytes;
   const uint32_t aligned = bytes & ~(bytes - 1u); /* the lowest bit that is set */
@@ -16,7 +17,7 @@ static uint32_t step_bytes(const struct chunk_check *check) {
   return check->found && aligned < STEP_BYTES ? aligned : STEP_BYTES;
 }
 
-/* Chunks of the stream's usual length that had room between two places. */
+/* How many chunks of the stream's usual length lie between two places. */
 static uint64_t chunks_between(uint64_t from_bytes, uint64_t to_bytes, uint32_t chunk_bytes) {
   return (to_bytes - from_bytes + chunk_bytes - 1u) / chunk_bytes;
 }
@@ -25,8 +26,9 @@ static bool same_stream(const struct spate_chunk_header *a, const struct spate_c
   return memcmp(a->stream, b->stream, sizeof a->stream) == 0;
 }
 
-/* The first whole header. One that is not at the start proves a recording of chunks only where its number and the
- * chunks' length say that the missing ones fit in front of it: a chunk inside some other file does not. */
+/* Accepts the first valid header. If it is not at the start of the file, its number and length must say that the
+ * missing chunks fit in front of it. Otherwise it is a chunk inside some other file, and the file is not a recording of
+ * chunks. */
 static bool is_first(const struct spate_chunk_header *header, uint64_t begin_bytes) {
   return begin_bytes == 0 || (begin_bytes % header->bytes == 0 && header->number >= begin_bytes / header->bytes);
 }
@@ -38,7 +40,7 @@ static void take_first(struct chunk_check *check, const struct spate_chunk_heade
   check->lost = header->number == check->damaged_headers ? header->lost_pieces : 0;
 }
 
-/* A header behind others: what is between its number and the one that was due? */
+/* A header that is not the first: counts what is missing between the expected number and this one. */
 static void take_next(struct chunk_check *check, const struct spate_chunk_header *header, uint64_t begin_bytes) {
   uint64_t due = check->next_number;
 
@@ -54,7 +56,7 @@ static void take_next(struct chunk_check *check, const struct spate_chunk_header
   if (header->lost_pieces > check->header.lost_pieces) check->lost += header->lost_pieces - check->header.lost_pieces;
 }
 
-/* False: there is no header in `head` that this recording could have here. */
+/* False: `head` is not a valid header, or it cannot belong to this recording at this place. */
 static bool take_header(struct chunk_check *check) {
   const uint64_t begin_bytes = check->at_bytes - SPATE_CHUNK_HEADER_BYTES;
   struct spate_chunk_header header;
@@ -74,7 +76,7 @@ static bool take_header(struct chunk_check *check) {
   return true;
 }
 
-/* No header is here: on to the next place where one could be. */
+/* There is no header here: moves on to the next place where one can be. */
 static void seek(struct chunk_check *check) {
   const uint32_t step = step_bytes(check);
 

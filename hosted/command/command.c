@@ -20,14 +20,14 @@ void command_usage(const struct command *command, const char *format, ...) {
   va_start(arguments, format);
   (void)vfprintf(stderr, format, arguments);
   va_end(arguments);
-  (void)fprintf(stderr, "\nspate %s --help explains.\n", command->name);
+  (void)fprintf(stderr, "\nSee spate %s --help.\n", command->name);
   exit(EXIT_USAGE);
 }
 
-/* getopt has put them behind the options. */
+/* Refuses empty words. getopt has moved the words behind the options. */
 static void check_words(const struct command *command, int count, char **words) {
   for (int i = optind; i < count; i++)
-    if (words[i][0] == '\0') command_usage(command, "one of the words is empty: is a variable of the shell not set?");
+    if (words[i][0] == '\0') command_usage(command, "an argument is empty: is a shell variable not set?");
 }
 
 int command_option(const struct command *command, int count, char **words, const struct option *options) {
@@ -37,16 +37,16 @@ int command_option(const struct command *command, int count, char **words, const
     case OPTION_HELP: (void)fputs(command->help, stdout); exit(EXIT_DONE);
     case OPTION_VERBOSE: linux_port_verbose(true); break;
     case OPTION_JSON:
-      if (strcmp(optarg, "json") != 0) command_usage(command, "--output-format %s: there is only json", optarg);
+      if (strcmp(optarg, "json") != 0) command_usage(command, "--output-format %s: the only format is json", optarg);
       command_json = true;
       break;
     case OPTION_BIND: target_bind = true; break;
     case OPTION_PROGRESS:
       if (strcmp(optarg, "json") != 0 && strcmp(optarg, "none") != 0)
-        command_usage(command, "--progress %s: there are json and none", optarg);
+        command_usage(command, "--progress %s: the choices are json and none", optarg);
       progress_style = optarg[0] == 'j' ? PROGRESS_JSON : PROGRESS_NONE;
       break;
-    case '?': (void)fprintf(stderr, "spate %s --help explains.\n", command->name); exit(EXIT_USAGE);
+    case '?': (void)fprintf(stderr, "See spate %s --help.\n", command->name); exit(EXIT_USAGE);
     case -1: check_words(command, count, words); return -1;
     default: return got;
     }
@@ -54,7 +54,7 @@ int command_option(const struct command *command, int count, char **words, const
 }
 
 char **command_words(const struct command *command, int count, char **words, int wanted, const char *what) {
-  if (count - optind != wanted) command_usage(command, "%s, and not %d words", what, count - optind);
+  if (count - optind != wanted) command_usage(command, "%s, not %d arguments", what, count - optind);
   return words + optind;
 }
 
@@ -64,7 +64,7 @@ uint64_t command_bytes(const struct command *command, const char *option, const 
   uint64_t bytes;
 
   if (!units_bytes(text, &bytes))
-    command_usage(command, "%s \"%s\" is not a size; 500MB, 8GiB and 4096 are", option, text);
+    command_usage(command, "%s \"%s\" is not a size; examples are 500MB, 8GiB and 4096", option, text);
   if (bytes < least || bytes > most)
     command_usage(command, "%s %s is not between %s and %s", option, text, units_text(least, least_text),
                   units_text(most, most_text));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of spate: a file each. A command parses its own options, does its work, and returns an exit status. */
+/* The commands of spate, one file each. A command parses its own options, does its work, and returns an exit status. */
 #ifndef SPATE_HOSTED_COMMAND_H
 #define SPATE_HOSTED_COMMAND_H
 
@@ -12,7 +12,7 @@
 struct command {
   const char *name;
   const char *summary;                              /* one line, for spate --help */
-  const char *help;                                 /* all of spate NAME --help */
+  const char *help;                                 /* the whole text of spate NAME --help */
   enum exit_status (*run)(int count, char **words); /* words[0] is the command's name */
 };
 
@@ -20,7 +20,7 @@ extern const struct command command_calibrate, command_doctor, command_extract, 
     command_ls, command_record, command_recover, command_release, command_rm, command_speedtest, command_health,
     command_trim, command_erase, command_replay, command_check, command_plan, command_verify;
 
-/* What every command takes; its own options have values from 1000 on. */
+/* The options that every command takes. A command's own options have values from 1000 on. */
 enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, OPTION_PROGRESS };
 #define OPTIONS_COMMON                                                                                                 \
   {"help", no_argument, NULL, OPTION_HELP}, {"verbose", no_argument, NULL, OPTION_VERBOSE},                            \
@@ -32,21 +32,21 @@ enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, 
   "  --bind                 vfio: and pci: take the drive from the kernel's driver, and give it back at the end\n"     \
   "  --output-format=json   one JSON document on standard output\n"                                                    \
   "  --progress none|json   no progress, or a line of JSON each second, on standard error\n"                           \
-  "  -v, --verbose          what the library has to say, on standard error\n"                                          \
+  "  -v, --verbose          print the library's messages on standard error\n"                                          \
   "  -h, --help             explain the command\n"
 
 /*
- * The next option of the command's own, −1 at their end; the common ones are dealt with. `optarg` and `optind` are
- * getopt's. Ends the program when an option is wrong.
+ * Returns the next of the command's own options, −1 after the last. Handles the common options itself. `optarg` and
+ * `optind` are those of getopt. Ends the program if an option is wrong.
  */
 int command_option(const struct command *command, int count, char **words, const struct option *options);
 extern bool command_json;
 
-/* Ends the program with the sentence, and how to get help. */
+/* Prints the message and how to get help, and ends the program. */
 __attribute__((noreturn, format(printf, 2, 3))) void command_usage(const struct command *command, const char *format,
                                                                    ...);
 
-/* The first of the words behind the options. Ends the program unless there are exactly `wanted` of them. */
+/* Returns the arguments behind the options. Ends the program unless there are exactly `wanted` of them. */
 char **command_words(const struct command *command, int count, char **words, int wanted, const char *what);
 
 uint64_t command_bytes(const struct command *command, const char *option, const char *text, uint64_t least,

@@ -18,7 +18,7 @@ static void describe_device(const struct target *target) {
   (void)fprintf(stderr, "%s: %s", target->name, target_kind_name(target));
   if (target->block != NULL)
     (void)fprintf(stderr, " of %s", units_text(target->block->blocks << target->block->block_shift, size));
-  /* Whoever may not ask the drive does without its name. */
+  /* Without permission to send Identify, the model and the serial number are left out. */
   if (admin_identity(&same, &identity, why)) (void)fprintf(stderr, ", %s, serial %s", identity.model, identity.serial);
   (void)fputc('\n', stderr);
 }
@@ -42,7 +42,7 @@ void confirm(const char *name, const char *verb, bool yes) {
 
   if (yes) return;
   if (!isatty(STDIN_FILENO))
-    fail(EXIT_REFUSED, "nothing was written: --yes lets spate %s %s without a question", verb, name);
+    fail(EXIT_REFUSED, "nothing was written: without a terminal, spate needs --yes to %s %s", verb, name);
   (void)fprintf(stderr, "Type yes to %s %s: ", verb, name);
   if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
     fail(EXIT_REFUSED, "nothing was written");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong on the way from the root port to the namespace, and what to do. Writes nothing. */
+/* Reports what is wrong between the root port and the namespace, and what to do. Writes nothing. */
 #include "../doctor/checkup.h"
 
 #include "../device/sysfs.h"
@@ -33,9 +33,9 @@ static enum checkup_use drive_named(const char *word, char *address) {
                                                                : CHECKUP_KERNEL;
 
   if (sysfs_address(word, address) || admin_pci_address(&target, address)) return use;
-  if (access(word, F_OK) != 0 && strchr(word, '/') != NULL) fail(EXIT_FAILED, "%s is not there", word);
+  if (access(word, F_OK) != 0 && strchr(word, '/') != NULL) fail(EXIT_FAILED, "%s does not exist", word);
   command_usage(&command_doctor,
-                "\"%s\" is no NVMe drive: 0000:01:00.0, vfio:0000:01:00.0 and /dev/nvme0n1 are names of one", word);
+                "\"%s\" is not an NVMe drive; examples are 0000:01:00.0, vfio:0000:01:00.0 and /dev/nvme0n1", word);
 }
 
 static void see(void *context, enum checkup_kind kind, const char *address) {
@@ -80,23 +80,23 @@ static enum exit_status run(int count, char **words) {
 }
 
 const struct command command_doctor = {
-    "doctor", "say what is wrong between the root port and the drive, and what to do",
+    "doctor", "report what is wrong between the root port and the drive, and what to do",
     "Usage: spate doctor [TARGET] [options]\n"
     "\n"
-    "Walks from the root port to the namespace and says in one sentence each what is wrong and what to do: link, "
-    "payload\n"
-    "sizes, addresses, bus mastering, errors before and after it has read 256 MiB, controller, health, namespaces.\n"
-    "Writes nothing to the drive, to configuration space or to files.\n"
+    "Checks the path from the root port to the namespace: link, payload sizes, addresses, bus mastering, errors\n"
+    "before and after it has read 256 MiB, controller, health, namespaces. Each finding is one sentence that says\n"
+    "what is wrong and one that says what to do. Writes nothing to the drive, to configuration space or to files.\n"
     "\n"
-    "TARGET is an NVMe drive: 0000:01:00.0 or /dev/nvme0n1; as vfio:0000:01:00.0 or pci:0000:01:00.0, what these need "
-    "is\n"
-    "looked at, too. Without it, all NVMe drives are checked, and the ports with nothing below them.\n"
+    "TARGET is an NVMe drive: 0000:01:00.0 or /dev/nvme0n1. As vfio:0000:01:00.0 or pci:0000:01:00.0, the\n"
+    "requirements of these targets are checked as well. Without TARGET, all NVMe drives are checked, and the ports\n"
+    "with nothing below them.\n"
     "\n"
-    "Without root it does what it can, and says which checks were not made, and how they can be. The exit status is 0\n"
-    "when nothing is wrong, notes aside, and 5 when there is a warning or an error.\n"
+    "Without root it makes the checks that it can, and says which it could not make and what they need. The exit\n"
+    "status is 0 when nothing is wrong, notes aside, and 5 when there is a warning or an error.\n"
     "\n"
-    "  --list                 all findings that there are, with what to do\n"
-    "  --sysfs FOLDER         look at this copy of another machine's /sys, and ask no drive\n" HELP_COMMON "\n"
+    "  --list                 list all possible findings, with what to do\n"
+    "  --sysfs FOLDER         check this copy of another machine's /sys, and send no command to a drive\n" HELP_COMMON
+    "\n"
     "  spate doctor\n"
     "  spate doctor 0000:01:00.0\n"
     "  spate doctor vfio:0000:01:00.0 --output-format=json\n"

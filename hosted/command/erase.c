@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Format NVM with secure erase, or Sanitize: nothing that was on the drive can be read again, and it is as new. */
+/* Erases a drive by Format NVM with secure erase, or by Sanitize. Its old data cannot be read again. */
 #include "../target/admin.h"
 #include "../text/progress.h"
 #include "command.h"
@@ -31,26 +31,26 @@ static struct request parse(int count, char **words) {
     if (got == SANITIZE) request.sanitize = true;
     if (got == STATUS) request.status = true;
     if (got == METHOD && !sanitize_action(optarg, &request.action))
-      command_usage(&command_erase, "--method %s is none of block, crypto, overwrite, exit", optarg);
+      command_usage(&command_erase, "--method %s: the methods are block, crypto, overwrite and exit", optarg);
   }
   if (request.action != 0 && !request.sanitize) command_usage(&command_erase, "--method is for --sanitize");
   if (request.sanitize && request.erase == SPATE_NVME_ERASE_CRYPTO)
-    command_usage(&command_erase, "--crypto is for Format NVM: --method crypto is the other one");
+    command_usage(&command_erase, "--crypto is for Format NVM; with --sanitize use --method crypto");
   if (request.status && (!request.sanitize || request.action != 0))
     command_usage(&command_erase, "--status is for --sanitize, without --method");
   request.name = *command_words(&command_erase, count, words, 1, "erase takes one TARGET");
   return request;
 }
 
-/* What the drive holds, in bytes. A drive under the library's own driver may have no I/O queue meanwhile, so it is
- * opened twice. */
+/* Shows the drive, asks, and returns its capacity in bytes. It opens and closes the target: while the library's own
+ * driver erases the drive, the drive must have no I/O queue, so the target is opened a second time without one. */
 static uint64_t show(const struct request *request) {
   struct target target;
   char why[ADMIN_WHY_BYTES];
 
   target_open(&target, request->name, TARGET_WRITE, 0);
   if (!admin_is_drive(&target, why)) fail(EXIT_REFUSED, "%s. Nothing was erased", why);
-  if (!confirm_describe(&target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", request->name);
+  if (!confirm_describe(&target)) (void)fprintf(stderr, "%s: no known contents were found on it\n", request->name);
   confirm(request->name, "erase", request->yes);
   const uint64_t bytes = target.block->blocks << target.block->block_shift;
   target_close(&target);
@@ -58,7 +58,7 @@ static uint64_t show(const struct request *request) {
 }
 
 static bool format_drive(struct target *target, enum spate_nvme_erase erase, char *why) {
-  (void)fprintf(stderr, "%s: erasing. Seconds, or many minutes, as the drive likes; do not cut its power\n",
+  (void)fprintf(stderr, "%s: erasing. It takes seconds or many minutes, depending on the drive; do not cut its power\n",
                 target->name);
   return admin_format(target, erase, why);
 }
@@ -97,23 +97,25 @@ static enum exit_status run(int count, char **words) {
 }
 
 const struct command command_erase = {
-    "erase", "erase a drive for good (Format NVM or Sanitize): it is as new afterwards",
+    "erase", "erase a drive permanently (Format NVM or Sanitize)",
     "Usage: spate erase TARGET [options]\n"
     "\n"
-    "Formats the namespace of an NVMe drive with secure erase. Nothing that was on it can be read again. Its block\n"
-    "size stays. Drives are measured best after it: write cache and spare blocks are as new. Not every drive can.\n"
+    "Formats the namespace of an NVMe drive with secure erase. Its old data cannot be read again. The block size\n"
+    "stays. Write cache and spare blocks are then as on a new drive, so erase a drive before you measure it. Not "
+    "every\n"
+    "drive supports this.\n"
     "\n"
-    "With --sanitize the drive erases all that it ever held, spare blocks included. It goes on by itself, through "
-    "power\n"
-    "cuts, too; --status shows how far it is. A drive with several namespaces is refused. Until it is done, and after\n"
-    "it failed, the drive refuses reads and writes.\n"
+    "With --sanitize the drive erases everything that it ever held, including spare blocks. The drive continues "
+    "without\n"
+    "the host, even after a power cut; --status shows its progress. A drive with several namespaces is refused. The\n"
+    "drive refuses reads and writes until the sanitize has succeeded.\n"
     "\n"
-    "  --crypto               let the drive forget its key instead: faster, on drives that encrypt\n"
+    "  --crypto               erase the drive's encryption key instead: faster, on drives that encrypt\n"
     "  --sanitize             use Sanitize\n"
-    "  --method block|crypto|overwrite|exit  of Sanitize; without it the first of them that the drive can do. exit "
+    "  --method block|crypto|overwrite|exit  of Sanitize; without it, the first of these that the drive can do. exit "
     "makes\n"
-    "                         a drive usable again whose sanitize failed; old data may be on it\n"
-    "  --status               with --sanitize: show how far it is, or how the last one ended; erases nothing\n"
+    "                         a drive usable again after a failed sanitize; old data may still be on it\n"
+    "  --status               with --sanitize: show the progress, or how the last one ended; erases nothing\n"
     "  --yes                  do not ask\n" HELP_COMMON "\n"
     "  spate erase /dev/nvme0n1\n"
     "  spate erase vfio:0000:01:00.0 --bind --sanitize\n",

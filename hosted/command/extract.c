@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copy a file of a volume to this machine. Writes nothing to the target. */
+/* Copies a file of a volume to this machine. Writes nothing to the target. */
 #include "../device/interrupt.h"
 #include "../text/units.h"
 #include "command.h"
@@ -35,7 +35,7 @@ static void write_all(void *context, const uint8_t *data, uint32_t bytes, uint64
   }
 }
 
-/* What follows the valid length reads as zeros (exFAT 7.6.5). A pipe gets them; a file gets a hole. */
+/* Bytes behind the valid length read as zeros (exFAT 7.6.5). A pipe gets the zeros; a file gets a hole. */
 static void write_zeros(struct copy *copy, uint64_t bytes) {
   static const uint8_t zeros[65536];
 
@@ -47,14 +47,14 @@ static void write_zeros(struct copy *copy, uint64_t bytes) {
   }
 }
 
-/* A file that this run made does not outlive its failure. */
+/* A file that this run has made is removed if the run fails. */
 static const char *unfinished;
 
 static void remove_unfinished(void) {
   if (unfinished != NULL) (void)unlink(unfinished);
 }
 
-/* The file of a target: its name, or what a virtual drive keeps its contents in. NULL: there is none. */
+/* The file of a target: its own name, or the FILE of a virtual drive. NULL: there is none. */
 static const char *file_of(const char *target) {
   if (target_is_path(target)) return target;
   if (strncmp(target, "sim:", 4) != 0) return NULL;
@@ -71,7 +71,8 @@ static bool is_of(const struct stat *status, const char *target) {
   return status->st_dev == other.st_dev && status->st_ino == other.st_ino;
 }
 
-/* The file to write, empty; never the target itself or a member of it, nor anything but a file. */
+/* Opens the file to write, empty. Refuses the target itself, a member of it, and anything that is not a regular file.
+ */
 static int open_copy(const char *name, const struct target *target, bool force) {
   struct stat status;
   int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -82,7 +83,7 @@ static int open_copy(const char *name, const struct target *target, bool force) 
     return fd;
   }
   if (errno == EEXIST && !force)
-    fail(EXIT_REFUSED, "%s is there already, and nothing was written. --force writes over it", name);
+    fail(EXIT_REFUSED, "%s exists already, and nothing was written. --force overwrites it", name);
   if (errno == EEXIST) fd = open(name, O_WRONLY | O_CLOEXEC);
   if (fd < 0 || fstat(fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
   if (!S_ISREG(status.st_mode)) fail(EXIT_REFUSED, "%s is not a file; - writes to standard output", name);
@@ -104,7 +105,7 @@ static enum exit_status run(int count, char **words) {
 
   while (command_option(&command_extract, count, words, options) == FORCE)
     force = true;
-  words = command_words(&command_extract, count, words, 3, "extract takes a TARGET, a path on it, and a file or -");
+  words = command_words(&command_extract, count, words, 3, "extract takes a TARGET, a PATH on it, and a FILE or -");
   copy.name = words[2];
   volume_open(&volume, words[0], TARGET_READ);
   expect(spate_exfat_stat(&volume.exfat, words[1], &entry), words[1]);
@@ -126,9 +127,9 @@ const struct command command_extract = {"extract", "copy a file of a volume to t
                                         "\n"
                                         "Copies PATH of the volume to FILE; - is standard output. Writes nothing to "
                                         "TARGET.\n"
-                                        "What a file has reserved and was never written to reads as zeros, in a file "
-                                        "as in a pipe.\n"
+                                        "Space that was reserved and never written reads as zeros, in a file and in a "
+                                        "pipe.\n"
                                         "\n"
-                                        "  --force                write over FILE if it is there\n" HELP_COMMON "\n"
+                                        "  --force                overwrite FILE if it exists\n" HELP_COMMON "\n"
                                         "  spate extract /dev/nvme0n1 run1.raw - | ffmpeg -f rawvideo -i - ...\n",
                                         run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Make a volume on a target: exFAT, in the one partition of a GPT, or straight in a target that is a partition. */
+/* Makes an exFAT volume on a target: in the only partition of a GPT, or directly in a target that is a partition. */
 #include "../text/units.h"
 #include "../volume.h"
 #include "command.h"
@@ -39,7 +39,7 @@ struct request {
   struct spate_exfat_format format;
 };
 
-/* In characters, which are UTF-16 units but for the rarest. */
+/* Counts characters of UTF-8. Nearly every character is one UTF-16 unit. */
 static unsigned characters(const char *text) {
   unsigned count = 0;
 
@@ -81,7 +81,7 @@ static struct request parse(int count, char **words) {
   return request;
 }
 
-/* True: there was no such file, and now there is, empty and sparse. */
+/* Makes an empty sparse file. False: the file exists already. */
 static bool make_image(const struct request *request) {
   const int fd = open(request->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
@@ -90,12 +90,12 @@ static bool make_image(const struct request *request) {
   if (ftruncate(fd, (off_t)request->size_bytes) != 0 || close(fd) != 0) {
     const int error = errno;
     (void)unlink(request->name);
-    fail(EXIT_FAILED, "%s: a file of that size cannot be made: %s", request->name, strerror(error));
+    fail(EXIT_FAILED, "%s: cannot make a file of that size: %s", request->name, strerror(error));
   }
   return true;
 }
 
-/* An image that this run made does not outlive its failure. */
+/* An image that this run has made is removed if the run fails. */
 static const char *unfinished;
 
 static void remove_unfinished(void) {
@@ -108,21 +108,23 @@ static void prepare(const struct request *request, bool *made) {
 
   *made = false;
   if (!target_is_path(request->name) && request->size_bytes > 0)
-    command_usage(&command_format, "--size is for a new image file, and %s is none: leave --size out", request->name);
+    command_usage(&command_format, "--size is for a new image file, and %s is not a file: leave --size out",
+                  request->name);
   if (there && request->size_bytes > 0)
-    command_usage(&command_format, "%s has its size already: leave --size out", request->name);
+    command_usage(&command_format, "%s exists and has a size: leave --size out", request->name);
   if (there) return;
   if (request->size_bytes == 0)
-    command_usage(&command_format, "there is no %s. --size 8GiB makes an image file of that size", request->name);
+    command_usage(&command_format, "%s does not exist. --size 8GiB makes an image file of that size", request->name);
   *made = make_image(request);
   if (*made) unfinished = request->name;
   if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
 }
 
-/* check_blank() accepts a table as Spate makes it, whatever is in its partition: so any partition counts, too. */
+/* spate_partition_check_blank() accepts a table that Spate has made, whatever its partition holds. So check_contents()
+ * refuses any partition as well. */
 __attribute__((noreturn)) static void refuse_contents(const struct request *request) {
-  fail(EXIT_REFUSED, "%s holds data, and nothing was written. spate format %s --erase formats it all the same",
-       request->name, request->name);
+  fail(EXIT_REFUSED, "%s holds data, and nothing was written. spate format %s --erase formats it anyway", request->name,
+       request->name);
 }
 
 static void check_contents(const struct request *request, struct volume *volume) {
@@ -131,22 +133,22 @@ static void check_contents(const struct request *request, struct volume *volume)
   if (error == SPATE_OK && spate_partition_find(volume->target.block, volume->scratch, &volume->partition) == SPATE_OK)
     error = SPATE_E_FOREIGN;
   const bool found = confirm_describe(&volume->target);
-  /* Whoever insists may format what cannot be read. */
+  /* With --erase, a target that cannot be read may be formatted. */
   if (error != SPATE_OK && error != SPATE_E_FOREIGN && !request->erase) expect(error, request->name);
   if (found || error != SPATE_OK) error = SPATE_E_FOREIGN;
   if (error == SPATE_E_FOREIGN && !request->erase) refuse_contents(request);
   (void)fprintf(stderr, "%s: %s\n", request->name,
-                error == SPATE_E_FOREIGN ? "what it holds will be lost"
+                error == SPATE_E_FOREIGN ? "its contents will be lost"
                                          : "no partition and no file system was found on it");
   confirm(request->name, "format", request->yes);
 }
 
-/* Members that are no array yet become one. */
+/* Makes an array of members that are not one yet. */
 static void make_stripe(const struct request *request, struct target *target) {
   const bool found = confirm_describe(target);
   if (found && !request->erase) refuse_contents(request);
   (void)fprintf(stderr, "%s: its members become an array%s\n", request->name,
-                found ? ", and what they hold will be lost" : "");
+                found ? ", and their contents will be lost" : "");
   confirm(request->name, "format", request->yes);
   const enum spate_error error = target_make_stripe(target, request->erase);
   if (error == SPATE_E_FOREIGN) refuse_contents(request);
@@ -157,7 +159,8 @@ static void make_stripe(const struct request *request, struct target *target) {
 
 static uint64_t block_bytes(const struct spate_block *block) { return block->blocks << block->block_shift; }
 
-/* Of a stripe that is still to be made: each member gives what the smallest one has behind the superblock. */
+/* The size of the target. A stripe that is still to be made uses from each member what the smallest one has behind its
+ * superblock. */
 static uint64_t target_bytes(const struct target *target) {
   uint64_t least = UINT64_MAX;
 
@@ -183,7 +186,8 @@ static void random_bytes(void *to, size_t bytes) {
   if (getrandom(to, bytes, 0) != (ssize_t)bytes) fail(EXIT_FAILED, "getrandom: %s", strerror(errno));
 }
 
-/* The place of the volume: a table inside a partition is one that nobody looks for. */
+/* Makes a place for the volume. A target that is a partition gets no table, because no system looks for a table inside
+ * a partition. */
 static void make_place(const struct request *request, struct volume *volume) {
   const uint32_t align_bytes =
       request->format.cluster_bytes > CLUSTER_MIN ? request->format.cluster_bytes : CLUSTER_MIN;
@@ -207,27 +211,27 @@ static void write_volume(struct request *request, struct volume *volume) {
   expect(spate_block_flush(volume->target.block), request->name);
 }
 
-/* Linux mounts the volume whatever the table says; Windows looks at the type first. */
+/* Linux mounts the volume whatever its partition type; Windows requires the right type. */
 static void say_type(const struct target *target) {
   const struct target_partition *partition = &target->partition;
 
   if (partition->number == 0 || partition->basic_data || partition->type[0] == '\0') return;
   (void)fprintf(stderr,
-                "%s: its type in the partition table is %s and not Microsoft basic data: Windows will not show the "
+                "%s: its type in the partition table is %s, not Microsoft basic data: Windows will not show the "
                 "volume. %s changes the type\n",
                 target->name, partition->type,
                 strlen(partition->type) > 4 ? "sfdisk --part-type DISK NUMBER EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
                                             : "sfdisk --part-type DISK NUMBER 7");
 }
 
-/* Otherwise there is no node for the partition before the device is plugged in again. EINVAL: it is one that the kernel
- * looks for no partitions on. */
+/* Has the kernel read the new table. Otherwise the partition has no device node until the device is plugged in again.
+ * EINVAL: the kernel reads no partition tables on this kind of device. */
 static void reread_partitions(const char *name) {
   const int fd = open(name, O_RDONLY | O_CLOEXEC);
 
   if (fd < 0 || (ioctl(fd, BLKRRPART) != 0 && errno != EINVAL))
     (void)fprintf(stderr,
-                  "spate: the kernel has not read the new partition table: %s. blockdev --rereadpt %s does it\n",
+                  "spate: the kernel has not read the new partition table: %s. blockdev --rereadpt %s reads it\n",
                   strerror(errno), name);
   if (fd >= 0) (void)close(fd);
 }
@@ -263,16 +267,17 @@ const struct command command_format = {
     "format", "make a volume on an image file or a drive",
     "Usage: spate format TARGET [options]\n"
     "\n"
-    "Makes a GPT with one partition and an exFAT volume in it, which Linux, Windows and macOS mount by themselves.\n"
-    "A TARGET that is itself a partition (/dev/sda1, vfio:0000:01:00.0/n1p3) becomes the volume, without a table in\n"
-    "it; the rest of the drive stays as it is.\n"
-    "What is on TARGET is lost. A target that holds anything is refused unless --erase insists.\n"
+    "Makes a GPT with one partition and an exFAT volume in it. Linux, Windows and macOS mount it without further\n"
+    "software. A TARGET that is itself a partition (/dev/sda1, vfio:0000:01:00.0/n1p3) becomes the volume, without a\n"
+    "table in it; the rest of the drive stays as it is.\n"
+    "The contents of TARGET are lost. A target that holds data is refused without --erase.\n"
     "\n"
-    "  --size SIZE            make an image file of this size: --size 8GiB. It is sparse: it takes room as it fills\n"
+    "  --size SIZE            make an image file of this size: --size 8GiB. It is sparse: it takes up space as it "
+    "fills\n"
     "  --label NAME           of the volume, up to 11 characters (SPATE)\n"
-    "  --cluster SIZE         1MiB to 32MiB; without it by the size of the volume\n"
-    "  --block 512|4096       logical blocks of an image file (512)\n"
-    "  --erase                format although there is something on it\n"
+    "  --cluster SIZE         1MiB to 32MiB (default: by the size of the volume)\n"
+    "  --block 512|4096       logical block size of an image file (512)\n"
+    "  --erase                format a target that holds data\n"
     "  --yes                  do not ask\n" HELP_COMMON "\n"
     "  spate format rec.img --size 8GiB\n"
     "  spate format /dev/nvme0n1 --label FLIGHT12 --erase\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a drive is: what it says of itself, and its link. Writes nothing. */
+/* Shows the health of a drive as the drive reports it, and its link. Writes nothing. */
 #include "../device/sysfs.h"
 #include "../target/admin.h"
 #include "../text/json.h"
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNIT_BYTES 512000u /* of the log's counters: thousands of 512 bytes */
+#define UNIT_BYTES 512000u /* the log counts in units of 1000 × 512 bytes */
 
 static const struct option options[] = {OPTIONS_COMMON};
 
 struct report {
   struct spate_nvme_identity identity;
   struct spate_nvme_health health;
-  char address[SYSFS_ADDRESS_BYTES]; /* empty: it has none */
+  char address[SYSFS_ADDRESS_BYTES]; /* on PCI; empty: the drive has none */
   char speed[32], speed_max[32];
   char width[8], width_max[8];
 };
@@ -127,8 +127,8 @@ const struct command command_health = {
     "health", "show a drive's temperature, wear, errors and link",
     "Usage: spate health TARGET [options]\n"
     "\n"
-    "Shows what an NVMe drive says of itself: temperature, wear, errors, hours; and the speed and width of its link.\n"
-    "Writes nothing. Of a block device (/dev/nvme0n1) only root may ask.\n"
+    "Shows what an NVMe drive reports: temperature, wear, errors, hours; and the speed and width of its link.\n"
+    "Writes nothing. For a block device (/dev/nvme0n1) it needs root.\n"
     "\n" HELP_COMMON "\n"
     "  spate health /dev/nvme0n1\n"
     "  spate health vfio:0000:01:00.0 --bind\n",

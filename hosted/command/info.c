@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is on a target. Writes nothing. */
+/* Shows what a target is and what is on it. Writes nothing. */
 #include "../text/json.h"
 #include "../text/units.h"
 #include "../volume.h"
@@ -9,7 +9,8 @@
 
 static const struct option options[] = {OPTIONS_COMMON};
 
-/* `use`: who may be writing just now, NULL: nobody. What such a volume's marks say is of the moment. */
+/* `use`: who may be writing to the volume; NULL: nobody. The dirty flag and the reservations of a volume in use change
+ * at any time, and do not mean that something is wrong. */
 static void print_state(const struct volume *volume, const char *use) {
   if (use != NULL) {
     (void)printf("state         in use just now: it %s\n", use);
@@ -17,8 +18,7 @@ static void print_state(const struct volume *volume, const char *use) {
       (void)printf("recordings    %u that are not closed yet\n", volume->found.reservations);
   } else if (volume->found.reservations > 0) {
     (void)printf(
-        "recordings    %u that a power cut or a kill ended; spate recover puts them right, and so does the next "
-        "spate record\n",
+        "recordings    %u that a power cut or a kill ended; spate recover or the next spate record repairs them\n",
         volume->found.reservations);
   } else {
     (void)printf("state         %s\n", volume->found.dirty ? "not closed properly: check it with fsck.exfat" : "clean");
@@ -26,7 +26,7 @@ static void print_state(const struct volume *volume, const char *use) {
 }
 
 static void print_text(const struct volume *volume, const struct spate_exfat_info *info, const char *use) {
-  static const char *const tables[] = {"no table", "MBR", "GPT", "none: the volume is all of the target"};
+  static const char *const tables[] = {"no table", "MBR", "GPT", "none: the volume is the whole target"};
   const struct spate_block *block = volume->target.block;
   char text[UNITS_TEXT_BYTES];
 
@@ -43,7 +43,7 @@ static void print_text(const struct volume *volume, const struct spate_exfat_inf
   (void)printf("              %s", units_text(info->bytes, text));
   (void)printf(" in clusters of %s\n", units_text(info->cluster_bytes, text));
   (void)printf("free          %s", units_text(info->free_bytes, text));
-  (void)printf(", largest piece %s\n", units_text(info->longest_free_bytes, text));
+  (void)printf(", longest run %s\n", units_text(info->longest_free_bytes, text));
   print_state(volume, use);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a volume. Writes nothing. */
+/* Lists the files of a volume. Writes nothing. */
 #include "../text/json.h"
 #include "../text/units.h"
 #include "../volume.h"
@@ -76,6 +76,6 @@ const struct command command_ls = {
     "ls", "list the files of a volume",
     "Usage: spate ls TARGET [options]\n"
     "\n"
-    "Lists every file and directory: bytes, time of the last change, path. Writes nothing.\n"
+    "Lists every file and directory: size in bytes, time of the last change, path. Writes nothing.\n"
     "\n" HELP_COMMON,
     run};

@@ -14,7 +14,7 @@ static const struct command *const commands[] = {
     &command_check,     &command_extract, &command_replay,    &command_recover, &command_rm,
     &command_health,    &command_doctor,  &command_speedtest,
 #ifdef SPATE_SIM
-    &command_plan, /* it knows drives by the profiles of the virtual ones */
+    &command_plan, /* it needs the profiles of the virtual drives */
 #endif
     &command_calibrate, &command_trim,    &command_erase,     &command_release,
 };
@@ -37,8 +37,8 @@ static void help(FILE *to) {
               "  vfio:0000:01:00.0  an NVMe drive under the library's own driver, behind an IOMMU\n"
               "  pci:0000:01:00.0   the same on a machine without an IOMMU\n"
               "  vfio:0000:01:00.0/n2, pci:0000:01:00.0/n1p3\n"
-              "                     another namespace than the first; a partition of a namespace\n"
-              "  sim:990pro:FILE    a virtual drive; FILE keeps what is on it\n"
+              "                     namespace 2; partition 3 of namespace 1\n"
+              "  sim:990pro:FILE    a virtual drive; FILE keeps its contents\n"
               "  stripe:A,B         several of these as one\n"
               "\n"
               "A first recording, on an image file, without root:\n"
@@ -49,13 +49,13 @@ static void help(FILE *to) {
               "  spate verify rec.img run1.raw\n"
               "  spate extract rec.img run1.raw out.raw\n"
               "\n"
-              "spate COMMAND --help explains a command, spate --version says which version this is.\n"
+              "spate COMMAND --help explains a command, spate --version prints the version.\n"
               "Exit status: 0 done, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost,\n"
               "5 doctor found something wrong.\n",
               to);
 }
 
-/* A file that is opened later must not become standard input, output or error. */
+/* Opens /dev/null for missing standard files, so that no file opened later becomes standard input, output or error. */
 static void fill_standard_files(void) {
   int fd;
 
@@ -65,7 +65,7 @@ static void fill_standard_files(void) {
   if (fd >= 0) (void)close(fd);
 }
 
-/* A reader that goes away is an error of write(), and no sudden end: a drive may have to be given back. */
+/* Ignores SIGPIPE: it would end the program before it gives a drive back. write() reports the closed pipe instead. */
 static void ignore_closed_pipes(void) {
   const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
@@ -93,6 +93,6 @@ int main(int count, char **words) {
       if (fflush(stdout) != 0 || ferror(stdout)) fail(EXIT_FAILED, "standard output cannot be written");
       return (int)status;
     }
-  (void)fprintf(stderr, "spate: there is no command \"%s\". spate --help lists them.\n", words[1]);
+  (void)fprintf(stderr, "spate: there is no command \"%s\". See spate --help.\n", words[1]);
   return EXIT_USAGE;
 }

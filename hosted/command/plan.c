@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream needs on a drive that is known: the ring, the queue depth, how long it goes well. */
+/* Computes what a stream needs on a drive with a profile: the ring, the queue depth, how long the drive sustains it. */
 #include "../../lab/plan.h"
 
 #include "command.h"
@@ -8,5 +8,5 @@ static enum exit_status run(int count, char **words) {
   return plan_run("spate plan", HELP_COMMON, count, words) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-const struct command command_plan = {"plan", "what a stream needs on a drive: ring, queue depth, how long it lasts", "",
-                                     run};
+const struct command command_plan = {
+    "plan", "compute what a stream needs on a drive: ring, queue depth, how long it lasts", "", run};

@@ -47,7 +47,7 @@ void reading_file(struct volume *volume, const char *path,
   struct spate_exfat_file file;
   struct spate_region region;
 
-  /* Once: a target of its own memory takes none back before it closes, and a file may be read again and again. */
+  /* Allocated once and used again for each file: a target with its own memory frees none of it before it is closed. */
   if (ring == NULL) {
     ring = memory_take_ring(SLOTS * SLOT_BYTES);
     table = memory_take(SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record streams into files of a volume: the command line. */
+/* Records streams into files of a volume: the command line. */
 #include "../recording/recording.h"
 #include "../text/progress.h"
 #include "../text/units.h"
@@ -11,7 +11,7 @@
 #define RING_BYTES_MIN (UINT64_C(4) << 20)
 #define RING_BYTES_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 36 : 30))
 #define RATE_MAX       1e12
-#define SECONDS_MAX    1e6 /* with RATE_MAX below 2^63 bytes */
+#define SECONDS_MAX    1e6 /* times RATE_MAX is below 2^63 bytes */
 
 enum { FROM = 1000, RATE, FOR, SIZE, RING, CHECKPOINT };
 
@@ -34,11 +34,11 @@ static void parse_option(struct recording_request *request, int option) {
     break;
   case RATE:
     if (!units_rate(optarg, &request->rate) || request->rate < 1 || request->rate > RATE_MAX)
-      command_usage(&command_record, "--rate \"%s\" is not a rate; 500MB/s and 1.2GiB/s are", optarg);
+      command_usage(&command_record, "--rate \"%s\" is not a rate; examples are 500MB/s and 1.2GiB/s", optarg);
     break;
   case FOR:
     if (!units_seconds(optarg, &request->seconds) || request->seconds <= 0 || request->seconds > SECONDS_MAX)
-      command_usage(&command_record, "--for \"%s\" is not a time; 10s, 500ms and 2h are", optarg);
+      command_usage(&command_record, "--for \"%s\" is not a time; examples are 10s, 500ms and 2h", optarg);
     break;
   case SIZE: request->size_bytes = command_bytes(&command_record, "--size", optarg, 1, UINT64_C(1) << 56); break;
   case RING:
@@ -51,7 +51,7 @@ static void parse_option(struct recording_request *request, int option) {
   }
 }
 
-/* Two sensors are two; anything else can be read once, and a file can be made once. */
+/* Refuses a path or a source that is named twice. Only synthetic may be named twice: each is a sensor of its own. */
 static void check_twice(const struct recording_request *request) {
   for (unsigned i = 0; i < request->count; i++)
     for (unsigned j = 0; j < i; j++) {
@@ -99,22 +99,22 @@ const struct command command_record = {
     "       spate record TARGET PATH PATH... --from SOURCE --from SOURCE... [options]\n"
     "\n"
     "Records standard input, or the source that --from names, into a new file PATH of the volume. Every half second\n"
-    "the file grows on the drive by what has arrived, so that a power cut costs about a second. Ctrl-C closes the\n"
-    "file properly.\n"
+    "the length of the file on the drive is updated, so a power cut costs about a second. Ctrl-C closes the file\n"
+    "properly.\n"
     "\n"
     "  --from SOURCE          - (standard input), a file, a FIFO, or one of the following. Files, FIFOs and pipes "
     "wait\n"
-    "                         while there is no room; the others count what they lose\n"
-    "           synthetic     a sensor whose recordings prove themselves (spate verify)\n"
-    "           udp:[ADDRESS:]PORT  the payloads of datagrams, one behind the other\n"
-    "           ring:NAME     shared memory that another program fills, without a copy (libspate-ring); it is waited\n"
-    "                         for. ring:/PATH is a file or a device such as /dev/udmabuf0;\n"
-    "                         memory of u-dma-buf is not copied by vfio: and pci: either\n"
-    "  --rate RATE            of the sensor: 500MB/s. Without it, as fast as the target takes it\n"
+    "                         while the ring is full; the other sources count the data that they lose\n"
+    "           synthetic     a simulated sensor that sends chunks, which spate verify can check\n"
+    "           udp:[ADDRESS:]PORT  the payloads of datagrams, one after the other\n"
+    "           ring:NAME     shared memory that another program fills, without a copy (libspate-ring). spate waits\n"
+    "                         until it exists. ring:/PATH is a file or a device such as /dev/udmabuf0;\n"
+    "                         vfio: and pci: do not copy memory of u-dma-buf either\n"
+    "  --rate RATE            of the sensor: 500MB/s (default: as fast as the target accepts it)\n"
     "  --for TIME             stop after 10s, 500ms, 2h\n"
-    "  --size SIZE            stop after so many bytes\n"
+    "  --size SIZE            stop after this many bytes\n"
     "  --ring SIZE            memory between source and target, for each source (64MiB)\n"
-    "  --checkpoint TIME      make durable this often (500ms)\n" HELP_COMMON "\n"
+    "  --checkpoint TIME      time between checkpoints, which make the data durable (500ms)\n" HELP_COMMON "\n"
     "  spate record rec.img run1.raw --from synthetic --rate 500MB/s --for 10s\n"
     "  ffmpeg -i rtsp://camera -f rawvideo - | spate record /dev/nvme0n1 flight/camera.raw\n"
     "  spate record /dev/nvme0n1 radar.raw --from udp:192.168.1.2:5000 --for 10min\n"

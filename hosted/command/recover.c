@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Put right what a power cut or a kill left: mounting does it. */
+/* Repairs a volume after a power cut or a kill: mounting it for writing does that. */
 #include "../text/json.h"
 #include "../text/units.h"
 #include "../volume.h"
@@ -30,7 +30,7 @@ static void print_text(const char *name, const struct spate_exfat_mounted *found
     return;
   }
   (void)printf("%s: recordings that had not been closed: %u\n", name, found->reservations);
-  (void)printf("%s of reserved space given back\n", units_text(found->reclaimed_bytes, text));
+  (void)printf("%s of reserved space freed\n", units_text(found->reclaimed_bytes, text));
   (void)printf("%s of recordings salvaged beyond their last checkpoint\n", units_text(found->salvaged_bytes, text));
 }
 
@@ -51,12 +51,12 @@ static enum exit_status run(int count, char **words) {
 }
 
 const struct command command_recover = {
-    "recover", "put right what a power cut or a kill left",
+    "recover", "repair a volume after a power cut or a kill",
     "Usage: spate recover TARGET [options]\n"
     "\n"
-    "Gives back the space that recordings had reserved when they were cut off, and "
+    "Frees the space that recordings had reserved when they were cut off, and "
     "extends\n"
-    "recordings of chunks to the last chunk that proves itself. spate record does the "
-    "same first.\n"
+    "recordings of chunks to their last valid chunk. spate record does the same before it "
+    "begins.\n"
     "\n" HELP_COMMON,
     run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Play a recording at the pace at which it was made, or at another: for whoever takes it as the sensor's own. */
+/* Plays a recording at a given rate, for a reader that treats it like the sensor's stream. */
 #include "../text/units.h"
 #include "command.h"
 #include "reading.h"
@@ -15,7 +15,7 @@
 
 #define RATE_MAX    1e12
 #define NS_PER_S    1000000000
-#define PIECE_BYTES UINT32_C(65536) /* that is written at once: the pace is even to this much */
+#define BURST_BYTES UINT32_C(65536) /* written at once: the rate is even down to this size */
 
 enum { RATE = 1000, TO, LOOP };
 
@@ -27,12 +27,13 @@ static const struct option options[] = {{"rate", required_argument, NULL, RATE},
 struct replay {
   const char *to;
   int fd;
-  double rate; /* bytes per second; 0: as fast as they are taken */
+  double rate; /* bytes per second; 0: as fast as the reader accepts them */
   struct timespec begun;
   uint64_t bytes;
 };
 
-/* Until the byte is due. Time that was lost to whoever takes them is not made up in a burst beyond one piece. */
+/* Waits until the next byte is due. After a slow read by the reader, at most BURST_BYTES are written faster than the
+ * rate. */
 static void pace(struct replay *replay) {
   const double due_s = (double)replay->bytes / replay->rate;
   struct timespec now, due = replay->begun;
@@ -48,13 +49,13 @@ static void pace(struct replay *replay) {
   if (late_s <= 0) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) {
     }
-  } else if (late_s > PIECE_BYTES / replay->rate) {
+  } else if (late_s > BURST_BYTES / replay->rate) {
     replay->begun = now;
     replay->bytes = 0;
   }
 }
 
-static void write_piece(const struct replay *replay, const uint8_t *data, size_t bytes) {
+static void write_burst(const struct replay *replay, const uint8_t *data, size_t bytes) {
   while (bytes > 0) {
     const ssize_t written = write(replay->fd, data, bytes);
     if (written < 0 && errno == EINTR) continue;
@@ -69,15 +70,15 @@ static void take(void *context, const uint8_t *data, uint32_t bytes, uint64_t of
 
   (void)offset_bytes;
   for (uint32_t at = 0; at < bytes;) {
-    const uint32_t now = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+    const uint32_t now = bytes - at < BURST_BYTES ? bytes - at : BURST_BYTES;
     if (replay->rate > 0) pace(replay);
-    write_piece(replay, data + at, now);
+    write_burst(replay, data + at, now);
     replay->bytes += now;
     at += now;
   }
 }
 
-/* Whatever keeps what it is given may be the volume itself, under this name or another. */
+/* Refuses files and block devices: under some name they may be the volume itself. */
 static void open_output(struct replay *replay) {
   const struct sigaction ignore = {.sa_handler = SIG_IGN};
   struct stat status;
@@ -85,14 +86,15 @@ static void open_output(struct replay *replay) {
   if (sigaction(SIGPIPE, &ignore, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
   replay->fd = STDOUT_FILENO;
   if (strcmp(replay->to, "-") == 0) {
-    if (isatty(STDOUT_FILENO)) fail(EXIT_USAGE, "a recording is not for a terminal: pipe it on, or name a file: --to");
+    if (isatty(STDOUT_FILENO))
+      fail(EXIT_USAGE, "standard output is a terminal: send the recording to a pipe, or name a FIFO with --to");
     return;
   }
   replay->fd = open(replay->to, O_WRONLY | O_CLOEXEC);
   if (replay->fd < 0 || fstat(replay->fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", replay->to, strerror(errno));
   if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
     fail(EXIT_REFUSED,
-         "%s is neither a FIFO nor a character device, and nothing was written. spate extract copies into a file",
+         "%s is neither a FIFO nor a character device, and nothing was written. spate extract copies to a file",
          replay->to);
 }
 
@@ -106,7 +108,7 @@ static enum exit_status run(int count, char **words) {
     switch (got) {
     case RATE:
       if (!units_rate(optarg, &replay.rate) || replay.rate < 1 || replay.rate > RATE_MAX)
-        command_usage(&command_replay, "--rate \"%s\" is not a rate; 500MB/s and 1.2GiB/s are", optarg);
+        command_usage(&command_replay, "--rate \"%s\" is not a rate; examples are 500MB/s and 1.2GiB/s", optarg);
       break;
     case TO: replay.to = optarg; break;
     default: loop = true;
@@ -127,13 +129,12 @@ const struct command command_replay = {
     "replay", "play a recording at a given rate, into a pipe, a FIFO or a character device",
     "Usage: spate replay TARGET PATH [options]\n"
     "\n"
-    "Writes a recording to standard output as a sensor would send it: evenly, at the rate that is given. Whoever "
-    "reads\n"
-    "may be slower; what is late then stays late.\n"
+    "Writes a recording to standard output as a sensor would send it: evenly, at the given rate. If the reader is\n"
+    "slower, the delay stays: replay does not catch up.\n"
     "\n"
-    "  --rate RATE            500MB/s. Without it, as fast as it is taken\n"
-    "  --to FILE              a FIFO or a character device instead of standard output; it is there already. Files and\n"
-    "                         drives are refused: spate extract copies\n"
-    "  --loop                 from the beginning again, until it is stopped\n" HELP_COMMON "\n"
+    "  --rate RATE            500MB/s (default: as fast as the reader accepts it)\n"
+    "  --to FILE              write to this FIFO or character device, which must exist, instead of standard output.\n"
+    "                         Files and drives are refused: spate extract copies to a file\n"
+    "  --loop                 repeat from the beginning until it is stopped\n" HELP_COMMON "\n"
     "  spate replay /dev/nvme0n1 flight/camera.raw --rate 600MB/s | decoder\n",
     run};

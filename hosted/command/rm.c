@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delete files and empty directories. */
+/* Deletes files and empty directories. */
 #include "../volume.h"
 #include "command.h"
 
@@ -22,6 +22,6 @@ const struct command command_rm = {
     "rm", "delete files",
     "Usage: spate rm TARGET PATH... [options]\n"
     "\n"
-    "Deletes files and empty directories. The drive is told that their blocks are free.\n"
+    "Deletes files and empty directories, and tells the drive that their blocks are free (trim).\n"
     "\n" HELP_COMMON,
     run};

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#define LOOK_MS 250u /* between looks at the drive's progress */
+#define LOOK_MS 250u /* between two reads of the drive's progress */
 #define WHOLE   65536.0
 
-/* In the order in which they are preferred: block erase frees all blocks, and crypto erase may leave them mapped. */
+/* In the order of preference: block erase frees all blocks, and crypto erase may leave them mapped. */
 static const struct {
   const char *word, *name;
   enum spate_nvme_sanitize_action action;
@@ -36,7 +36,7 @@ static const char *name_of(unsigned action) {
   return "an unknown method";
 }
 
-/* ---- which one ---- */
+/* ---- the method ---- */
 
 /* "block, crypto" */
 static void list_methods(const struct spate_nvme_identity *identity, char *list, size_t list_bytes) {
@@ -55,12 +55,13 @@ static struct spate_nvme_identity identify(struct target *target) {
   if (!admin_identity(target, &identity, why)) fail(EXIT_FAILED, "%s", why);
   if (identity.sanitize == 0)
     fail(EXIT_REFUSED,
-         "%s: the drive has no Sanitize, and nothing was erased. spate erase %s without --sanitize uses Format NVM",
+         "%s: the drive does not support Sanitize, and nothing was erased. spate erase %s without --sanitize uses "
+         "Format NVM",
          target->name, target->name);
   return identity;
 }
 
-/* What was asked for, or the first that the drive can do. */
+/* The requested action, or the first that the drive supports. */
 static unsigned choose(struct target *target, unsigned action) {
   const struct spate_nvme_identity identity = identify(target);
   char list[64];
@@ -69,23 +70,23 @@ static unsigned choose(struct target *target, unsigned action) {
     if (spate_nvme_can_sanitize(&identity, methods[i].action)) action = methods[i].action;
   list_methods(&identity, list, sizeof list);
   if (!spate_nvme_can_sanitize(&identity, action))
-    fail(EXIT_REFUSED, "%s: the drive cannot do %s, and nothing was erased. It can do: %s", target->name,
+    fail(EXIT_REFUSED, "%s: the drive does not support %s, and nothing was erased. It supports: %s", target->name,
          name_of(action), list);
   return action;
 }
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 static struct spate_nvme_sanitize_status look(struct target *target) {
   struct spate_nvme_sanitize_status status;
   char why[ADMIN_WHY_BYTES];
 
   if (!admin_sanitize_status(target, &status, why))
-    fail(EXIT_FAILED, "%s. How far its sanitize is cannot be seen; if one runs, the drive goes on", why);
+    fail(EXIT_FAILED, "%s. The progress of its sanitize cannot be read; if one is running, the drive continues", why);
   return status;
 }
 
-/* In the target's own time: a virtual drive's passes only while the library waits for it. */
+/* Waits in the target's own time: virtual time passes only while the library waits for the drive. */
 static void pause_between_looks(const struct target *target) {
   const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000L};
   const uint64_t end_ticks = spate_port_ticks() + spate_port_ticks_per_second() / 1000u * LOOK_MS;
@@ -108,16 +109,16 @@ static struct spate_nvme_sanitize_status watch(struct target *target, uint64_t b
   return status;
 }
 
-/* ---- the whole ---- */
+/* ---- sanitize ---- */
 
 static void leave_failed(struct target *target) {
   char why[ADMIN_WHY_BYTES];
 
   if (look(target).state != SPATE_NVME_SANITIZE_FAILED)
-    fail(EXIT_REFUSED, "%s: its last sanitize has not failed, so there is nothing to leave. Nothing was changed",
+    fail(EXIT_REFUSED, "%s: its last sanitize has not failed, so there is no failed state to exit. Nothing was changed",
          target->name);
   if (!admin_sanitize(target, SPATE_NVME_SANITIZE_EXIT, why)) fail(EXIT_FAILED, "%s", why);
-  (void)fprintf(stderr, "%s: the drive takes reads and writes again. Old data may still be on it\n", target->name);
+  (void)fprintf(stderr, "%s: the drive accepts reads and writes again. Old data may still be on it\n", target->name);
 }
 
 static void start(struct target *target, unsigned action) {
@@ -130,8 +131,8 @@ static void start(struct target *target, unsigned action) {
 __attribute__((noreturn)) static void explain_failure(const struct target *target, unsigned action) {
   fail(EXIT_FAILED,
        "%s: the sanitize by %s failed. The drive refuses reads and writes until one succeeds. Try spate erase %s "
-       "--sanitize once more, or with another --method. --method exit makes the drive usable again without it, and old "
-       "data may still be on it then. If it fails again the drive is worn out: whoever needs the data gone destroys it",
+       "--sanitize once more, or with another --method. --method exit makes the drive usable again without a sanitize, "
+       "and old data may still be on it. If it fails again, the drive is worn out: only destroying it removes the data",
        target->name, name_of(action), target->name);
 }
 
@@ -143,17 +144,19 @@ void sanitize_drive(struct target *target, unsigned action, uint64_t bytes) {
   }
   const struct spate_nvme_sanitize_status before = look(target);
   if (before.state == SPATE_NVME_SANITIZE_RUNNING)
-    (void)fprintf(stderr, "%s: a sanitize by %s runs already\n", target->name, name_of(before.action));
+    (void)fprintf(stderr, "%s: a sanitize by %s is already running\n", target->name, name_of(before.action));
   else
     start(target, action);
   (void)fprintf(stderr,
-                "%s: the drive goes on by itself: neither Ctrl-C nor a power cut ends it. spate erase %s --sanitize "
-                "--status shows later how far it is\n",
+                "%s: the drive continues without the host: neither Ctrl-C nor a power cut ends it. spate erase %s "
+                "--sanitize --status shows its progress later\n",
                 target->name, target->name);
   const struct spate_nvme_sanitize_status after = watch(target, bytes);
   if (after.state == SPATE_NVME_SANITIZE_FAILED) explain_failure(target, after.action);
   if (after.state != SPATE_NVME_SANITIZE_DONE && after.state != SPATE_NVME_SANITIZE_DONE_DEALLOCATED)
-    fail(EXIT_FAILED, "%s: the drive says that it has never been sanitized (state %u). Nothing is known of its data",
+    fail(EXIT_FAILED,
+         "%s: the drive reports that it was never sanitized (state %u). Whether its data are erased is "
+         "unknown",
          target->name, after.state);
 }
 
@@ -161,11 +164,11 @@ void sanitize_show(struct target *target, uint64_t bytes) {
   (void)identify(target);
   const struct spate_nvme_sanitize_status before = look(target);
   if (before.state == SPATE_NVME_SANITIZE_RUNNING)
-    (void)fprintf(stderr, "%s: a sanitize by %s runs\n", target->name, name_of(before.action));
+    (void)fprintf(stderr, "%s: a sanitize by %s is running\n", target->name, name_of(before.action));
   const struct spate_nvme_sanitize_status after = watch(target, bytes);
   if (after.state == SPATE_NVME_SANITIZE_FAILED) explain_failure(target, after.action);
   if (after.state == SPATE_NVME_SANITIZE_NEVER)
-    (void)fprintf(stderr, "%s: the drive has never been sanitized\n", target->name);
+    (void)fprintf(stderr, "%s: the drive was never sanitized\n", target->name);
   else
     (void)fprintf(stderr, "%s: the last sanitize, by %s, succeeded\n", target->name, name_of(after.action));
 }

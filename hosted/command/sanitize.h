@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spate erase --sanitize: the drive erases all that it ever held, by itself, and is watched. */
+/* spate erase --sanitize: starts a sanitize, which the drive carries out by itself, and shows its progress. */
 #ifndef SPATE_HOSTED_SANITIZE_H
 #define SPATE_HOSTED_SANITIZE_H
 
@@ -9,14 +9,14 @@
 bool sanitize_action(const char *word, unsigned *action);
 
 /*
- * Starts a sanitize, or joins the one that runs, and returns when it has succeeded. `target` has no block. `action` 0:
- * by the first method that the drive can do. `bytes` is what it holds, for the progress. Ends the program where the
- * drive cannot do it, or has failed.
+ * Starts a sanitize, or waits for the one that is running, and returns when it has succeeded. `target` has no block.
+ * `action` 0: the first method that the drive supports. `bytes` is the drive's capacity, for the progress. Ends the
+ * program if the drive does not support the method, or the sanitize fails.
  */
 void sanitize_drive(struct target *target, unsigned action, uint64_t bytes);
 
-/* Says how the last sanitize ended; one that runs is waited for. Starts nothing. Ends the program where it failed, or
- * the drive has no Sanitize. */
+/* Prints how the last sanitize ended; waits for one that is running. Starts nothing. Ends the program if the sanitize
+ * failed, or the drive does not support Sanitize. */
 void sanitize_show(struct target *target, uint64_t bytes);
 
 #endif

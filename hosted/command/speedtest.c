@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast a target is, by the size of requests. */
+/* Measures how fast a target is, by the size of requests. */
 #include "../speed/speed.h"
 #include "../text/json.h"
 #include "../text/units.h"
@@ -38,7 +38,7 @@ struct request {
   unsigned sizes;
   uint32_t depth;
   double seconds;
-  uint64_t bytes; /* 0: by time */
+  uint64_t bytes; /* of each row; 0: `seconds` is the limit */
   enum order order;
 };
 
@@ -61,7 +61,7 @@ static struct request parse(int count, char **words) {
       break;
     case FOR:
       if (!units_seconds(optarg, &request.seconds) || request.seconds <= 0 || request.seconds > 1e6)
-        command_usage(&command_speedtest, "--for \"%s\" is not a time; 10s, 500ms and 2h are", optarg);
+        command_usage(&command_speedtest, "--for \"%s\" is not a time; examples are 10s, 500ms and 2h", optarg);
       break;
     case SIZE: request.bytes = command_bytes(&command_speedtest, "--size", optarg, 512, UINT64_C(1) << 56); break;
     default: request.order = got == RANDOM ? ALL_RANDOM : ALL_SEQUENTIAL;
@@ -76,13 +76,13 @@ static struct request parse(int count, char **words) {
   return request;
 }
 
-/* ---- what is read or written ---- */
+/* ---- the blocks to read or write ---- */
 
 struct place {
   uint64_t first_lba, blocks;
 };
 
-/* EXIT_DONE, or why these sizes are impossible in so much room. */
+/* EXIT_DONE, or the reason why requests of these sizes are impossible in `blocks` blocks. */
 static enum exit_status check_sizes(const struct request *request, const struct target *target, uint64_t blocks,
                                     char *why, size_t why_bytes) {
   const struct spate_block *block = target->block;
@@ -90,8 +90,8 @@ static enum exit_status check_sizes(const struct request *request, const struct 
   for (unsigned i = 0; i < request->sizes; i++) {
     const uint32_t io_bytes = request->io_bytes[i];
     if (io_bytes % spate_block_bytes(block) != 0)
-      (void)snprintf(why, why_bytes, "%s has logical blocks of %u bytes, and --block %u is no multiple", target->name,
-                     spate_block_bytes(block), io_bytes);
+      (void)snprintf(why, why_bytes, "%s has logical blocks of %u bytes, and --block %u is not a multiple of them",
+                     target->name, spate_block_bytes(block), io_bytes);
     else if (io_bytes >> block->block_shift > block->request_blocks_max || io_bytes >> block->block_shift > blocks)
       (void)snprintf(why, why_bytes, "%s takes no requests of %u bytes", target->name, io_bytes);
     else
@@ -101,7 +101,7 @@ static enum exit_status check_sizes(const struct request *request, const struct 
   return EXIT_DONE;
 }
 
-/* What a kill left is empty, and of no use to anybody. Anything else of this name is somebody's own. */
+/* An empty file of this name was left by a run that was killed. Any other belongs to the user, and is kept. */
 static enum exit_status check_path(struct volume *volume, char *why, size_t why_bytes) {
   struct spate_exfat_entry entry;
   const enum spate_error error = spate_exfat_stat(&volume->exfat, FILE_PATH, &entry);
@@ -109,12 +109,13 @@ static enum exit_status check_path(struct volume *volume, char *why, size_t why_
   if (error == SPATE_E_NOT_FOUND) return EXIT_DONE;
   expect(error, FILE_PATH);
   if (!entry.directory && entry.bytes == 0) return EXIT_DONE;
-  (void)snprintf(why, why_bytes, "%s holds a %s of its own, and nothing was written: rename or remove it",
+  (void)snprintf(why, why_bytes, "%s already holds %s, and nothing was written: rename or remove it",
                  volume->target.name, FILE_PATH);
   return EXIT_REFUSED;
 }
 
-/* The bytes that the file may have. Ends the program, with the volume as it was, if nothing can be measured so. */
+/* The size of the file to write into. If it is too small, or the name is in use, ends the program without a change to
+ * the volume. */
 static uint64_t room_for(const struct request *request, struct volume *volume) {
   struct spate_exfat_info info;
   char why[512];
@@ -129,7 +130,7 @@ static uint64_t room_for(const struct request *request, struct volume *volume) {
   fail(status, "%s", why);
 }
 
-/* A new file's clusters: nothing else is written to. */
+/* Reserves clusters for a new file. The test writes only to these. */
 static struct place reserve(struct volume *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   struct spate_exfat_entry entry;
 
@@ -139,7 +140,7 @@ static struct place reserve(struct volume *volume, struct spate_exfat_clip *clip
   return (struct place){clip->first_lba, clip->reserved_bytes >> volume->target.block->block_shift};
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static const char *size_name(uint32_t bytes, char *text) {
   if (bytes % 1024u == 0)
@@ -155,7 +156,7 @@ static const char *kind_name(const struct speed_job *job) {
   return names[job->op == SPATE_WRITE][job->random];
 }
 
-/* fio's names, where the meaning is fio's. */
+/* The names are those of fio, where the meaning is the same. */
 static void write_json(struct json *json, const struct speed_job *job, const struct speed_result *result) {
   static const struct {
     const char *name;
@@ -271,7 +272,7 @@ static enum exit_status read_target(const struct request *request) {
   return EXIT_DONE;
 }
 
-/* An error of the run leaves no file either, as far as the target still lets one be removed. */
+/* Removes the file after a failed run as well, if the target still can. */
 static enum exit_status write_volume(const struct request *request) {
   static struct volume volume;
   static struct spate_exfat_clip clip;
@@ -297,16 +298,15 @@ const struct command command_speedtest = {
     "speedtest", "measure rate, requests per second and latency",
     "Usage: spate speedtest TARGET [options]\n"
     "\n"
-    "Reads TARGET with requests of several sizes and shows how fast it answers. With --write it writes into a file of\n"
-    "its own on the volume, of at most 1 GiB, which it removes at the end: nothing else is written to. A drive "
-    "answers\n"
-    "reads of blocks that were never written, or were trimmed, faster than others.\n"
+    "Reads TARGET with requests of several sizes and shows how fast it answers. With --write it writes only into a\n"
+    "new file on the volume, of at most 1 GiB, and removes the file at the end. A drive answers reads of blocks that\n"
+    "were never written, or were trimmed, faster than others.\n"
     "\n"
     "  --write                write instead of read\n"
     "  --block SIZE           of a request; may be given several times (4KiB, 128KiB, 1MiB)\n"
-    "  --depth N              requests in flight (32, or what the target takes)\n"
-    "  --random               requests go anywhere (below 64KiB)\n"
-    "  --sequential           requests follow each other (from 64KiB on)\n"
+    "  --depth N              requests in flight (32, or the target's maximum)\n"
+    "  --random               random requests of all sizes (default: of sizes below 64KiB)\n"
+    "  --sequential           sequential requests of all sizes (default: of sizes from 64KiB on)\n"
     "  --for TIME             of each row (2s)\n"
     "  --size SIZE            of each row, instead of a time\n" HELP_COMMON "\n"
     "  spate speedtest /dev/nvme0n1\n"

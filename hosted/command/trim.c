@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tell a drive that nothing on it is needed any more: what is on it is lost, and its write cache and spare blocks are
- * as new. */
+/* Trims a whole drive. Its contents are lost, and its write cache and spare blocks are as on a new drive. */
 #include "../text/progress.h"
 #include "../text/units.h"
 #include "command.h"
@@ -8,7 +7,8 @@
 
 #include <stdio.h>
 
-#define PIECE_BYTES (UINT64_C(4) << 30) /* a second or so each; a whole drive at once can outlast any deadline */
+#define STEP_BYTES                                                                                                     \
+  (UINT64_C(4) << 30) /* takes about a second; trimming a whole drive at once can exceed any deadline */
 
 enum { YES = 1000 };
 
@@ -38,26 +38,26 @@ static enum exit_status run(int count, char **words) {
   struct spate_block *block = target.block;
   const uint64_t bytes = block->blocks << block->block_shift;
   if (!block->can_trim) fail(EXIT_FAILED, "%s cannot trim", name);
-  if (!confirm_describe(&target)) (void)fprintf(stderr, "%s: nothing that is known was found on it\n", name);
+  if (!confirm_describe(&target)) (void)fprintf(stderr, "%s: no known contents were found on it\n", name);
   confirm(name, "trim", yes);
   trimming.block = block;
   progress_begin(&trimming.progress, "trim", bytes);
   const enum spate_error error = spate_block_erase(block, SPATE_TRIM, 0, block->blocks,
-                                                   (uint32_t)(PIECE_BYTES >> block->block_shift), show, &trimming);
+                                                   (uint32_t)(STEP_BYTES >> block->block_shift), show, &trimming);
   progress_end(&trimming.progress);
   expect(error, name);
   expect(spate_block_flush(block), name);
   target_close(&target);
-  (void)fprintf(stderr, "%s: %s trimmed. A drive may still give back what was there: spate erase is for that\n", name,
+  (void)fprintf(stderr, "%s: %s trimmed. A drive may still return old data: spate erase removes them\n", name,
                 units_text(bytes, size));
   return EXIT_DONE;
 }
 
-const struct command command_trim = {"trim", "give all blocks of a drive back to it: everything on it is lost",
+const struct command command_trim = {"trim", "trim a whole drive: everything on it is lost",
                                      "Usage: spate trim TARGET [options]\n"
                                      "\n"
-                                     "Tells the drive that nothing on it is needed any more. Everything on TARGET is "
-                                     "lost. Its write cache and its spare\n"
+                                     "Tells the drive that all its blocks are free. Everything on TARGET is lost. Its "
+                                     "write cache and its spare\n"
                                      "blocks are then as on a new drive, and so is its speed.\n"
                                      "\n"
                                      "  --yes                  do not ask\n" HELP_COMMON "\n"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a recording what was recorded? A recording of chunks (spate/chunk.h) proves itself: each chunk has its number and
- * a CRC of its data. Of any other recording it can be said only that every block can be read, or that it equals a file.
- * Writes nothing.
+ * Verifies a recording. In a recording of chunks (spate/chunk.h) each chunk has a number and a CRC of its data, and
+ * both are checked. Any other recording can only be read to its end, or compared with a file. Writes nothing.
  */
 #include "../text/json.h"
 #include "../text/units.h"
@@ -20,7 +19,7 @@ enum { AGAINST = 1000 };
 static const struct option options[] = {{"against", required_argument, NULL, AGAINST}, OPTIONS_COMMON};
 
 struct check {
-  FILE *against; /* NULL: there is none */
+  FILE *against; /* NULL: --against was not given */
   const char *against_name;
   uint64_t first_difference; /* UINT64_MAX: none */
   uint32_t crc;              /* CRC-32C of all */
@@ -52,7 +51,7 @@ static void take(void *context, const uint8_t *data, uint32_t bytes, uint64_t of
   chunk_check_feed(&check->chunks, data, bytes);
 }
 
-/* What the recording has reserved and never written reads as zeros, as spate extract gives it. */
+/* Space that was reserved and never written is compared as zeros, which spate extract writes for it. */
 static void compare_rest(struct check *check, uint64_t bytes) {
   static const uint8_t zeros[65536];
 
@@ -72,14 +71,14 @@ static bool is_whole(const struct check *check) {
   return check->first_difference == UINT64_MAX && chunk_check_is_whole(&check->chunks);
 }
 
-/* A line for each way in which data can be missing, none for those that did not happen. */
+/* Prints a line for each kind of loss that was found. */
 static void print_chunks(const struct chunk_check *chunks, const char *path) {
   const struct {
     uint64_t count;
     const char *what;
   } losses[] = {
       {chunks->wrong, "chunks have damaged data: their CRC is wrong"},
-      {chunks->damaged_headers, "chunks have a damaged header, so nothing proves their data"},
+      {chunks->damaged_headers, "chunks have a damaged header, so their data cannot be checked"},
       {chunks->missing, "sequence numbers are missing: these chunks are not in the file"},
       {chunks->lost, "pieces were lost before they were recorded, by the source's own count"},
       {chunks->strange, "chunks are out of order, or of another recording"},
@@ -100,8 +99,8 @@ static void print_text(const struct check *check, const char *path) {
     print_chunks(&check->chunks, path);
   else if (check->against == NULL)
     (void)printf(
-        "%s: every block can be read. It is not made of chunks, so nothing in it proves its contents; --against "
-        "FILE compares it\n",
+        "%s: every block can be read. It is not made of chunks, so its contents cannot be checked; --against FILE "
+        "compares it\n",
         path);
   if (check->against == NULL) return;
   if (check->first_difference == UINT64_MAX)
@@ -137,7 +136,7 @@ static enum exit_status run(int count, char **words) {
 
   while (command_option(&command_verify, count, words, options) == AGAINST)
     check.against_name = optarg;
-  words = command_words(&command_verify, count, words, 2, "verify takes a TARGET and a path on it");
+  words = command_words(&command_verify, count, words, 2, "verify takes a TARGET and a PATH on it");
   if (check.against_name != NULL && (check.against = fopen(check.against_name, "rbe")) == NULL)
     fail(EXIT_FAILED, "%s: %s", check.against_name, strerror(errno));
   volume_open(&volume, words[0], TARGET_READ);
@@ -157,12 +156,12 @@ const struct command command_verify = {"verify", "prove that a recording is what
                                        "Usage: spate verify TARGET PATH [options]\n"
                                        "\n"
                                        "Reads a recording from the drive. If it is made of chunks, each must have a "
-                                       "whole header, the\n"
+                                       "valid header, the\n"
                                        "next sequence number and the right CRC. The headers also say how many pieces "
                                        "the source lost\n"
                                        "before they were recorded. Writes nothing. Exit status 4 if something is "
                                        "missing or wrong;\n"
-                                       "each kind of loss is counted by itself.\n"
+                                       "each kind of loss is counted separately.\n"
                                        "\n"
                                        "  --against FILE         compare the recording with FILE\n" HELP_COMMON,
                                        run};

@@ -9,7 +9,7 @@
 #define PATH_BYTES        4096u
 #define DEPTH_MAX         32u
 #define RECORD_FILE       ".spate"
-#define RECORD_ATTRIBUTES 0x06 /* hidden, system: where its name was taken, it is .spate_2 … .spate_9 */
+#define RECORD_ATTRIBUTES 0x06 /* hidden, system. If the name was in use, the file is .spate_2 … .spate_9 */
 
 struct walking {
   struct spate_exfat *volume;
@@ -38,7 +38,7 @@ static void complain(const struct walking *walking, enum spate_error error) {
     expect(error, path);
 }
 
-/* False: it cannot be read. */
+/* False: the directory cannot be read. */
 static bool enter(struct walking *walking, unsigned depth) {
   if (depth == DEPTH_MAX) fail(EXIT_FAILED, "%s: directories nest deeper than %u", walking->path, DEPTH_MAX);
   const enum spate_error error = spate_exfat_list(walking->volume, walking->path, &walking->directories[depth]);

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Completion of spate in bash. Commands, words and options are those that the program's own help names at that moment:
+# Completion of spate in bash. It reads commands, arguments and options from the program's own help:
 #
-#    Usage: spate extract TARGET PATH FILE [options]     the words in their order
+#    Usage: spate extract TARGET PATH FILE [options]     the arguments in their order
 #      --against FILE         compare with FILE          an option and its value; two blanks end them
 #
-# TARGET completes to files and block devices, PATH to what is on the volume, FILE and SOURCE to files, and 512|4096 to
-# these two. Nothing completes others, such as SIZE.
+# TARGET completes to files and block devices, PATH to the files of the volume, FILE and SOURCE to files, and 512|4096 to
+# these two. Other values, such as SIZE, are not completed.
 
-# Candidates come as lines on standard input; those that begin with $1 are offered. compgen -W would expand them.
+# Reads candidates as lines from standard input, and offers those that begin with $1. compgen -W would expand them.
 _spate_offer() {
   local candidate
   while IFS= read -r candidate; do
@@ -20,8 +20,8 @@ _spate_commands() {
   sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' <<< "$1" | grep -vx spate
 }
 
-# The options of a help text, one a line, with what it calls their values: "-v", "--force", "--block 512|4096",
-# "--output-format=json". In "--random, --sequential where to" they have none: two blanks end a value.
+# Prints the options of a help text, one a line, with the names of their values: "-v", "--force", "--block 512|4096",
+# "--output-format=json". In "--random, --sequential where to" the options have no values: two blanks end a value.
 _spate_options() {
   local option='^  (-[^ ,=]+(, -[^ ,=]+)*)(.*)' its_value='^(=[^ ]+| [^ ]+(  |$)| [A-Z][A-Z0-9|.]*( |$))'
   local line names name value
@@ -43,7 +43,7 @@ _spate_options() {
   done <<< "$1"
 }
 
-# What the help text $1 calls the value of the option $2. Nothing: it has none.
+# Prints the name that the help text $1 has for the value of the option $2; prints nothing if it has no value.
 _spate_value() {
   local option
   while IFS= read -r option; do
@@ -51,7 +51,7 @@ _spate_value() {
   done < <(_spate_options "$1")
 }
 
-# What the help text $1 calls the word number $2 behind the command. One with ... behind it stands for several.
+# Prints the name that the help text $1 has for argument number $2. A name with ... behind it stands for several.
 _spate_word() {
   local names last name
   read -r -a names < <(
@@ -80,18 +80,18 @@ _spate_files() {
   done < <(compgen -f -- "$1")
 }
 
-# The paths on the volume of the target $2, by the program $1.
+# Prints the paths on the volume of the target $2; $1 is the program.
 _spate_paths() {
   [[ -r $2 ]] && "$1" ls "$2" 2> /dev/null | sed -n 's/\/$//; s/^ *[-0-9]*  [-0-9]* [0-9:]*  //p'
 }
 
-# A word as the shell would take it, for the usual ways to quote.
+# Removes the usual kinds of quoting from a word.
 _spate_unquoted() {
   local word=${1//[\"\'\\]/}
   printf '%s\n' "${word/#\~\//$HOME/}"
 }
 
-# Offers what $1 stands for, such as TARGET or 512|4096, where it begins with $2.
+# Offers the completions of $2 for a name such as TARGET or 512|4096 in $1.
 _spate_complete() {
   local kind kinds
   IFS='|' read -r -a kinds <<< "$1"
@@ -115,7 +115,7 @@ _spate_complete() {
   done
 }
 
-# The words behind the program up to the cursor, as the program would get them: bash has cut them at = and : as well.
+# Sets words to the arguments up to the cursor, as the program would get them. bash has split them at = and : as well.
 _spate_words() {
   local word joined=
   words=()
@@ -130,8 +130,8 @@ _spate_words() {
   done
 }
 
-# The words between the command and the cursor that are no options and no options' values: their number in count, the
-# first in target. If the cursor is at the value of an option, value is what the help calls that.
+# Counts the arguments between the command and the cursor that are neither options nor their values; the first of them is
+# the target. If the cursor is at the value of an option, sets value to its name in the help.
 _spate_parse() {
   local word
   for word in "${words[@]:1:${#words[@]}-2}"; do
@@ -171,7 +171,7 @@ _spate() {
   else
     _spate_complete "$(_spate_word "$help" "$count")" "$current"
   fi
-  # bash puts what is offered in the place of what follows the last = or : only.
+  # bash replaces only the text behind the last = or : by a completion.
   [[ $current == *[=:]* ]] && COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*[=:]}"}"}")
 }
 

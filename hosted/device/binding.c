@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #define NAME_BYTES 64u
-#define NO_DRIVER  "spate" /* in driver_override: a name that no driver has keeps all away */
+#define NO_DRIVER  "spate" /* in driver_override: no driver has this name, so none binds to the function */
 
-/* No driver: `name` is "". */
+/* `name` becomes "" if the function has no driver. */
 static void driver_of(const char *address, char *name) {
   if (!sysfs_link(address, "driver", name, NAME_BYTES)) name[0] = '\0';
 }
@@ -29,50 +29,50 @@ static void driver_of(const char *address, char *name) {
 #define CLASS_NVME  0x0108u /* mass storage, NVM: base class and sub-class */
 #define CLASS_SHIFT 8
 
-/* Held open exclusively until the kernel's driver has let go, so that nobody mounts them in between. */
+/* The drive's disks, held open exclusively until the kernel's driver has released the drive. So nobody can mount them
+ * in between. */
 static struct {
   int fds[DISKS_MAX];
   unsigned count;
 } held;
 
-static void let_go(void) {
+static void release_disks(void) {
   while (held.count > 0)
     (void)close(held.fds[--held.count]);
 }
 
-/* The disk's number, from sysfs: its node may have another name, or none. */
+/* The disk's device number from sysfs: its device node may have another name, or may not exist. */
 static dev_t number_of(const char *address, const char *disk) {
   char path[128], text[32];
   unsigned major_number, minor_number;
 
   (void)snprintf(path, sizeof path, "/sys/block/%.60s/dev", disk);
   if (!sysfs_read(path, text, sizeof text) || sscanf(text, "%u:%u", &major_number, &minor_number) != 2)
-    fail(EXIT_REFUSED, "%s has a disk %s of which %s tells nothing: it stays with the kernel", address, disk, path);
+    fail(EXIT_REFUSED, "%s has a disk %s, and %s cannot be read: the drive stays with the kernel", address, disk, path);
   return makedev(major_number, minor_number);
 }
 
-/* Exclusive use is what mounts, md, LVM and dm have. */
+/* Refuses a disk in use. Mounts, md, LVM and dm open a disk exclusively, so an exclusive open finds them. */
 static void check_disk(const char *address, const char *disk) {
   char path[64], why[PATH_MAX + 128];
   const dev_t number = number_of(address, disk);
 
   (void)snprintf(path, sizeof path, "/dev/%.40s", disk);
   if (in_use_device(number, why, sizeof why))
-    fail(EXIT_REFUSED, "%s is %s, which %s: it stays with the kernel. Unmount it, or take it out of use, first",
-         address, path, why);
+    fail(EXIT_REFUSED, "%s is %s, which %s: it stays with the kernel. First unmount it, or end its use", address, path,
+         why);
   const int fd = in_use_claim(path, number);
   if (fd < 0 && errno == ENXIO)
-    fail(EXIT_REFUSED, "%s is the disk %s, and %s is not its node, so nobody can tell whether it is in use", address,
-         disk, path);
+    fail(EXIT_REFUSED, "%s is the disk %s, but %s is not its device node, so it may be in use", address, disk, path);
   if (fd < 0)
-    fail(EXIT_REFUSED, "%s is %s, and that cannot be had exclusively: %s. It stays with the kernel", address, path,
+    fail(EXIT_REFUSED, "%s is %s, which cannot be opened exclusively: %s. It stays with the kernel", address, path,
          strerror(errno));
   if (held.count == DISKS_MAX) fail(EXIT_REFUSED, "%s has more than %u namespaces", address, DISKS_MAX);
   held.fds[held.count++] = fd;
 }
 
-/* A disk that the kernel reaches by another controller, too, stays with the kernel. Whether it may be written to by
- * this one is seen when it is opened. */
+/* A disk that the kernel also reaches through another controller is not checked here: the kernel keeps it. shared.c
+ * checks whether it may be written to through this one when it is opened. */
 static void check_disk_entry(const char *address, const char *name) {
   char disk[NAME_BYTES];
 
@@ -115,7 +115,7 @@ static int unbind(const char *address) {
   return access(path, F_OK) == 0 ? sysfs_write(path, address) : 0;
 }
 
-/* errno, 0: done. */
+/* Returns 0 or an errno value. */
 static int change(const char *address, const char *driver) {
   char override[SYSFS_PATH_BYTES];
 
@@ -126,19 +126,19 @@ static int change(const char *address, const char *driver) {
   return error;
 }
 
-/* Nothing else is taken from its driver: a typing error must not cost a network or a disk. */
+/* Only an NVMe drive is taken from its driver: a typing error must not stop a network interface or another disk. */
 static void check_class(const char *address) {
   uint64_t class_code;
 
   if (!sysfs_number(address, "class", &class_code) || class_code >> CLASS_SHIFT != CLASS_NVME)
-    fail(EXIT_REFUSED, "%s is no NVMe drive. lspci -D lists what there is", address);
+    fail(EXIT_REFUSED, "%s is not an NVMe drive. lspci -D lists all PCI functions", address);
 }
 
 __attribute__((noreturn)) static void refuse_change(const char *address, const char *wanted, int error) {
-  if (error == EACCES || error == EPERM) fail(EXIT_REFUSED, "%s: only root may give a drive another driver", address);
+  if (error == EACCES || error == EPERM) fail(EXIT_REFUSED, "%s: only root may change a drive's driver", address);
   (void)binding_give_back(address);
-  if (error != 0) fail(EXIT_FAILED, "%s: taking it from its driver: %s", address, strerror(error));
-  fail(EXIT_FAILED, "%s did not take %s. Is it loaded? modprobe %s", wanted, address, wanted);
+  if (error != 0) fail(EXIT_FAILED, "%s cannot be taken from its driver: %s", address, strerror(error));
+  fail(EXIT_FAILED, "%s did not bind to %s. Is it loaded? modprobe %s", wanted, address, wanted);
 }
 
 bool binding_take(const char *address, const char *driver, bool bind) {
@@ -154,7 +154,7 @@ bool binding_take(const char *address, const char *driver, bool bind) {
          address, now[0] == '\0' ? "none" : now, driver == NULL ? "none" : wanted);
   check_free(address);
   const int error = change(address, driver);
-  let_go();
+  release_disks();
   driver_of(address, now);
   if (error != 0 || strcmp(now, wanted) != 0) refuse_change(address, wanted, error);
   return true;
@@ -178,8 +178,8 @@ bool binding_give_back(const char *address) {
   if (error == 0) error = sysfs_write("/sys/bus/pci/drivers_probe", address);
   driver_of(address, now);
   if (error == 0 && now[0] != '\0') return true;
-  (void)sysfs_write(override, mark); /* by which the next try knows that it was taken */
-  (void)fprintf(stderr, "spate: %s did not go back to a driver of the kernel's%s%s. spate release %s tries again\n",
-                address, error == 0 ? "" : ": ", error == 0 ? "" : strerror(error), address);
+  (void)sysfs_write(override, mark); /* marks it as taken, for the next try */
+  (void)fprintf(stderr, "spate: %s did not go back to the kernel's driver%s%s. spate release %s tries again\n", address,
+                error == 0 ? "" : ": ", error == 0 ? "" : strerror(error), address);
   return false;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which driver has a PCI function: taken from the kernel's, and given back.
+ * Takes a PCI function from the kernel's driver, and gives it back.
  *
- * A function that was taken is known by its `driver_override`. So what a killed program left can be given back later.
+ * `driver_override` marks a function that was taken. So a function that a killed program left can be given back later.
  */
 #ifndef SPATE_HOSTED_BINDING_H
 #define SPATE_HOSTED_BINDING_H
@@ -10,15 +10,16 @@
 #include <stdbool.h>
 
 /*
- * Make `driver` ("vfio-pci"; NULL: none) have the function. Without `bind` it must be so already. Ends the program when
- * it is not, when the function is no NVMe drive, when something holds it exclusively (a mount, swap, md, LVM, dm), or
- * when the driver does not take it. True: it was taken from the kernel's, and is to be given back.
+ * Binds the function to `driver` ("vfio-pci"; NULL: to none). Without `bind` the function must have that driver
+ * already. Ends the program if it has not, if the function is not an NVMe drive, if something holds it exclusively (a
+ * mount, swap, md, LVM, dm), or if the driver does not bind. True: it was taken from the kernel's driver, and must be
+ * given back.
  */
 bool binding_take(const char *address, const char *driver, bool bind);
-/* False, with a sentence on standard error: it did not come back. */
+/* False: it did not go back to the kernel's driver; a message is on standard error. */
 bool binding_give_back(const char *address);
 
-/* Is it one that binding_take() took, and nobody gave back? */
+/* True if binding_take() took it, and it was not given back. */
 bool binding_taken(const char *address);
 
 #endif

@@ -15,7 +15,8 @@ static struct watched {
   volatile sig_atomic_t replaced;
 } watched[BUS_ERROR_MAPPINGS_MAX];
 
-/* mmap and memset may be called here: one is a system call, the other touches only what it is given. */
+/* Calls mmap and memset in a signal handler. That is safe: the first is a system call, the second uses no shared state.
+ */
 static void replace(int number, siginfo_t *info, void *context) {
   uint8_t *at = info->si_addr;
 
@@ -31,7 +32,7 @@ static void replace(int number, siginfo_t *info, void *context) {
     one->replaced = 1;
     return;
   }
-  /* Not ours: the access is repeated, and ends the program as it would have. */
+  /* Not a watched mapping: the access is repeated with the default action, which ends the program. */
   (void)signal(number, SIG_DFL);
 }
 

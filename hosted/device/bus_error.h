@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A drive that is gone reads as all ones, as on a board. Under Linux a mapped register is then no memory at all, and
- * reading it is SIGBUS. This makes all ones of it: the pages are replaced by ordinary ones, full of ones. The same goes
- * for memory of another process's that this process cuts off.
+ * Makes the registers of a drive that is gone read as all ones, as on a board. Under Linux an access to the mapped
+ * registers of such a drive raises SIGBUS. The handler replaces the pages by ordinary memory that is filled with ones.
+ * It does the same for memory shared with another process that truncates the file.
  */
 #ifndef SPATE_HOSTED_BUS_ERROR_H
 #define SPATE_HOSTED_BUS_ERROR_H
@@ -12,11 +12,12 @@
 
 #define BUS_ERROR_MAPPINGS_MAX 24u /* eight drives, and eight rings of two mappings */
 
-/* Registers or memory mapped at a multiple of the page, until bus_error_forget(). Ends the program when there are too
- * many. */
+/* Watches registers or memory mapped at a multiple of the page, until bus_error_forget(). Ends the program if there are
+ * too many. */
 void bus_error_watch(void *mapping, size_t bytes);
 void bus_error_forget(void *mapping);
-/* Were the registers replaced since they were last watched? Then they have to be mapped anew, at the same place. */
+/* True if the registers were replaced since they were last watched. Then they must be mapped again, at the same place.
+ */
 bool bus_error_replaced(const void *mapping);
 
 #endif

@@ -18,7 +18,7 @@ static bool has(const char *folder, const char *name) {
   return access(path, F_OK) == 0;
 }
 
-/* One folder up; false: there is none. */
+/* Goes to the parent folder. False: there is none. */
 static bool up(char *folder) {
   char *last = strrchr(folder, '/');
 
@@ -27,7 +27,7 @@ static bool up(char *folder) {
   return true;
 }
 
-/* The nearest word on the way up the tree counts: dma-coherent, or dma-noncoherent. */
+/* Searches upward from the node. The first dma-coherent or dma-noncoherent decides. */
 static bool tree_says(char *node) {
   do {
     if (has(node, "dma-noncoherent")) return false;
@@ -50,7 +50,7 @@ static enum coherent coherent_in_tree(const char *address) {
 
 enum coherent coherent_of(const char *address) {
 #if defined(__x86_64__) || defined(__i386__)
-  /* The architecture has it so: caches snoop all DMA. A copy of sysfs may be of another machine. */
+  /* On this architecture caches snoop all DMA. A copy of sysfs may be from another machine. */
   if (strcmp(sysfs_root, SYSFS_SYSTEM) == 0) return COHERENT_YES;
 #endif
   return coherent_in_tree(address);
@@ -59,9 +59,9 @@ enum coherent coherent_of(const char *address) {
 void coherent_check(const char *address, enum coherent coherent) {
   if (coherent == COHERENT_YES) return;
   fail(EXIT_REFUSED,
-       "%s: %s. Without coherent DMA data would be wrong now and then. If the root port is connected coherently (on a "
-       "Zynq UltraScale+ by HPC or ACP), its node in the device tree says dma-coherent",
+       "%s: %s. Without coherent DMA, data would sometimes be wrong. If the root port is connected coherently (on a "
+       "Zynq UltraScale+ by HPC or ACP), add dma-coherent to its node in the device tree",
        address,
        coherent == COHERENT_NO ? "the device tree does not say that its DMA is coherent"
-                               : "it is in no device tree, so nothing says that its DMA is coherent");
+                               : "it is not in a device tree, so its DMA may not be coherent");
 }

@@ -20,11 +20,11 @@
 
 static struct device *open_devices[BUS_ERROR_MAPPINGS_MAX];
 
-/* ---- from vfio.c and pci.c ---- */
+/* ---- for vfio.c and pci.c ---- */
 
 void device_named(struct device *device, const char *address) {
   if (!sysfs_address(address, device->address))
-    fail(EXIT_USAGE, "\"%s\" is not the address of a PCI function: 0000:01:00.0 is one. lspci -D lists them", address);
+    fail(EXIT_USAGE, "\"%s\" is not the address of a PCI function, such as 0000:01:00.0. lspci -D lists them", address);
 }
 
 void device_map(struct device *device) {
@@ -42,7 +42,7 @@ void device_on(struct device *device) {
     fail(EXIT_FAILED, "%s: bus mastering cannot be turned on", device->address);
 }
 
-/* The drive stops before its memory goes. What fails here cannot be mended any more, and the program is ending. */
+/* Stops the drives before their memory is freed. The program is ending, so a failure here is not handled. */
 static void close_all(void) {
   for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
     if (open_devices[i] != NULL) (void)device_close(open_devices[i]);
@@ -61,7 +61,7 @@ void device_give_back_at_exit(struct device *device) {
   registered = true;
 }
 
-/* ---- for everybody ---- */
+/* ---- public functions ---- */
 
 static bool removal_asked(const struct device *device) {
   struct pollfd asked = {.fd = device->removal_fd, .events = POLLIN};
@@ -74,8 +74,8 @@ enum spate_error device_reattach(void *opaque) {
 
   if (removal_asked(device)) return SPATE_E_GONE;
   if (!config_space_answers(device->config_fd, device->config_offset_bytes)) return SPATE_E_BUSY;
-  /* Memory space first: before it is on, the registers would be replaced again. VFIO restores BARs that a reset took.
-   */
+  /* Memory space is turned on before the registers are mapped: before that, an access would replace them again. VFIO
+   * restores BARs that a reset has cleared. */
   if (!config_space_on(device->config_fd, device->config_offset_bytes)) return SPATE_E_BUSY;
   if (bus_error_replaced((const void *)device->registers)) device_map(device);
   return SPATE_OK;
@@ -93,12 +93,12 @@ static void close_file(int *fd) {
 }
 
 bool device_close(struct device *device) {
-  /* A function that is being removed goes to nobody. */
+  /* A function that is being removed is not given back. */
   const bool give_back = device->give_back && !removal_asked(device);
 
   for (size_t i = 0; i < BUS_ERROR_MAPPINGS_MAX; i++)
     if (open_devices[i] == device) open_devices[i] = NULL;
-  /* A drive that is gone cannot be told. */
+  /* This fails if the drive is gone, and then it is not needed. */
   if (device->config_fd >= 0) (void)config_space_off(device->config_fd, device->config_offset_bytes);
   if (device->registers != 0) {
     bus_error_forget((void *)device->registers);

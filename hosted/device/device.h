@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A drive's PCI function in the hands of this program: its registers mapped, bus mastering on, memory that it reaches
- * to be had from memory.h. The kernel has set bus numbers, BARs and payload sizes, and keeps them: nothing here
- * enumerates.
+ * The PCI function of a drive that this program drives itself: its registers are mapped, bus mastering is on, and
+ * memory.h provides memory that it reaches. The kernel has set bus numbers, BARs and payload sizes; nothing here
+ * changes them.
  *
- *   vfio.c   with an IOMMU: the drive reaches what is mapped for it, and nothing else
- *   pci.c    without one, on machines whose root port has none
+ *   vfio.c   with an IOMMU: the drive reaches only memory that is mapped for it
+ *   pci.c    without an IOMMU
  */
 #ifndef SPATE_HOSTED_DEVICE_H
 #define SPATE_HOSTED_DEVICE_H
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is the function behind an IOMMU that translates? */
+/* True if the function is behind an IOMMU that translates addresses. */
 bool device_is_translated(const char *address);
 
 struct device {
@@ -31,24 +31,24 @@ struct device {
   int registers_fd, config_fd, group_fd;
   uint64_t registers_offset_bytes, config_offset_bytes; /* in these files */
   bool give_back;
-  bool enabled;             /* pci: in sysfs, by us */
-  struct guardian guardian; /* pci: */
+  bool enabled;             /* with pci.c: this program has enabled the function in sysfs */
+  struct guardian guardian; /* with pci.c */
 };
 
-/* Each ends the program, with a sentence, if the drive cannot be had. `bind`: take it from the kernel's driver, and
- * give it back at the end, however the program ends but for SIGKILL. */
+/* Both end the program with a message if the drive cannot be opened. `bind`: take it from the kernel's driver, and give
+ * it back when the program ends in any way but SIGKILL. */
 void device_open_vfio(struct device *device, const char *address, bool bind);
 void device_open_pci(struct device *device, const char *address, bool bind);
-/* The drive does nothing any more, and no memory is mapped for it. False: it did not go back to the kernel's driver. */
+/* Stops the drive's DMA and unmaps its memory. False: the drive did not go back to the kernel's driver. */
 bool device_close(struct device *device);
 
-/* A host with this one function, as the kernel has set it up. It is good as long as the device is open, and for
- * spate_pcie_find() and spate_pcie_link_check(): nothing is ever written to configuration space. */
+/* Fills in a host with this one function, as the kernel has configured it. It is valid as long as the device is open,
+ * and only for spate_pcie_find() and spate_pcie_link_check(): it ignores writes to configuration space. */
 void device_list(struct device *device, struct spate_pcie_host *host);
 
-/* For spate_nvme_bus, whose context is the device. restore: the registers read all ones. */
+/* spate_nvme_bus.restore, with the device as context: called when the registers read all ones. */
 enum spate_error device_reattach(void *opaque);
-/* isolate: the controller does not stop. Errors: NO_DEVICE (bus mastering is still on). */
+/* spate_nvme_bus.isolate: called when the controller does not stop. NO_DEVICE: bus mastering may still be on. */
 enum spate_error device_isolate(void *opaque);
 
 #endif

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ends of the two pipes: the program's life, and the guardian's. */
+/* Two pipes. `alive` closes when the program ends, `gone` when the guardian ends. */
 struct pipes {
   int alive[2], gone[2];
 };
 
-/* Standard files and all others are the program's: a pipe that it had would stay open with this process. */
+/* Closes all other files of the program: a pipe that stays open here would never end for its reader. */
 static void keep_only(const struct guarded *guarded, const struct pipes *pipes) {
   const int kept[] = {pipes->alive[0], pipes->gone[1], guarded->config_fd, guarded->reset_fd, guarded->memory_fd};
   const long most = sysconf(_SC_OPEN_MAX);
@@ -30,7 +30,7 @@ static void keep_only(const struct guarded *guarded, const struct pipes *pipes) 
   }
 }
 
-/* A byte comes when there is nothing to do; the end alone means that the program has died. */
+/* A byte means that there is nothing to do. An end of file without a byte means that the program has died. */
 static bool program_died(int alive) {
   char byte;
   ssize_t got;
@@ -41,7 +41,7 @@ static bool program_died(int alive) {
   return got <= 0;
 }
 
-/* Signals of the terminal, and of whoever ends the program, are not for it. */
+/* The guardian has its own session and blocks all signals: those that end the program must not end it. */
 __attribute__((noreturn)) static void guard(const struct guarded *guarded, const struct pipes *pipes) {
   sigset_t all;
 
@@ -51,10 +51,10 @@ __attribute__((noreturn)) static void guard(const struct guarded *guarded, const
   keep_only(guarded, pipes);
   if (program_died(pipes->alive[0])) {
     (void)config_space_off(guarded->config_fd, 0);
-    /* Otherwise it would go on where it was when its next driver gives bus mastering back. */
+    /* Without the reset, the drive would continue its requests when its next driver turns bus mastering on. */
     if (guarded->reset_fd >= 0) {
       const ssize_t written = write(guarded->reset_fd, "1", 1);
-      (void)written; /* there is nobody to tell */
+      (void)written; /* nobody could report an error */
     }
   }
   _exit(0);
@@ -71,7 +71,7 @@ void guardian_start(struct guardian *guardian, const struct guarded *guarded) {
 
   if (pipe2(pipes.alive, O_CLOEXEC) != 0 || pipe2(pipes.gone, O_CLOEXEC) != 0)
     fail(EXIT_FAILED, "pipe: %s", strerror(errno));
-  /* Twice, so that its end leaves no trace in the program. */
+  /* Forks twice, so that the guardian is not a child of the program, which need not wait for it. */
   const pid_t middle = fork();
   if (middle < 0) fail(EXIT_FAILED, "fork: %s", strerror(errno));
   if (middle == 0) {
@@ -80,7 +80,7 @@ void guardian_start(struct guardian *guardian, const struct guarded *guarded) {
     _exit(last < 0 ? 1 : 0);
   }
   wait_for(middle, &status);
-  if (status != 0) fail(EXIT_FAILED, "fork: a second process cannot be made");
+  if (status != 0) fail(EXIT_FAILED, "fork: the guardian process cannot be started");
   (void)close(pipes.alive[0]);
   (void)close(pipes.gone[1]);
   *guardian = (struct guardian){.alive = pipes.alive[1], .gone = pipes.gone[0]};
@@ -91,7 +91,7 @@ void guardian_end(struct guardian *guardian) {
 
   if (guardian->alive < 0) return;
   const ssize_t written = write(guardian->alive, "", 1);
-  (void)written; /* a guardian that was killed reads nothing, and is gone */
+  (void)written; /* fails only if the guardian was killed, and then there is nothing to end */
   (void)close(guardian->alive);
   while (read(guardian->gone, &byte, 1) < 0 && errno == EINTR) {
   }

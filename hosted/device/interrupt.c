@@ -29,7 +29,7 @@ void interrupt_catch(void) {
 void interrupt_check(void) {
   const int number = caught;
 
-  caught = 0; /* what exit handlers wait for is waited for */
+  caught = 0; /* so that the loops of exit handlers are not interrupted again */
   if (number != 0) fail(EXIT_FAILED, "ended by a signal: %s", strsignal(number));
 }
 
@@ -38,5 +38,5 @@ void interrupt_nap(void *context) {
 
   (void)context;
   interrupt_check();
-  (void)nanosleep(&nap, NULL); /* a signal ends it early, which is as good */
+  (void)nanosleep(&nap, NULL); /* a signal may end it early */
 }

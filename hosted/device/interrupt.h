@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that has taken a drive from the kernel ends by its exit handlers, which give the drive back. So a signal
- * that would end it at once is only noted, and found in the loops that take time.
+ * A program that has taken a drive from the kernel must end through its exit handlers, which give the drive back. So
+ * signal handlers only note the signal, and long loops check for it.
  */
 #ifndef SPATE_HOSTED_INTERRUPT_H
 #define SPATE_HOSTED_INTERRUPT_H
 
-/* Note SIGINT, SIGTERM and SIGHUP from now on. Whoever handles them otherwise does so afterwards. */
+/* Notes SIGINT, SIGTERM and SIGHUP from now on. Code with its own handlers must install them afterwards. */
 void interrupt_catch(void);
-/* Ends the program, by fail(), if one came. Never where it would leave a recording open: that has handlers of its own.
- */
+/* Ends the program by fail() if a signal was noted. A recording has its own handlers, so this never ends one. */
 void interrupt_check(void);
-/* linux_port_wait(): a nap, and the same check. */
+/* For linux_port_wait(): sleeps for a moment, with the same check. */
 void interrupt_nap(void *context);
 
 #endif

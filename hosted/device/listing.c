@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function that the kernel has enumerated, as the library's enumeration would have listed it. Registers of
+/* Describes a function that the kernel has enumerated in the form of the library's own enumeration. Registers of
  * configuration space: base specification 4.0, 7.5. */
 #include "device.h"
 #include "sysfs.h"
@@ -12,18 +12,18 @@ enum { ID = 0x00, STATUS = 0x04, CLASS = 0x08, CAPABILITIES = 0x34 };
 enum { EXPRESS_DEVICE_CONTROL = 0x08, EXPRESS_LINK_CAPABILITIES = 0x0c, EXPRESS_LINK_STATUS = 0x10 };
 
 #define CAPABILITY_EXPRESS  0x10u
-#define CAPABILITIES_MAX    48u /* that fit in the 192 bytes which they share */
+#define CAPABILITIES_MAX    48u /* more do not fit in the 192 bytes that capabilities share */
 #define INTEGRATED_ENDPOINT 0x9u
 #define HAS_CAPABILITIES    UINT32_C(0x00100000)
 #define ALL_ONES            UINT32_C(0xffffffff)
 
-/* Configuration space in a file: VFIO's, at an offset, or sysfs's. */
+/* Configuration space in a file: VFIO's, at an offset, or the one in sysfs. */
 struct space {
   int fd;
   uint64_t offset_bytes;
 };
 
-/* Who is not root reads the first 64 bytes only; the others are as absent. */
+/* Without root only the first 64 bytes can be read; the others read as all ones. */
 static uint32_t read32(const struct space *space, uint32_t offset) {
   uint32_t value = ALL_ONES;
 
@@ -44,7 +44,7 @@ static uint32_t find_express(const struct space *space) {
   return 0;
 }
 
-/* The port above it: what the link can do is what both ends can. */
+/* Limits the link's maximum to that of the port above: the link can only do what both ends can. */
 static void limit_by_port(const char *address, struct spate_pcie_link *link) {
   char path[SYSFS_PATH_BYTES];
 
@@ -83,7 +83,7 @@ static bool is_listed(const struct spate_pcie_host *host, struct spate_pcie_addr
   return at.bus == own.bus && at.device == own.device && at.function == own.function;
 }
 
-/* Its files are known by the device, which takes the place of an address of configuration space. */
+/* `config_base` holds a pointer to the device, whose files give access to configuration space. */
 static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset) {
   const struct device *device = (const void *)host->config_base; // NOLINT(performance-no-int-to-ptr)
   const struct space space = {.fd = device->config_fd, .offset_bytes = device->config_offset_bytes};
@@ -91,7 +91,7 @@ static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_addr
   return is_listed(host, at) ? read32(&space, offset) : ALL_ONES;
 }
 
-/* Configuration space is the kernel's. */
+/* Ignores the write: configuration space belongs to the kernel. */
 static void config_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
   (void)host, (void)at, (void)offset, (void)value;
 }
@@ -100,7 +100,7 @@ static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at
 
 static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
   (void)host, (void)link;
-  return SPATE_E_UNSUPPORTED; /* the function's own capability tells */
+  return SPATE_E_UNSUPPORTED; /* the function's own capability describes the link */
 }
 
 void device_list(struct device *device, struct spate_pcie_host *host) {
@@ -110,7 +110,7 @@ void device_list(struct device *device, struct spate_pcie_host *host) {
   unsigned bus = 0, slot = 0, function = 0;
 
   (void)sscanf(device->address, "%*x:%x:%x.%x", &bus, &slot,
-               &function); // NOLINT(cert-err34-c): sysfs_address() made it
+               &function); // NOLINT(cert-err34-c): sysfs_address() has written this text
   *host = (struct spate_pcie_host){.ops = &ops,
                                    .config_base = (uintptr_t)device,
                                    .first_bus = (uint8_t)bus,

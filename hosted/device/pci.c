@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive behind a root port without an IOMMU: its registers by sysfs, and nothing that keeps it from other memory. */
+/* A drive without an IOMMU. Its registers are mapped through sysfs. Nothing keeps the drive from other memory. */
 #include "../text/fail.h"
 #include "binding.h"
 #include "coherent.h"
@@ -26,10 +26,10 @@ bool device_is_translated(const char *address) {
   return !sysfs_read(path, type, sizeof type) || strcmp(type, "identity") != 0;
 }
 
-/* Behind an IOMMU that translates, physical addresses lead nowhere, or somewhere else. */
+/* Refuses a drive behind an IOMMU that translates: there, physical addresses would lead nowhere or to other memory. */
 static void check_untranslated(const char *address) {
   if (!device_is_translated(address)) return;
-  fail(EXIT_REFUSED, "%s is behind an IOMMU: vfio:%s is the way then", address, address);
+  fail(EXIT_REFUSED, "%s is behind an IOMMU: use vfio:%s instead", address, address);
 }
 
 static int open_file(const struct device *device, const char *name, int flags) {
@@ -61,8 +61,8 @@ enum { NVME_CAP = 0x00, NVME_CC = 0x14, NVME_CSTS = 0x1c };
 #define STEP_NS         1000000L
 
 /*
- * A program that was killed may have left the controller running, with queues in memory that is somebody else's by now.
- * It stops before it is given bus mastering. A controller that does not stop in its time is refused.
+ * Stops the controller before bus mastering is turned on. A program that was killed may have left it running, with
+ * queues in memory that belongs to another program by now. A controller that does not stop within CAP.TO is refused.
  */
 static void stop_controller(const struct device *device) {
   const struct timespec step = {.tv_nsec = STEP_NS};
@@ -70,7 +70,7 @@ static void stop_controller(const struct device *device) {
   const uint32_t limit_ms = (NVME_TO(registers[NVME_CAP / 4]) + 1u) * 500u;
 
   if (registers[NVME_CSTS / 4] == ALL_ONES)
-    fail(EXIT_FAILED, "%s: its registers read all ones: it fell off the bus. Check power and the link",
+    fail(EXIT_FAILED, "%s: its registers read all ones: the drive is off the bus. Check power and the link",
          device->address);
   registers[NVME_CC / 4] = 0;
   for (uint32_t ms = 0; (registers[NVME_CSTS / 4] & NVME_CSTS_READY) != 0; ms++) {
@@ -86,7 +86,7 @@ static int open_reset(const struct device *device) {
   return open(path, O_WRONLY | O_CLOEXEC);
 }
 
-/* Another spate that has the drive keeps it: nothing of it is touched before this is known. */
+/* Locks the drive before anything else touches it. If another spate has the lock, that one keeps the drive. */
 static void lock(struct device *device) {
   if (flock(device->config_fd, LOCK_EX | LOCK_NB) == 0) return;
   (void)close(device->config_fd);

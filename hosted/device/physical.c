@@ -20,7 +20,7 @@
 #define HUGE_BYTES  ((size_t)1 << HUGE_SHIFT)
 #define MAPPINGS    16u
 #define PIN_BYTES   ((size_t)1 << 30) /* of one buffer, at most */
-#define PIN_PIECES  64u
+#define PIN_RANGES  64u
 #define PFN_PRESENT (UINT64_C(1) << 63)
 #define PFN_MASK    ((UINT64_C(1) << 55) - 1u)
 
@@ -28,7 +28,7 @@ static struct {
   unsigned drives;
   int file;
   size_t file_bytes;
-  int pagemap; /* /proc/self/pagemap: a quadword for each page of this program */
+  int pagemap; /* /proc/self/pagemap: 8 bytes for each page of this program */
   struct spate_arena metadata;
   struct {
     void *start;
@@ -36,7 +36,7 @@ static struct {
     struct io_uring pin;
   } mappings[MAPPINGS];
   unsigned mapping_count;
-  struct given { /* memory that a driver has, in one piece each */
+  struct given { /* contiguous memory of a kernel driver */
     uint8_t *start;
     size_t bytes;
     uint64_t address;
@@ -52,23 +52,21 @@ static uint64_t address_of(const void *memory) {
   if (pread(physical.pagemap, &entry, sizeof entry, (off_t)(at / page_bytes * sizeof entry)) != (ssize_t)sizeof entry ||
       (entry & PFN_PRESENT) == 0)
     fail(EXIT_FAILED, "/proc/self/pagemap: %s", strerror(errno));
-  if ((entry & PFN_MASK) == 0)
-    fail(EXIT_REFUSED, "the kernel tells physical addresses to root only, and pci: needs them");
+  if ((entry & PFN_MASK) == 0) fail(EXIT_REFUSED, "pci: needs physical addresses, which the kernel shows only to root");
   return (entry & PFN_MASK) * page_bytes + at % page_bytes;
 }
 
-/* Huge pages move, too, when the kernel wants a stretch of memory for itself. Buffers that are registered with an
- * io_uring do not, as long as it is there. */
+/* Keeps huge pages at their physical addresses. The kernel may move them when it needs contiguous memory, but not while
+ * they are registered as buffers of an io_uring. */
 static void pin(struct io_uring *ring, uint8_t *start, size_t bytes) {
-  struct iovec pieces[PIN_PIECES];
+  struct iovec ranges[PIN_RANGES];
   unsigned count = 0;
 
-  for (size_t at = 0; at < bytes && count < PIN_PIECES; at += pieces[count++].iov_len)
-    pieces[count] = (struct iovec){.iov_base = start + at, .iov_len = bytes - at < PIN_BYTES ? bytes - at : PIN_BYTES};
+  for (size_t at = 0; at < bytes && count < PIN_RANGES; at += ranges[count++].iov_len)
+    ranges[count] = (struct iovec){.iov_base = start + at, .iov_len = bytes - at < PIN_BYTES ? bytes - at : PIN_BYTES};
   int error = io_uring_queue_init(1, ring, 0);
-  if (error == 0) error = io_uring_register_buffers(ring, pieces, count);
-  if (error != 0)
-    fail(EXIT_REFUSED, "memory for pci: cannot be kept where it is without io_uring: %s", strerror(-error));
+  if (error == 0) error = io_uring_register_buffers(ring, ranges, count);
+  if (error != 0) fail(EXIT_REFUSED, "pci: needs io_uring to keep its memory at fixed addresses: %s", strerror(-error));
 }
 
 static void *map(size_t bytes) {
@@ -92,12 +90,12 @@ static void *map(size_t bytes) {
 
 static void *take(size_t bytes) { return spate_arena_take(&physical.metadata, bytes, SPATE_PAGE_BYTES); }
 
-/* Its driver keeps it where it is, as long as the mapping is there. The guardian need not hold it: the drive only reads
- * it. */
+/* The kernel driver keeps this memory at its address as long as it is mapped. The guardian need not hold it, because
+ * the drive only reads it. */
 static void *map_given(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
   struct given *given = &physical.given[physical.given_count];
 
-  *why = "there are too many such rings";
+  *why = "there are too many rings of this kind";
   if (physical.given_count == MAPPINGS) return NULL;
   if (!bus_memory_find(fd, offset_bytes, bytes, &given->address, why)) return NULL;
   given->start = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)offset_bytes);
@@ -133,7 +131,7 @@ void physical_leave(const char *address) {
   char path[SYSFS_PATH_BYTES];
 
   sysfs_path(path, address, "enable");
-  (void)sysfs_write(path, "0"); /* gone, or removed: then there is nothing to disable */
+  (void)sysfs_write(path, "0"); /* fails if the function was removed, and then there is nothing to disable */
   if (--physical.drives > 0) return;
   memory_from(NULL);
   linux_port_dma_offset(0);

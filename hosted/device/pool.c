@@ -20,12 +20,12 @@
 
 #define HUGE_SHIFT 21
 #define HUGE_BYTES ((size_t)1 << HUGE_SHIFT)
-/* Of addresses, not of memory. Below 2^39 where the IOMMU has no more: its own report says so. */
+/* The size of the address range, not of memory. The range lies within what the IOMMU reports, which may be 2^39. */
 #define POOL_BYTES ((size_t)1 << (sizeof(void *) > 4 ? 36 : 30))
 
 static struct {
   int container;
-  uint8_t *start; /* NULL: not begun */
+  uint8_t *start; /* NULL: the pool is not open */
   size_t bytes, used_bytes;
   uint64_t iova; /* of start */
 } pool;
@@ -34,9 +34,9 @@ struct range {
   uint64_t first, last;
 };
 
-/* ---- which addresses the devices may be told ---- */
+/* ---- usable addresses ---- */
 
-/* VFIO_IOMMU_GET_INFO, with its capabilities behind it. The caller's to free. */
+/* VFIO_IOMMU_GET_INFO, with the capabilities behind it. The caller frees it. */
 static struct vfio_iommu_type1_info *iommu_info(int container) {
   uint32_t bytes = sizeof(struct vfio_iommu_type1_info);
 
@@ -52,8 +52,8 @@ static struct vfio_iommu_type1_info *iommu_info(int container) {
   }
 }
 
-/* Where registers of PCI functions are, and bridges' windows to them. A request to such an address may never reach the
- * IOMMU: a switch hands it to the function, and a drive takes its own registers' for what they are. */
+/* The BARs of PCI functions, and the windows of bridges. A request to such an address may never reach the IOMMU: a
+ * switch routes it to the function, and a drive treats its own BAR's addresses as its registers. */
 #define TAKEN_MAX 512u
 
 struct taken {
@@ -80,7 +80,7 @@ static void find_taken(struct taken *taken) {
   globfree(&found);
 }
 
-/* The lowest that ends at `address` or above. NULL: none does. */
+/* The lowest range that ends at `address` or above. NULL: there is none. */
 static const struct range *next_taken(const struct taken *taken, uint64_t address) {
   const struct range *next = NULL;
 
@@ -90,7 +90,7 @@ static const struct range *next_taken(const struct taken *taken, uint64_t addres
   return next;
 }
 
-/* The longest stretch of `range` with nothing taken in it, if it is longer than `best`. */
+/* The longest free part of `range`, if it is longer than `best`; otherwise `best`. */
 static struct range longer_gap(struct range best, struct range range, const struct taken *taken) {
   uint64_t first = range.first;
 
@@ -115,7 +115,7 @@ static struct range longest(const struct vfio_iommu_type1_info_cap_iova_range *r
   return best;
 }
 
-/* Kernels that report no ranges (before 5.4) take any address that the IOMMU has: the first 4 GiB do. */
+/* Kernels before 5.4 report no ranges, and accept any address that the IOMMU has: then the first 4 GiB are used. */
 static struct range usable(int container) {
   struct vfio_iommu_type1_info *info = iommu_info(container);
   struct range range = {0, UINT32_MAX};
@@ -129,7 +129,7 @@ static struct range usable(int container) {
   return range;
 }
 
-/* Not from 0 on: there a pointer says "none". */
+/* Leaves out address 0, which means "none" in a pointer. */
 static void choose_addresses(int container) {
   const struct range range = usable(container);
   const uint64_t first = range.first < HUGE_BYTES ? HUGE_BYTES : (range.first + HUGE_BYTES - 1u) & ~(HUGE_BYTES - 1u);
@@ -142,7 +142,7 @@ static void choose_addresses(int container) {
 
 /* ---- memory ---- */
 
-/* Huge pages, as they are mapped in a sixth of the time, if there are any; otherwise others. */
+/* Uses huge pages if there are any, because they are mapped in a sixth of the time; otherwise ordinary pages. */
 static void *populate(uint8_t *at, size_t bytes) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
   void *memory = MAP_FAILED;
@@ -153,7 +153,7 @@ static void *populate(uint8_t *at, size_t bytes) {
   if (memory != MAP_FAILED) return memory;
   memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  /* Without transparent huge pages it stays as it is. */
+  /* Has no effect without transparent huge pages. */
   (void)madvise(memory, bytes, MADV_HUGEPAGE);
   return memset(memory, 0, bytes);
 }
@@ -165,8 +165,8 @@ __attribute__((noreturn)) static void refuse_map(size_t bytes, int error) {
   (void)units_text(bytes, size);
   if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     fail(EXIT_REFUSED,
-         "%s cannot be locked for DMA: the limit is %s. ulimit -l unlimited raises it where you may; otherwise memlock "
-         "in /etc/security/limits.conf, or root",
+         "%s cannot be locked for DMA: the limit is %s. Raise it with ulimit -l unlimited, with memlock in "
+         "/etc/security/limits.conf, or run as root",
          size, units_text(limit.rlim_cur, most));
   fail(EXIT_FAILED, "%s cannot be mapped for DMA: %s", size, strerror(error));
 }
@@ -196,19 +196,19 @@ static void *take(size_t bytes) {
   return memory;
 }
 
-/* The addresses are the pool's again. */
+/* Returns the addresses to the pool. */
 static void *unmap(void *memory, size_t bytes) {
   if (mmap(memory, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
     fail(EXIT_FAILED, "mmap: %s", strerror(errno));
   return NULL;
 }
 
-/* Huge pages of the file stay what they are, so a mapping has huge pages of the pool to itself. The drive only reads.
+/* The file may have huge pages, which need whole huge pages of the pool's addresses. The drive only reads this memory.
  */
 static void *map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
   const size_t at = up_to(pool.used_bytes, HUGE_BYTES), pages_bytes = up_to(bytes, HUGE_BYTES);
 
-  *why = "the pool of addresses for DMA is used up";
+  *why = "no addresses for DMA are left";
   if (at > pool.bytes || pages_bytes > pool.bytes - at) return NULL;
   void *memory =
       mmap(pool.start + at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, (off_t)offset_bytes);
@@ -228,7 +228,7 @@ static const struct memory_supply supply = {.take = take, .take_ring = take, .ma
 void pool_open(int container) {
   if (pool.start != NULL) return;
   choose_addresses(container);
-  /* Room for the start at a huge page. */
+  /* HUGE_BYTES more, so that the pool can start at a huge page. */
   uint8_t *start = mmap(NULL, pool.bytes + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) fail(EXIT_FAILED, "no addresses for DMA memory: %s", strerror(errno));
   pool.start = start + (HUGE_BYTES - (uintptr_t)start % HUGE_BYTES) % HUGE_BYTES;
@@ -242,7 +242,7 @@ void pool_close(void) {
   if (pool.start == NULL) return;
   struct vfio_iommu_type1_dma_unmap unmap = {.argsz = sizeof unmap, .iova = pool.iova, .size = pool.used_bytes};
   if (pool.used_bytes > 0 && ioctl(pool.container, VFIO_IOMMU_UNMAP_DMA, &unmap) != 0)
-    (void)fprintf(stderr, "spate: DMA memory cannot be unmapped: %s\n", strerror(errno)); /* closing VFIO does it */
+    (void)fprintf(stderr, "spate: DMA memory cannot be unmapped: %s\n", strerror(errno)); /* closing VFIO unmaps it */
   (void)munmap(pool.start, pool.bytes);
   pool.start = NULL;
   memory_from(NULL);

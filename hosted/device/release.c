@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* Whoever has it open through VFIO has its group: unbinding would wait until that is closed. */
+/* A program that has the drive open through VFIO has its group open. Unbinding would wait until it closes the group. */
 static bool group_in_use(const char *address) {
   char number[64], path[96];
 
@@ -36,7 +36,7 @@ bool release_device(const char *address) {
   if (!sysfs_exists(address)) fail(EXIT_FAILED, "there is no PCI function %s. lspci -D lists them", address);
   if (!binding_taken(address)) return false;
   if (group_in_use(address) || locked(address))
-    fail(EXIT_REFUSED, "%s is in use by another program, which gives it back at its end", address);
+    fail(EXIT_REFUSED, "%s is in use by another program, which gives it back when it ends", address);
   if (!binding_give_back(address)) fail(EXIT_FAILED, "%s has no driver now", address);
   return true;
 }

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Give a function back that a killed program had taken from the kernel's driver. False: nobody had. Ends the program
- * when it is in use, or does not go back. */
+/* Gives a function back that a killed program had taken from the kernel's driver. False: it was not taken. Ends the
+ * program if the function is in use, or does not go back. */
 bool release_device(const char *address);
 
 #endif

@@ -110,7 +110,7 @@ bool sysfs_nvme_disk(const char *entry, char *disk, size_t disk_bytes) {
 
 #define SPEED_CODE_LAST 6u
 
-/* "8.0 GT/s PCIe" as the code of the Link Status register; 0: it is none. */
+/* Converts "8.0 GT/s PCIe" to the code of the Link Status register; 0: not a known speed. */
 static uint8_t speed_code(const char *address, const char *name) {
   char path[SYSFS_PATH_BYTES], text[32];
 

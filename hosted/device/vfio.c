@@ -15,12 +15,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Registers and configuration space are stretches of the same file. */
+/* Registers and configuration space are regions of the same file. */
 static void open_function(struct device *device) {
   device->registers_fd = ioctl(device->group_fd, VFIO_GROUP_GET_DEVICE_FD, device->address);
   device->config_fd = device->registers_fd;
-  if (device->registers_fd < 0)
-    fail(EXIT_FAILED, "%s: VFIO does not hand it over: %s", device->address, strerror(errno));
+  if (device->registers_fd < 0) fail(EXIT_FAILED, "%s: VFIO cannot open it: %s", device->address, strerror(errno));
 }
 
 static struct vfio_region_info region(const struct device *device, uint32_t index) {
@@ -35,14 +34,15 @@ static void map_registers(struct device *device) {
   const struct vfio_region_info bar = region(device, VFIO_PCI_BAR0_REGION_INDEX);
 
   if (bar.size == 0 || (bar.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0)
-    fail(EXIT_FAILED, "%s: BAR 0 cannot be mapped. Did it get a place? lspci -vs %s", device->address, device->address);
+    fail(EXIT_FAILED, "%s: BAR 0 cannot be mapped. Does it have an address? lspci -vs %s", device->address,
+         device->address);
   device->registers_bytes = (size_t)bar.size; /* a BAR that fits the address space */
   device->registers_offset_bytes = bar.offset;
   device_map(device);
 }
 
-/* The kernel asks for the drive back before it removes it, and waits until it is closed. */
-static void hear_removal(struct device *device) {
+/* Makes removal_fd readable when the kernel wants to remove the drive. The kernel then waits until it is closed. */
+static void watch_removal(struct device *device) {
   struct vfio_irq_info info = {.argsz = sizeof info, .index = VFIO_PCI_REQ_IRQ_INDEX};
   const size_t bytes = sizeof(struct vfio_irq_set) + sizeof(int32_t);
   struct vfio_irq_set *ask;
@@ -72,6 +72,6 @@ void device_open_vfio(struct device *device, const char *address, bool bind) {
   open_function(device);
   map_registers(device);
   device->config_offset_bytes = region(device, VFIO_PCI_CONFIG_REGION_INDEX).offset;
-  hear_removal(device);
+  watch_removal(device);
   device_on(device);
 }

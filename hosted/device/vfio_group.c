@@ -23,10 +23,10 @@ static unsigned groups;
 
 __attribute__((noreturn)) static void refuse_vfio(const char *path, int error) {
   if (error == ENOENT || error == ENODEV)
-    fail(EXIT_FAILED, "%s is not there: modprobe vfio-pci loads VFIO, and the kernel needs an IOMMU", path);
+    fail(EXIT_FAILED, "%s does not exist: load VFIO with modprobe vfio-pci; the machine needs an IOMMU", path);
   if (error == EACCES || error == EPERM)
-    fail(EXIT_REFUSED, "%s: you may not open it. Root may, and so may whoever root makes its owner: chown USER %s",
-         path, path);
+    fail(EXIT_REFUSED, "%s: you may not open it. Run as root, or have root change its owner: chown USER %s", path,
+         path);
   if (error == EBUSY) fail(EXIT_REFUSED, "%s is in use by another program, or twice by this one", path);
   fail(EXIT_FAILED, "%s: %s", path, strerror(error));
 }
@@ -41,7 +41,7 @@ static void open_container(void) {
     fail(EXIT_FAILED, "%s: this kernel's VFIO has no type 1 IOMMU: modprobe vfio_iommu_type1", path);
 }
 
-/* Where nothing else says it, the IOMMU may: it makes all DMA coherent. */
+/* If the device tree says nothing, the IOMMU may report that it makes all DMA coherent. */
 static void check_coherent(const char *address) {
   const enum coherent coherent = coherent_of(address);
 
@@ -81,8 +81,8 @@ static void check_viable(const char *address, int group, const char *number) {
   if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) != 0) return;
   vfio_others(address, others, sizeof others);
   fail(EXIT_REFUSED,
-       "%s shares IOMMU group %s with functions that the kernel uses:%s. The IOMMU cannot keep them apart; a slot "
-       "behind a root port with ACS has a group of its own",
+       "%s shares IOMMU group %s with functions that the kernel uses:%s. The IOMMU cannot isolate them from each "
+       "other. Use a slot behind a root port with ACS, which has its own group",
        address, number, others);
 }
 
@@ -93,8 +93,8 @@ void vfio_check(const char *address) {
   if (coherent_of(address) == COHERENT_NO) coherent_check(address, COHERENT_NO);
   if (!sysfs_link(address, "iommu_group", number, sizeof number))
     fail(EXIT_REFUSED,
-         "%s is behind no IOMMU. If this machine has one, the firmware or the kernel's command line turns it on "
-         "(intel_iommu=on); if it has none, there is pci:%s",
+         "%s is not behind an IOMMU. If this machine has one, turn it on in the firmware or on the kernel's command "
+         "line (intel_iommu=on); if it has none, use pci:%s",
          address, address);
 }
 
@@ -111,7 +111,7 @@ static int open_group(const char *address, char *number, size_t number_bytes) {
 __attribute__((noreturn)) static void refuse_iommu(const char *address, int error) {
   if (error == EPERM)
     fail(EXIT_REFUSED,
-         "%s: this machine's IOMMU does not keep the interrupts of drives apart. If you trust the drive: echo 1 > "
+         "%s: this machine's IOMMU does not isolate interrupts. If you trust the drive: echo 1 > "
          "/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts",
          address);
   fail(EXIT_FAILED, "%s: VFIO cannot use its IOMMU: %s", address, strerror(error));
@@ -121,7 +121,7 @@ void vfio_join(const char *address, int *group) {
   char number[64];
 
   *group = open_group(address, number, sizeof number);
-  const bool first = groups++ == 0; /* from here on the group is vfio_leave()'s */
+  const bool first = groups++ == 0; /* from here on vfio_leave() closes the group */
   check_viable(address, *group, number);
   if (container < 0) open_container();
   if (ioctl(*group, VFIO_GROUP_SET_CONTAINER, &container) != 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the controller and the drive say of themselves, through the kernel's driver; registers where no driver has it.
- */
+/* Asks the controller and the drive through the kernel's driver. Reads registers if no driver has the drive. */
 #include "../device/bus_error.h"
 #include "../device/sysfs.h"
 #include "../target/admin.h"
@@ -24,7 +23,7 @@ static const struct spate_doctor_function *drive_of(const struct checkup *checku
   return &checkup->path.functions[checkup->path.count - 1u];
 }
 
-/* Reading registers of a function that does not decode them ends in all ones, or in SIGBUS. */
+/* Reads nothing if the function does not decode its registers: that would give all ones, or SIGBUS. */
 static bool read_registers(const struct checkup *checkup, struct spate_doctor_registers *registers) {
   const struct spate_doctor_function *drive = drive_of(checkup);
   char path[SYSFS_PATH_BYTES];
@@ -47,7 +46,7 @@ static bool read_registers(const struct checkup *checkup, struct spate_doctor_re
   return true;
 }
 
-/* The kernel's word for a controller that it has: new, live, resetting, connecting, deleting, dead. */
+/* Judges the kernel's state of the controller: new, live, resetting, connecting, deleting, dead. */
 static bool judge_state(struct checkup *checkup) {
   char path[SYSFS_PATH_BYTES], name[64], state[32];
 
@@ -67,7 +66,7 @@ bool checkup_controller(struct checkup *checkup) {
 
   if (checkup->controller[0] != '\0') return judge_state(checkup);
   if (checkup_is_copy()) return true;
-  if (strcmp(checkup->driver, "nvme") == 0) /* it has let go of the controller: its probe failed, or is not done */
+  if (strcmp(checkup->driver, "nvme") == 0) /* the driver has no controller: its probe failed, or is not finished */
     checkup_found(checkup, SPATE_DOCTOR_CONTROLLER_DEAD, "not there", 0, 0);
   else if (read_registers(checkup, &registers))
     spate_doctor_judge_registers(&checkup->doctor, &registers, false);

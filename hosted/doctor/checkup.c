@@ -13,7 +13,7 @@ bool checkup_is_copy(void) { return strcmp(sysfs_root, SYSFS_SYSTEM) != 0; }
 static void keep(void *context, const struct spate_doctor_finding *finding) {
   struct checkup *checkup = context;
 
-  if (checkup->finding_count == CHECKUP_FINDINGS_MAX) return; /* nobody reads more */
+  if (checkup->finding_count == CHECKUP_FINDINGS_MAX) return; /* the rest is left out */
   struct checkup_finding *kept = &checkup->findings[checkup->finding_count++];
   kept->finding = *finding;
   if (finding->name == NULL) return;
@@ -34,9 +34,9 @@ void checkup_begin(struct checkup *checkup, enum checkup_kind kind, enum checkup
   (void)snprintf(checkup->address, sizeof checkup->address, "%s", address);
 }
 
-/* ---- what the kernel calls it ---- */
+/* ---- names in the kernel ---- */
 
-#define NAME_BYTES 32u /* of what the kernel calls a controller */
+#define NAME_BYTES 32u /* of a controller */
 
 static void first_entry(const char *path, const char *begin, char *name) {
   DIR *entries = opendir(path);
@@ -49,7 +49,7 @@ static void first_entry(const char *path, const char *begin, char *name) {
   (void)closedir(entries);
 }
 
-/* nvme/nvme0/nvme0n1; with multipath it is nvme0c0n1 there, and nvme0n1 in /dev. */
+/* The path in sysfs is nvme/nvme0/nvme0n1. With multipath it is nvme/nvme0/nvme0c0n1, and the disk is /dev/nvme0n1. */
 static void read_names(struct checkup *checkup) {
   char path[SYSFS_PATH_BYTES], folder[64], entry[NAME_BYTES];
   unsigned subsystem, namespace;
@@ -68,7 +68,7 @@ static void read_names(struct checkup *checkup) {
 
 /* ---- a drive ---- */
 
-/* The drive is asked, read from, and everything is looked at again. */
+/* Asks the drive, reads from it, and then checks the errors again. */
 static void exercise(struct checkup *checkup) {
   struct checkup_pages before = {.known = false}, after = {.known = false};
   static struct checkup_path path_after;
@@ -88,9 +88,9 @@ static void exercise(struct checkup *checkup) {
   spate_doctor_judge_drive(&checkup->doctor, &drive);
 }
 
-/* A drive that cannot work is not asked: whoever asks would wait for the driver's time-outs. */
+/* Sends no command to a drive that cannot work: it would only run into the driver's time-outs. */
 static void ask_or_not(struct checkup *checkup, bool sound) {
-  const char *why = checkup_is_copy()                      ? "a copy of sysfs is looked at"
+  const char *why = checkup_is_copy()                      ? "this is a copy of sysfs"
                     : strcmp(checkup->driver, "nvme") != 0 ? "the kernel's driver does not have the drive"
                                                            : "an error above keeps the drive from working";
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkup: the facts of one drive, of a port with nothing below it, or of the machine, and what is wrong with them.
- * The library judges (spate/doctor.h); here facts are gathered, from sysfs and from the kernel's driver.
+ * A checkup of one drive, of a port with nothing below it, or of the machine. The code here collects facts from sysfs
+ * and from the kernel's driver; the library judges them (spate/doctor.h).
  *
  *   facts.c      the functions from the root port down to the drive
  *   system.c     drivers, IOMMU, coherency, memory, io_uring
- *   ask.c        what the drive says of itself
+ *   ask.c        commands to the drive that only read
  *   transfer.c   reads from the drive
- *   checkup.c    one after the other
- *   discover.c   drives, and ports with nothing below them
- *   print.c      for people and for programs
+ *   checkup.c    the order of the steps
+ *   discover.c   finds drives, and ports with nothing below them
+ *   print.c      output as text and as JSON
  *
- * Nothing is written: neither to the drive nor to configuration space nor to a file.
+ * A checkup writes nothing to the drive, to configuration space or to a file.
  */
 #ifndef SPATE_HOSTED_CHECKUP_H
 #define SPATE_HOSTED_CHECKUP_H
@@ -26,7 +26,7 @@
 
 enum checkup_kind { CHECKUP_DRIVE, CHECKUP_PORT, CHECKUP_MACHINE };
 
-/* How the drive is to be used, if that was said: vfio: and pci: need more than the kernel's driver. */
+/* How the drive will be used. vfio: and pci: have more requirements than the kernel's driver. */
 enum checkup_use { CHECKUP_KERNEL, CHECKUP_VFIO, CHECKUP_PCI };
 
 struct checkup_finding {
@@ -39,7 +39,7 @@ struct checkup_path {
   char addresses[CHECKUP_FUNCTIONS_MAX][SYSFS_ADDRESS_BYTES];
   struct spate_doctor_function functions[CHECKUP_FUNCTIONS_MAX];
   unsigned count;
-  unsigned config_bytes; /* of configuration space that could be read, the least of them */
+  unsigned config_bytes; /* how much of configuration space could be read: the minimum over the functions */
 };
 
 struct checkup {
@@ -59,44 +59,44 @@ struct checkup {
   unsigned finding_count;
 };
 
-/* Every file of one machine, or a copy of its /sys that is looked at elsewhere: then nobody can be asked. */
+/* True if sysfs is a copy of another machine's /sys. Then no drive can be asked. */
 bool checkup_is_copy(void);
 
 void checkup_begin(struct checkup *checkup, enum checkup_kind kind, enum checkup_use use, const char *address);
-/* Gather, judge, transfer, compare. */
+/* Collects facts, judges them, transfers data, and judges again. */
 void checkup_run(struct checkup *checkup);
-/* A finding of this folder's own. `name` may be NULL. */
+/* Adds a finding that the code here has made. `name` may be NULL. */
 void checkup_found(struct checkup *checkup, enum spate_doctor_code code, const char *name, uint64_t first,
                    uint64_t second);
 
-/* facts.c. False: the function is not there. */
+/* facts.c. False: there is no such function. */
 bool checkup_read_path(struct checkup_path *path, const char *address);
 /* system.c */
 void checkup_system(struct checkup *checkup);
 void checkup_machine(struct checkup *checkup);
 
-/* ask.c: is the controller in order, so that it can be asked? */
+/* ask.c. True if the controller can take commands. */
 bool checkup_controller(struct checkup *checkup);
 struct checkup_pages {
   bool known;
   struct spate_nvme_health health;
   struct spate_nvme_throttling throttling;
 };
-/* Findings about what could not be asked; health and namespaces. */
+/* Read identity, health and namespaces; add a finding if the drive could not be asked. */
 void checkup_ask(struct checkup *checkup, struct checkup_pages *pages);
 void checkup_ask_again(const struct checkup *checkup, struct checkup_pages *pages);
 void checkup_namespaces(struct checkup *checkup);
-/* transfer.c. False: none was made, and the findings say why. */
+/* transfer.c. False: nothing was transferred, and a finding says why. */
 bool checkup_transfer(struct checkup *checkup);
 
 /* discover.c: calls `see` for each NVMe drive, and for each port with nothing below it. Returns how many drives. */
 unsigned checkup_discover(void (*see)(void *context, enum checkup_kind kind, const char *address), void *context);
 
-/* print.c: checkups one after the other, between begin and end. */
+/* print.c: any number of checkups between begin and end. */
 void checkup_print_begin(bool json);
 void checkup_print(const struct checkup *checkup);
 void checkup_print_end(enum spate_doctor_severity worst);
-/* All findings that there are. */
+/* Lists all possible findings. */
 void checkup_print_codes(bool json);
 
 #endif

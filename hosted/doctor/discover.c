@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which drives there are, and which ports have nothing below them. */
+/* Finds NVMe drives, and ports with nothing below them. */
 #include "../device/sysfs.h"
 #include "checkup.h"
 
@@ -32,7 +32,7 @@ static bool has_function_below(const char *address) {
   return found;
 }
 
-/* A port has a link, and the kernel says so of every function that has one. */
+/* A port has a link, and the kernel has this file for every function with a link. */
 static bool is_port(const char *address) {
   char path[SYSFS_PATH_BYTES], text[32];
 

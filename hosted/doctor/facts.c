@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sysfs tells of the functions on the path: configuration space, and beside it what anybody may read. */
+/* Reads the functions on the path from sysfs: configuration space, and files that need no root. */
 #include "../device/sysfs.h"
 #include "checkup.h"
 
@@ -25,7 +25,7 @@ static uint32_t read_config(const void *context, unsigned offset) {
   return ((const struct config *)context)->dwords[offset / 4u];
 }
 
-/* 64 bytes without root; all that there is with it. */
+/* Without root only 64 bytes can be read. */
 static void load_config(struct config *config, const char *address) {
   char path[SYSFS_PATH_BYTES];
   ssize_t got = 1;
@@ -49,15 +49,16 @@ static struct spate_pcie_address address_of(const char *text) {
   return (struct spate_pcie_address){(uint8_t)bus, (uint8_t)device, (uint8_t)function};
 }
 
-/* ---- files beside it ---- */
+/* ---- other files ---- */
 
-/* Where configuration space was not readable that far: anybody may read these. */
+/* Reads the link from files that need no root, if the capability in configuration space could not be read. */
 static void read_link(struct spate_doctor_function *function, const char *address) {
   if (function->kind != SPATE_DOCTOR_KIND_UNKNOWN) return;
   function->link = sysfs_pcie_link(address);
 }
 
-/* BAR 0's line: first address, last address, flags. Its size is nowhere else to be had without writing. */
+/* Reads the line of BAR 0: first address, last address, flags. In configuration space its size can only be found by
+ * writing. */
 static void read_bar(struct spate_doctor_function *function, const char *address) {
   char path[SYSFS_PATH_BYTES], text[128];
   uint64_t first, last, flags;
@@ -70,8 +71,8 @@ static void read_bar(struct spate_doctor_function *function, const char *address
   if (flags & RESOURCE_UNSET) function->bar0 = 0;
 }
 
-/* The sum of a file of the kernel's counters, "BadTLP 3" a line, without requests that were refused as unsupported:
- * whoever looks for devices provokes these. False: the kernel does not count here. */
+/* Adds up the kernel's counters in a file with lines such as "BadTLP 3". Leaves out unsupported requests, which every
+ * search for devices causes. False: the kernel has no counters here. */
 static bool read_counter(const char *address, const char *name, uint64_t *sum) {
   char path[SYSFS_PATH_BYTES], kind[64];
   uint64_t count;
@@ -109,8 +110,8 @@ static void read_function(struct checkup_path *path, const char *address) {
   read_counters(&function->errors, address);
 }
 
-/* A path begins at a host bridge, pci0000:00. Intel's VMD is a function that is a host bridge for the drives behind it:
- * the path is theirs, without the one that leads to the VMD. */
+/* A path begins at a host bridge, pci0000:00. Intel's VMD is a function that acts as a host bridge for the drives
+ * behind it: their path begins at the VMD, without the functions above it. */
 static void begin(struct checkup_path *path) {
   path->count = 0;
   path->config_bytes = CONFIG_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkups, for people and for programs. */
+/* Prints checkups as text and as JSON. */
 #include "../text/json.h"
 #include "../text/units.h"
 #include "checkup.h"

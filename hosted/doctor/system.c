@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel has made of the drive, and what vfio: and pci: need of the machine. */
+/* Checks the kernel's driver, and the requirements of vfio: and pci:. */
 #include "../device/binding.h"
 #include "../device/coherent.h"
 #include "../device/device.h"
@@ -15,7 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* A page for queues and tables, and the ring that a recording has if it is not told otherwise. */
+/* Huge pages for a recording with the default ring of 64 MiB: 32 for the ring, one for queues and tables. */
 #define HUGE_PAGES_NEEDED 33u
 #define LOCKED_NEEDED     (UINT64_C(80) << 20)
 
@@ -30,7 +30,7 @@ static void judge_driver(struct checkup *checkup) {
     checkup_found(checkup, SPATE_DOCTOR_TAKEN, NULL, 0, 0);
 }
 
-/* A copy of sysfs without a device tree may be of a PC, which is coherent without one. */
+/* A copy of sysfs without a device tree may be from a PC, whose DMA is always coherent. */
 static bool may_be_pc(void) {
   char path[SYSFS_PATH_BYTES];
 
@@ -42,7 +42,7 @@ static void judge_coherency(struct checkup *checkup) {
   const enum coherent coherent = coherent_of(checkup->address);
 
   if (coherent == COHERENT_NO) checkup_found(checkup, SPATE_DOCTOR_NOT_COHERENT, NULL, 0, 0);
-  /* VFIO asks the IOMMU. */
+  /* With VFIO the IOMMU reports it. */
   if (coherent == COHERENT_UNKNOWN && checkup->use == CHECKUP_PCI && !may_be_pc())
     checkup_found(checkup, SPATE_DOCTOR_COHERENCY_UNKNOWN, NULL, 0, 0);
 }
@@ -63,7 +63,7 @@ static void judge_group(struct checkup *checkup) {
   char path[96];
   (void)snprintf(path, sizeof path, "/dev/vfio/%s", group);
   if (access("/dev/vfio/vfio", F_OK) != 0) checkup_found(checkup, SPATE_DOCTOR_VFIO_MISSING, NULL, 0, 0);
-  /* The group's file is there while vfio-pci has the drive. */
+  /* The group's file exists while vfio-pci has the drive. */
   if (access(path, F_OK) == 0 && access(path, R_OK | W_OK) != 0)
     checkup_found(checkup, SPATE_DOCTOR_VFIO_FORBIDDEN, path, 0, 0);
 }
@@ -78,14 +78,14 @@ static void judge_locked_memory(struct checkup *checkup) {
 
 /* ---- pci: ---- */
 
-/* A kernel without the file has no huge pages; a copy of sysfs without it says nothing. */
+/* A kernel without the file has no huge pages. In a copy of sysfs the missing file means nothing. */
 static void judge_huge_pages(struct checkup *checkup) {
   char path[SYSFS_PATH_BYTES], text[32];
   unsigned long pages = 0;
 
   (void)snprintf(path, sizeof path, "%s/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", sysfs_root);
-  const bool told = sysfs_read(path, text, sizeof text);
-  if (told ? sscanf(text, "%lu", &pages) != 1 : checkup_is_copy()) return;
+  const bool known = sysfs_read(path, text, sizeof text);
+  if (known ? sscanf(text, "%lu", &pages) != 1 : checkup_is_copy()) return;
   if (pages < HUGE_PAGES_NEEDED)
     checkup_found(checkup, SPATE_DOCTOR_HUGE_PAGES_MISSING, NULL, pages, HUGE_PAGES_NEEDED);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads from the drive, past the kernel's cache, so that there is traffic on the link. */
+/* Reads from the drive with O_DIRECT, so that there is traffic on the link. */
 #include "checkup.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TRANSFER_BYTES (UINT64_C(256) << 20)
-#define PIECE_BYTES    ((size_t)1 << 20)
+#define STEP_BYTES     ((size_t)1 << 20)
 #define ALIGN_BYTES    4096u
 #define SECONDS_MAX    10
 
@@ -23,11 +23,11 @@ static bool not_done(struct checkup *checkup, const char *what, int error) {
   return false;
 }
 
-static void read_all(struct checkup *checkup, int fd, void *piece) {
+static void read_all(struct checkup *checkup, int fd, void *buffer) {
   const time_t end = time(NULL) + SECONDS_MAX;
 
   while (checkup->transferred_bytes < TRANSFER_BYTES && time(NULL) <= end) {
-    const ssize_t got = pread(fd, piece, PIECE_BYTES, (off_t)checkup->transferred_bytes);
+    const ssize_t got = pread(fd, buffer, STEP_BYTES, (off_t)checkup->transferred_bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) checkup_found(checkup, SPATE_DOCTOR_TRANSFER_FAILED, strerror(errno), checkup->transferred_bytes, 0);
     if (got <= 0) return;
@@ -42,9 +42,9 @@ bool checkup_transfer(struct checkup *checkup) {
   (void)snprintf(node, sizeof node, "/dev/%s", checkup->disk);
   const int fd = open(node, O_RDONLY | O_DIRECT | O_CLOEXEC);
   if (fd < 0) return not_done(checkup, node, errno);
-  void *piece = aligned_alloc(ALIGN_BYTES, PIECE_BYTES);
-  if (piece != NULL) read_all(checkup, fd, piece);
-  free(piece);
+  void *buffer = aligned_alloc(ALIGN_BYTES, STEP_BYTES);
+  if (buffer != NULL) read_all(checkup, fd, buffer);
+  free(buffer);
   (void)close(fd);
-  return piece != NULL || not_done(checkup, "no memory", 0);
+  return buffer != NULL || not_done(checkup, "no memory", 0);
 }

@@ -18,8 +18,8 @@ static void interrupt(int number) {
   interrupted = 1;
 }
 
-/* A terminal that closes ends the recording as Ctrl-C does. SIGPIPE and SIGXFSZ are ignored: the write fails then, and
- * the error is handled where it was made. */
+/* A terminal that closes (SIGHUP) ends the recording as Ctrl-C does. SIGPIPE and SIGXFSZ are ignored: the write then
+ * fails, and its caller handles the error. */
 static void catch_signals(void) {
   const struct sigaction end = {.sa_handler = interrupt}, ignore = {.sa_handler = SIG_IGN};
 
@@ -32,7 +32,7 @@ bool recording_interrupted(void) { return interrupted != 0; }
 
 bool recording_is_synthetic(const char *source) { return strcmp(source, "synthetic") == 0; }
 
-/* A power of two of slots, not more memory than asked for. */
+/* The largest power of two of slots that fits in `ring_bytes`; at least 2. */
 static uint32_t slots_of(uint64_t ring_bytes) {
   uint32_t slots = 2;
 
@@ -83,7 +83,7 @@ static void open_recording(struct session *session, struct recording *recording)
   const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
   const size_t table_bytes = (size_t)SPATE_REGION_TABLE_BYTES(ring_bytes); /* RING_BYTES_MAX fits */
   if (config->slot_bytes >> block->block_shift > block->request_blocks_max)
-    fail(EXIT_REFUSED, "%s has slots of %u bytes, and %s takes at most %llu at once", recording->source.name,
+    fail(EXIT_REFUSED, "%s has slots of %u bytes, but %s takes at most %llu bytes in a request", recording->source.name,
          (unsigned)config->slot_bytes, session->volume.target.name,
          (unsigned long long)block->request_blocks_max << block->block_shift);
   recording->table = memory_take(table_bytes);
@@ -91,7 +91,7 @@ static void open_recording(struct session *session, struct recording *recording)
   if (recording->pieces == NULL) fail(EXIT_FAILED, "no memory");
   memory_region(&recording->region, recording->source.memory, ring_bytes, recording->table);
 
-  /* Not cpu_filled: DMA memory is coherent here, and a request without cache maintenance is the cheaper one. */
+  /* Without cpu_filled: DMA memory is coherent here, so requests need no cache maintenance. */
   struct spate_stream_config stream = {
       .region = &recording->region, .pieces = recording->pieces, .piece_count = config->slots};
   if (recording_is_synthetic(recording->source.name)) {
@@ -101,7 +101,7 @@ static void open_recording(struct session *session, struct recording *recording)
   expect(spate_stream_open(&session->recorder, &recording->stream, &stream), recording->path);
 }
 
-/* Before anything is made: no path is taken. */
+/* Refuses paths that exist, before any file is made. */
 static void check_paths(struct session *session) {
   struct spate_exfat_entry entry;
 
@@ -110,23 +110,23 @@ static void check_paths(struct session *session) {
     const enum spate_error error = spate_exfat_stat(&session->volume.exfat, path, &entry);
     if (error == SPATE_OK)
       fail(EXIT_REFUSED,
-           "%s is on the volume already, and nothing was changed. Choose another name, or: spate rm %s %s", path,
+           "%s exists on the volume, and nothing was changed. Choose another name, or remove it: spate rm %s %s", path,
            session->volume.target.name, path);
     if (error != SPATE_E_NOT_FOUND) expect(error, path);
   }
 }
 
-/* What was made so far is taken back: the files are empty yet, and go. Then the program ends. */
+/* Removes the files that were made so far, which are still empty, and ends the program. */
 __attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
 
-  /* Threads that run already fill memory that goes with the target. */
+  /* Threads that are running fill memory that the target frees: they end first. */
   for (unsigned i = 0; i < session->count; i++)
     source_join(&session->recordings[i].source);
   const enum spate_error unmounted = volume_unmount(&session->volume);
   if (finished != SPATE_OK || closed != SPATE_OK || unmounted != SPATE_OK)
-    (void)fprintf(stderr, "spate: the volume is not closed properly; spate recover puts it right\n");
+    (void)fprintf(stderr, "spate: the volume was not closed properly; spate recover repairs it\n");
   fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(error), spate_error_help(error));
 }
 
@@ -137,7 +137,7 @@ static void arm(struct session *session, struct recording *recording) {
   if (error != SPATE_OK) give_up(session, recording->path, error);
 }
 
-/* Reading what is being written would never end. */
+/* Refuses to record the target onto itself: reading it would never end. */
 static void check_source(const struct source *source, const char *target) {
   struct stat from, to;
 
@@ -157,9 +157,9 @@ void recording_begin(struct session *session, const struct recording_request *re
     check_source(&session->recordings[i].source, request->target);
   }
   volume_open(&session->volume, request->target, TARGET_WRITE);
-  catch_signals(); /* the target may have had handlers of its own until here */
+  catch_signals(); /* after volume_open(): opening the target may install other handlers */
   if (session->volume.found.reservations > 0)
-    (void)fprintf(stderr, "%s: recordings that had not been closed, now recovered: %u\n", request->target,
+    (void)fprintf(stderr, "%s: recovered recordings that had not been closed: %u\n", request->target,
                   session->volume.found.reservations);
   check_paths(session);
   expect(spate_recorder_open(&session->recorder, &session->volume.exfat, &recorder), request->target);
@@ -170,7 +170,8 @@ void recording_begin(struct session *session, const struct recording_request *re
   for (unsigned i = 0; i < session->count; i++) {
     const int error = source_start(&session->recordings[i].source);
     if (error == 0) continue;
-    (void)fprintf(stderr, "spate: no thread for %s: %s\n", session->recordings[i].source.name, strerror(error));
+    (void)fprintf(stderr, "spate: cannot start a thread for %s: %s\n", session->recordings[i].source.name,
+                  strerror(error));
     give_up(session, session->recordings[i].path, SPATE_E_MEMORY);
   }
 }

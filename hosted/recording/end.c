@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What it came to: of one file, and of the worst of all. */
+/* The result of one file. */
 struct outcome {
   uint64_t bytes;      /* in the file */
-  uint64_t lost_bytes; /* that came and are not in it */
+  uint64_t lost_bytes; /* received from the source, and not in the file */
   uint64_t lost_datagrams;
-  bool nothing; /* no file was made, as nothing came */
+  bool nothing; /* no file was made, because no data came */
 };
 
 static struct outcome outcome_of(struct session *session, const struct recording *recording) {
@@ -38,12 +38,12 @@ static enum exit_status status_of(const struct recording *recording, const struc
              : EXIT_DONE;
 }
 
-/* A device that the kernel has removed fails like a medium: the kernel has one error for both. */
+/* The kernel reports the same error for a medium that fails and for a device that it has removed: tells them apart. */
 static enum spate_error cause_of(const struct session *session, enum spate_error error) {
   return error == SPATE_E_MEDIA && target_is_gone(&session->volume.target) ? SPATE_E_GONE : error;
 }
 
-/* Why a file ended before its source did. */
+/* The reason why a file ended before its source. */
 static enum spate_error error_of(const struct session *session, const struct recording *recording) {
   return cause_of(session, recording->stream.error != SPATE_OK ? recording->stream.error : recording->refused);
 }
@@ -54,13 +54,13 @@ static const char *help_of(const struct session *session, enum spate_error error
              : spate_error_help(error);
 }
 
-static void tell(const struct session *session, const struct recording *recording, const struct outcome *outcome,
-                 double seconds) {
+static void print_result(const struct session *session, const struct recording *recording,
+                         const struct outcome *outcome, double seconds) {
   const enum spate_error error = error_of(session, recording);
   char size[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
 
   if (outcome->nothing)
-    (void)fprintf(stderr, "spate: %s: nothing came from %s, and no file was made\n", recording->path,
+    (void)fprintf(stderr, "spate: %s: %s sent no data, and no file was made\n", recording->path,
                   recording->source.name);
   else
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
@@ -72,11 +72,11 @@ static void tell(const struct session *session, const struct recording *recordin
     (void)fprintf(stderr, "spate: %s: reading %s: %s\n", recording->path, recording->source.name,
                   recording->source.why != NULL ? recording->source.why : strerror(recording->source.error));
   if (outcome->lost_datagrams > 0)
-    (void)fprintf(stderr, "spate: %s: %llu datagrams were LOST before they could be read\n", recording->path,
+    (void)fprintf(stderr, "spate: %s: %llu datagrams were LOST before spate could read them\n", recording->path,
                   (unsigned long long)outcome->lost_datagrams);
   if (outcome->lost_bytes > 0)
     (void)fprintf(stderr, "spate: %s: %s were LOST%s\n", recording->path, units_text(outcome->lost_bytes, size),
-                  error == SPATE_OK ? ": the target is slower than the source. A larger --ring bridges more" : "");
+                  error == SPATE_OK ? ": the target is slower than the source. Try a larger --ring" : "");
 }
 
 static void write_json(struct json *json, const struct session *session, const struct recording *recording,
@@ -102,7 +102,7 @@ static enum exit_status report(struct session *session, double seconds, bool as_
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
     const struct outcome outcome = outcome_of(session, recording);
-    tell(session, recording, &outcome, seconds);
+    print_result(session, recording, &outcome, seconds);
     if (as_json) write_json(&json, session, recording, &outcome, seconds);
     status = worst(status, status_of(recording, &outcome));
   }
@@ -117,7 +117,7 @@ static void close_recording(struct recording *recording) {
   free(recording->pieces);
 }
 
-/* Clips, then the recorder, then the volume. What a failure leaves is put right by the next mount. */
+/* Closes clips, then the recorder, then the volume. After a failure the next mount repairs the volume. */
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
 
@@ -126,7 +126,7 @@ enum exit_status recording_end(struct session *session, double seconds, bool jso
   enum exit_status status = report(session, seconds, json);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
 
-  /* Memory may be the target's: it is given back first. */
+  /* Before the unmount, which closes the target: the memory may belong to the target. */
   for (unsigned i = 0; i < session->count; i++)
     close_recording(&session->recordings[i]);
   const enum spate_error unmounted = volume_unmount(&session->volume);
@@ -137,7 +137,7 @@ enum exit_status recording_end(struct session *session, double seconds, bool jso
   }
   if (closed == SPATE_OK && unmounted == SPATE_OK && finished == SPATE_OK) return status;
   const enum spate_error error = finished != SPATE_OK ? finished : unmounted != SPATE_OK ? unmounted : closed;
-  (void)fprintf(stderr, "spate: %s: closing: %s. spate recover puts the volume right\n", session->volume.target.name,
-                spate_error_name(cause_of(session, error)));
+  (void)fprintf(stderr, "spate: %s: closing failed: %s. spate recover repairs the volume\n",
+                session->volume.target.name, spate_error_name(cause_of(session, error)));
   return worst(status, EXIT_FAILED);
 }

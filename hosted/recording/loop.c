@@ -9,7 +9,7 @@
 
 #define WAIT_MS 1
 
-/* Hands over the slots that are full. False: nothing more can go into this file. */
+/* Pushes the full slots to the stream. False: this file accepts no more data. */
 static bool push(struct recording *recording) {
   struct source *source = &recording->source;
   const uint64_t filled = source_filled(source);
@@ -30,7 +30,7 @@ static bool push(struct recording *recording) {
 
 void recording_release(struct recording *recording) {
   struct source *source = &recording->source;
-  /* The library counts in 32 bits; what is in the ring is less. */
+  /* The library's counter has 32 bits, which is enough: the difference is at most the slots of the ring. */
   const uint32_t held = (uint32_t)recording->taken - spate_stream_released(&recording->stream);
   const uint64_t lost_bytes = atomic_load(&source->lost_bytes);
 
@@ -44,15 +44,15 @@ static bool is_over(const struct recording *recording) {
   return atomic_load(&recording->source.ended) && recording->taken == atomic_load(&recording->source.filled);
 }
 
-/* What to do about it is said at the end: by then it is known whether the medium failed, or the kernel has removed the
- * device. */
+/* Names the error only. recording_end() adds the advice, because only then is it known whether the medium failed or the
+ * kernel has removed the device. */
 static void warn(struct session *session, enum spate_error error) {
   if (session->warned) return;
   (void)fprintf(stderr, "spate: %s: a checkpoint failed: %s\n", session->volume.target.name, spate_error_name(error));
   session->warned = true;
 }
 
-/* One turn; false: every source has ended, or can go on no longer. */
+/* One turn of the loop. False: every source has ended, or its file accepts no more data. */
 static bool work(struct session *session) {
   bool going_on = false;
 
@@ -68,7 +68,7 @@ static bool work(struct session *session) {
   return going_on;
 }
 
-/* A system call, so not in every turn. */
+/* The check is a system call, so it is not made in every turn. */
 #define REMOVAL_TURNS 64u
 
 static bool removed(struct session *session) {
@@ -84,10 +84,10 @@ static uint64_t pushed_bytes(const struct session *session) {
   return bytes;
 }
 
-/* ---- between two turns ---- */
+/* ---- sleep between two turns ---- */
 
 #define SLEEP_MS  16
-#define NAP_BYTES (UINT64_C(16) << 20) /* a millisecond of a drive of 16 GB/s */
+#define NAP_BYTES (UINT64_C(16) << 20) /* a drive of 16 GB/s writes this in a millisecond */
 
 static uint64_t waiting_bytes(const struct session *session) {
   uint64_t bytes = 0;
@@ -99,7 +99,7 @@ static uint64_t waiting_bytes(const struct session *session) {
   return bytes;
 }
 
-/* Counted on and on. */
+/* Counts since the beginning, modulo 2^32. */
 static uint32_t pieces_done(const struct session *session) {
   uint32_t pieces = 0;
 
@@ -127,9 +127,9 @@ static bool all_can_wait(const struct session *session) {
   return all;
 }
 
-/* Until the drive has done between a quarter and half of what it has: twice as long as the last time, or half as long.
- * A drive that pauses is looked after as soon as it is back; and where a source cannot wait, its ring's last slots must
- * not be kept from it. */
+/* Adapts the sleep so that the drive completes between a quarter and half of the pieces in flight: doubles or halves
+ * the last sleep. It starts again at WAIT_MS when the drive has completed nothing, so that the end of a pause is seen
+ * soon, and when a source cannot wait, because it needs the ring's last free slots at once. */
 static void nap(struct session *session) {
   struct nap *last = &session->nap;
   const uint32_t done = pieces_done(session), meanwhile = done - last->done;
@@ -143,13 +143,13 @@ static void nap(struct session *session) {
   last->done = done;
   last->in_flight = pieces_in_flight(session);
   const struct timespec time = {.tv_nsec = (long)last->ms * 1000000L};
-  (void)nanosleep(&time, NULL); /* a signal ends it, so that the caller sees it at once */
+  (void)nanosleep(&time, NULL); /* a signal ends the sleep, so that the caller sees the signal at once */
 }
 
 /*
- * To put the thread to sleep and wake it costs the kernel ten thousand instructions; a slot costs the library hundreds.
- * So there are many slots to a turn. Where the source is the slower one, its thread wakes this one: completions can
- * wait while there is room. Where the drive is, a nap lasts until it has done several.
+ * The kernel needs ten thousand instructions to put a thread to sleep and wake it; the library needs hundreds for a
+ * slot. So each turn should handle many slots. If the source is the slower side, its thread wakes this one; completions
+ * can wait while the ring has room. If the drive is the slower side, nap() lasts until it has completed several pieces.
  */
 static void wait_for_work(struct session *session) {
   bool room = true;
@@ -167,7 +167,7 @@ static void wait_for_work(struct session *session) {
     source_wait(&session->recordings[0].source, session->volume.target.wait_fd, WAIT_MS);
 }
 
-/* ---- what people and programs see of it ---- */
+/* ---- progress ---- */
 
 static const char *level_name(enum spate_level level) {
   static const char *const names[] = {"calm", "watch", "slow", "critical"};
@@ -182,7 +182,7 @@ static double ring_percent(const struct recording *recording) {
   return 100.0 * (double)held / source->config.slots;
 }
 
-/* The heat that comes too early or too late is the drive's to say: the recorder extrapolates what it is told. */
+/* Gives the drive's temperature to the recorder, which extrapolates from it. */
 static void ask_temperature(struct session *session, struct progress_recording *seen) {
   struct temperature temperature;
 
@@ -200,10 +200,9 @@ static void look(struct session *session, struct progress_recording *seen) {
   seen->ring_percent = 0;
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
-    const struct spate_stream_clip *now = recording->stream.current;
     const double percent = ring_percent(recording);
-    if (now != NULL) seen->durable_bytes += now->file.published_bytes;
-    if (now != NULL) seen->room_bytes += now->file.reserved_bytes - now->pushed_bytes;
+    seen->durable_bytes += spate_stream_progress(&recording->stream).published_bytes;
+    seen->room_bytes += spate_stream_left_bytes(&recording->stream);
     if (percent > seen->ring_percent) seen->ring_percent = percent;
     if (recording->stream.pressure.level > pressure) pressure = recording->stream.pressure.level;
   }
@@ -224,7 +223,7 @@ static void show(struct session *session, struct progress *progress, struct prog
   progress_show(progress, pushed_bytes(session), seen);
 }
 
-/* Sensors with a rate end by their bytes, and not a moment earlier. */
+/* A single sensor with a rate ends after its bytes, so the time limit does not apply to it. */
 static double seconds_left(const struct session *session, const struct recording_request *request,
                            const struct progress *progress) {
   bool by_time = request->seconds > 0;
@@ -247,7 +246,7 @@ void recording_work(struct session *session, const struct recording_request *req
     show(session, &progress, &seen);
     wait_for_work(session);
   }
-  /* What is filled when the end comes is part of the recording. */
+  /* Slots that are filled by now still belong to the recording. */
   for (unsigned i = 0; i < session->count; i++)
     atomic_store(&session->recordings[i].source.stop, true);
   while (work(session))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording session: sources, a file of the volume for each, and the recorder between them. begin.c makes it, loop.c
- * works until the sources have ended, end.c closes it and says what came of it.
+ * A recording session: sources, one file of the volume for each, and the recorder between them. begin.c opens it,
+ * loop.c runs until the sources have ended, end.c closes it and reports the result.
  */
 #ifndef SPATE_HOSTED_RECORDING_H
 #define SPATE_HOSTED_RECORDING_H
@@ -12,7 +12,7 @@
 
 #include <spate/recorder.h>
 
-/* What the user asked for. */
+/* The command line. */
 struct recording_request {
   const char *target;
   const char *paths[SPATE_STREAMS_MAX], *sources[SPATE_STREAMS_MAX];
@@ -33,13 +33,13 @@ struct recording {
   void *table;
   uint64_t taken; /* slots handed to the stream */
   uint64_t reported_lost_bytes;
-  enum spate_error refused; /* why the stream takes no more; OK: it does */
+  enum spate_error refused; /* why the stream accepts no more data; OK: it does */
 };
 
-/* The last one between two turns. */
+/* The last sleep of nap(). */
 struct nap {
-  long ms;                  /* 0: the last wait was another */
-  uint32_t done, in_flight; /* pieces, when it began */
+  long ms;                  /* 0: the last wait was not a nap */
+  uint32_t done, in_flight; /* pieces, when the nap began */
 };
 
 struct session {
@@ -54,22 +54,21 @@ struct session {
   double next_temperature_s;
 };
 
-/* Is it the sensor, and not a path? */
+/* True if the source is the synthetic sensor. */
 bool recording_is_synthetic(const char *source);
 
-/* Opens the sources and the target, checks every path, and makes the files. Ends the program if that is impossible;
- * the files that it had made by then are gone again, new directories stay. Signals that end a program end the recording
- * from here on. */
+/* Opens the sources and the target, checks every path, and makes the files. On an error it removes the files that it
+ * has made, but not new directories, and ends the program. From here on, SIGINT, SIGTERM and SIGHUP end the recording.
+ */
 void recording_begin(struct session *session, const struct recording_request *request);
 
-/* Until the sources have ended, the time is over, a signal came, or no file takes any more. */
+/* Returns when the sources have ended, the time is over, a signal came, or no file accepts more data. */
 void recording_work(struct session *session, const struct recording_request *request);
 bool recording_interrupted(void);
-/* Gives the slots that are written back to the source, and tells the recorder what the source has lost. */
+/* Releases the slots that are written to the source, and reports the source's losses to the recorder. */
 void recording_release(struct recording *recording);
 
-/* Closes the files and the volume, and reports: for people on standard error, with `json` for programs on standard
- * output. */
+/* Closes the files and the volume, and reports on standard error; with `json`, also as JSON on standard output. */
 enum exit_status recording_end(struct session *session, double seconds, bool json);
 
 #endif

@@ -32,7 +32,7 @@ bool filling_add(struct filling *filling, uint32_t bytes) {
   return claim(filling);
 }
 
-/* Hands over the whole pages, and begins the next slot with the rest. */
+/* Publishes the whole pages of the slot, and copies the rest to the next slot. */
 bool filling_hand_over_if_old(struct filling *filling) {
   const uint32_t whole = filling->bytes & ~(SOURCE_SLOT_ALIGN - 1u), rest = filling->bytes - whole;
   uint8_t kept[SOURCE_SLOT_ALIGN];

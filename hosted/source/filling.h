@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How bytes that come in any amounts become slots: for the threads of source/stream.c and source/udp.c. What has come
- * for half a second without filling a slot goes on in whole pages, so that a slow source is on the drive as soon as a
- * fast one.
+ * Collects bytes that come in any amounts into slots, for the threads of source/stream.c and source/udp.c. If a slot is
+ * not full after half a second, its whole pages are published. So data of a slow source do not wait for a full slot.
  */
 #ifndef SPATE_HOSTED_FILLING_H
 #define SPATE_HOSTED_FILLING_H
@@ -14,18 +13,18 @@
 struct filling {
   struct source *source;
   uint8_t *slot;
-  uint32_t bytes; /* in it */
-  uint64_t left;  /* of what is wanted in all */
+  uint32_t bytes; /* in the slot */
+  uint64_t left;  /* bytes until the limit of the recording */
   struct timespec since;
 };
 
-/* Each false: nothing is taken any more. They wait while there is no room. */
+/* These three wait while the ring is full. They return false if the recorder takes no more slots. */
 bool filling_begin(struct filling *filling, struct source *source);
-/* `bytes` more are in the slot, and are wanted. */
+/* Adds `bytes` that the caller has stored in the slot. */
 bool filling_add(struct filling *filling, uint32_t bytes);
-/* To be called now and then. */
+/* Publishes the whole pages of a slot that is half a second old. Call it often. */
 bool filling_hand_over_if_old(struct filling *filling);
-/* Nothing will follow. */
+/* Publishes the rest. Nothing may follow. */
 void filling_end(struct filling *filling);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring that another process or logic fills (spate/ring.h). The target writes from its slots where they are. Where the
- * target's device does not reach them, a thread copies them into slots that it reaches.
+ * A ring that another process or logic fills (spate/ring.h). The target writes straight from its slots. If the target's
+ * device does not reach them, a thread copies them into slots that it reaches.
  */
 #include "ring_taker.h"
 #include "source.h"
@@ -26,25 +26,25 @@
 
 #define PREFIX        "ring:"
 #define SHARED_PREFIX "/dev/shm/spate-"
-#define NAP_MS        1   /* logic wakes nobody */
-#define WAIT_MS       100 /* for the producer to come */
+#define NAP_MS        1   /* between two reads of the counter, because logic wakes nobody */
+#define WAIT_MS       100 /* between two looks for a producer */
 #define ALIVE_MS      100
-#define LOCK_TRIES    20 /* of 50 ms: the kernel takes a moment to bury a killed recorder */
+#define LOCK_TRIES    20 /* of 50 ms: the kernel releases the lock of a killed recorder with a delay */
 #define LOCK_NAP_MS   50
 
 struct shared {
   char *path;
-  bool by_name; /* the last one to go removes it */
+  bool by_name; /* a name in /dev/shm, which the last side to close removes */
   int fd;
   struct spate_ring_header *header;
   const uint32_t *table;
   size_t head_bytes, slots_bytes;
-  uint8_t *slots; /* to be copied from; NULL: source->memory is where they are */
+  uint8_t *slots; /* the ring's slots if they are copied; NULL: source->memory are the ring's slots */
   struct ring_taker taker;
   uint64_t begin;   /* the number of the recording's first slot */
-  uint64_t stop_at; /* slots, once the taker wants no more */
+  uint64_t stop_at; /* the number of the slot at which a stopped recording ends */
   bool stopping;
-  uint64_t left_bytes; /* of what is wanted in all */
+  uint64_t left_bytes; /* until the limit of the recording */
   struct timespec alive;
 };
 
@@ -76,13 +76,13 @@ static void open_ring(struct source *source) {
   source->own = shared;
 }
 
-/* ---- who lives ---- */
+/* ---- locks ---- */
 
 static struct flock lock_of(short byte, short type) {
   return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
 }
 
-static bool producer_lives(const struct shared *shared) {
+static bool is_producer_alive(const struct shared *shared) {
   struct flock lock = lock_of(SPATE_RING_LOCK_PRODUCER, F_WRLCK);
 
   return fcntl(shared->fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
@@ -100,7 +100,7 @@ static void lock_or_fail(const struct source *source) {
 
 /* ---- finding it ---- */
 
-/* What the file has; UINT64_MAX of a device, whose driver refuses to map more than there is. */
+/* The size of the file. UINT64_MAX for a device: its driver refuses to map more than it has. */
 static uint64_t bytes_of(const struct source *source, int fd) {
   struct stat status;
 
@@ -124,21 +124,22 @@ static void *map_or_fail(const struct source *source, int fd, size_t bytes) {
   return memory;
 }
 
-/* A producer makes a file first, and the magic last. */
+/* True while the producer has not written the magic, which it writes last. */
 static bool is_empty_yet(const struct spate_ring_header *header) {
   static const char nothing[sizeof header->magic];
 
   return memcmp(header->magic, nothing, sizeof nothing) == 0;
 }
 
-/* Nothing is in it, and nothing will come: what an earlier recording has left. */
+/* True if the ring is empty and its producer has ended: an earlier recording has left it. */
 static bool is_over(const struct shared *shared) {
   const struct spate_ring_header *ring = &shared->taker.geometry;
 
-  return ring->filled == ring->released && (ring->ended != 0 || (ring->producer_pid != 0 && !producer_lives(shared)));
+  return ring->filled == ring->released &&
+         (ring->ended != 0 || (ring->producer_pid != 0 && !is_producer_alive(shared)));
 }
 
-/* Is there a ring by now? The file is open then. A ring that is wrong ends the program. */
+/* True if there is a ring; its file is then open. A ring with an invalid header ends the program. */
 static bool find(struct source *source) {
   struct shared *shared = of(source);
   bool there = false;
@@ -166,9 +167,9 @@ static bool find(struct source *source) {
 }
 
 static void wait_for(struct source *source) {
-  for (bool told = false; !find(source); nap(WAIT_MS)) {
-    if (!told) (void)fprintf(stderr, "spate: waiting for a producer to make %s\n", source->name);
-    told = true;
+  for (bool printed = false; !find(source); nap(WAIT_MS)) {
+    if (!printed) (void)fprintf(stderr, "spate: waiting for a producer to make %s\n", source->name);
+    printed = true;
     if (source->config.interrupted()) fail(EXIT_FAILED, "no producer has made %s, and no file was made", source->name);
   }
 }
@@ -197,7 +198,7 @@ static void map_slots(struct source *source) {
   source->config.slots = slots < 2 ? 2 : (uint32_t)slots;
 }
 
-/* The ring is this recorder's, and checked. False: another recorder has emptied it meanwhile, and it had ended. */
+/* Locks, maps and checks the ring. False: another recorder has emptied it meanwhile, and it has ended. */
 static bool attach(struct source *source) {
   struct shared *shared = of(source);
 
@@ -235,7 +236,7 @@ static void end(struct source *source, int error, const char *why) {
   atomic_store(&source->ended, true);
 }
 
-/* A system call, so now and then. */
+/* The check is a system call, so it is made only every ALIVE_MS. */
 static bool is_dead(struct shared *shared) {
   struct timespec now;
 
@@ -244,10 +245,11 @@ static bool is_dead(struct shared *shared) {
   if ((now.tv_sec - shared->alive.tv_sec) * 1000 + (now.tv_nsec - shared->alive.tv_nsec) / 1000000 < ALIVE_MS)
     return false;
   shared->alive = now;
-  return !producer_lives(shared) && __atomic_load_n(&shared->header->producer_pid, __ATOMIC_SEQ_CST) != 0;
+  return !is_producer_alive(shared) && __atomic_load_n(&shared->header->producer_pid, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* What was filled by the time of the stop is part of the recording; what comes later waits for the next one. */
+/* True if the size limit is reached, or all slots that were filled at the time of the stop are taken. Later slots are
+ * left for the next recording. */
 static bool is_stopped(const struct source *source) {
   struct shared *shared = of(source);
 
@@ -258,10 +260,10 @@ static bool is_stopped(const struct source *source) {
   return shared->left_bytes == 0 || (shared->stopping && shared->taker.taken >= shared->stop_at);
 }
 
-/* The bytes of the next slot, 0: there is none now, or none will come any more. */
+/* The bytes of the next slot. 0: there is none now, or the source has ended. */
 static uint32_t next(struct source *source) {
   struct shared *shared = of(source);
-  /* In this order: a producer that ends, or dies, does so behind its last slot. */
+  /* Read before the counter: a producer publishes its last slot before it ends or dies. */
   const bool ended = __atomic_load_n(&shared->header->ended, __ATOMIC_SEQ_CST) != 0, dead = is_dead(shared);
   const char *why;
 
@@ -277,17 +279,19 @@ static uint32_t next(struct source *source) {
   else if (bytes == 0 && ended)
     end(source, 0, NULL);
   else if (bytes == 0 && dead)
-    end(source, EOWNERDEAD, "its producer went away without ending it. What it had published is in the file");
+    end(source, EOWNERDEAD, "its producer went away without ending the ring. The file has all slots that it published");
   if (bytes > shared->left_bytes) bytes = (uint32_t)shared->left_bytes;
   shared->left_bytes -= bytes;
   return bytes;
 }
 
-/* The producer changes `waiting`, then looks at `released`: spate/ring.c. */
+/* Changes `released`, then reads `waiting`. The producer sets `waiting`, then reads `released` (ring/ring.c), so one of
+ * the two sees the other. */
 static void give_back(struct shared *shared, uint64_t released) {
   shared->taker.released = released;
   __atomic_store_n(&shared->header->released, released, __ATOMIC_SEQ_CST);
-  /* Not one atomic addition: memory that is not cached may know no exclusive accesses, and nobody else writes it. */
+  /* A load and a store instead of an atomic addition: uncached memory may not support exclusive accesses, and nobody
+   * else writes this word. */
   const uint32_t events = __atomic_load_n(&shared->header->released_events, __ATOMIC_RELAXED);
   __atomic_store_n(&shared->header->released_events, events + 1u, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&shared->header->waiting, __ATOMIC_SEQ_CST) != 0)
@@ -333,14 +337,14 @@ static void *copy_run(void *opaque) {
 
 /* ---- the end ---- */
 
-/* Each side gives up its lock before it looks whether the other has gone and nothing is left, so that the last one sees
- * that it is the last: the name goes then. */
+/* Removes the name if this is the last side. Each side releases its lock before it checks whether the other has gone.
+ * So the last of the two always sees that it is the last. */
 static void remove_if_last(struct shared *shared) {
   struct stat here, there;
   struct flock lock = lock_of(SPATE_RING_LOCK_RECORDER, F_UNLCK);
 
   (void)fcntl(shared->fd, F_OFD_SETLK, &lock);
-  if (shared->by_name && !producer_lives(shared) && ring_taker_filled(shared->header) == shared->taker.released &&
+  if (shared->by_name && !is_producer_alive(shared) && ring_taker_filled(shared->header) == shared->taker.released &&
       fstat(shared->fd, &here) == 0 && stat(shared->path, &there) == 0 && here.st_dev == there.st_dev &&
       here.st_ino == there.st_ino)
     (void)unlink(shared->path);
@@ -350,7 +354,7 @@ static void close_ring(struct source *source) {
   struct shared *shared = of(source);
 
   if (shared->header != NULL) {
-    /* A recorder that comes later reports what is lost from here on. */
+    /* A later recorder only reports losses after this point. */
     __atomic_store_n(&shared->header->reported_lost_bytes, shared->taker.lost_base_bytes + shared->taker.lost_bytes,
                      __ATOMIC_SEQ_CST);
     remove_if_last(shared);

@@ -15,8 +15,8 @@ bool ring_taker_is_ring(const struct spate_ring_header *header) {
 }
 
 static const char *check(const struct spate_ring_header *ring, uint64_t file_bytes) {
-  if (memcmp(ring->magic, SPATE_RING_MAGIC, sizeof ring->magic) != 0) return "it does not begin as a ring does";
-  if (ring->layout != SPATE_RING_LAYOUT) return "its layout has another version than this spate knows";
+  if (memcmp(ring->magic, SPATE_RING_MAGIC, sizeof ring->magic) != 0) return "it does not begin with a ring's magic";
+  if (ring->layout != SPATE_RING_LAYOUT) return "this spate does not know the version of its layout";
   if (ring->slot_bytes < SPATE_RING_SLOT_BYTES_MIN || ring->slot_bytes > SPATE_RING_SLOT_BYTES_MAX ||
       !is_power_of_two(ring->slot_bytes))
     return "its slots are not a power of two from 64 KiB to 4 MiB";
@@ -28,9 +28,9 @@ static const char *check(const struct spate_ring_header *ring, uint64_t file_byt
       ring->slots_offset_bytes > HEAD_BYTES_MAX || ring->slots_offset_bytes % SPATE_RING_PAGE != 0 ||
       ring->table_offset_bytes > ring->slots_offset_bytes ||
       ring->slots * sizeof(uint32_t) > ring->slots_offset_bytes - ring->table_offset_bytes)
-    return "its header, its table and its slots do not lie one behind the other";
+    return "its header, table and slots overlap or are out of order";
   if (ring->total_bytes < ring->slots_offset_bytes + slots_bytes || ring->total_bytes > file_bytes)
-    return "its slots do not fit into the memory that is there";
+    return "its slots do not fit in the file or device";
   if (ring->filled - ring->released > ring->slots) return "its counters are further apart than it has slots";
   return NULL;
 }
@@ -68,6 +68,6 @@ uint32_t ring_taker_next(struct ring_taker *taker, const struct spate_ring_heade
 void ring_taker_look_at_losses(struct ring_taker *taker, const struct spate_ring_header *header) {
   const uint64_t lost_bytes = load(&header->lost_bytes) - taker->lost_base_bytes;
 
-  /* It does not go backwards, and more than this nobody ever lost. */
+  /* Ignores a counter that goes back, or that is impossibly high. */
   if (lost_bytes > taker->lost_bytes && lost_bytes < UINT64_C(1) << 62) taker->lost_bytes = lost_bytes;
 }

@@ -24,7 +24,7 @@ static int event_open(void) {
   return fd;
 }
 
-/* An eventfd takes a number unless it holds 2^64 − 2 already, and then its reader is awake. */
+/* A write to an eventfd fails only if it holds 2^64 − 2, and then its reader is already woken. */
 static void event_raise(int fd) {
   const uint64_t one = 1;
   const ssize_t written = write(fd, &one, sizeof one);
@@ -33,7 +33,7 @@ static void event_raise(int fd) {
 
 static void event_clear(int fd) {
   uint64_t count;
-  const ssize_t got = read(fd, &count, sizeof count); /* EAGAIN: it was clear */
+  const ssize_t got = read(fd, &count, sizeof count); /* EAGAIN: it was clear already */
   (void)got;
 }
 
@@ -42,7 +42,7 @@ void source_open(struct source *source, const char *name, const struct source_co
 
   *source = (struct source){.config = *config, .name = name, .fd = -1};
   while (!kinds[i]->is(name))
-    i++; /* the last one takes every name */
+    i++; /* the last kind accepts every name */
   source->kind = kinds[i];
   source->kind->open(source);
   source->filled_event = event_open();
@@ -57,7 +57,7 @@ void source_memory(struct source *source) {
   if (source->bytes == NULL) fail(EXIT_FAILED, "no memory");
 }
 
-/* Signals are the main thread's. */
+/* Blocks all signals in the new thread: the main thread handles them. */
 int source_start(struct source *source) {
   sigset_t all, before;
 
@@ -78,8 +78,8 @@ uint64_t source_filled(struct source *source) {
   return atomic_load(&source->filled);
 }
 
-/* Whoever sleeps is not woken for a slot, as waking costs more than many slots do: the taker for a quarter of the ring,
- * the filler for half of it. */
+/* Waking a thread costs more than handling many slots. So the taker is woken when a quarter of the ring was filled, and
+ * the filler when half of it is free. */
 static uint64_t quarter(const struct source *source) {
   return source->config.slots > 4u ? source->config.slots / 4u : 1u;
 }
@@ -96,11 +96,11 @@ void source_wait(struct source *source, int other_fd, int limit_ms) {
   struct pollfd events[] = {{.fd = source->filled_event, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
 
   if (source->threadless && limit_ms > THREADLESS_MS) limit_ms = THREADLESS_MS;
-  /* Whoever fills looks at this after it has filled, and this looks at what is filled after it was set: one of the two
-   * sees the other. */
+  /* The filler increments `filled` and then reads taker_sleeps; this thread sets taker_sleeps and then reads `filled`.
+   * So one of the two sees the other. */
   atomic_store(&source->taker_sleeps, true);
   if (atomic_load(&source->filled) - source->seen < quarter(source)) {
-    (void)poll(events, 2, limit_ms); /* a signal ends it, so that the caller sees it at once */
+    (void)poll(events, 2, limit_ms); /* a signal ends the sleep, so that the caller sees the signal at once */
     if (events[0].revents != 0) event_clear(source->filled_event);
   }
   atomic_store(&source->taker_sleeps, false);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a recording comes from: slots of a ring in memory, filled one after the other, while the recorder writes those
- * that are full straight from there. A thread fills them, or another process does.
+ * The source of a recording: a ring of slots in memory. A thread or another process fills the slots in order. The
+ * recorder writes full slots straight from the ring.
  *
- * One fills, one takes. `filled` and `released` count slots on and on; the slots between them are the taker's.
+ * There is one filler and one taker. `filled` and `released` count slots and never wrap; the slots between them belong
+ * to the taker.
  *
  *   stream.c      standard input, a file, a FIFO
- *   synthetic.c   a sensor of chunks that prove themselves
+ *   synthetic.c   a simulated sensor, which sends chunks with a CRC (spate/chunk.h)
  *   udp.c         datagrams
  *   ring.c        a ring that another process or logic fills (spate/ring.h)
  */
@@ -21,24 +22,24 @@
 #define SOURCE_SLOT_ALIGN 4096u
 
 struct source_config {
-  uint32_t slot_bytes; /* a power of two, ≥ 64 KiB; of ring: its own */
-  uint32_t slots;      /* a power of two; of ring: its own, unless it is copied */
-  uint64_t bytes;      /* to make at most; 0: until it ends by itself */
-  double rate;         /* synthetic: bytes per second; 0: as fast as there is room */
-  uint8_t stream[16];  /* synthetic: identity of its chunks */
+  uint32_t slot_bytes; /* a power of two, ≥ 64 KiB; ring: set by the ring */
+  uint32_t slots;      /* a power of two; ring: set by the ring, unless it is copied */
+  uint64_t bytes;      /* the limit; 0: until the source ends */
+  double rate;         /* synthetic: bytes per second; 0: as fast as the ring becomes free */
+  uint8_t stream[16];  /* synthetic: the stream's identity in its chunks */
   bool (*interrupted)(void);
 };
 
 struct source;
 
-/* Each function but `open` may be NULL. */
+/* All functions but `is` and `open` may be NULL. */
 struct source_kind {
   bool (*is)(const char *name);
-  void (*open)(struct source *source);   /* ends the program if it cannot be */
-  void (*memory)(struct source *source); /* maps the slots; NULL: they are memory of the recorder's */
-  int (*start)(struct source *source);   /* before the thread; errno */
+  void (*open)(struct source *source);   /* ends the program on an error */
+  void (*memory)(struct source *source); /* maps the slots; NULL: the recorder allocates them */
+  int (*start)(struct source *source);   /* called before the thread starts; 0 or an errno value */
   void *(*run)(void *opaque);            /* the thread */
-  void (*look)(struct source *source);   /* without a thread: brings `filled` and `ended` up to date */
+  void (*look)(struct source *source);   /* without a thread: updates `filled` and `ended` */
   void (*release)(struct source *source);
   void (*close)(struct source *source);
 };
@@ -50,62 +51,62 @@ struct source {
   const struct source_kind *kind;
   const char *name;    /* as the user gave it: a path, "-", "synthetic", "udp:5000" or "ring:camera" */
   uint8_t *memory;     /* slots × slot_bytes, at a multiple of 4096 */
-  uint32_t first_slot; /* where number 0 is: another recorder may have taken those before it */
-  uint32_t *bytes;     /* in each slot that is filled: a multiple of 4096, but in the last of all */
+  uint32_t first_slot; /* the index of slot number 0; not 0 if another recorder has taken slots before */
+  uint32_t *bytes;     /* in each filled slot: a multiple of 4096, except in the last of the recording */
   _Atomic uint64_t filled, released;
-  _Atomic bool taker_sleeps, filler_sleeps; /* an event is a system call: it is raised for who sleeps */
-  _Atomic uint64_t seen;                    /* the taker's: `filled` when it last looked */
-  _Atomic uint64_t lost_bytes;              /* made, and without room: only of sources that cannot be held back */
+  _Atomic bool taker_sleeps, filler_sleeps; /* raising an event is a system call, made only for a sleeping thread */
+  _Atomic uint64_t seen;                    /* set by the taker: `filled` when it last looked */
+  _Atomic uint64_t lost_bytes;              /* lost because the ring was full, by sources that cannot wait */
   _Atomic uint64_t lost_datagrams;          /* udp: counted by the kernel */
-  _Atomic bool stop;                        /* the taker's: end soon; what is filled is still taken */
-  _Atomic bool abandoned;                   /* the taker's: nothing is taken any more */
-  _Atomic bool ended; /* nothing is filled any more; then `error` says why, as errno, 0: it was at its end */
+  _Atomic bool stop;                        /* set by the taker: end soon; filled slots are still taken */
+  _Atomic bool abandoned;                   /* set by the taker: no more slots are taken */
+  _Atomic bool ended; /* no more slots will be filled; `error` is 0 at the normal end, otherwise an errno value */
   int error;
-  const char *why;              /* of `error`, a sentence; NULL: errno's own */
+  const char *why;              /* the message for `error`; NULL: that of errno */
   int fd;                       /* of a file, a FIFO or a pipe; a socket */
   int filled_event, room_event; /* eventfds */
   pthread_t thread;
   bool started;
   bool threadless; /* another process fills the slots: `look` instead of `run` */
-  void *own;       /* the kind's */
+  void *own;       /* private data of the kind */
 };
 
-/* "-" is standard input, "synthetic" a sensor of chunks (spate/chunk.h), "udp:..." a socket, "ring:..." a ring of
- * another process; anything else is a file or a FIFO, which is opened here. Ends the program if it cannot be. */
+/* "-" is standard input, "synthetic" a simulated sensor, "udp:..." a socket, "ring:..." a ring of another process;
+ * anything else is a file or a FIFO. Ends the program if it cannot be opened. */
 void source_open(struct source *source, const char *name, const struct source_config *config);
-/* Its slots, once the target is open, which says where memory comes from. A ring of another process is waited for, and
- * its config says then what it has. Ends the program if it cannot be had. */
+/* Allocates or maps the slots. The target must be open, because it sets the allocator. Waits for a ring of another
+ * process, and takes its sizes into config. Ends the program on an error. */
 void source_memory(struct source *source);
-/* errno, 0: it has started. */
+/* Returns 0 or an errno value. */
 int source_start(struct source *source);
-/* How many bytes will come at most, if that is known; 0: it is not. Of a file it is what it had when it was opened. */
+/* How many bytes will come at most; 0: not known. For a file, its size when it was opened. */
 uint64_t source_size(const struct source *source);
 
-/* ---- the taker's ---- */
+/* ---- for the taker ---- */
 
-/* Where the slot of this number is. */
+/* The index of the slot of this number. */
 static inline uint32_t source_slot(const struct source *source, uint64_t number) {
   return ((uint32_t)number + source->first_slot) & (source->config.slots - 1u);
 }
-/* Slots that were filled, counted on and on. */
+/* How many slots were filled since the beginning. */
 uint64_t source_filled(struct source *source);
-/* Sleeps until a quarter of the ring was filled since this returned last, `other_fd` (−1: none) is readable, or
- * `limit_ms` passed; a millisecond where there is no thread that could wake it. */
+/* Sleeps until a quarter of the ring was filled since the last call, `other_fd` (−1: none) is readable, or `limit_ms`
+ * is over. Without a thread that could wake it, it sleeps for a millisecond at most. */
 void source_wait(struct source *source, int other_fd, int limit_ms);
-/* Does nothing get lost when there is no room? A sensor with a rate cannot be held back. */
+/* True if the source loses nothing while the ring is full. A sensor with a rate cannot wait. */
 bool source_can_wait(const struct source *source);
-/* Are three quarters of the ring free? */
+/* True if three quarters of the ring are free. */
 bool source_has_room(const struct source *source);
 void source_release(struct source *source, uint64_t released);
-/* Nothing is taken any more: it ends, and what it had filled stays where it is. */
+/* Ends the source: no more slots are taken. The filled slots stay in the ring. */
 void source_join(struct source *source);
 void source_close(struct source *source);
 
-/* ---- for the threads ---- */
+/* ---- for the filler ---- */
 
-/* The next free slot, or NULL: there is none now, or with `wait` nothing is taken any more. */
+/* Returns the next free slot. NULL: there is none now; with `wait`, no more slots are taken. */
 uint8_t *source_claim(struct source *source, bool wait);
-/* The slot that was claimed holds `bytes`. */
+/* Hands the claimed slot, which holds `bytes`, to the taker. */
 void source_publish(struct source *source, uint32_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard input, a file or a FIFO. It blocks while there is no room, and loses nothing. */
+/* Standard input, a file or a FIFO. The thread does not read while the ring is full, so nothing is lost. */
 #include "filling.h"
 
 #include "../text/fail.h"
@@ -16,7 +16,7 @@ static bool is(const char *name) {
   return true;
 }
 
-/* A file that grows is recorded as far as it is there now: that much will be reserved. */
+/* Limits the recording of a file to its present size, which is what will be reserved. */
 static void limit_to_file(struct source *source) {
   struct stat status;
 
@@ -30,9 +30,10 @@ static void open_file(struct source *source) {
   if (strcmp(source->name, "-") == 0) {
     source->fd = STDIN_FILENO;
     if (isatty(source->fd))
-      fail(EXIT_USAGE, "nothing is piped in: producer | spate record ..., or name a source with --from");
+      fail(EXIT_USAGE, "standard input is a terminal: use producer | spate record ..., or name a source with --from");
   } else {
-    /* A FIFO whose writer has not come yet would block here, and its writer may wait for another FIFO's reader. */
+    /* O_NONBLOCK: without a writer, opening a FIFO would block, and its writer may wait until another FIFO is opened.
+     */
     source->fd = open(source->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (source->fd < 0 || fcntl(source->fd, F_SETFL, 0) != 0)
       fail(EXIT_FAILED, "%s: %s", source->name, strerror(errno));
@@ -40,14 +41,14 @@ static void open_file(struct source *source) {
   limit_to_file(source);
 }
 
-/* True: there is something to read, or the end. */
+/* True: data can be read, or the input has ended. */
 static bool wait_for_input(const struct source *source) {
   struct pollfd input = {.fd = source->fd, .events = POLLIN};
 
   return poll(&input, 1, 100) != 0;
 }
 
-/* Bytes that were read, 0 at the end, −1 on an error. */
+/* Returns the bytes that were read, 0 at the end, −1 on an error. */
 static ssize_t read_some(struct filling *filling) {
   const uint64_t room = filling->source->config.slot_bytes - filling->bytes;
   const size_t wanted = (size_t)(filling->left < room ? filling->left : room);

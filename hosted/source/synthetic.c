@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sensor that cannot be stopped: chunks that prove themselves (spate/chunk.h), one a slot, at a rate of its own. A
- * chunk without room is lost and counted. Behind a chunk's header stands the sensor's own count of chunks, of which the
- * lost ones are missing; the number in the header counts the chunks of the recording, as salvage wants it. Without a
- * rate it makes what there is room for.
+ * A simulated sensor that cannot be stopped. It makes chunks (spate/chunk.h), one in each slot, at a given rate. If the
+ * ring is full, a chunk is lost and counted. The number in the header counts the recorded chunks, as salvage requires.
+ * The first word of the data counts all chunks of the sensor, including lost ones. Without a rate, it fills the ring as
+ * fast as slots become free.
  */
 #include "source.h"
 
@@ -14,7 +14,7 @@
 #define STOP_LOOK_NS        100000000L
 #define SYNTHETIC_BYTES_MIN (SPATE_CHUNK_HEADER_BYTES + sizeof(uint64_t)) /* of a recording's last chunk */
 
-/* Once in each slot: what the header's CRC proves is this, with a word of its own in each slot. */
+/* Fills all slots once with pseudo-random data. A chunk then changes only the header and the first word of the data. */
 static void paint(struct source *source) {
   uint64_t *words = (uint64_t *)(void *)source->memory;
   const size_t count = (size_t)source->config.slots * source->config.slot_bytes / sizeof *words;
@@ -28,7 +28,7 @@ static void paint(struct source *source) {
   }
 }
 
-/* TAI, which does not repeat a second: the clock that PTP sets. Without PTP it is the machine's own. */
+/* TAI never repeats a second, and PTP sets this clock. Without PTP it is the machine's own clock. */
 static uint64_t time_ns(void) {
   struct timespec time;
 
@@ -45,7 +45,7 @@ static void make(struct source *source, uint8_t *slot, uint64_t count, uint32_t 
   source_publish(source, bytes);
 }
 
-/* Sleeps until the chunk is due, in steps, so that a stop is seen. */
+/* Sleeps until the chunk is due, in short steps, so that it sees a stop. */
 static bool wait_until(struct source *source, const struct timespec *begin, double seconds) {
   struct timespec due = *begin;
 
@@ -78,7 +78,7 @@ static void *run(void *opaque) {
     const uint32_t now_bytes = bytes - made < config->slot_bytes ? (uint32_t)(bytes - made) : config->slot_bytes;
     made += now_bytes;
     if (config->rate > 0 && !wait_until(source, &begin, (double)made / config->rate)) break;
-    uint8_t *slot = source_claim(source, config->rate <= 0); /* it waits only where there is no rate to keep */
+    uint8_t *slot = source_claim(source, config->rate <= 0); /* waits only if there is no rate to keep */
     if (slot != NULL)
       make(source, slot, count, now_bytes);
     else if (config->rate > 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams, their payloads one behind the other. A sender is not held back: while there is no room they wait in the
- * socket's buffer, and the kernel counts those that find it full.
+ * Records the payloads of datagrams, one after the other. The sender cannot be stopped: while the ring is full,
+ * datagrams wait in the socket's buffer, and the kernel counts those that it drops because the buffer is full.
  *
- * Most streams have datagrams of one size, so each is received at once where it belongs in the slot. What is longer
- * than the one before it goes on in a buffer of its own, and is moved.
+ * Most streams have datagrams of one size. So each datagram is received directly at its place in the slot, as if it had
+ * the size of the one before. If a datagram is longer, its rest goes to a separate buffer, and the data are moved.
  */
 #include "filling.h"
 
@@ -24,8 +24,8 @@
 
 #define PREFIX        "udp:"
 #define BATCH         64u
-#define PAYLOAD_BYTES 65536u     /* and more than any has */
-#define USUAL_BYTES   1472u      /* until the first has come: what an Ethernet frame holds */
+#define PAYLOAD_BYTES 65536u     /* more than any datagram has */
+#define USUAL_BYTES   1472u      /* the payload of an Ethernet frame, assumed for the first datagram */
 #define BUFFER_BYTES  (32 << 20) /* of the socket: a quarter of a second at 1 Gbit/s */
 #define LOOK_MS       100
 
@@ -34,9 +34,9 @@ struct receiving {
   int fd;
   uint32_t usual_bytes;
   struct mmsghdr messages[BATCH];
-  struct iovec vectors[BATCH][2]; /* in the slot; what is longer */
+  struct iovec vectors[BATCH][2]; /* the place in the slot, and the rest in `spill` */
   uint8_t *spill;                 /* BATCH × PAYLOAD_BYTES */
-  uint32_t drops;                 /* the kernel's count, modulo 2^32, when last looked at */
+  uint32_t drops;                 /* the kernel's count, modulo 2^32, when it was last read */
 };
 
 static bool is(const char *name) { return strncmp(name, PREFIX, sizeof PREFIX - 1u) == 0; }
@@ -82,11 +82,11 @@ static int open_socket(const struct source *source, int *fd) {
   const int bytes = BUFFER_BYTES;
 
   if (!parse(source->name + sizeof PREFIX - 1u, &address))
-    fail(EXIT_USAGE, "%s is not udp:PORT, udp:ADDRESS:PORT or udp:[ADDRESS]:PORT, with an address in digits",
+    fail(EXIT_USAGE, "%s is not udp:PORT, udp:ADDRESS:PORT or udp:[ADDRESS]:PORT, with a numeric address",
          source->name);
   *fd = socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (*fd < 0) return errno;
-  /* Root gets what it asks for; others what the system allows. */
+  /* Root gets the requested size; others get at most the system's limit. */
   if (setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
     (void)setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   const socklen_t size = address.any.sa_family == AF_INET ? sizeof address.four : sizeof address.six;
@@ -98,17 +98,17 @@ static void check_buffer(int fd, const char *name) {
   socklen_t size = sizeof bytes;
   char has[UNITS_TEXT_BYTES];
 
-  /* The kernel doubles the number for its own needs. */
+  /* The kernel reports twice the size, because it counts its own overhead. */
   if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0 || bytes / 2 >= BUFFER_BYTES) return;
   (void)fprintf(
       stderr,
-      "spate: %s: the system limits the socket's buffer to %s; with sysctl -w net.core.rmem_max=%d it bridges "
-      "more\n",
+      "spate: %s: the system limits the socket's buffer to %s; sysctl -w net.core.rmem_max=%d allows a larger "
+      "one\n",
       name, units_text((uint64_t)bytes / 2, has), BUFFER_BYTES);
 }
 
-/* Tried here, so that an address that is wrong or taken is told before the target is touched. What comes while the
- * target is being opened is not part of the recording. */
+/* Opens and closes the socket, so that a wrong or used address is reported before the target is opened. Datagrams that
+ * arrive while the target is being opened are not part of the recording. */
 static void open_udp(struct source *source) {
   int fd;
   const int error = open_socket(source, &fd);
@@ -120,7 +120,7 @@ static void open_udp(struct source *source) {
 
 static int start(struct source *source) { return open_socket(source, &source->fd); }
 
-/* Those that came behind the last one that was received are counted, too, as SO_RXQ_OVFL would not. */
+/* Uses SO_MEMINFO, because SO_RXQ_OVFL does not count datagrams that were dropped after the last received one. */
 static void count_drops(struct receiving *receiving) {
   uint32_t info[SK_MEMINFO_VARS] = {0};
   socklen_t size = sizeof info;
@@ -136,7 +136,7 @@ static uint8_t *spill_of(const struct receiving *receiving, unsigned i) {
   return receiving->spill + (size_t)i * PAYLOAD_BYTES;
 }
 
-/* Where the next datagrams go, if they are as long as the last one. */
+/* Prepares the places of the next datagrams, as if they had the length of the last one. */
 static unsigned plan(struct receiving *receiving) {
   const struct filling *filling = &receiving->filling;
   const uint32_t room = filling->source->config.slot_bytes - filling->bytes;
@@ -166,7 +166,7 @@ static bool append(struct filling *filling, const uint8_t *data, uint32_t bytes)
   return true;
 }
 
-/* From this one on they are all in buffers of their own: behind one that is longer they cannot stay. */
+/* Moves all datagrams from `first` on to their spill buffers: a longer datagram will overwrite their places. */
 static void move_out(struct receiving *receiving, unsigned first, unsigned count) {
   for (unsigned i = first; i < count; i++) {
     const struct iovec *there = &receiving->vectors[i][0];

@@ -33,7 +33,7 @@ struct runner {
 
 /* ---- latencies ---- */
 
-/* The power of two, and the three bits behind it. */
+/* A bucket for each power of two and the three bits behind the leading one. */
 static unsigned bucket_of(uint64_t ns) {
   if (ns < 8) return (unsigned)ns;
   const unsigned log2 = 63u - (unsigned)__builtin_clzll(ns);
@@ -83,7 +83,7 @@ static void done(struct spate_io *io) {
   runner->in_flight--;
 }
 
-/* xorshift64*: where a request goes need not be unpredictable. */
+/* xorshift64*: the order of requests need not be unpredictable. */
 static uint64_t random_place(struct runner *runner) {
   runner->random ^= runner->random >> 12;
   runner->random ^= runner->random << 25;
@@ -91,7 +91,7 @@ static uint64_t random_place(struct runner *runner) {
   return runner->random * UINT64_C(0x2545f4914f6cdd1d) % runner->places;
 }
 
-/* False: the device takes no more now, or there is none left to send. */
+/* False: the device accepts no more now, or no request is idle. */
 static bool send_one(struct runner *runner) {
   const struct speed_job *job = runner->job;
   struct request *request = runner->idle;

@@ -35,7 +35,8 @@ __attribute__((format(printf, 2, 3))) static bool explain(char *why, const char 
 
 /* ---- the kernel's driver ---- */
 
-/* What the kernel calls the block device, whatever node the user named: "nvme0n1". */
+/* The sysfs path of the block device, which ends in the kernel's name for it ("nvme0n1"), whatever node the user named.
+ */
 static bool kernel_name(const struct target *target, char *whole) {
   char path[96];
   struct stat status;
@@ -45,7 +46,7 @@ static bool kernel_name(const struct target *target, char *whole) {
   return realpath(path, whole) != NULL;
 }
 
-/* nvme0n1, and neither its partition nvme0n1p1 nor another kind of disk. */
+/* True for nvme0n1; not for its partition nvme0n1p1, and not for another kind of disk. */
 static bool is_kernel_drive(const struct target *target, char *why) {
   char whole[PATH_MAX];
   unsigned controller, namespace;
@@ -55,13 +56,13 @@ static bool is_kernel_drive(const struct target *target, char *why) {
     const char *name = strrchr(whole, '/') + 1;
     if (sscanf(name, "nvme%un%u%n", &controller, &namespace, &end) == 2 && name[end] == '\0') return true;
     if (end >= 0 && name[end] == 'p')
-      return explain(why, "%s is a partition, and this is for whole drives: /dev/nvme%un%u", target->name, controller,
-                     namespace);
+      return explain(why, "%s is a partition, and this command is for whole drives: /dev/nvme%un%u", target->name,
+                     controller, namespace);
   }
-  return explain(why, "%s is no NVMe drive", target->name);
+  return explain(why, "%s is not an NVMe drive", target->name);
 }
 
-/* 0; otherwise the drive's status, or −1 with errno. */
+/* Returns 0, the drive's status, or −1 with errno. */
 static int kernel_call(const struct target *target, struct nvme_admin_cmd *command) {
   const int fd = open(target->name, O_RDONLY | O_CLOEXEC);
 
@@ -75,12 +76,12 @@ static int kernel_call(const struct target *target, struct nvme_admin_cmd *comma
 
 static bool explain_call(const struct target *target, int result, char *why) {
   if (result < 0 && (errno == EACCES || errno == EPERM))
-    return explain(why, "%s: only root may ask the drive", target->name);
+    return explain(why, "%s: only root may send commands to the drive", target->name);
   return explain(why, "%s: %s", target->name,
                  result < 0 ? strerror(errno) : spate_nvme_status_name((uint16_t)(result & 0x7fff)));
 }
 
-/* A page from a drive that the kernel has, by a node of its own. */
+/* Reads a page from a drive of the kernel through its device node. */
 static bool node_page(const char *node, uint8_t opcode, uint32_t nsid, uint32_t dword10, void *page, uint32_t bytes,
                       char *why) {
   const struct target target = {.name = node};
@@ -114,7 +115,7 @@ bool admin_node_health(const char *node, void *log, char *why) {
   return node_page(node, OPCODE_GET_LOG, UINT32_MAX, HEALTH_LOG, log, LOG_BYTES, why);
 }
 
-/* ---- for everybody ---- */
+/* ---- identity, health, link ---- */
 
 bool admin_identity(struct target *target, struct spate_nvme_identity *identity, char *why) {
   static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
@@ -146,12 +147,12 @@ bool admin_health(struct target *target, struct spate_nvme_health *health, char 
 
 bool admin_is_drive(const struct target *target, char *why) {
   if (target->kind == TARGET_DRIVE && target->partition.number > 0)
-    return explain(why, "%s is a partition, and this is for whole drives: leave its p%u out", target->name,
+    return explain(why, "%s is a partition, and this command is for whole drives: leave out p%u", target->name,
                    target->partition.number);
   return target->kind == TARGET_DRIVE || is_kernel_drive(target, why);
 }
 
-/* The address in front of a place (place.h). */
+/* The address in front of the namespace and partition (place.h). */
 static bool named_address(const char *words, char *address) {
   char text[32];
 
@@ -165,7 +166,7 @@ bool admin_pci_address(const struct target *target, char *address) {
   if (strncmp(target->name, "vfio:", 5) == 0) return named_address(target->name + 5, address);
   if (strncmp(target->name, "pci:", 4) == 0) return named_address(target->name + 4, address);
   if (target->kind != TARGET_DEVICE || !kernel_name(target, whole)) return false;
-  /* The last part of the path that is an address: behind it are nvme/nvme0/nvme0n1. */
+  /* The last part of the path that is an address; nvme/nvme0/nvme0n1 follows it. */
   for (char *slash = strrchr(whole, '/'); slash != NULL; slash = strrchr(whole, '/')) {
     if (strchr(slash, ':') != NULL && sysfs_address(slash + 1, address)) return true;
     *slash = '\0';
@@ -187,8 +188,8 @@ bool admin_link(const struct target *target, struct spate_pcie_link *link) {
 
 /* ---- Format NVM ---- */
 
-/* Of the fields that say how the namespace is formatted now (5.15.2.1), those of the command (5.23): everything stays.
- */
+/* Converts the namespace's present format (Identify Namespace, 5.15.2.1) to the fields of Format NVM (5.23), so that
+ * the format stays the same. */
 static uint32_t same_format(const uint8_t *namespace) {
   const uint8_t format = namespace[26], protection = namespace[29];
 
@@ -196,17 +197,16 @@ static uint32_t same_format(const uint8_t *namespace) {
          (uint32_t)(protection & 0x07u) << 5 | (uint32_t)(protection & 0x08u) << 5;
 }
 
-/* Where a format takes all namespaces, none but ours may be there: nobody has been asked about the others. */
+/* Refuses a drive that formats all namespaces at once, if it has others: the user has confirmed only this one. */
 static bool others_stay(struct target *target, unsigned namespaces, char *why) {
   struct spate_nvme_identity identity;
 
   if (!admin_identity(target, &identity, why)) return false;
   if (!identity.formats_all || namespaces <= 1) return true;
-  return explain(why, "%s: this drive erases all of its %u namespaces at once, and only this one was meant",
-                 target->name, namespaces);
+  return explain(why, "%s: this drive can only erase all of its %u namespaces at once", target->name, namespaces);
 }
 
-/* The drive's active namespaces, counted. */
+/* Counts the drive's active namespaces. */
 static bool kernel_namespaces(struct target *target, unsigned *count, char *why) {
   static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
   const uint32_t *list = (const uint32_t *)(const void *)page;
@@ -273,7 +273,7 @@ static bool is_only_namespace(struct target *target, char *why) {
     return false;
   if (error != SPATE_OK && error != SPATE_E_NO_NAMESPACE) return explain_library(target, error, why);
   if (count <= 1) return true;
-  return explain(why, "%s: Sanitize takes all of the drive's %u namespaces, and only this one was meant", target->name,
+  return explain(why, "%s: Sanitize would erase all of the drive's %u namespaces, not only this one", target->name,
                  count);
 }
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
-#ifndef BUFFER_BYTES_MAX                   /* a test has less */
-#define BUFFER_BYTES_MAX ((size_t)1 << 30) /* io_uring's limit for one */
+#ifndef BUFFER_BYTES_MAX                   /* a test sets a smaller one */
+#define BUFFER_BYTES_MAX ((size_t)1 << 30) /* io_uring's limit for one buffer */
 #endif
 
 bool buffers_pay(const char *release) {
@@ -25,7 +25,8 @@ static bool update(struct buffers *buffers, unsigned number, struct iovec vector
   return true;
 }
 
-/* Where the kernel refuses, as for more memory than the user may lock, requests go without. */
+/* Registers a ring. If the kernel refuses, for example because the user may not lock that much memory, its requests are
+ * made without registered buffers. */
 static void ring_taken(void *context, void *ring, size_t bytes) {
   struct buffers *buffers = context;
   uint8_t *start = ring;
@@ -39,8 +40,8 @@ static void ring_taken(void *context, void *ring, size_t bytes) {
   }
 }
 
-/* The same addresses may be other memory next time, and the kernel would still write what it holds. A ring of several
- * buffers is one piece. */
+/* Removes the buffers of a ring. Otherwise, if other memory got the same addresses, the kernel would still write the
+ * old pages. A ring of several buffers is contiguous in addresses. */
 static void ring_given(void *context, const void *ring) {
   struct buffers *buffers = context;
   const uint8_t *next = ring;
@@ -66,7 +67,7 @@ int buffers_find(const struct buffers *buffers, const void *start, size_t bytes)
   for (unsigned number = 0; number < buffers->used; number++) {
     const struct iovec *vector = &buffers->vectors[number];
     const uintptr_t at = (uintptr_t)start - (uintptr_t)vector->iov_base;
-    if (at < vector->iov_len && bytes <= vector->iov_len - at) return (int)number; /* a vector without has length 0 */
+    if (at < vector->iov_len && bytes <= vector->iov_len - at) return (int)number; /* an unused vector has length 0 */
   }
   return -1;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings that are registered with an io_uring: the kernel holds their pages once and for all, and looks them up for no
+ * Registers rings as buffers of an io_uring: the kernel then holds their pages, and does not look them up for each
  * request.
  *
- * From Linux 6.12 on, which takes a huge page as one piece: a write of 1 MiB costs it half of what it costs without.
+ * This is done from Linux 6.12 on, which handles a huge page as a unit: a write of 1 MiB then costs the kernel half.
  * Older kernels go through a registered buffer page by page, and a write of 1 MiB costs them two to three times as much
- * (make bench-linux: raw io_uring, plain and fixed). There nothing is registered.
+ * as without (make bench-linux: raw io_uring, plain and fixed). There nothing is registered.
  */
 #ifndef SPATE_HOSTED_BUFFERS_H
 #define SPATE_HOSTED_BUFFERS_H
@@ -20,18 +20,18 @@
 struct buffers {
   struct io_uring *ring;
   struct memory_watcher watcher;
-  struct iovec vectors[BUFFERS_MAX]; /* iov_base is NULL where there is none */
-  unsigned used;                     /* of the vectors; there is none behind these */
+  struct iovec vectors[BUFFERS_MAX]; /* iov_base is NULL for an unused one */
+  unsigned used;                     /* vectors from this number on are unused */
 };
 
-/* From here on rings that are taken are registered, as far as the kernel and the limit of locked memory allow. Before
- * the first ring is taken; the buffers stay where they are. */
+/* Registers all rings that are allocated from here on, as far as the kernel and the limit of locked memory allow. Call
+ * it before the first ring is allocated. `buffers` must not move. */
 void buffers_open(struct buffers *buffers, struct io_uring *ring);
-/* The number of the buffer that all of this lies in, or −1. */
+/* The number of the buffer that contains all of these bytes, or −1. */
 int buffers_find(const struct buffers *buffers, const void *start, size_t bytes);
 void buffers_close(struct buffers *buffers);
 
-/* Is this a release of a kernel that takes huge pages of a registered buffer as one piece? */
+/* True if this kernel release handles huge pages of a registered buffer as units. */
 bool buffers_pay(const char *release);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libblkid reads files. What it looks at is copied into a sparse one in memory, of the target's size: so a drive that
- * the kernel does not have, a virtual one or a stripe is looked at as a block device is.
+ * libblkid reads files. So the parts of the target that it needs are copied into a sparse file in memory of the
+ * target's size. This way libblkid can also examine drives that the kernel does not have, virtual drives and stripes.
  */
 #include "contents.h"
 
@@ -18,26 +18,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define HEAD_BYTES     (UINT32_C(2) << 20) /* every file system says what it is in these */
-#define PIECE_BYTES    (UINT32_C(64) << 10)
-#define TAIL_BYTES     (UINT32_C(1) << 20) /* and arrays and backup tables in these */
+#define HEAD_BYTES     (UINT32_C(2) << 20) /* at the beginning: every file system can be recognised by these */
+#define COPY_BYTES     (UINT32_C(64) << 10)
+#define TAIL_BYTES     (UINT32_C(1) << 20) /* at the end: superblocks of arrays, and backup tables */
 #define PARTITIONS_MAX 128
 #define SECTOR_BYTES   512u                 /* libblkid's unit, whatever the device's blocks are */
-#define ROOT_BYTES     (UINT32_C(64) << 10) /* of an exFAT root directory: formatters put the label first */
+#define ROOT_BYTES     (UINT32_C(64) << 10) /* of an exFAT root directory: formatters write the label first */
 
 struct looking {
   const struct target *target;
   int copy;
-  uint8_t *data; /* PIECE_BYTES */
+  uint8_t *data; /* COPY_BYTES */
   uint64_t bytes;
   bool found, unreadable;
   FILE *to;
 };
 
-/* A drive that fails is one that somebody may want to wipe: what cannot be read is said once, and left out. */
+/* Reports the first read error and continues: a user may want to erase a drive because it fails. */
 static void say_unreadable(struct looking *looking, uint64_t at_bytes, enum spate_error error) {
   if (!looking->unreadable)
-    (void)fprintf(looking->to, "%s: byte %" PRIu64 " cannot be read: %s. What it holds is not known\n",
+    (void)fprintf(looking->to, "%s: byte %" PRIu64 " cannot be read: %s. The contents are unknown\n",
                   looking->target->name, at_bytes, spate_error_name(error));
   looking->unreadable = looking->found = true;
 }
@@ -47,40 +47,40 @@ static void copy(struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
   const uint64_t end_bytes = (at_bytes + bytes) & ~(uint64_t)(spate_block_bytes(block) - 1u);
 
   while (at_bytes < end_bytes) {
-    const uint64_t now = end_bytes - at_bytes < PIECE_BYTES ? end_bytes - at_bytes : PIECE_BYTES;
+    const uint64_t now = end_bytes - at_bytes < COPY_BYTES ? end_bytes - at_bytes : COPY_BYTES;
     const enum spate_error error =
         spate_block_read(block, at_bytes >> block->block_shift, (uint32_t)(now >> block->block_shift), looking->data);
     if (error != SPATE_OK) {
       say_unreadable(looking, at_bytes, error);
-      return; /* a failing drive takes long for each piece */
+      return; /* a failing drive takes a long time for each read */
     }
     if (pwrite(looking->copy, looking->data, (size_t)now, (off_t)at_bytes) != (ssize_t)now)
-      fail(EXIT_FAILED, "memory for a look at %s: %s", looking->target->name, strerror(errno));
+      fail(EXIT_FAILED, "no memory to examine %s: %s", looking->target->name, strerror(errno));
     at_bytes += now;
   }
 }
 
 /* ---- exFAT ---- */
 
-/* In the boot sector (exFAT 3.1). */
+/* Offsets in the boot sector (exFAT 3.1). */
 enum { BOOT_NAME = 3, BOOT_FAT = 80, BOOT_HEAP = 88, BOOT_ROOT = 96, BOOT_BLOCK_SHIFT = 108, BOOT_CLUSTER_SHIFT = 109 };
 #define BOOT_BYTES      512u
 #define FIRST_CLUSTER   2u
 #define SHIFT_MAX       25u
 #define FAT_ENTRY_BYTES 4u
 
-/* What lies at `offset_bytes` of a stretch of the target, if it is within it. */
+/* Copies the bytes at `offset_bytes` of a range of the target, as far as they are within the range. */
 static void copy_within(struct looking *looking, uint64_t at_bytes, uint64_t bytes, uint64_t offset_bytes,
                         uint64_t wanted_bytes) {
-  const uint64_t first = offset_bytes & ~(uint64_t)(PIECE_BYTES - 1u);
+  const uint64_t first = offset_bytes & ~(uint64_t)(COPY_BYTES - 1u);
   const uint64_t end = offset_bytes + wanted_bytes;
 
   if (offset_bytes >= bytes || end < offset_bytes) return;
   copy(looking, at_bytes + first, (end < bytes ? end : bytes) - first);
 }
 
-/* The label of an exFAT volume is an entry of its root directory, which lies anywhere. libblkid follows the directory
- * by the FAT. */
+/* The label of an exFAT volume is an entry of its root directory, which may lie anywhere. libblkid follows the
+ * directory through the FAT, so both are copied. */
 static void copy_exfat_root(struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
   uint8_t boot[BOOT_BYTES];
 
@@ -99,14 +99,14 @@ static void copy_exfat_root(struct looking *looking, uint64_t at_bytes, uint64_t
 
 /* ---- libblkid ---- */
 
-/* NULL, with a sentence: libblkid cannot look. On 32-bit machines that is so after January 2038, as its time there has
- * 32 bits. */
+/* NULL: libblkid failed, and a message was written. On 32-bit machines it fails after January 2038, because its time
+ * has 32 bits there. */
 static blkid_probe probe_of(const struct looking *looking, uint64_t at_bytes, uint64_t bytes) {
   blkid_probe probe = blkid_new_probe();
 
   if (probe == NULL) fail(EXIT_FAILED, "no memory");
   if (blkid_probe_set_device(probe, looking->copy, (blkid_loff_t)at_bytes, (blkid_loff_t)bytes) != 0) {
-    (void)fprintf(looking->to, "%s: libblkid cannot look at it: %s\n", looking->target->name, strerror(errno));
+    (void)fprintf(looking->to, "%s: libblkid cannot examine it: %s\n", looking->target->name, strerror(errno));
     blkid_free_probe(probe);
     return NULL;
   }
@@ -116,7 +116,7 @@ static blkid_probe probe_of(const struct looking *looking, uint64_t at_bytes, ui
   return probe;
 }
 
-/* "ext4 "root"", or NULL: nothing was found. Several at once are named as such. */
+/* Returns type and label, such as ext4 "root"; NULL: nothing was found. */
 static const char *superblock(blkid_probe probe, char *text, size_t text_bytes) {
   const char *type, *label;
   const int found = blkid_do_safeprobe(probe);
@@ -141,7 +141,7 @@ static void look_at_partition(struct looking *looking, blkid_partition partition
   if (probe == NULL) return;
   const char *what = superblock(probe, text, sizeof text);
   (void)fprintf(looking->to, "%s: partition %d: %s, %s\n", looking->target->name, blkid_partition_get_partno(partition),
-                units_decimal(bytes, size), what != NULL ? what : "nothing that is known");
+                units_decimal(bytes, size), what != NULL ? what : "no known contents");
   blkid_free_probe(probe);
 }
 
@@ -174,17 +174,17 @@ static void look_at_all(struct looking *looking) {
   blkid_free_probe(probe);
 }
 
-/* ---- for everybody ---- */
+/* ---- public functions ---- */
 
 static struct looking begin(const struct target *target, FILE *to) {
   struct looking looking = {.target = target,
                             .copy = memfd_create("contents", MFD_CLOEXEC),
-                            .data = memory_take(PIECE_BYTES),
+                            .data = memory_take(COPY_BYTES),
                             .bytes = target->block->blocks << target->block->block_shift,
                             .to = to};
 
   if (looking.copy < 0 || ftruncate(looking.copy, (off_t)looking.bytes) != 0)
-    fail(EXIT_FAILED, "memory for a look at %s: %s", target->name, strerror(errno));
+    fail(EXIT_FAILED, "no memory to examine %s: %s", target->name, strerror(errno));
   copy(&looking, 0, looking.bytes < HEAD_BYTES ? looking.bytes : HEAD_BYTES);
   if (looking.bytes > HEAD_BYTES + TAIL_BYTES) copy(&looking, looking.bytes - TAIL_BYTES, TAIL_BYTES);
   return looking;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define DEPTH          64u
-#define NAMESPACES_MAX 64u /* that are listed */
+#define NAMESPACES_MAX 64u /* the most that are listed */
 
 /* ---- the controller ---- */
 
@@ -58,7 +58,7 @@ void nvme_drive_close(struct drive *drive, const char *name) {
 
   drive->started = false;
   if (error != SPATE_OK && error != SPATE_E_GONE)
-    (void)fprintf(stderr, "spate: %s: shutting the drive down: %s. %s\n", name, spate_error_name(error),
+    (void)fprintf(stderr, "spate: %s: shutting down the drive failed: %s. %s\n", name, spate_error_name(error),
                   spate_error_help(error));
 }
 
@@ -70,7 +70,8 @@ struct own_drive {
   struct shared_claims claims;
 };
 
-/* Where the kernel reaches the namespace, too. All that Format NVM may erase is every namespace. */
+/* Claims what will be written, in case the kernel also reaches the namespace. TARGET_CONTROLLER claims every namespace,
+ * because Format NVM may erase them all. */
 static void claim(struct own_drive *own, const struct target *target, enum target_access access) {
   const bool part = target->partition.number != 0;
   const struct shared_place place = {.address = own->device.address,
@@ -81,7 +82,7 @@ static void claim(struct own_drive *own, const struct target *target, enum targe
   char why[SHARED_WHY_BYTES];
 
   if (access != TARGET_READ && !shared_claim(&own->claims, &place, why, sizeof why))
-    fail(EXIT_REFUSED, "%s %s: nothing was written. Unmount it, or take it out of use, first", target->name, why);
+    fail(EXIT_REFUSED, "%s %s: nothing was written. First unmount it, or end its use", target->name, why);
 }
 
 static void close_own(struct target *target) {
@@ -92,7 +93,7 @@ static void close_own(struct target *target) {
   linux_port_wait(NULL, NULL);
   const bool back = device_close(&own->device);
   free(own);
-  if (!back) fail(EXIT_FAILED, "%s stays without a driver of the kernel's", target->name);
+  if (!back) fail(EXIT_FAILED, "%s did not go back to a driver of the kernel", target->name);
 }
 
 static void list_own(const struct target *target, struct spate_pcie_host *host) {
@@ -101,8 +102,8 @@ static void list_own(const struct target *target, struct spate_pcie_host *host) 
   device_list(&own->device, host);
 }
 
-/* The caller starts the controller later, and any namespace may be written to. Who the drive is, and so what the kernel
- * has of it, only a started controller tells. */
+/* For TARGET_FUNCTION: the caller starts the controller later, and may write to any namespace. Starts the controller
+ * once for the claim, because only a started controller identifies itself. */
 static void claim_all(struct own_drive *own, struct target *target, const struct spate_nvme_config *config) {
   nvme_drive_open(&own->drive, target, TARGET_CONTROLLER, *config);
   claim(own, target, TARGET_CONTROLLER);
@@ -110,7 +111,7 @@ static void claim_all(struct own_drive *own, struct target *target, const struct
   target->nvme = NULL;
 }
 
-/* 0: the kernel does not tell. */
+/* 0: not known. */
 static uint16_t number_of(const char *address, const char *name) {
   uint64_t number;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An NVMe drive under the library's own driver, once its registers are there: what vfio:, pci: and sim: share. */
+/* An NVMe drive under the library's own driver, once its registers are mapped: shared by vfio:, pci: and sim:. */
 #ifndef SPATE_HOSTED_DRIVE_H
 #define SPATE_HOSTED_DRIVE_H
 
@@ -9,14 +9,14 @@ struct drive {
   struct spate_arena memory; /* of the two below */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
-  bool started; /* the controller is; it was opened with another access than TARGET_FUNCTION */
+  bool started; /* the controller is started: the access was not TARGET_FUNCTION */
 };
 
-/* `config` without queue_memory. Memory comes from memory.h. Ends the program if the drive cannot be used. The target
- * is complete but for `close` and `backend`. */
+/* `config` needs no queue_memory, which is allocated here (memory.h). Ends the program if the drive cannot be used.
+ * Fills in all of the target but `close` and `backend`. */
 void nvme_drive_open(struct drive *drive, struct target *target, enum target_access access,
                      struct spate_nvme_config config);
-/* Shuts the controller down, if it was started; what fails is said on standard error. */
+/* Shuts the controller down, if it was started. Reports a failure on standard error. */
 void nvme_drive_close(struct drive *drive, const char *name);
 
 #endif

@@ -39,12 +39,11 @@ static void close_file(struct target *target) {
 __attribute__((noreturn)) static void refuse_open(const char *name, int error) {
   switch (error) {
   case ENOENT:
-    fail(EXIT_FAILED, "%s: there is no such file. spate format makes an image: spate format %s --size 8GiB", name,
-         name);
+    fail(EXIT_FAILED, "%s: there is no such file. This makes an image: spate format %s --size 8GiB", name, name);
   case EACCES:
   case EPERM:
     fail(EXIT_REFUSED,
-         "%s: you may not open it. A block device needs root, or membership of the group that owns it (ls -l %s)", name,
+         "%s: you may not open it. A block device needs root, or membership in the group that owns it (ls -l %s)", name,
          name);
   default: fail(EXIT_FAILED, "%s: %s", name, strerror(error));
   }
@@ -57,7 +56,7 @@ static int try_open(const char *name, int flags) {
   return fd;
 }
 
-/* The least step of a transfer past the page cache. Where the kernel does not tell, it is taken to be a page. */
+/* The smallest transfer with O_DIRECT. If the kernel does not report it, a page is assumed. */
 static uint32_t direct_step_bytes(int fd) {
   struct statx status;
 
@@ -66,7 +65,7 @@ static uint32_t direct_step_bytes(int fd) {
   return status.stx_dio_offset_align > 0 && status.stx_dio_mem_align <= 4096 ? status.stx_dio_offset_align : UINT32_MAX;
 }
 
-/* Past the page cache, if the file system does that in blocks of this size. */
+/* Opens with O_DIRECT, if the file system supports it for blocks of this size; otherwise without. */
 static int open_direct(const char *name, int flags, uint32_t block_bytes) {
   int fd = try_open(name, flags | O_DIRECT);
 
@@ -79,8 +78,8 @@ static int open_direct(const char *name, int flags, uint32_t block_bytes) {
   return fd;
 }
 
-/* The kernel releases the io_uring of a killed process a little later than the process, and the file with it. So a file
- * that is in use is tried again for a second. */
+/* After a process is killed, the kernel releases its io_uring, and so the file, with a short delay. So a file that is
+ * in use is tried again for a second. */
 #define TRIES      20
 #define TRY_NAP_NS 50000000L
 
@@ -96,7 +95,7 @@ static void check_device_free(const char *name, dev_t device, int error) {
   char why[PATH_MAX + 128];
 
   if (in_use_device(device, why, sizeof why))
-    fail(EXIT_REFUSED, "%s %s: nothing was written. Unmount it, or take it out of use, first", name, why);
+    fail(EXIT_REFUSED, "%s %s: nothing was written. First unmount it, or end its use", name, why);
   if (error == EBUSY) fail(EXIT_REFUSED, "%s is in use by another program: nothing was written", name);
 }
 
@@ -117,7 +116,7 @@ static void open_device(struct file *file, struct requests_config *config, const
   }
   if (file->fd < 0) refuse_open(name, errno);
   if (ioctl(file->fd, BLKSSZGET, &logical_bytes) != 0 || ioctl(file->fd, BLKGETSIZE64, &bytes) != 0)
-    fail(EXIT_FAILED, "%s: the kernel does not tell its size: %s", name, strerror(errno));
+    fail(EXIT_FAILED, "%s: cannot get its size: %s", name, strerror(errno));
   if (logical_bytes != 512 && logical_bytes != 4096)
     fail(EXIT_FAILED, "%s has logical blocks of %d bytes: 512 or 4096 are needed", name, logical_bytes);
   config->block_bytes = (uint32_t)logical_bytes;
@@ -125,8 +124,8 @@ static void open_device(struct file *file, struct requests_config *config, const
   config->device = true;
 }
 
-/* The logical block that an image was made with: a GPT's header is in block 1, and exFAT's boot sector tells. An image
- * without either has none yet: 512. */
+/* The logical block size with which an image was made. The header of a GPT is in block 1, and exFAT's boot sector
+ * states the size. An image without either gets 512. */
 static uint32_t image_block_bytes(const char *name) {
   static const uint32_t sizes[] = {512, 4096};
   uint8_t start[8192] = {0};

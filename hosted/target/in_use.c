@@ -63,7 +63,7 @@ static bool read_of_dm(const char *holder, const char *file, char *text, size_t 
   return sysfs_read(path, text, text_bytes);
 }
 
-/* By the name that people gave it, "/dev/mapper/films-raw (LVM)": dm-0 tells them nothing. */
+/* Names a holder as the user knows it: "/dev/mapper/films-raw (LVM)" instead of dm-0. */
 static void name_holder(const char *holder, char *text, size_t text_bytes) {
   char name[NAME_MAX + 1], uuid[NAME_MAX + 1];
 
@@ -97,7 +97,7 @@ static bool device_held(const char *folder, dev_t device, const char *what, cons
   return true;
 }
 
-/* A partition is a folder of the disk's with a file "partition". */
+/* In the disk's folder, a partition is a folder with its own device number. */
 static bool partition_held(const char *folder, const char *name, void *context) {
   char path[PATH_MAX], what[NAME_MAX + 32];
   unsigned major_number, minor_number;
@@ -172,8 +172,8 @@ bool in_use_file(const char *path, char *why, size_t why_bytes) {
   return true;
 }
 
-/* Whoever writes has the file locked, or the device open exclusively. Asking takes the same for a moment; a recorder
- * that begins just then tries again. */
+/* A writer holds a lock on the file, or has the device open exclusively. This check takes the same lock for a moment; a
+ * recorder that starts at that moment tries again. */
 static bool is_locked_now(const char *path, bool device) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | (device ? O_EXCL : 0));
 
@@ -183,7 +183,8 @@ static bool is_locked_now(const char *path, bool device) {
   return locked;
 }
 
-/* Others ask likewise, and a killed recorder's file is released a little later than the process. */
+/* Tries several times: another check may hold the lock for a moment, and the file of a killed recorder is released with
+ * a delay. */
 #define LOCK_TRIES  5u
 #define LOCK_NAP_NS 20000000L
 

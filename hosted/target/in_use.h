@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has a disk or an image file, so that a refusal can say it. */
+/* Finds out who uses a disk or an image file, so that a refusal can name the user. */
 #ifndef SPATE_HOSTED_IN_USE_H
 #define SPATE_HOSTED_IN_USE_H
 
@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* True, with a sentence without its subject ("is mounted on /media/disk"), if the block device, or a partition of it,
- * is mounted, is used for swap, or belongs to md, LVM, dm or another holder. */
+/* True if the block device, or a partition of it, is mounted, is used for swap, or belongs to md, LVM, dm or another
+ * holder. `why` becomes a sentence without its subject: "is mounted on /media/disk". */
 bool in_use_device(dev_t device, char *why, size_t why_bytes);
 
-/* True likewise, but partitions do not count. */
+/* The same, without the partitions. */
 bool in_use_alone(dev_t device, char *why, size_t why_bytes);
 
 /*
- * Exclusive use, as mounts, md, LVM and dm have it, until the file is closed. The kernel's driver may have the drive
- * for a moment only, after another spate: then its node is still to come, or the kernel is reading its partitions. So
- * for a second it is tried again. −1: errno says why; ENXIO: `path` is not the node of the device `number`.
+ * Opens a device exclusively, as mounts, md, LVM and dm do. Tries for a second: if another spate has just given the
+ * drive back, its node may not exist yet, or the kernel may be reading its partitions. −1: errno says why; ENXIO:
+ * `path` is not the node of the device `number`.
  */
 int in_use_claim(const char *path, dev_t number);
 
-/* As in_use_device(), if a loop device has the file. */
+/* Like in_use_device(), for a file that a loop device has. */
 bool in_use_file(const char *path, char *why, size_t why_bytes);
 
-/* True likewise if somebody may write to what is at this path just now: the kernel, or a spate that records. For those
- * who only read: what they find may be half of a change. */
+/* True if the kernel or a recording spate may be writing to this path just now, with `why` as above. For commands that
+ * only read: they may see a change half done. */
 bool in_use_now(const char *path, char *why, size_t why_bytes);
 
 #endif

@@ -14,7 +14,7 @@
 #define BASIC_DATA     "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7"
 #define MBR_BASIC_DATA 0x07 /* NTFS, HPFS and exFAT */
 
-/* ---- by a probe ---- */
+/* ---- through libblkid ---- */
 
 static void take_type(blkid_partition found, struct target_partition *partition) {
   const char *guid = blkid_partition_get_type_string(found);
@@ -32,7 +32,7 @@ bool partition_in(blkid_probe probe, struct target_partition *partition, uint64_
   (void)blkid_probe_enable_partitions(probe, 1);
   blkid_partlist list = blkid_probe_get_partitions(probe);
   blkid_partition found = list == NULL ? NULL : blkid_partlist_get_partition_by_partno(list, (int)partition->number);
-  /* An extended partition of an MBR is a box of others. */
+  /* An extended partition of an MBR only contains other partitions. */
   if (found == NULL || blkid_partition_is_extended(found)) return false;
   partition->offset_bytes = (uint64_t)blkid_partition_get_start(found) * SECTOR_BYTES;
   *bytes = (uint64_t)blkid_partition_get_size(found) * SECTOR_BYTES;
@@ -40,9 +40,9 @@ bool partition_in(blkid_probe probe, struct target_partition *partition, uint64_
   return true;
 }
 
-/* ---- by the kernel ---- */
+/* ---- through the kernel ---- */
 
-/* Of /sys/dev/block/8:1/start, or another file with a number in it; false: there is no such file. */
+/* Reads a file with a number, such as /sys/dev/block/8:1/start. False: there is no such file. */
 static bool read_number(const char *folder, const char *name, unsigned long long *number) {
   char path[PATH_MAX + 16];
 
@@ -80,7 +80,7 @@ void partition_of_device(dev_t device, struct target_partition *partition) {
     return;
   partition->number = (unsigned)number;
   partition->offset_bytes = start * SECTOR_BYTES;
-  /* .../block/sda/sda1: the disk is the folder that the partition is in. */
+  /* .../block/sda/sda1: the partition's folder is in the disk's folder. */
   *strrchr(folder, '/') = '\0';
   take_type_of(strrchr(folder, '/') + 1, partition);
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 0xfffffffeul /* of a namespace; all ones are all of them */
+#define NUMBER_MAX 0xfffffffeul /* of a namespace; all ones mean all namespaces */
 
-/* A number from 1 on behind this letter; false: there is none. */
+/* Parses a number from 1 on behind this letter. False: there is none. */
 static bool take_number(const char **at, char letter, unsigned long *number) {
   char *end;
 
@@ -28,7 +28,7 @@ size_t place_parse(struct target *target, const char *words, size_t length) {
   if (slash == NULL) return length;
   const char *at = slash + 1;
   if (!take_number(&at, 'n', &nsid) || (*at == 'p' && !take_number(&at, 'p', &number)) || at != words + length)
-    fail(EXIT_USAGE, "%s: behind the / goes a namespace, as in /n2, or a partition of one, as in /n1p3", target->name);
+    fail(EXIT_USAGE, "%s: write a namespace as /n2, or a partition of a namespace as /n1p3", target->name);
   target->nsid = (uint32_t)nsid;
   target->partition.number = (unsigned)number;
   return (size_t)(slash - words);
@@ -37,8 +37,8 @@ size_t place_parse(struct target *target, const char *words, size_t length) {
 void place_check(const struct target *target, enum target_access access) {
   if (access != TARGET_FUNCTION || target->nsid == 0) return;
   if (target->partition.number == 0)
-    fail(EXIT_USAGE, "%s: this program has the whole drive: leave /n%u out", target->name, target->nsid);
-  fail(EXIT_USAGE, "%s: this program has the whole drive: leave /n%up%u out", target->name, target->nsid,
+    fail(EXIT_USAGE, "%s: this program uses the whole drive: leave out /n%u", target->name, target->nsid);
+  fail(EXIT_USAGE, "%s: this program uses the whole drive: leave out /n%up%u", target->name, target->nsid,
        target->partition.number);
 }
 
@@ -55,8 +55,8 @@ void place_narrow(struct target *target) {
            "table with sfdisk while the kernel has the drive",
            target->name, number);
     fail(EXIT_FAILED,
-         "%s: nothing that is known is on the namespace, and so no partition %u. sfdisk makes one while the kernel has "
-         "the drive",
+         "%s: the namespace has no known contents, and so no partition %u. sfdisk makes one while the kernel has the "
+         "drive",
          target->name, number);
   }
   target->window = window_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);

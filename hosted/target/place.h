@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which part of a drive a name means: /n2 behind its address is a namespace, /n1p3 a partition of one. */
+/* The part of a drive in a target's name: behind the address, /n2 is a namespace and /n1p3 a partition of one. */
 #ifndef SPATE_HOSTED_PLACE_H
 #define SPATE_HOSTED_PLACE_H
 
 #include "target.h"
 
-/* Looks at `length` characters of `words`, fills in target->nsid and target->partition.number, and gives the length of
- * what is in front of the place. Ends the program when it is not written as it should be. */
+/* Parses `length` characters of `words`, and sets target->nsid and target->partition.number. Returns the length of the
+ * part before the '/'. Ends the program on a wrong notation. */
 size_t place_parse(struct target *target, const char *words, size_t length);
 
-/* Ends the program when the caller has the whole drive (TARGET_FUNCTION) and a place is named all the same: it would be
- * left out, and more be written to than was meant. Before the drive is touched. */
+/* Ends the program if the caller uses the whole drive (TARGET_FUNCTION) and the name has a namespace or a partition:
+ * otherwise the program would ignore it and write to more than the user meant. Call it before the drive is opened. */
 void place_check(const struct target *target, enum target_access access);
 
-/* The target's block is that of the namespace: it becomes that of its partition, if one is meant. Ends the program if
- * there is none of that number. */
+/* Replaces the namespace's block of the target by that of its partition, if the name has one. Ends the program if there
+ * is no such partition. */
 void place_narrow(struct target *target);
 
 #endif

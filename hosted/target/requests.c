@@ -15,26 +15,26 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* io_uring_setup() fails so where it is not there or not allowed; any other failure is one. */
+/* The errors of io_uring_setup() that mean that io_uring does not exist or is not allowed. Others are real failures. */
 static bool is_forbidden(int error) { return error == ENOSYS || error == EPERM || error == EACCES; }
 
-/* A request on its way. A transfer that the kernel cut short goes on where it stopped. */
+/* A request in flight. If the kernel transfers only a part of it, the rest is sent again. */
 struct slot {
   struct spate_io *io;
   struct iovec vector;
   uint64_t offset_bytes;
-  struct slot *next; /* in the list of free slots, or of those that pread and pwrite are to carry out */
+  struct slot *next; /* in the list of free slots, or of slots for poll_plain() */
 };
 
 struct requests {
-  struct spate_block block; /* first: what the library has is this */
+  struct spate_block block; /* first, because the library has a pointer to it */
   struct requests_config config;
   struct io_uring ring;
   struct buffers buffers;
   bool uring;
-  int told; /* errno of the last failure that was printed */
+  int printed; /* errno of the last failure that was printed */
   struct slot *slots, *free;
-  struct slot *first, **last; /* to be carried out without io_uring, by poll */
+  struct slot *first, **last; /* requests that poll_plain() carries out without io_uring */
 };
 
 static struct requests *of(struct spate_block *block) { return (struct requests *)(void *)block; }
@@ -43,7 +43,7 @@ static bool moves_data(uint8_t op) { return op == SPATE_READ || op == SPATE_WRIT
 
 /* ---- the end of a request ---- */
 
-/* The library has one code for each cause; errno goes along as the detail. */
+/* Converts errno to the library's error code; errno itself becomes the detail. */
 static enum spate_error error_of(int error) {
   switch (error) {
   case 0: return SPATE_OK;
@@ -53,7 +53,7 @@ static enum spate_error error_of(int error) {
   case EILSEQ: return SPATE_E_MEDIA;
   case ENODEV:
   case ENXIO:
-  case ENOLINK: /* its transport error: no path to a drive */
+  case ENOLINK: /* the block layer's transport error: no path to the drive */
   case ESHUTDOWN: return SPATE_E_GONE;
   case EOPNOTSUPP: return SPATE_E_UNSUPPORTED;
   case ETIMEDOUT: return SPATE_E_TIMEOUT;
@@ -61,12 +61,13 @@ static enum spate_error error_of(int error) {
   }
 }
 
-/* The C library's "No data available" would mislead, and its "No space left on device" says less than is known. */
-static void tell(const struct requests_config *config, int error) {
+/* Prints the system's error. Replaces two texts of the C library: "No data available" would mislead, and "No space left
+ * on device" is not specific enough. */
+static void print_failure(const struct requests_config *config, int error) {
   if ((error == ENOSPC || error == EDQUOT) && !config->device)
     (void)fprintf(
         stderr,
-        "spate: %s: the file system that %s lies on is full. An image takes room there as it fills: make room, "
+        "spate: %s: the file system of %s is full. An image takes up more space there as it fills: free some space, "
         "or move the image\n",
         config->name, config->name);
   else
@@ -79,13 +80,14 @@ static void finish(struct requests *requests, struct slot *slot, int error) {
 
   if (error == EOPNOTSUPP && io->op == SPATE_TRIM) requests->block.can_trim = false;
   if (error == EOPNOTSUPP && io->op == SPATE_ZERO) requests->block.can_zero = false;
-  /* The kernel says once that it could not write what it had promised, and forgets it: what was written since the last
-   * flush may be gone. */
+  /* The kernel reports a lost write only once. After a failed flush, everything written since the last flush may be
+   * lost, so it counts as a power loss. */
   if (error != 0 && (io->op == SPATE_FLUSH || (io->flags & SPATE_IO_FUA) != 0)) requests->block.power_losses++;
-  /* The library's codes are few. What the system said is said here, once for each cause. */
-  if (error != 0 && error != EOPNOTSUPP && error != requests->told) {
-    tell(&requests->config, error);
-    requests->told = error;
+  /* The library has fewer error codes than the system, so the system's error is printed here, unless it is the same as
+   * the last one. */
+  if (error != 0 && error != EOPNOTSUPP && error != requests->printed) {
+    print_failure(&requests->config, error);
+    requests->printed = error;
   }
   io->error = error_of(error);
   io->detail = (uint16_t)error;
@@ -94,12 +96,12 @@ static void finish(struct requests *requests, struct slot *slot, int error) {
   io->done(io);
 }
 
-/* `result` is what readv or writev gave, or −errno. False: the rest has to be sent. */
+/* `result` is the result of readv or writev, or −errno. False: the rest must be sent again. */
 static bool advance(struct requests *requests, struct slot *slot, int64_t result) {
   if (result == -EINTR || result == -EAGAIN) return false;
   if (result >= 0 && moves_data(slot->io->op)) {
     if (result == 0 && slot->vector.iov_len > 0) {
-      finish(requests, slot, EIO); /* the file ends before its size: somebody has cut it */
+      finish(requests, slot, EIO); /* end of file before the size: another program has truncated the file */
       return true;
     }
     slot->vector.iov_base = (uint8_t *)slot->vector.iov_base + result;
@@ -115,7 +117,7 @@ static uint64_t io_bytes(const struct requests *requests, const struct spate_io 
   return (uint64_t)io->blocks << requests->block.block_shift;
 }
 
-/* io_uring of Linux 6.1 has no TRIM of a device. It is rare, and never on the data path. */
+/* io_uring of Linux 6.1 cannot trim a device, so BLKDISCARD is used. A trim is rare and not on the data path. */
 static bool is_device_trim(const struct requests *requests, const struct spate_io *io) {
   return io->op == SPATE_TRIM && requests->config.device;
 }
@@ -166,7 +168,7 @@ static void queue_transfer(struct requests *requests, struct slot *slot, struct 
   const struct iovec *vector = &slot->vector;
   const int fd = requests->config.fd, flags = (slot->io->flags & SPATE_IO_FUA) != 0 ? RWF_DSYNC : 0;
   const int buffer = buffers_find(&requests->buffers, vector->iov_base, vector->iov_len);
-  const unsigned bytes = (unsigned)vector->iov_len; /* as request_bytes */
+  const unsigned bytes = (unsigned)vector->iov_len; /* at most request_bytes */
 
   if (slot->io->op == SPATE_READ && buffer >= 0) {
     io_uring_prep_read_fixed(sqe, fd, vector->iov_base, bytes, slot->offset_bytes, buffer);
@@ -200,9 +202,9 @@ static void kick_uring(struct spate_block *block) {
 
   if (io_uring_sq_ready(&requests->ring) == 0) return;
   const int sent = io_uring_submit(&requests->ring);
-  /* What the kernel has no room for now stays in the queue, and goes with the next kick. */
+  /* Requests that the kernel cannot accept now stay in the queue until the next kick. */
   if (sent < 0 && sent != -EAGAIN && sent != -EBUSY && sent != -EINTR)
-    fail(EXIT_FAILED, "io_uring takes no requests: %s", strerror(-sent));
+    fail(EXIT_FAILED, "io_uring accepts no requests: %s", strerror(-sent));
 }
 
 static unsigned poll_uring(struct spate_block *block, unsigned max) {
@@ -256,7 +258,7 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
 static const struct spate_block_ops uring_ops = {submit, kick_uring, poll_uring};
 static const struct spate_block_ops plain_ops = {submit, kick_plain, poll_plain};
 
-/* ---- */
+/* ---- open and close ---- */
 
 struct requests *requests_open(const struct requests_config *config, int *wait_fd) {
   struct requests *requests = calloc(1, sizeof *requests);
@@ -278,7 +280,7 @@ struct requests *requests_open(const struct requests_config *config, int *wait_f
   requests->block = (struct spate_block){.ops = requests->uring ? &uring_ops : &plain_ops,
                                          .blocks = config->bytes >> shift,
                                          .block_shift = (uint8_t)shift,
-                                         .volatile_cache = true, /* the page cache, or the drive's own */
+                                         .volatile_cache = true, /* the page cache or the drive's cache */
                                          .can_trim = true,
                                          .can_zero = true,
                                          .depth = config->depth,
@@ -297,8 +299,8 @@ void requests_wait(void *opaque) {
   struct __kernel_timespec limit = {.tv_nsec = 1000000};
   struct io_uring_cqe *cqe;
 
-  if (!requests->uring) return;                                   /* poll does the work itself */
-  (void)io_uring_wait_cqe_timeout(&requests->ring, &cqe, &limit); /* whatever it says, the caller polls next */
+  if (!requests->uring) return;                                   /* poll_plain() carries out the requests itself */
+  (void)io_uring_wait_cqe_timeout(&requests->ring, &cqe, &limit); /* the caller polls next in any case */
 }
 
 void requests_close(struct requests *requests) {

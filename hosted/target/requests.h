@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file descriptor as a block device: requests through io_uring, or, where that is not to be had (an older kernel, a
- * container that forbids it), one by one with pread and pwrite.
+ * A file descriptor as a block device. Requests go through io_uring. If it is not available (an older kernel, a
+ * container that forbids it), they are made one by one with preadv and pwritev.
  *
- *   READ, WRITE   one readv or writev, O_DIRECT if the file was opened so; from a registered buffer where that pays
- *                 (buffers.h)
+ *   READ, WRITE   one readv or writev, with O_DIRECT if the file was opened so; from a registered buffer if that is
+ *                 faster (buffers.h)
  *   FUA           RWF_DSYNC: the kernel sets the FUA bit of the command, or flushes
  *   FLUSH         fdatasync
  *   ZERO          fallocate(FALLOC_FL_ZERO_RANGE), which is Write Zeroes on an NVMe drive
@@ -19,7 +19,7 @@ struct requests;
 
 struct requests_config {
   const char *name; /* for messages */
-  int fd;           /* stays the caller's */
+  int fd;           /* the caller closes it */
   bool device;      /* a block device, not a regular file */
   uint64_t bytes;
   uint32_t block_bytes;
@@ -27,10 +27,11 @@ struct requests_config {
   uint32_t request_bytes; /* a power of two */
 };
 
-/* Never NULL: ends the program when memory runs out. `wait_fd` is readable when something completed; −1 with pread. */
+/* Never returns NULL: ends the program if there is no memory. `wait_fd` is readable when a request has completed; −1
+ * without io_uring. */
 struct requests *requests_open(const struct requests_config *config, int *wait_fd);
 struct spate_block *requests_block(struct requests *requests);
-/* Sleeps until something completed, for a millisecond at most. */
+/* Sleeps until a request has completed, for a millisecond at most. */
 void requests_wait(void *opaque); /* a struct requests */
 /* No request may be in flight. */
 void requests_close(struct requests *requests);

@@ -19,7 +19,7 @@
 #define NAME_BYTES   64u
 #define SECTOR_BYTES 512u /* the unit of sysfs, whatever the device's blocks are */
 
-/* The first line of FOLDER/NAME/FILE, without blanks at its end. "": there is none. */
+/* Reads the first line of FOLDER/NAME/FILE, without trailing blanks. "": there is no such file. */
 static void read_line(const char *folder, const char *name, const char *file, char *text, size_t text_bytes) {
   char path[PATH_MAX];
 
@@ -49,18 +49,18 @@ static bool is(const char *controller, const char *file, const char *wanted) {
 struct claiming {
   const struct shared_place *place;
   struct shared_claims *claims;
-  const char *controller; /* the kernel's */
+  const char *controller; /* the kernel's name of it: nvme0 */
   char *why;
   size_t why_bytes;
 };
 
-/* Always true: the search for something that is used ends here. */
+/* Writes the reason. Returns true, which ends the search. */
 static bool refuse(const struct claiming *claiming, const char *disk, const char *reason) {
   char address[NAME_BYTES];
 
   read_line(CONTROLLERS, claiming->controller, "address", address, sizeof address);
-  (void)snprintf(claiming->why, claiming->why_bytes, "is also /dev/%s of the kernel's, by the controller %s, which %s",
-                 disk, address, reason);
+  (void)snprintf(claiming->why, claiming->why_bytes,
+                 "is also the kernel's /dev/%s, through the controller %s, which %s", disk, address, reason);
   return true;
 }
 
@@ -80,17 +80,17 @@ static bool is_claimed(const struct shared_claims *claims, dev_t number) {
   return false;
 }
 
-/* Of a disk, or a partition of `disk`. True: it is used, and the sentence is there. */
+/* Claims a disk, or a partition of `disk`. True: it is in use, and the reason is written. */
 static bool claim(const struct claiming *claiming, const char *disk, const char *name, dev_t number) {
   struct shared_claims *claims = claiming->claims;
   char path[NAME_BYTES], why[PATH_MAX + 128];
 
-  if (is_claimed(claims, number)) return false; /* the kernel has several paths to it */
+  if (is_claimed(claims, number)) return false; /* claimed before, through another of the kernel's paths to it */
   if (in_use_device(number, why, sizeof why)) return refuse(claiming, name, why);
   if (claims->count == SHARED_CLAIMS_MAX) return refuse(claiming, disk, "has too many partitions");
   (void)snprintf(path, sizeof path, "/dev/%.40s", name);
   const int fd = in_use_claim(path, number);
-  if (fd < 0 && errno == ENXIO) return refuse(claiming, name, "has no node there, so nobody can tell who uses it");
+  if (fd < 0 && errno == ENXIO) return refuse(claiming, name, "has no device node there, so it may be in use");
   if (fd < 0) return refuse(claiming, name, errno == EBUSY ? "is in use by another program" : strerror(errno));
   claims->fds[claims->count] = fd;
   claims->numbers[claims->count++] = number;
@@ -101,7 +101,7 @@ static bool overlaps(const struct shared_place *place, uint64_t first_byte, uint
   return first_byte < place->first_byte + place->bytes && place->first_byte < first_byte + bytes;
 }
 
-/* `folder` is the disk's; a partition is a folder in it with a start and a size. */
+/* `folder` is the disk's folder; a partition is a folder in it with the files start and size. */
 static bool claim_partition(const char *folder, const char *name, void *context) {
   const struct claiming *claiming = context;
   uint64_t partition, start, size;
@@ -114,7 +114,7 @@ static bool claim_partition(const char *folder, const char *name, void *context)
          claim(claiming, strrchr(folder, '/') + 1, name, number);
 }
 
-/* Whoever has the whole disk has every part of it. */
+/* Claims the partitions that overlap the place. A user of the whole disk also uses them. */
 static bool claim_part(struct claiming *claiming, const char *disk, dev_t number) {
   char folder[PATH_MAX], why[PATH_MAX + 128], name[NAME_MAX + 1];
 
@@ -136,8 +136,8 @@ static bool claim_disk(const char *folder, const char *entry, void *context) {
   return claiming->claims->whole ? claim(claiming, disk, disk, number) : claim_part(claiming, disk, number);
 }
 
-/* The controllers of a subsystem have its serial number and model in common (NVM Express 1.4, 5.15.2.2), and different
- * subsystems do not have both. */
+/* All controllers of a subsystem have the same serial number and model (NVM Express 1.4, 5.15.2.2). Two subsystems
+ * differ in at least one of them. */
 static bool claim_of_controller(const char *folder, const char *name, void *context) {
   struct claiming *claiming = context;
   const struct shared_place *place = claiming->place;

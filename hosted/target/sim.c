@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A virtual drive: the library's own driver on a machine in virtual time (sim/sim.h). Its clock is the port's; sources
- * and progress bars keep the system's.
+ * A virtual drive: the library's own driver on a simulated machine in virtual time (sim/sim.h). The port's clock is the
+ * machine's virtual time; sources and progress use the system's clock.
  */
 #include "../memory.h"
 #include "../text/fail.h"
@@ -32,14 +32,14 @@ struct virtual_drive {
   struct spate_pcie_device device;
   struct spate_nvme_pcie way;
   struct drive drive;
-  int file;   /* keeps what is on it; −1: nothing does */
-  char *path; /* of it, absolute and without links; NULL: it is not to be written */
-  int always; /* an event that is always there: nobody sleeps while virtual time could pass */
+  int file;   /* keeps the drive's contents; −1: there is no file */
+  char *path; /* of the file, absolute and without links; NULL: the file is not written */
+  int always; /* an eventfd that is always readable, so that no thread sleeps while virtual time could pass */
 };
 
-/* Of all virtual drives. They are all in it before the first is opened, because enumeration moves those that it finds.
- */
-static struct sim *sim; /* NULL: there is none yet */
+/* The machine of all virtual drives. All drives are added before the first is opened, because enumeration assigns
+ * addresses only once. */
+static struct sim *sim; /* NULL: no machine is running */
 static struct spate_pcie_host host;
 static unsigned announced, found, open_drives;
 
@@ -47,7 +47,7 @@ static unsigned announced, found, open_drives;
 
 static void *take(size_t bytes) { return sim_memory_take(sim, bytes, SIM_CACHED); }
 
-/* The port's clock counts nanoseconds, as the simulated port's does. */
+/* The port's clock counts nanoseconds, like that of the simulated machine. */
 static void start_machine(void) {
   static const struct linux_machine port = {.read32 = host_read32,
                                             .write32 = host_write32,
@@ -85,13 +85,13 @@ static void copy_in(struct virtual_drive *own, const char *path, off_t from, off
   }
 }
 
-/* Holes of the file hold nothing. */
+/* Copies the file to the drive. Holes in the file are blocks that were never written. */
 static void load(struct virtual_drive *own, const char *path, uint64_t capacity_bytes) {
   struct stat status;
 
   if (fstat(own->file, &status) != 0) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
   if (status.st_size != 0 && (uint64_t)status.st_size != capacity_bytes)
-    fail(EXIT_REFUSED, "%s was not kept by a virtual drive of this profile: it has %lld bytes, and not %llu", path,
+    fail(EXIT_REFUSED, "%s is not from a virtual drive of this profile: it has %lld bytes instead of %llu", path,
          (long long)status.st_size, (unsigned long long)capacity_bytes);
   for (off_t at = 0; at < status.st_size;) {
     const off_t from = lseek(own->file, at, SEEK_DATA);
@@ -103,7 +103,8 @@ static void load(struct virtual_drive *own, const char *path, uint64_t capacity_
   }
 }
 
-/* Is this still the file of that name? Whoever had it open may have put another in its place. */
+/* True if the path still names the open file. Another process may have replaced the file before this one had the lock.
+ */
 static bool is_current(int file, const char *path) {
   struct stat opened, named;
 
@@ -126,7 +127,7 @@ static void open_kept(struct virtual_drive *own, const char *path, enum target_a
   load(own, path, bytes);
 }
 
-/* As it was sparse before, it is made sparse again. */
+/* Writes the contents as a sparse file. */
 static bool write_store(const struct sim_store *store, int file, uint64_t capacity_bytes) {
   static uint8_t page[SIM_PAGE];
   bool good = ftruncate(file, (off_t)capacity_bytes) == 0;
@@ -140,7 +141,7 @@ static bool write_store(const struct sim_store *store, int file, uint64_t capaci
   return good && fsync(file) == 0;
 }
 
-/* A new file beside the old one, and as the old one is for others. −1: it cannot be made. */
+/* Makes a new file beside the old one, with the same owner and mode. −1: it cannot be made. */
 static int open_beside(const struct virtual_drive *own, char *beside, size_t beside_bytes) {
   struct stat status;
 
@@ -150,10 +151,10 @@ static int open_beside(const struct virtual_drive *own, char *beside, size_t bes
   }
   const int file = mkostemp(beside, O_CLOEXEC);
   if (file < 0) return -1;
-  /* Only root may give a file away: to others it stays theirs. */
+  /* Only root may change the owner. Without root the file keeps the user's owner and mode. */
   if (fstat(own->file, &status) == 0 && fchown(file, status.st_uid, status.st_gid) == 0)
     (void)fchmod(file, status.st_mode & 07777u);
-  (void)flock(file, LOCK_EX | LOCK_NB); /* from the rename on, it is the one that is in use */
+  (void)flock(file, LOCK_EX | LOCK_NB); /* after the rename, other processes see this file */
   return file;
 }
 
@@ -167,12 +168,12 @@ static void sync_folder(const char *path) {
   (void)close(opened);
 }
 
-/* The old file stays until the new one is whole: a full disk or a power cut loses no volume. */
+/* Replaces the old file only when the new one is complete, so that a full disk or a power cut loses no volume. */
 static void save(struct virtual_drive *own, const char *name, uint64_t capacity_bytes) {
   const struct sigaction ignore = {.sa_handler = SIG_IGN};
   char beside[PATH_MAX];
 
-  (void)sigaction(SIGXFSZ, &ignore, NULL); /* a limit to the size of files is an error as others are */
+  (void)sigaction(SIGXFSZ, &ignore, NULL); /* so that a write beyond the file size limit fails, and does not kill */
   const int file = open_beside(own, beside, sizeof beside);
   if (file >= 0 && write_store(sim_drive_store(own->media), file, capacity_bytes) && rename(beside, own->path) == 0) {
     sync_folder(own->path);
@@ -182,7 +183,7 @@ static void save(struct virtual_drive *own, const char *name, uint64_t capacity_
   }
   const int error = errno;
   if (file >= 0) (void)unlink(beside);
-  fail(EXIT_FAILED, "%s: what is on the drive cannot be kept, and %s stays as it was: %s", name, own->path,
+  fail(EXIT_FAILED, "%s: the drive's contents cannot be saved, and %s is unchanged: %s", name, own->path,
        strerror(error));
 }
 
@@ -204,7 +205,7 @@ static void close_sim(struct target *target) {
   free(own);
 }
 
-/* As the enumeration of this program found it. */
+/* Returns the host as this program's enumeration has found it. */
 static void list(const struct target *target, struct spate_pcie_host *to) {
   (void)target;
   *to = host;
@@ -232,8 +233,8 @@ static void find_device(struct virtual_drive *own, const char *name) {
   own->way = (struct spate_nvme_pcie){.host = &host, .device = &own->device};
 }
 
-/* So many characters of PROFILE[/PLACE] are the profile. The name of one has no '/'. In a path the last '/' is in front
- * of a place if a file is in front of it. */
+/* The length of the profile in PROFILE[/PLACE]. The name of a built-in profile has no '/'. In a path, the last '/'
+ * begins a place if the part before it is a file. */
 static size_t profile_length(const char *words, size_t length) {
   const size_t first = strcspn(words, "/:");
   const char *last = memrchr(words, '/', length);

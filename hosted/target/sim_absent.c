@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instead of sim.c on 32-bit machines: the virtual machine's addresses have 64 bits. */
+/* Replaces sim.c on 32-bit machines: the simulated machine has 64-bit addresses. */
 #include "../text/fail.h"
 #include "target_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several targets as one: RAID 0 as Linux md has it. */
+/* Several targets as one: RAID 0 in the layout of Linux md. */
 #include "../memory.h"
 #include "../text/fail.h"
 #include "target_internal.h"
@@ -53,7 +53,7 @@ static enum spate_error open_array(struct target *target) {
   return error;
 }
 
-/* The port has one way to memory and registers for all of the program. */
+/* The whole program has one way to access memory and registers, so members of different kinds cannot be mixed. */
 static void check_kinds(const struct array *array, const char *name) {
   static const char *const kinds[] = {"vfio:", "pci:", "sim:", "stripe:"};
 
@@ -61,8 +61,10 @@ static void check_kinds(const struct array *array, const char *name) {
     unsigned count = 0;
     for (unsigned i = 0; i < array->count; i++)
       count += strncmp(array->names[i], kinds[k], strlen(kinds[k])) == 0;
-    if (count > 0 && strcmp(kinds[k], "stripe:") == 0) fail(EXIT_USAGE, "%s: a stripe of stripes is none", name);
-    if (count > 0 && count < array->count) fail(EXIT_USAGE, "%s: members are all %s, or none is", name, kinds[k]);
+    if (count > 0 && strcmp(kinds[k], "stripe:") == 0)
+      fail(EXIT_USAGE, "%s: a member of a stripe cannot be a stripe", name);
+    if (count > 0 && count < array->count)
+      fail(EXIT_USAGE, "%s: either all members or none must be %s", name, kinds[k]);
   }
 }
 
@@ -93,8 +95,7 @@ void target_open_stripe(struct target *target, const char *words, enum target_ac
   if (error == SPATE_E_NO_STRIPE && access == TARGET_MAKE) return;
   if (error == SPATE_E_NO_STRIPE)
     fail(EXIT_FAILED,
-         "%s: these are not members of an array. spate format %s makes them so; what is on them is lost "
-         "then",
+         "%s: these are not members of an array. spate format %s makes an array of them, and erases their contents",
          target->name, target->name);
   expect(error, target->name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kind of target a name means. */
+/* Chooses the kind of target by its name. */
 #include "target_internal.h"
 
 #include "../text/fail.h"
@@ -16,7 +16,7 @@
 bool target_bind;
 unsigned target_depth;
 
-/* What is left of the name behind its kind; NULL: it is of another kind. */
+/* The part of the name behind its kind; NULL: it is of another kind. */
 static const char *behind(const char *name, const char *kind) {
   const size_t length = strlen(kind);
 
@@ -55,7 +55,7 @@ void target_open(struct target *target, const char *name, enum target_access acc
 static bool one_in_use(const char *name, char *why, size_t why_bytes) {
   const char *sim = behind(name, "sim:");
 
-  if (sim != NULL) { /* the file that keeps what is on it */
+  if (sim != NULL) { /* checks the file that keeps the contents */
     const char *colon = strchr(sim, ':');
     return colon != NULL && in_use_now(colon + 1, why, why_bytes);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of targets, a file each. Each gets a target with its name and no more, and fills in the rest. */
+/* The kinds of targets, one file each. Each function gets a target with only its name set, and fills in the rest. */
 #ifndef SPATE_HOSTED_TARGET_INTERNAL_H
 #define SPATE_HOSTED_TARGET_INTERNAL_H
 
@@ -9,7 +9,7 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
 /* `words`: the name without vfio:, pci:, sim: or stripe:. */
 void target_open_vfio(struct target *target, const char *words, enum target_access access);
 void target_open_pci(struct target *target, const char *words, enum target_access access);
-/* Before any of them is opened: one virtual drive more will be. */
+/* Adds a virtual drive that will be opened. Call it for all of them before the first is opened. */
 void target_announce_sim(const char *words);
 void target_open_sim(struct target *target, const char *words, enum target_access access);
 void target_open_stripe(struct target *target, const char *words, enum target_access access);

@@ -11,17 +11,17 @@
 
 #define ZERO_KELVIN (-273)
 
-/* A field of 16 bits. */
+/* The result must fit in 16 bits. */
 static int16_t celsius_of(uint32_t kelvin) {
   if (kelvin == 0) return 0;
   return (int16_t)(kelvin < INT16_MAX ? (int)kelvin + ZERO_KELVIN : INT16_MAX);
 }
 
-/* The log that was asked for last time; the next one is asked for now. */
+/* Returns the log that the last call has requested, and requests the next one. */
 static bool read_drive(struct spate_nvme *nvme, struct temperature *temperature) {
   const struct spate_nvme_health *health = spate_nvme_health(nvme);
   const struct spate_nvme_identity *identity = spate_nvme_identity(nvme);
-  const enum spate_error asked = spate_nvme_health_start(nvme); /* BUSY: the last one is still on its way */
+  const enum spate_error asked = spate_nvme_health_start(nvme); /* BUSY: the last request is still in flight */
 
   if (health->sequence == 0 || (asked != SPATE_OK && asked != SPATE_E_BUSY)) return false;
   *temperature = (struct temperature){.celsius = health->temperature_c,
@@ -30,7 +30,7 @@ static bool read_drive(struct spate_nvme *nvme, struct temperature *temperature)
   return true;
 }
 
-/* Of the disk, or of the disk that a partition is on. */
+/* Reads a file of the disk's hwmon device, also if `folder` is that of a partition. */
 static bool read_hwmon(const char *folder, const char *name, int16_t *celsius) {
   static const char *const places[] = {"device/hwmon*", "device/hwmon/hwmon*", "../device/hwmon*",
                                        "../device/hwmon/hwmon*"};
@@ -56,7 +56,7 @@ static bool read_device(const char *name, struct temperature *temperature) {
   (void)snprintf(folder, sizeof folder, "/sys/dev/block/%u:%u", major(status.st_rdev), minor(status.st_rdev));
   *temperature = (struct temperature){.celsius = 0};
   if (!read_hwmon(folder, "temp1_input", &temperature->celsius)) return false;
-  /* A drive that states no limits has no such files. */
+  /* These files are missing if the drive states no limits. */
   (void)read_hwmon(folder, "temp1_max", &temperature->warning_celsius);
   (void)read_hwmon(folder, "temp1_crit", &temperature->critical_celsius);
   return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How warm a target's drive is, as far as it says. */
+/* The temperature of a target's drive, if it reports one. */
 #ifndef SPATE_HOSTED_TEMPERATURE_H
 #define SPATE_HOSTED_TEMPERATURE_H
 
@@ -11,8 +11,9 @@ struct temperature {
 };
 
 /*
- * Of a stripe the warmest member's. A drive under the library's own driver is asked, and answers at a later call; the
- * kernel's driver is asked through hwmon. False: it is not known, or not yet. Call it once a second or so.
+ * For a stripe, the temperature of the warmest member. A drive under the library's own driver is asked by one call, and
+ * a later call returns the answer; the kernel's driver is asked through hwmon. False: not known, or not yet. Call it
+ * about once a second.
  */
 bool temperature_read(struct target *target, struct temperature *temperature);
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A request as the device below gets it. The caller's stays as the caller wrote it. */
+/* The request that goes to the device below. The caller's request is not changed. */
 struct slot {
   struct spate_io io;
   struct spate_io *outer;
@@ -13,7 +13,7 @@ struct slot {
 };
 
 struct window {
-  struct spate_block block; /* first: what the library has is this */
+  struct spate_block block; /* first, because the library has a pointer to it */
   struct spate_block *whole;
   uint64_t first_lba;
   struct slot *slots, *free;
@@ -21,7 +21,7 @@ struct window {
 
 static struct window *of(struct spate_block *block) { return (struct window *)(void *)block; }
 
-/* What the device below learns while it works. */
+/* Copies the fields that the device below may change at any time. */
 static void follow(struct window *window) {
   window->block.power_losses = window->whole->power_losses;
   window->block.can_trim = window->whole->can_trim;
@@ -41,7 +41,7 @@ static void done(struct spate_io *io) {
   outer->done(outer);
 }
 
-/* A flush has no place. */
+/* A flush has no LBA. */
 static bool is_inside(const struct window *window, const struct spate_io *io) {
   if (io->op == SPATE_FLUSH) return io->lba == 0 && io->blocks == 0;
   return io->lba < window->block.blocks && io->blocks <= window->block.blocks - io->lba;
@@ -58,7 +58,7 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   slot->io.done = done;
   slot->io.context = window;
   if (io->op != SPATE_FLUSH) slot->io.lba += window->first_lba;
-  window->free = slot->next; /* before: the device below may complete it at once */
+  window->free = slot->next; /* before the submit, because the device below may complete it at once */
   const enum spate_error error = spate_block_submit(window->whole, &slot->io);
   if (error != SPATE_OK) {
     slot->next = window->free;

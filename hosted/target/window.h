@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stretch of a block device as a device of its own: a partition of a drive that the kernel does not have. No request
- * reaches what lies outside: submit answers INVALID.
+ * A range of a block device as a device of its own: for a partition of a drive that the kernel does not have. A request
+ * outside of the range is refused: submit answers INVALID.
  */
 #ifndef SPATE_HOSTED_WINDOW_H
 #define SPATE_HOSTED_WINDOW_H
@@ -10,11 +10,11 @@
 
 struct window;
 
-/* `whole` stays in place until the window is closed, and nobody else uses it. The stretch is within it. Ends the
+/* `whole` must not move until the window is closed, and nobody else may use it. The range is within it. Ends the
  * program if there is no memory. */
 struct window *window_open(struct spate_block *whole, uint64_t first_lba, uint64_t blocks);
 struct spate_block *window_block(struct window *window);
-/* All requests are complete. */
+/* All requests must be complete. */
 void window_close(struct window *window);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON, written as it comes: one document, members in the order of the calls. Numbers are integers, or reals with six
- * significant digits, so that the same run gives the same text.
+ * Writes one JSON document directly to a file, members in the order of the calls. Numbers are integers, or reals with
+ * six significant digits, so that the same run gives the same text.
  */
 #ifndef SPATE_HOSTED_JSON_H
 #define SPATE_HOSTED_JSON_H
@@ -20,7 +20,7 @@ struct json {
 
 /* `name` is NULL for the document itself and inside arrays. */
 void json_open(struct json *json, const char *name, char bracket);
-void json_close(struct json *json, char bracket); /* '}' or ']'; the document's own ends the line */
+void json_close(struct json *json, char bracket); /* '}' or ']'; closing the document also ends the line */
 void json_string(struct json *json, const char *name, const char *value);
 void json_integer(struct json *json, const char *name, uint64_t value);
 void json_real(struct json *json, const char *name, double value); /* not finite: null */

@@ -39,7 +39,7 @@ double progress_seconds(const struct progress *progress) {
   return between(&progress->begun, &time);
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 struct line {
   char text[4 * COLUMNS];
@@ -65,7 +65,7 @@ static void add_time(struct line *line, double seconds) {
     add(line, "  %.1f h left", seconds / 3600);
 }
 
-/* Only what goes the wrong way is worth a word. */
+/* Names pressure and heat only if they are not calm. */
 static void add_recording(struct line *line, const struct progress_recording *recording) {
   add(line, "  ring %.0f %%", recording->ring_percent);
   if (strcmp(recording->pressure, "watch") == 0) add(line, ", filling");
@@ -94,7 +94,7 @@ static void show_line(const struct progress *progress, uint64_t bytes, double ra
     (void)fprintf(stderr, "%s\n", line.text);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void show_json(const struct progress *progress, uint64_t bytes, double rate,
                       const struct progress_recording *recording) {

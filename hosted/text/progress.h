@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far long work is, on standard error. For people one line that changes on a terminal, a line every ten seconds
- * elsewhere; for programs a line of JSON each second; or nothing.
+ * Shows the progress of long work on standard error: on a terminal one line that is rewritten, elsewhere a line every
+ * ten seconds, with --progress json a line of JSON each second, with --progress none nothing.
  */
 #ifndef SPATE_HOSTED_PROGRESS_H
 #define SPATE_HOSTED_PROGRESS_H
@@ -12,7 +12,7 @@
 #include <time.h>
 
 enum progress_style { PROGRESS_PEOPLE, PROGRESS_JSON, PROGRESS_NONE };
-extern enum progress_style progress_style; /* what --progress asked for */
+extern enum progress_style progress_style; /* set by --progress */
 
 struct progress {
   const char *what;
@@ -24,22 +24,22 @@ struct progress {
 
 #define PROGRESS_NO_TEMPERATURE INT_MIN
 
-/* What a recording has to say beside its bytes. */
+/* What a recording shows in addition to its bytes. */
 struct progress_recording {
-  uint64_t durable_bytes; /* that a power cut does not take: the last checkpoint */
-  uint64_t room_bytes;    /* that still fit into the files */
-  double ring_percent;    /* of the fullest ring */
-  const char *pressure;   /* its level: calm, watch, slow, critical */
-  const char *heat;       /* the drive's, the same words */
+  uint64_t durable_bytes; /* published by the last checkpoint: they survive a power cut */
+  uint64_t room_bytes;    /* that still fit in the files' reservations */
+  double ring_percent;    /* how full the fullest ring is */
+  const char *pressure;   /* the highest level of all streams: calm, watch, slow, critical */
+  const char *heat;       /* the level of the drive's heat, with the same words */
   int celsius;            /* PROGRESS_NO_TEMPERATURE: not known */
 };
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total_bytes);
-/* Shown four times a second at most. `recording` may be NULL. */
+/* Shows the progress four times a second at most. `recording` may be NULL. */
 void progress_show(struct progress *progress, uint64_t bytes, const struct progress_recording *recording);
 void progress_end(struct progress *progress);
 
-/* Since the beginning. */
+/* Seconds since progress_begin(). */
 double progress_seconds(const struct progress *progress);
 
 #endif

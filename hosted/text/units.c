@@ -20,12 +20,12 @@ static const struct unit bytes_units[] = {
 static const struct unit time_units[] = {{"", 1},     {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
                                          {"min", 60}, {"m", 60}, {"h", 3600},  {NULL, 0}};
 
-/* A number that is not negative, blanks, a unit of the list, `after` if it is there, and nothing else. */
+/* Parses a number that is not negative, blanks, a unit of the list, and optionally `after`. */
 static bool number(const char *text, const struct unit *units, const char *after, double *value) {
   char name[8];
   char *end;
 
-  if (!isdigit((unsigned char)text[0]) && text[0] != '.') return false; /* strtod would take "inf" and "-1" */
+  if (!isdigit((unsigned char)text[0]) && text[0] != '.') return false; /* strtod would accept "inf" and "-1" */
   *value = strtod(text, &end);
   if (end == text || !isfinite(*value)) return false;
   while (*end == ' ')
@@ -59,7 +59,7 @@ bool units_seconds(const char *text, double *seconds) { return number(text, time
 
 #define EXACT_MAX 9999u
 
-/* The largest binary unit of which `bytes` is a whole number with few digits. */
+/* Uses the largest binary unit of which `bytes` is a whole multiple of at most EXACT_MAX. */
 static bool exact_text(uint64_t bytes, char *text) {
   static const char *const names[] = {"KiB", "MiB", "GiB", "TiB"};
 

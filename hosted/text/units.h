@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /*
- * "8GiB", "8g", "500 MB", "4096", "1.5T": decimal with B, k, M, G, T (and kB ...), binary with Ki, Mi, Gi, Ti (and KiB
- * ...); capitals do not matter, but a plain number is bytes. False: not such a number, or beyond 2^63.
+ * Parses "8GiB", "8g", "500 MB", "4096", "1.5T": decimal with B, k, M, G, T (and kB ...), binary with Ki, Mi, Gi, Ti
+ * (and KiB ...). Units are not case-sensitive; a number without a unit is in bytes. False: not such a number, or above
+ * 2^63.
  */
 bool units_bytes(const char *text, uint64_t *bytes);
 
@@ -20,10 +21,10 @@ bool units_rate(const char *text, double *bytes_per_s);
 bool units_seconds(const char *text, double *seconds);
 
 #define UNITS_TEXT_BYTES 24u
-/* "8 GiB" and "4 KiB" where that is exact, otherwise three digits that matter: "1.50 GB". Returns `text`, of
+/* "8 GiB" and "4 KiB" if that is exact, otherwise three significant digits: "1.50 GB". Returns `text`, of
  * UNITS_TEXT_BYTES. */
 const char *units_text(uint64_t bytes, char *text);
-/* Always the latter, for amounts that change while they are read. */
+/* Always three significant digits, for amounts that change while they are shown. */
 const char *units_decimal(uint64_t bytes, char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Little-endian fields at any alignment, for on-disk and on-wire structures. Compilers make one load of each, where the
- * processor allows it at any address; always inline, because at -Os they take four byte loads for a function's worth.
- */
+/* Little-endian fields at any alignment, for structures on disk and on the wire. Compilers make one load or store of
+ * each, if the processor allows unaligned ones. Always inline: at -Os compilers count four byte loads instead, and make
+ * functions of them. */
 #ifndef SPATE_BYTES_H
 #define SPATE_BYTES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The board's clock, proved. All deadlines and checkpoints hang on it: with a clock that stands still nothing would
- * ever be late, and no checkpoint due.
+ * A check of the board's clock. All deadlines and checkpoints depend on it: with a clock that stands still no deadline
+ * would pass, and no checkpoint would be made.
  */
 #ifndef SPATE_CLOCK_H
 #define SPATE_CLOCK_H
@@ -12,8 +12,10 @@
 extern "C" {
 #endif
 
-/* Whoever opens a controller or a recorder asks this; a new board asks it first. Costs a few reads of a clock that
- * works. CLOCK: its rate is 0, it goes back, or it does not change in 2^20 reads. */
+/* Check the clock. The functions that open a controller or a recorder call this; on a new board call it first. It needs
+ * only a few reads of a clock that works. CLOCK: the rate is 0, the clock goes back, or it does not change in 2^20
+ * reads.
+ */
 SPATE_MUST_CHECK enum spate_error spate_clock_check(void);
 
 #ifdef __cplusplus

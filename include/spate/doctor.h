@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong between the root port and the namespace: one sentence that says what, one that says what to do.
+ * Finds what is wrong between the root port and the namespace. Each finding has a sentence about the problem, and one
+ * about what to do.
  *
- * The caller gathers facts: of each function on the path, from the root port down to the drive; of the controller's
- * registers; of the pages that the drive gives. The functions here judge the facts, and report findings through a
- * callback. They change nothing, wait for nothing and keep nothing. The facts come from configuration space through a
- * callback (ECAM on a board, sysfs on Linux), so the same judgement and the same texts serve both.
+ * The caller gathers facts: about each function on the path, from the root port down to the drive; about the
+ * controller's registers; and from the pages of the drive. The functions here judge the facts, and report findings
+ * through a callback. They change nothing, never wait, and keep no state. Configuration space is read through a
+ * callback (ECAM on a board, sysfs on Linux), so that both get the same judgement and the same texts.
  *
- * Facts may be missing: what is not known is not judged. Whatever a device says is only compared, never followed.
+ * Facts may be missing: what is not known is not judged. Values from a device are only compared, and never used as
+ * addresses or lengths.
  */
 #ifndef SPATE_DOCTOR_H
 #define SPATE_DOCTOR_H
@@ -24,12 +26,12 @@ extern "C" {
 
 enum spate_doctor_severity {
   SPATE_DOCTOR_NOTE,    /* worth knowing; nothing is wrong */
-  SPATE_DOCTOR_WARNING, /* it works, but more slowly than it could, or not for long */
+  SPATE_DOCTOR_WARNING, /* it works, but more slowly than it could, or may fail soon */
   SPATE_DOCTOR_ERROR,   /* it does not work, or data are at risk */
-  SPATE_DOCTOR_UNDONE,  /* not a finding: a check that could not be made, and how it can be */
+  SPATE_DOCTOR_UNDONE,  /* not a finding: a check could not be made; the advice says how to make it */
 };
 
-/* In the order of the path. What the numbers of a finding are stands with its texts: src/doctor/texts.c. */
+/* In the order of the path. The texts in src/doctor/texts.c show the meaning of a finding's numbers. */
 enum spate_doctor_code {
   /* links */
   SPATE_DOCTOR_SLOT_EMPTY,
@@ -59,7 +61,7 @@ enum spate_doctor_code {
   SPATE_DOCTOR_APERTURE_SMALL,
   SPATE_DOCTOR_BAR_OUTSIDE_WINDOW,
 
-  /* errors on the way */
+  /* errors on the path */
   SPATE_DOCTOR_CORRECTED_BEFORE,
   SPATE_DOCTOR_UNCORRECTED_BEFORE,
   SPATE_DOCTOR_UNSUPPORTED_BEFORE,
@@ -124,13 +126,13 @@ enum spate_doctor_code {
 
 /* ---- facts ---- */
 
-/* Errors that a function has seen since somebody cleared the bits, or counted. */
+/* Errors that a function has recorded since the bits were last cleared, and counts of errors. */
 struct spate_doctor_errors {
-  bool known;               /* of what follows, something is */
+  bool known;               /* at least one of the following is known */
   uint8_t device_status;    /* Device Status (7.5.3.5): 0 corrected, 1 not fatal, 2 fatal, 3 unsupported request */
   uint32_t correctable;     /* Correctable Error Status (7.8.4.5) */
   uint32_t uncorrectable;   /* Uncorrectable Error Status (7.8.4.2) */
-  uint64_t corrected_count; /* by an operating system that counts */
+  uint64_t corrected_count; /* counted by the operating system, if it does so */
   uint64_t uncorrected_count;
 };
 
@@ -143,7 +145,7 @@ enum spate_doctor_kind {
   SPATE_DOCTOR_DOWNSTREAM_PORT,
 };
 
-/* A function on the path. Sizes that were not read are 0. */
+/* A function on the path. Values that were not read are 0. */
 struct spate_doctor_function {
   struct spate_pcie_address address;
 
@@ -152,20 +154,20 @@ struct spate_doctor_function {
   bool silent; /* its vendor and device id read all ones, or zeros */
   bool bridge;
   uint16_t command;
-  uint32_t class_code;                    /* 24 bits */
-  uint64_t bar0;                          /* the bus address; 0: not assigned. Not of bridges */
-  uint64_t bar0_bytes;                    /* configuration space does not say: from whoever sized it; 0: not known */
-  uint8_t secondary_bus, subordinate_bus; /* of a bridge, and so are the windows. bytes 0: closed */
-  struct spate_pcie_window memory, prefetchable;
+  uint32_t class_code;                           /* 24 bits */
+  uint64_t bar0;                                 /* the bus address; 0: not assigned. Not for bridges */
+  uint64_t bar0_bytes;                           /* from the enumeration or the operating system; 0: not known */
+  uint8_t secondary_bus, subordinate_bus;        /* of a bridge */
+  struct spate_pcie_window memory, prefetchable; /* of a bridge. bytes 0: closed */
 
   /* PCI Express capability */
   enum spate_doctor_kind kind;
-  struct spate_pcie_link link; /* speed_max and width_max are its own alone; speed 0: not known */
-  bool link_reported;          /* a port that tells whether its link is up (link.up), or in training */
+  struct spate_pcie_link link; /* speed_max and width_max are those of this function alone; speed 0: not known */
+  bool link_reported;          /* a port that reports whether its link is up (link.up) or in training */
   bool link_training;
-  bool slot, present; /* a port has a slot, and there is something in it */
+  bool slot, present; /* the port has a slot, and a device is in it */
   uint8_t target_speed;
-  uint8_t aspm; /* what is turned on: 1 L0s, 2 L1 */
+  uint8_t aspm; /* the states that are turned on: 1 L0s, 2 L1 */
   uint16_t payload_bytes, payload_bytes_max;
   uint8_t read_request_code; /* 128 << code bytes */
 
@@ -174,13 +176,13 @@ struct spate_doctor_function {
   struct spate_doctor_errors errors;
 };
 
-/* NVMe 1.4, 3.1. Each reads all ones of a drive that is gone. */
+/* NVMe 1.4, 3.1. Each reads as all ones if the drive is gone. */
 struct spate_doctor_registers {
   uint64_t capabilities;
   uint32_t configuration, status;
 };
 
-/* What the drive says of itself before and after the transfer; `after` is NULL where there was none. */
+/* What the drive reported before and after a transfer. throttling_after is NULL if there was no transfer. */
 struct spate_doctor_drive {
   const struct spate_nvme_identity *identity;
   const struct spate_nvme_health *health;
@@ -195,10 +197,10 @@ struct spate_doctor_finding {
   enum spate_doctor_code code;
   const struct spate_doctor_function *function; /* where; NULL: the drive itself, or the machine */
   uint64_t numbers[SPATE_DOCTOR_NUMBERS];
-  const char *name; /* that the texts mention: a driver's, say; NULL: they mention none */
+  const char *name; /* for the texts, for example of a driver; NULL: none */
 };
 
-/* Who hears of them. `worst` is the worst severity so far; spate_doctor_report() raises it. */
+/* The receiver of findings. `worst` is the worst severity so far; spate_doctor_report() raises it. */
 struct spate_doctor {
   void (*found)(void *context, const struct spate_doctor_finding *finding);
   void *context;
@@ -213,8 +215,8 @@ enum spate_doctor_severity spate_doctor_severity_of(enum spate_doctor_code code)
 /* "note", "warning", "error", "not done". */
 const char *spate_doctor_severity_name(enum spate_doctor_severity severity);
 
-/* What is wrong, and what to do: a sentence each, NUL terminated, cut at `bytes`. Returns `to`. Without a finding
- * (NULL) its numbers and names are "...". */
+/* Write the problem, or the advice: a sentence, NUL-terminated, truncated to `bytes`. Returns `to`. Without a finding
+ * (NULL) numbers and names are "...". */
 #define SPATE_DOCTOR_SENTENCE_BYTES 512u
 char *spate_doctor_problem(char *to, size_t bytes, enum spate_doctor_code code,
                            const struct spate_doctor_finding *finding);
@@ -223,19 +225,19 @@ char *spate_doctor_advice(char *to, size_t bytes, enum spate_doctor_code code,
 
 /* ---- gathering ---- */
 
-/* A function's configuration space: `read` gives the dword at a multiple of 4 below `bytes`, which is 64 where no
- * capability can be read (Linux without root), 256, or 4096. */
+/* The configuration space of a function: `read` returns the dword at a multiple of 4 below `bytes`. `bytes` is 4096,
+ * 256, or 64 if capabilities cannot be read (Linux without root). */
 struct spate_doctor_space {
   uint32_t (*read)(const void *context, unsigned offset);
   const void *context;
   unsigned bytes;
 };
 
-/* Everything that configuration space tells. At most 700 reads, whatever it holds. */
+/* Read all facts from configuration space. At most 700 reads, whatever the contents are. */
 void spate_doctor_function_read(struct spate_doctor_function *function, struct spate_pcie_address address,
                                 const struct spate_doctor_space *space);
 
-/* The same of a whole path on a board: from the first bridge down to this device, which spate_pcie_enumerate() found.
+/* The same for a whole path on a board, from the first bridge down to this device, which spate_pcie_enumerate() found.
  * Returns the number of functions. Call it before and after a transfer. */
 #define SPATE_DOCTOR_PATH_MAX (SPATE_PCIE_BRIDGES_MAX + 1u)
 unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate_pcie_device *device,
@@ -244,15 +246,15 @@ unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate
 /* ---- judging ---- */
 
 /*
- * The functions from the root port (or the first that is known) down to the drive, `count` of them. `in_use`: a driver
- * has the drive, so that it has to be able to work: decoding, bus mastering.
+ * Judge the `count` functions from the root port (or the first function that is known) down to the drive. `in_use`: a
+ * driver uses the drive, so that memory decoding and bus mastering have to be on.
  */
 void spate_doctor_judge_path(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                              bool in_use);
-/* A port with nothing below it. */
+/* Judge a port with nothing below it. */
 void spate_doctor_judge_port(struct spate_doctor *doctor, const struct spate_doctor_function *port);
 
-/* What each function of the path had seen before a transfer, and what it has seen since. */
+/* Judge the errors that the functions of the path recorded before a transfer, and those during it. */
 void spate_doctor_judge_errors_before(struct spate_doctor *doctor, const struct spate_doctor_function *path,
                                       unsigned count);
 void spate_doctor_judge_errors_during(struct spate_doctor *doctor, const struct spate_doctor_function *before,
@@ -261,7 +263,7 @@ void spate_doctor_judge_errors_during(struct spate_doctor *doctor, const struct 
 void spate_doctor_judge_registers(struct spate_doctor *doctor, const struct spate_doctor_registers *registers,
                                   bool in_use);
 void spate_doctor_judge_drive(struct spate_doctor *doctor, const struct spate_doctor_drive *drive);
-/* Of the namespaces that are active; 0 of them is a finding, too. */
+/* Judge the active namespaces. A drive without any is a finding, too. */
 void spate_doctor_judge_namespaces(struct spate_doctor *doctor, const struct spate_nvme_namespace *namespaces,
                                    unsigned count);
 

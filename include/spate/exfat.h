@@ -3,8 +3,8 @@
  * exFAT (Microsoft's specification, revision 1.00) for recorders: a volume as extents.
  *
  * A clip is reserved as one run of clusters before its stream begins. While it streams, the volume sees nothing but the
- * clip's data, and now and then one block: the clip's directory entries with a new length. docs/DESIGN.md argues why
- * this order survives a power cut at any instant.
+ * clip's data, and now and then one block: the clip's directory entries with a new length. docs/understand/design.md
+ * argues why this order survives a power cut at any instant.
  *
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
  * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise; while one of
@@ -309,19 +309,18 @@ struct spate_exfat_clip {
   uint64_t first_lba;
   uint64_t reserved_bytes;  /* a multiple of the cluster */
   uint64_t published_bytes; /* durable length: what a power cut leaves */
-  enum spate_error error;   /* of the last publishing write; OK if none failed */
-  bool publishing;          /* a length is on its way, or waits for the block's present write */
   /* private */
   struct spate_exfat *volume;
   struct spate_exfat_clip *next;
   struct spate_exfat_block *block; /* pinned: holds the entry set */
   uint32_t first_cluster, clusters;
-  uint64_t wanted_bytes;  /* length to publish when the block is free */
-  uint64_t writing_bytes; /* length in the image on its way; 0: not in it */
-  uint16_t entry_offset;  /* of the entry set in the block */
+  uint64_t wanted_bytes;        /* the length that was handed over last */
+  uint64_t writing_bytes;       /* the length in the image on its way to the drive; 0: none */
+  enum spate_error write_error; /* what became of wanted_bytes; OK also once it was answered */
+  uint16_t entry_offset;        /* of the entry set in the block */
   uint8_t entries;
   uint8_t record; /* its slot of the reservation record */
-  bool wanted;
+  bool waiting;   /* wanted_bytes is in no image yet */
 };
 
 /*
@@ -352,10 +351,11 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
 /*
  * Make `bytes` the file's length, without waiting: one FUA write of one block, now or when the block's present write
  * is done. The caller has seen every one of these bytes completed, and a FLUSH submitted after that completed (where
- * the device has a volatile cache). Lengths only grow (INVALID). FULL when the device has no room: call again later.
- * The end is seen in published_bytes, publishing and error: when `publishing` is false, `published_bytes` still short
- * and `error` OK, the device had no room for a length that had waited: call again. May be called while another function
- * of the volume waits.
+ * the device has a volatile cache). Lengths only grow (INVALID). Call it again with the same length until it answers
+ * OK: the length is durable.
+ *
+ * BUSY: the write is under way. FULL: the device has no room for it yet. Any other error: the write failed; the next
+ * call starts another one. May be called while another function of the volume waits.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do not edit.
- * Fields and what they mean: docs/REGISTERS.md. */
+ * Fields and what they mean: docs/reference/registers.md. */
 #ifndef SPATE_GATEWARE_REGISTERS_H
 #define SPATE_GATEWARE_REGISTERS_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An NVMe host driver (NVM Express base specification 1.4): one controller, its admin queue and I/O queue pairs, each
- * of which is a spate_block for one namespace.
+ * An NVMe host driver (NVM Express base specification 1.4): one controller, its admin queue and I/O queue pairs. Each
+ * pair is a spate_block for one namespace.
  *
- * Bring-up and recovery are one state machine, advanced by polling: disable, enable, identify, set up queues, replay
- * what had not completed. So an error in the middle of a stream costs the stream nothing but time, and nothing else on
- * the processor waits for it. The blocking functions at the end just poll until the machine is done; if a recovery
- * comes about meanwhile, they drive it, and so may call `done` of requests in flight, as poll() does.
+ * Bring-up and recovery are one state machine that polling advances: disable, enable, identify, set up queues, replay
+ * commands that had not completed. An error in the middle of a stream therefore costs the stream only time, and no
+ * other work on the processor waits for it. The blocking functions at the end of this file poll until they are done. If
+ * a recovery is needed meanwhile, they advance it, and may call `done` of requests in flight, as poll() does.
  *
- * Each command lives in a slot that knows its request and which part of it, so that completions may come in any order,
- * be retried, or be replayed after a reset. A command identifier carries a generation, so that a completion the drive
- * sends twice, or one from before a reset, retires nothing.
+ * Each command has a slot that holds its request and the number of the part. So commands may complete in any order, be
+ * retried, or be replayed after a reset. A command identifier contains a generation. A completion that the drive sends
+ * twice, or one from before a reset, has another generation and is ignored.
  */
 #ifndef SPATE_NVME_H
 #define SPATE_NVME_H
@@ -24,11 +24,12 @@
 extern "C" {
 #endif
 
-/* Eight bits of the command identifier name the slot. One below 256, so that the ring has 256 entries and no identifier
- * is FFFFh, which the Error Information log uses for "none" (5.14.1.1). */
+/* Eight bits of the command identifier are the slot number. The limit is one below 256, so that the ring has 256
+ * entries and no identifier is FFFFh, which the Error Information log uses for "none" (5.14.1.1). */
 #define SPATE_NVME_QUEUE_DEPTH_MAX 255u
 
-/* In this order they are tried, behind an NVM subsystem reset, which the driver does by itself (CAP.NSSRS). */
+/* Resets in the order in which they are tried. Before these the driver tries an NVM subsystem reset by itself, if the
+ * drive has one (CAP.NSSRS). */
 enum spate_nvme_reset {
   SPATE_NVME_RESET_FUNCTION, /* function level reset */
   SPATE_NVME_RESET_BUS,      /* secondary bus reset */
@@ -37,45 +38,49 @@ enum spate_nvme_reset {
 };
 
 /*
- * What the driver asks of the bus below it. Each may be NULL, and none may wait. spate/nvme_pcie.h has a ready one.
+ * The functions of the bus that the driver calls. Each may be NULL, and none may wait. spate/nvme_pcie.h has them for
+ * PCI Express.
  */
 struct spate_nvme_bus {
-  /* Has the drive been on the bus ever since it was last opened or restored? Asked before and after registers are
-   * touched, outside the data path, which reads none. Where it says no, they are not touched, and what was just read
-   * does not count: on a bridge that gives arbitrary data for a drive that is gone nothing else can tell. NULL: the
-   * registers themselves tell (all ones; or CAP, VS and CSTS all zeros). */
+  /* Returns whether the drive has been on the bus without interruption since it was last opened or restored. Called
+   * before each access to registers and again after reads, but not on the data path, which reads none. If the answer is
+   * no, the driver does not access the registers, and discards the values that it just read. Nothing else recognises a
+   * drive that is gone behind a bridge that returns arbitrary data for it. NULL: the driver decides by the registers
+   * themselves (all ones; or CAP, VS and CSTS all zeros). */
   bool (*link_is_up)(void *context);
-  /* NULL: a drive that falls off the bus is gone for good, within a second. Called when it is, once in a millisecond
-   * until it gives OK: bring the link and the drive's configuration back, usually by spate_pcie_restore(). BUSY: not
-   * yet; any other error: give up. After OK the controller is brought up as after any reset, and requests go on; if it
-   * is still not there, or is another drive (by serial number, or the size, format or identifiers of a namespace in
-   * use), this is called again. spate_nvme_shutdown() waits for the drive as requests do; spate_nvme_open() does not,
-   * and ends with GONE. */
+  /* Brings back the link and the drive's configuration, usually by spate_pcie_restore(). Called once a millisecond
+   * while the drive is off the bus, until the answer is OK. BUSY: not yet. Any other error: give up. After OK the
+   * controller is brought up as after a reset, and requests go on. restore() is called again if the drive is still not
+   * there, or if it is another drive (by serial number, or by size, format or identifiers of a namespace in use).
+   * spate_nvme_shutdown() waits for the drive as requests do. spate_nvme_open() does not wait, and ends with GONE.
+   * NULL: a drive that falls off the bus is GONE within a second. */
   enum spate_error (*restore)(void *context);
-  /* Called when CC.EN does not help any more, also in spate_nvme_open(), once in a millisecond while it gives BUSY. OK:
-   * it was reset, and restore() follows. Any other error: there is no such reset, the next one is tried. */
+  /* Called when a reset by CC.EN does not recover the controller, also in spate_nvme_open(), once a millisecond while
+   * the answer is BUSY. OK: the reset is done, and restore() follows. Any other error: this reset is not available, and
+   * the next one is tried. */
   enum spate_error (*reset)(void *context, enum spate_nvme_reset how);
-  /* Take bus mastering away from a controller that is given up and does not stop. OK: it writes no more. Before it is
-   * opened again it has to be restored or enumerated. */
+  /* Turns bus mastering off for a controller that is given up and does not stop. OK: the controller writes to memory no
+   * more. It has to be restored or enumerated before it is opened again. */
   enum spate_error (*isolate)(void *context);
   void *context;
-  /* Of the drive's configuration space, for what some drives need beyond the specification (src/nvme/quirks.c). 0: not
-   * known, and then none needs anything. */
+  /* From the drive's configuration space, to recognise drives that need more than the specification asks for
+   * (src/nvme/quirks.c). 0: not known; the drive is then treated as any other. */
   uint16_t vendor_id, device_id;
 };
 
 struct spate_nvme_config {
-  uintptr_t registers;              /* BAR 0, for the CPU */
-  uint64_t registers_bytes;         /* its size: doorbells beyond it are refused */
+  uintptr_t registers;              /* BAR 0, at the CPU's address */
+  uint64_t registers_bytes;         /* the size of BAR 0. A queue whose doorbells are beyond it is refused */
   struct spate_arena *queue_memory; /* DMA memory for queues, lists and logs; uncached where not coherent */
-  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. Format and whole-drive work have their own */
-  void *host_buffer; /* page aligned, contiguous: lent to a drive that wants a host memory buffer, and the drive's alone
+  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. Format and admin requests have their own */
+  void *host_buffer; /* page aligned, contiguous: for a drive that wants a host memory buffer. Only the drive may use it
                         from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
   struct spate_nvme_bus bus;
-  /* 0 = 10000. Of one absence, from when it is noticed until requests go on: a link that bounces meanwhile does not
-   * begin it anew. Then the drive is GONE, unless it is just being brought up. A reset by the driver begins an absence
-   * of its own; after that the next reset is tried before the drive is GONE. */
+  /* 0 = 10000. The time from the detection of a link drop until requests go on. Further link drops in this time do not
+   * restart it. When it has passed, the drive is GONE, unless it is being brought up at that moment. After a reset by
+   * the driver the time starts again. If the drive does not come back from a reset in time, the next reset is tried
+   * before the drive is GONE. */
   uint32_t reattach_timeout_ms;
 };
 
@@ -96,7 +101,7 @@ enum spate_nvme_sanitize_capability {
   SPATE_NVME_CAN_SANITIZE_OVERWRITE = 4,
 };
 
-/* Identify Controller and CAP, decoded. Strings are trimmed and NUL terminated, non-printable bytes replaced by '?'. */
+/* Identify Controller and CAP, decoded. Strings are trimmed and NUL-terminated; '?' replaces non-printable bytes. */
 struct spate_nvme_identity {
   char serial[21], model[41], firmware[9];
   uint32_t version;            /* VS: 0x00010400 = 1.4 */
@@ -106,11 +111,11 @@ struct spate_nvme_identity {
   uint32_t queue_entries_max;  /* CAP.MQES + 1 */
   uint32_t doorbell_stride_bytes;
   uint32_t warning_temperature_k, critical_temperature_k; /* 0: not stated */
-  uint32_t atomic_blocks; /* AWUPF + 1: a write of so many logical blocks stays whole in a power cut */
+  uint32_t atomic_blocks; /* AWUPF + 1: a power cut does not tear a write of at most this many logical blocks */
   uint32_t host_buffer_wanted_bytes, host_buffer_min_bytes;
   bool volatile_cache, can_trim, can_zero, can_format;
   bool several_controllers; /* CMIC: the NVM subsystem may have others, which reach the same namespaces */
-  bool formats_all;         /* FNA: Format NVM, or its secure erase, takes all namespaces at once */
+  bool formats_all;         /* FNA: Format NVM, or its secure erase, applies to all namespaces */
   uint8_t power_states;     /* number of them */
   uint8_t sanitize;         /* enum spate_nvme_sanitize_capability; 0: the drive has no Sanitize */
 };
@@ -120,47 +125,47 @@ struct spate_nvme_identity {
 struct spate_nvme_namespace {
   uint32_t nsid;
   uint64_t blocks;
-  uint32_t block_bytes; /* 0: no format that can be used */
-  uint8_t formats;      /* number of LBA formats; format_block_bytes of each (0: has metadata, not for us) */
-  uint8_t format;       /* the one in use */
-  uint16_t format_block_bytes[SPATE_NVME_FORMATS_MAX];
-  bool metadata; /* bytes beside each block, or protection information: not for us */
+  uint32_t block_bytes;                                /* 0: no format that can be used */
+  uint8_t formats;                                     /* number of LBA formats */
+  uint8_t format;                                      /* the one in use */
+  uint16_t format_block_bytes[SPATE_NVME_FORMATS_MAX]; /* 0: with metadata, which is not supported */
+  bool metadata; /* the format in use has metadata or protection information, which are not supported */
 };
 
-/* From the SMART / Health log: how often it slowed down because of heat. Counters do not wrap in a drive's life. */
+/* From the SMART / Health log: how often the drive slowed down because of heat. The counters never wrap. */
 struct spate_nvme_throttling {
   uint64_t transitions, seconds; /* by host or drive controlled thermal management, light and heavy together */
   uint64_t hot_minutes;          /* above the warning or the critical limit */
 };
 
-/* What went wrong and was mended: every recovery is counted. */
+/* Traffic and recoveries. */
 struct spate_nvme_counters {
   uint64_t commands, completions, doorbells;
   uint32_t retries, aborts, timeouts, resets, replays;
-  uint32_t reattachments;        /* absences that ended well */
+  uint32_t reattachments;        /* link drops after which requests went on */
   uint32_t hard_resets;          /* beyond CC.EN: of the subsystem, the function, the bus, the slot */
-  uint32_t spurious_completions; /* wrong id, generation or queue: ignored */
-  uint32_t power_losses;         /* resets after which the drive's power cycle counters had risen */
-  uint32_t events;               /* asynchronous events taken */
+  uint32_t spurious_completions; /* with a wrong identifier, generation or queue: ignored */
+  uint32_t power_losses;         /* resets after which the drive's counters of power cycles had risen */
+  uint32_t events;               /* asynchronous events received */
 };
 
 enum spate_nvme_state {
   SPATE_NVME_CLOSED,
-  SPATE_NVME_DETACHED,  /* off the bus, config.bus.restore is asked to bring it back */
-  SPATE_NVME_RESETTING, /* CC.EN did not help: a harder reset is under way */
+  SPATE_NVME_DETACHED,  /* off the bus; config.bus.restore is called to bring it back */
+  SPATE_NVME_RESETTING, /* a reset by CC.EN did not help: a harder reset is under way */
   SPATE_NVME_DISABLING, /* CC.EN = 0 written, waiting for CSTS.RDY = 0 */
   SPATE_NVME_ENABLING,  /* CC.EN = 1 written, waiting for CSTS.RDY = 1 */
-  SPATE_NVME_SETUP,     /* admin commands one after the other: see nvme/setup.c */
+  SPATE_NVME_SETUP,     /* admin commands, one after the other: see nvme/setup.c */
   SPATE_NVME_RUNNING,
-  SPATE_NVME_ABORTING, /* running, with an abort outstanding for a command past its deadline */
+  SPATE_NVME_ABORTING, /* running; a command exceeded its time-out, and its abort is in flight */
   SPATE_NVME_STOPPING, /* CC.SHN written, waiting for CSTS.SHST */
   SPATE_NVME_HALTING,  /* given up, but it may still write to memory: waiting for CSTS.RDY = 0 */
-  SPATE_NVME_DEAD,     /* given up, and it writes no more (but for NOT_STOPPED): every request ends with `error` */
+  SPATE_NVME_DEAD,     /* given up, and it writes no more (except after NOT_STOPPED): every request ends with `error` */
 };
 
 /*
- * Memory that the functions below take from config->queue_memory, alignment included. Rings have a power of two of
- * entries, one more than commands, so that an index is a mask away from a count that never wraps in practice.
+ * Memory that the functions below take from config->queue_memory, alignment included. The number of entries of a queue
+ * is a power of two that is larger than the number of commands. So an index is a count of commands with a mask.
  */
 #define SPATE_NVME_RING_ENTRIES(depth)                                                                                 \
   ((depth) < 4u     ? 4u                                                                                               \
@@ -172,63 +177,63 @@ enum spate_nvme_state {
                     : 256u)
 #define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
 
-/* Two admin rings (the logs share a page with one of them), a data page, two pages of a PRP list for admin requests,
- * and the way to the first page boundary. */
+/* Two admin queues (one shares its page with the logs), a data page, two PRP list pages for admin requests, and up to a
+ * page for alignment. */
 #define SPATE_NVME_CONTROLLER_MEMORY_BYTES (6u * SPATE_PAGE_BYTES)
-/* Submission ring, completion ring with the TRIM ranges, PRP list pages, and the way to the first page boundary. */
+/* Submission queue, completion queue with the TRIM ranges, PRP list pages, and up to a page for alignment. */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                                           \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
    SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + (SPATE_NVME_LIST_PAGES + 1u) * SPATE_PAGE_BYTES)
 
-/* PRP list pages of a queue, for requests without a region. A command that finds none waits in its slot for one. */
+/* PRP list pages of a queue, for requests without a region. If none is free, the command waits in its slot. */
 #define SPATE_NVME_LIST_PAGES 4u
-/* Most pages that one command without a region touches: what two chained list pages describe, after the first. Just
- * under 4 MiB at any address, 4 MiB at the start of a page. */
+/* The most pages of one command without a region: the first, and those that two chained list pages describe. That is
+ * 4 MiB from the start of a page, and up to one page less from any other address. */
 #define SPATE_NVME_BUFFER_PAGES 1024u
 
-#define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs asked of the drive */
-#define SPATE_NVME_RECOVERIES_MAX 3u  /* failed ones in a row, then the controller is DEAD */
+#define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs that the driver requests */
+#define SPATE_NVME_RECOVERIES_MAX 3u  /* recoveries that fail in a row; then the controller is DEAD */
 #define SPATE_NVME_ATTEMPTS_MAX   4u  /* of one command, retries and replays together */
-#define SPATE_NVME_ABSENCES_MAX   16u /* that one command is replayed after: each counts as a quarter of an attempt */
+#define SPATE_NVME_LINK_DROPS_MAX 16u /* of one command: each counts as a quarter of an attempt */
 
-/* Private from here to the functions: shown so that the caller can allocate the objects. */
+/* Private from here to the functions. It is in this header so that the caller can allocate the objects. */
 
 struct spate_nvme_queue;
 struct spate_nvme_admin_request;
 
-/* One I/O command: its request and which part of it, which is all that is needed to build it, again if need be. */
+/* One I/O command. Request and part are enough to build the command, as often as it is sent. */
 struct spate_nvme_slot {
-  uint32_t order;   /* count of commands submitted before it; its low 8 bits are the generation */
+  uint32_t order;   /* number of commands submitted before it; the low 8 bits are the generation */
   uint8_t part;     /* of the request, from 0 */
-  uint8_t attempts; /* that failed, in parts of SPATE_NVME_ABSENCES_MAX */
-  uint16_t age;     /* in service intervals: since it was sent; for a slot that waits, still to wait */
-  uint64_t base;    /* first quadword of a read: namespace, slot number, opcode */
+  uint8_t attempts; /* that failed, as shares of SPATE_NVME_LINK_DROPS_MAX */
+  uint16_t age;     /* in service intervals: since it was sent, or, while it waits, the time left to wait */
+  uint64_t base;    /* CDW0 and NSID of a Read from this slot, generation 0 */
   union {
     struct spate_io *io;
     struct spate_nvme_slot *next_free; /* while free */
   };
-  uint64_t sent; /* base with the generation, and flags: nvme/internal.h. What a completion is held against */
+  uint64_t sent; /* base with the generation, and the flags in nvme/internal.h. Compared with the completion entry */
 };
 
 struct spate_nvme_queue {
   struct spate_block block; /* first: a queue is a block device */
 
-  /* What submit touches, in the order it does. */
-  uint64_t plain_bytes;   /* a plain request crosses no multiple of this; 0 while the controller recovers */
-  uint64_t plain_lba_max; /* nearer to the end of the namespace, length and end are checked with more care */
-  uint64_t *sq;           /* 64-byte entries */
-  uint32_t sq_mask;       /* for an index in quadwords */
-  uint32_t sq_tail;       /* count of entries ever written */
-  uint32_t sq_rung;       /* sq_tail at the last doorbell */
-  bool waiting;           /* a slot has a command to send again */
+  /* The fields that submit uses, in the order of use. */
+  uint64_t fast_boundary_bytes; /* a fast-path request crosses no multiple of this; 0 while the controller recovers */
+  uint64_t fast_lba_max;        /* a request that starts beyond it takes the slow path, which checks where it ends */
+  uint64_t *sq;                 /* 64-byte entries */
+  uint32_t sq_mask;             /* for an index in quadwords */
+  uint32_t sq_tail;             /* number of entries ever written */
+  uint32_t sq_rung;             /* sq_tail at the last doorbell write */
+  bool waiting;                 /* a slot has a command to send */
   struct spate_nvme_slot *free;
 
-  /* What poll touches. */
+  /* The fields that poll uses. */
   struct spate_nvme *controller;
   const volatile uint64_t *cq_head; /* 16-byte entries: the next to be reaped, the first, and the end */
   const volatile uint64_t *cq, *cq_end;
-  uint64_t phase; /* of a new entry, where its second quadword has it */
-  uint64_t want;  /* by what a plain completion in phase 0 differs from slot->sent: see nvme/queue.c */
+  uint64_t phase;      /* of a new entry, at its bit in dwords 2 and 3 */
+  uint64_t fast_match; /* slot->sent XOR the completion entry of a success in phase 0: see nvme/queue.c */
   uintptr_t sq_doorbell, cq_doorbell;
   uint32_t entries; /* of each ring */
 
@@ -237,22 +242,22 @@ struct spate_nvme_queue {
   uint64_t *lists;  /* SPATE_NVME_LIST_PAGES pages */
   struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES];
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
-  uint64_t namespace_mark;   /* by which it is known again: nvme/identify.c */
+  uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
   uint16_t id; /* queue identifier, from 1 */
   struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
 };
 
-/* Memory of an I/O queue pair. It stays with its queue identifier when the queue is closed, for the next one. */
+/* Memory of an I/O queue pair. When the queue is closed, the next queue with this identifier uses it. */
 struct spate_nvme_queue_memory {
   uint8_t *start;   /* NULL: none yet */
-  uint16_t entries; /* that each ring has room for */
+  uint16_t entries; /* capacity of each queue */
   bool in_use;
 };
 
-/* Who has which admin command in flight: one at a time each. */
+/* Users of the admin queue. Each has at most one command in flight. */
 enum spate_nvme_admin_user {
-  SPATE_NVME_ADMIN_CALLER, /* bring-up, and the functions that wait */
+  SPATE_NVME_ADMIN_CALLER, /* bring-up, and the blocking functions */
   SPATE_NVME_ADMIN_EVENT,
   SPATE_NVME_ADMIN_LOG,
   SPATE_NVME_ADMIN_ABORT,
@@ -264,7 +269,7 @@ struct spate_nvme_admin_slot {
   uint64_t deadline_ticks; /* UINT64_MAX: none */
   uint32_t result;         /* dword 0 of the completion */
   uint16_t id;
-  uint16_t status; /* without the phase bit; SPATE_NVME_CANCELLED when a reset took the command away */
+  uint16_t status; /* without the phase bit; SPATE_NVME_CANCELLED when a reset cancelled the command */
   bool busy;
 };
 
@@ -277,18 +282,18 @@ struct spate_nvme {
   enum spate_error error; /* why it is DEAD, or why the last recovery began */
 
   uint64_t ticks_per_ms;
-  uint64_t interval_ticks; /* between looks at the commands' ages and at CSTS */
+  uint64_t interval_ticks; /* between checks of the commands' ages and of CSTS */
   uint64_t serviced_ticks;
-  uint64_t look_ticks;     /* until then registers are left alone: CC.EN was just cleared */
-  uint64_t deadline_ticks; /* of the state; DETACHED and RESETTING: when to ask again */
-  uint64_t absent_ticks;   /* since when its registers are silent; 0: they are not */
-  uint64_t reset_by_ticks; /* the end of our patience with a reset */
-  uint64_t back_by_ticks;  /* the end of our patience with an absence; 0: there is none */
+  uint64_t pause_until_ticks;  /* no register access before: CC.EN was just cleared (nvme/quirks.c) */
+  uint64_t deadline_ticks;     /* of the state; DETACHED and RESETTING: the time of the next call */
+  uint64_t silent_since_ticks; /* since when the registers are silent; 0: they are not */
+  uint64_t reset_by_ticks;     /* deadline of a reset beyond CC.EN */
+  uint64_t reattach_by_ticks;  /* deadline of a link drop; 0: there is none */
   uint32_t doorbell_shift;
   uint16_t age_max; /* of an I/O command, in intervals */
   uint8_t failures; /* recoveries in a row that failed */
 
-  bool opening; /* spate_nvme_open() has not ended yet */
+  bool opening; /* spate_nvme_open() has not returned yet */
   bool disable_sent;
   bool can_reset_subsystem; /* CAP.NSSRS */
   uint8_t resets_tried;     /* beyond CC.EN, since it last ran */
@@ -306,20 +311,20 @@ struct spate_nvme {
   struct spate_nvme_admin_request *request; /* accepted and not ended; NULL: none */
   uint64_t *request_lists;                  /* two pages */
   uint64_t request_by_ticks;                /* its deadline */
-  bool request_aborted;                     /* it expired, and the drive was told */
+  bool request_aborted;                     /* an abort was sent, because the request timed out */
   bool request_answered;
 
-  uint8_t *data; /* a page for the caller's admin command */
+  uint8_t *data; /* a page for the commands of SPATE_NVME_ADMIN_CALLER */
   uint8_t *log;  /* 512 bytes for the log reader */
   uint64_t *host_buffer_list;
-  uint8_t *behavior;           /* 512 bytes of Host Behavior Support, zero but for the first */
+  uint8_t *behavior;           /* 512 bytes of Host Behavior Support; only the first is not zero */
   uint8_t log_page;            /* being read; 0: none */
-  uint32_t logs_waiting[8];    /* a bit for each log page to be read after that */
-  uint64_t events_until_ticks; /* a second behind the last event for each one that was seen */
-  uint64_t event_again_ticks;  /* when to ask for the next asynchronous event; 0: not at all, or it is asked for */
+  uint32_t logs_waiting[8];    /* a bit for each log page to be read next */
+  uint64_t events_until_ticks; /* limits the rate of event requests: each event moves it on by a second */
+  uint64_t event_again_ticks;  /* when to request the next asynchronous event; 0: never, or it is requested already */
   bool host_buffer_lent;
   bool cache_on;
-  uint8_t cache_choice;    /* what the caller set: 0 nothing, 1 off, 2 on */
+  uint8_t cache_choice;    /* of the caller: 0 none, 1 off, 2 on */
   uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
   uint16_t queues_max;
   uint32_t shutdown_ms; /* RTD3 entry latency */
@@ -328,29 +333,33 @@ struct spate_nvme {
 
   struct spate_nvme_queue *abort_queue; /* of the command being aborted */
   struct spate_nvme_slot *abort_slot;
-  uint64_t abort_sent; /* as it was then */
+  uint64_t abort_sent; /* abort_slot->sent when the abort was sent */
 };
 
 /*
- * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. Waits, at most
- * three times the drive's own CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands; where
- * that fails, as long once more for each reset beyond CC.EN that there is, with reattach_timeout_ms and 2 s for the
- * reset itself, and CAP.TO for the controller to stop. All memory comes from config->queue_memory
- * (SPATE_NVME_CONTROLLER_MEMORY_BYTES). Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE,
- * UNSUPPORTED (fewer than 4 queue entries, or doorbells outside BAR 0), MEMORY, COMMAND; NOT_STOPPED. After any but
- * NOT_STOPPED and GONE the controller does not touch memory.
+ * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. All memory comes from
+ * config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES).
  *
- * NOT_STOPPED, here and for requests and calls of a controller that is given up: it answers, but neither stopped by
- * itself within CAP.TO nor could config.bus.isolate keep it off the bus. It may still write to queue memory, to the
- * host memory buffer, and to the buffers of requests that ended with this error: none of them may be used again before
- * the drive is reset or without power.
+ * Waits at most three times the drive's CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands.
+ * If that fails, it waits the same time again for each available reset beyond CC.EN, plus reattach_timeout_ms, 2 s for
+ * the reset itself, and CAP.TO for the controller to stop.
  *
- * GONE: its registers are silent. A drive that is off the bus writes no more, and config.bus.isolate is asked to keep
- * away one that is not. Without that hook, or where it fails, a drive whose registers alone are silent (its memory
- * decoding was turned off) may still write to the same memory as after NOT_STOPPED.
+ * Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries,
+ * or doorbells outside BAR 0), MEMORY, COMMAND, NOT_STOPPED. After all of them except NOT_STOPPED and GONE the
+ * controller does not access memory any more.
  *
- * A request whose completion had arrived in memory by then ends as the drive said, not with these errors. If that
- * status is one that asks for a retry, there is nobody left to retry, and the request ends with one of these errors.
+ * NOT_STOPPED, here and for requests and calls on a controller that is given up: the controller answers, but it did not
+ * stop within CAP.TO, and config.bus.isolate could not isolate it. It may still write to queue memory, to the host
+ * memory buffer, and to the buffers of requests that ended with this error. Do not use any of this memory before the
+ * drive is reset or without power.
+ *
+ * GONE: the registers are silent. A drive that is off the bus does not write to memory, and config.bus.isolate is
+ * called in case it is still on the bus. Without isolate(), or if it fails, a drive that is still on the bus and whose
+ * memory decoding was turned off may write to the same memory as after NOT_STOPPED.
+ *
+ * A request whose completion entry is already in memory at that time ends with the status of the entry, and not with
+ * these errors. An entry with a status that allows a retry is the exception: that request ends with one of these
+ * errors.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);
@@ -358,82 +367,82 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
 const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *controller);
 const struct spate_nvme_counters *spate_nvme_counters(const struct spate_nvme *controller);
 
-/* The active namespaces' identifiers, ascending, at most `max`; `count` says how many there are. */
+/* The identifiers of the active namespaces, ascending, at most `max`. `count` is the number of active namespaces. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max,
                                                         unsigned *count);
 
-/* What Identify says of a namespace, suitable or not. */
+/* Identify a namespace. It need not be one that the driver supports. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid,
                                                        struct spate_nvme_namespace *out);
 
-/* An I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; less where the drive allows less: see
- * queue->block.depth) on a namespace (0: the first active one). `queue` stays in place until it is closed or the
+/* Create an I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; queue->block.depth is less if the
+ * drive allows less) on a namespace (0: the first active one). `queue` must not move until it is closed or the
  * controller is shut down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY,
  * FULL (the drive has no more queues), COMMAND, OPEN (this queue is open). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         uint32_t nsid, unsigned depth);
 
-/* Delete the queue pair. Its memory goes to the next queue that is opened on this controller: only a deeper one takes
- * more from the arena. The block is not to be used any more; until the object is gone or opened again its submit
- * answers INVALID. Waits for the drive. After an error nothing has changed. Errors: INVALID (not an open queue of this
- * controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open), COMMAND (the drive refuses; if
- * it refuses only the second half of the pair, the queue is closed and its identifier is lost). */
+/* Delete the queue pair. The next queue that is opened on this controller uses its memory, and takes more from the
+ * arena only if it is deeper. Do not use the block any more: its submit answers INVALID while the object exists and is
+ * not opened again. Waits for the drive. After an error nothing has changed. Errors: INVALID (not an open queue of this
+ * controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open), COMMAND (the drive refuses. If
+ * it refuses only to delete the completion queue, the queue pair is closed and its identifier is lost). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue);
 
 /* The status of the last admin command that the drive refused (SPATE_E_COMMAND), for spate_nvme_status_name(). */
 uint16_t spate_nvme_last_status(const struct spate_nvme *controller);
 
-/* How many I/O queue pairs the drive gave (Number of Queues feature). */
+/* How many I/O queue pairs the drive granted (Number of Queues feature). */
 unsigned spate_nvme_queues_max(const struct spate_nvme *controller);
 
 /*
- * Any admin command: telemetry, firmware, self-test, security, or of the vendor's own. It belongs to whoever submits it
- * and lies still until `done`, as a spate_io does. I/O goes on meanwhile.
+ * Any admin command: telemetry, firmware, self-test, security, vendor specific. The caller owns the object. It must not
+ * move or change until `done` is called, as a spate_io. I/O goes on meanwhile.
  */
 struct spate_nvme_admin_request {
-  uint8_t opcode; /* its bits 1:0 tell which way the data go: 1 to the drive, 2 to the host (5, figure 139) */
+  uint8_t opcode; /* bits 1:0 are the direction of the data: 1 to the drive, 2 to the host (5, figure 139) */
   uint32_t nsid;
   uint32_t dwords_10_15[6];
-  void *buffer;        /* DMA memory at a multiple of SPATE_DMA_ALIGN, up to such a multiple. NULL: none */
+  void *buffer;        /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
   uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 4 KiB (4 MiB from the start of a page); 0: none */
-  uint32_t timeout_ms; /* then it is aborted; if it does not end within another second, the controller is reset */
+  uint32_t timeout_ms; /* then it is aborted. If it does not end within another second, the controller is reset */
   void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
   void *context;
 
-  enum spate_error error; /* OK; COMMAND; TIMEOUT; of a reset that took it away: the reset's cause */
+  enum spate_error error; /* OK; COMMAND; TIMEOUT; if a reset cancelled it: the cause of the reset */
   uint16_t detail;        /* COMMAND: the status field */
   uint32_t result;        /* OK: dword 0 of the completion */
 };
 
 /*
- * Submit one. It ends while any queue of the controller is polled (up to 100 ms after the drive's answer), or in
- * spate_nvme_poll(). It is sent once: after a reset nobody knows whether it was carried out. spate_nvme_shutdown()
- * waits 30 s for it. After any answer but OK the request is still the caller's.
+ * Submit an admin request. It ends while any queue of the controller is polled (up to 100 ms after the drive's answer),
+ * or in spate_nvme_poll(). It is sent only once: after a reset it is not known whether the drive carried it out.
+ * spate_nvme_shutdown() waits 30 s for it. Unless the answer is OK, `done` is not called.
  *
- * Refused (INVALID) is what the driver itself relies on: Create and Delete I/O Queue, Abort, Asynchronous Event
- * Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues, the write cache,
- * the host memory buffer, the keep alive timer and host behavior. Also a buffer that is shorter than what the command
- * names (Get Log Page, Identify, Firmware Image Download, Directives, Security). Format NVM, Sanitize and the namespace
- * commands answer BUSY while a queue is open. FULL: one is in flight (there is room for one), or the controller
- * recovers. DEAD and closed controllers answer their error.
+ * INVALID: commands that would change what the driver itself has set are refused: Create and Delete I/O Queue, Abort,
+ * Asynchronous Event Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues,
+ * the write cache, the host memory buffer, the keep alive timer and host behavior. So is a buffer that is shorter than
+ * the length in the command (Get Log Page, Identify, Firmware Image Download, Directives, Security). BUSY: Format NVM,
+ * Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there is room for one),
+ * or the controller recovers. DEAD and closed controllers answer their error.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller,
                                                           struct spate_nvme_admin_request *request);
 
-/* One look at the controller, as polling a queue takes one every 100 ms. Never waits. For a controller without queues,
- * and where an admin request's answer is wanted sooner. */
+/* Service the controller, as polling a queue does every 100 ms. Never waits. For a controller without queues, or to get
+ * the answer to an admin request sooner. */
 void spate_nvme_poll(struct spate_nvme *controller);
 
-/* Health. start() never waits: the log arrives in controller health with its sequence raised, while the caller polls
- * a queue. read() waits for a fresh one. */
+/* Health. start() never waits: the new log is in spate_nvme_health(), with a higher `sequence`, while the caller polls
+ * a queue. read() waits for a new log. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_start(struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_read(struct spate_nvme *controller);
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller);
 
 /*
- * What a drive says of itself, decoded from pages that somebody else read: another driver, or a file. The Identify
- * Controller data structure (4096 bytes, 5.15.2.2; fields that come from CAP and VS stay as they are) and the
- * SMART / Health log (512 bytes; `sequence` rises). All at a multiple of 8.
+ * Decode pages that come from elsewhere, for example from another driver or a file: the Identify Controller data
+ * structure (4096 bytes, 5.15.2.2; fields that come from CAP and VS do not change) and the SMART / Health log (512
+ * bytes; `sequence` rises). The pages are at a multiple of 8.
  */
 void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page);
 void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log);
@@ -441,7 +450,7 @@ void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, cons
 /* Identify Namespace (5.15.2.1, 4096 bytes) of this namespace. False: it is not active. */
 bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid, const void *page);
 
-/* Features; waiting. */
+/* Features. These functions wait for the drive. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on);
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on);
 SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state);
@@ -449,16 +458,17 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_set(struct spate_nvme *
 
 enum spate_nvme_erase { SPATE_NVME_ERASE_NONE = 0, SPATE_NVME_ERASE_USER = 1, SPATE_NVME_ERASE_CRYPTO = 2 };
 
-/* Format NVM: everything on the namespace is lost. `block_bytes` 512 or 4096 picks the LBA format without metadata that
- * the drive rates best. No queue may be open. Waits up to `timeout_ms` (a full erase takes minutes). */
+/* Format NVM: everything on the namespace is lost. Of the LBA formats without metadata and with `block_bytes` (512 or
+ * 4096) it uses the one that the drive rates best. No queue may be open. Waits up to `timeout_ms` (a full erase takes
+ * minutes). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid, uint32_t block_bytes,
                                                     enum spate_nvme_erase erase, uint32_t timeout_ms);
 
 /*
- * Sanitize: what was in any namespace of the drive, in its cache or in its spare blocks is gone afterwards. The drive
- * answers at once and works by itself for seconds or hours. Meanwhile it refuses reads and writes. A reset or a power
- * cut does not end it: the drive goes on when the power is back. After one that failed it still refuses reads and
- * writes, until another sanitize succeeds, or EXIT leaves that state with whatever is left of the data.
+ * Sanitize: erases all data in all namespaces of the drive, in its cache and in its spare blocks. The drive answers at
+ * once, works by itself for seconds or hours, and refuses reads and writes meanwhile. A reset or a power cut does not
+ * end it: the drive goes on when the power is back. After a sanitize that failed the drive still refuses reads and
+ * writes, until another sanitize succeeds, or until EXIT ends this state. After EXIT some data may still be there.
  */
 enum spate_nvme_sanitize_action {
   SPATE_NVME_SANITIZE_EXIT = 1,
@@ -471,29 +481,29 @@ enum spate_nvme_sanitize_state {
   SPATE_NVME_SANITIZE_DONE = 1,
   SPATE_NVME_SANITIZE_RUNNING = 2,
   SPATE_NVME_SANITIZE_FAILED = 3,
-  SPATE_NVME_SANITIZE_DONE_DEALLOCATED = 4, /* done, although blocks were to stay allocated */
+  SPATE_NVME_SANITIZE_DONE_DEALLOCATED = 4, /* done, but blocks were deallocated against the request */
 };
 struct spate_nvme_sanitize_status {
   uint16_t progress;                       /* RUNNING: of 65536 */
-  uint8_t state, action;                   /* of the last one: the enumerations above */
-  uint8_t passes;                          /* OVERWRITE: completed */
-  bool nothing_written;                    /* since the last one that succeeded, or since the drive was made */
+  uint8_t state, action;                   /* of the last sanitize: values of the enumerations above */
+  uint8_t passes;                          /* OVERWRITE: number of completed passes */
+  bool nothing_written;                    /* since the last sanitize that succeeded, or since the drive was made */
   uint32_t overwrite_s, block_s, crypto_s; /* estimates; UINT32_MAX: none */
 };
 
 bool spate_nvme_can_sanitize(const struct spate_nvme_identity *identity, enum spate_nvme_sanitize_action action);
-/* Start one. No queue may be open. Errors: BUSY, UNSUPPORTED (SANICAP), COMMAND, those of the controller. */
+/* Start a sanitize. No queue may be open. Errors: BUSY, UNSUPPORTED (SANICAP), COMMAND, those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize(struct spate_nvme *controller,
                                                       enum spate_nvme_sanitize_action action);
 /* The Sanitize Status log page. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize_status(struct spate_nvme *controller,
                                                              struct spate_nvme_sanitize_status *status);
-/* For whoever sends the command by another driver: its dword 10, and the log (512 bytes, at a multiple of 8). */
+/* For programs that send the command by another driver: dword 10, and the log (512 bytes, at a multiple of 8). */
 uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action);
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log);
 
-/* Normal shutdown (3.1.5, CC.SHN): what was completed is safe, and the drive counts no unsafe shutdown. Requests still
- * in flight are waited for first. */
+/* Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight. After OK everything that completed is
+ * durable, and the drive does not count an unsafe shutdown. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_shutdown(struct spate_nvme *controller);
 
 /* The specification's name of a status field (without the phase bit), e.g. "LBA Out of Range". Never NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct spate_nvme_bus on top of spate/pcie.h: link status from the ports above the drive, restoring, resets, and bus
- * mastering taken away.
+ * struct spate_nvme_bus implemented with spate/pcie.h: link status from the ports above the drive, restore, resets and
+ * isolation.
  *
  *   static struct spate_nvme_pcie way = {.host = &host, .device = &device};
  *   struct spate_nvme_config config = {..., .bus = spate_nvme_pcie_bus(&way)};
@@ -16,14 +16,15 @@
 extern "C" {
 #endif
 
-/* Stays in place as long as the controller is used, as do host and device. */
+/* This object, the host and the device must not move while the controller is in use. */
 struct spate_nvme_pcie {
   struct spate_pcie_host *host;
   struct spate_pcie_device *device; /* as enumerated, or a copy */
-  /* PERST# of the drive's slot, where the board can drive it alone; NULL: it cannot. One step of: assert it, for at
-   * least 100 µs and until the link has gone down, release it. Never waits: BUSY until it is released, then OK. Where
-   * other drives are in the slot, too, below a switch, they are reset with it: their drivers find the link changed, and
-   * go on after a pause. Leave it NULL if their streams cannot afford that. */
+  /* Resets the slot by PERST#, for boards that can drive the PERST# of this slot alone. NULL: the board cannot. Each
+   * call does one step: assert PERST#, keep it asserted for at least 100 µs and until the link is down, release it.
+   * Never waits: answers BUSY until PERST# is released, then OK. If the slot has a switch with other drives, they are
+   * reset, too: their drivers find that the link changed, and go on after a pause. Leave it NULL if the streams of
+   * these drives cannot wait that long. */
   enum spate_error (*perst)(void *context);
   void *perst_context;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Playback: a file streamed into a ring at the drive's speed.
+ * Playback: streams a file into a ring at the drive's speed.
  *
- * The ring is `slots` pieces of `slot_bytes` in a region. Reads run ahead as far as slots are free and complete in any
- * order; the consumer (a DAC's DMA, a display, a checker) takes filled slots in the file's order and gives them back.
- * Playback ends at the valid length: what lies beyond it in a file reads as zeros and was never written.
+ * The ring is `slot_count` slots of `slot_bytes` in a region. Reads run ahead while slots are free, and complete in any
+ * order. The consumer (a DAC's DMA, a display, a checker) takes filled slots in the file's order and gives them back.
+ * Playback ends at the valid length: the rest of a file was never written, and reads as zeros.
  */
 #ifndef SPATE_PLAYER_H
 #define SPATE_PLAYER_H
@@ -20,7 +20,7 @@ extern "C" {
 
 struct spate_player;
 
-/* One slot. Private; an array of them is the caller's. */
+/* One slot. Private. The caller supplies an array of them. */
 struct spate_slot {
   struct spate_io io;
   struct spate_player *player;
@@ -42,30 +42,30 @@ struct spate_player {
   struct spate_player_config config;
   struct spate_block *block;
   struct spate_exfat_file *file;
-  enum spate_error error; /* the first read that failed; what lies before it can still be taken. STALE: the file was
-                             deleted, and nothing more is given out */
+  enum spate_error error; /* of the first read that failed. Slots before it can still be taken. STALE: the file was
+                             deleted, and no more slots can be taken */
   /* private */
   uint64_t next_bytes;                         /* file offset of the next read */
-  uint64_t run_lba, run_blocks;                /* what is left of the present run */
-  uint32_t submitted, filled, taken, returned; /* slots, counted on and on */
+  uint64_t run_lba, run_blocks;                /* the rest of the present run */
+  uint32_t submitted, filled, taken, returned; /* numbers of slots, which only rise */
   uint32_t in_flight;
 };
 
-/* Start at byte `from_bytes` (a multiple of the logical block) of an open file. Errors: INVALID. */
+/* Start playback at byte `from_bytes` (a multiple of the logical block) of an open file. Errors: INVALID. */
 SPATE_MUST_CHECK enum spate_error spate_player_open(struct spate_player *player, struct spate_exfat_file *file,
                                                     uint64_t from_bytes, const struct spate_player_config *config);
 
-/* Reap and read ahead. On fragmented files a lookup in the allocation table may wait at the end of a run. */
+/* Reap and read ahead. In a fragmented file this may wait for a read of the allocation table at the end of a run. */
 SPATE_MUST_CHECK enum spate_error spate_player_work(struct spate_player *player);
 
-/* The next filled slot in file order: where it lies in the region, and its bytes (less than slot_bytes at the end of
- * a run or of the file). False: none filled yet, or spate_player_ended(). */
+/* Take the next filled slot in file order: its offset in the region, and its bytes (less than slot_bytes at the end of
+ * a run or of the file). False: no slot is filled yet, or spate_player_ended(). */
 bool spate_player_take(struct spate_player *player, uint64_t *offset_bytes, uint32_t *bytes);
 
-/* The oldest slot taken may be filled again. */
+/* Give the oldest taken slot back, to be filled again. */
 void spate_player_give_back(struct spate_player *player);
 
-/* Every byte up to the file's end, or up to the first error, was taken, and no read is in flight. */
+/* Whether every byte up to the end of the file, or up to the first error, was taken, and no read is in flight. */
 bool spate_player_ended(const struct spate_player *player);
 
 #ifdef __cplusplus

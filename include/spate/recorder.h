@@ -176,21 +176,27 @@ struct spate_stream_config {
   bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
 };
 
+/* How far a clip is, counted from its start: published ≤ durable ≤ completed ≤ pushed. After the drive has lost its
+ * power, pieces that are written again are not completed until they complete again. */
+struct spate_clip_progress {
+  uint64_t pushed_bytes;
+  uint64_t completed_bytes; /* contiguous from the start */
+  uint64_t durable_bytes;   /* completed before a flush that has completed */
+  uint64_t published_bytes; /* in the length that the volume has: what a power cut of the host leaves */
+};
+
 /* One file of a stream. Private. */
 struct spate_stream_clip {
   struct spate_exfat_clip file;
   struct spate_stream *stream;
-  uint64_t pushed_bytes;
-  uint64_t completed_bytes; /* contiguous from the start */
-  uint64_t snapshot_bytes;  /* of the checkpoint under way */
-  uint64_t durable_bytes;   /* flushed */
-  uint32_t outstanding;     /* pieces pushed, not yet completed or given up */
-  uint32_t order;           /* its age among the stream's clips */
-  uint32_t end;             /* of its pieces, in the count of the stream; set when it ends */
-  enum spate_error error;   /* why it was capped, or could not be closed */
+  struct spate_clip_progress progress;
+  uint64_t snapshot_bytes; /* completed_bytes when the checkpoint under way began; 0: it does not concern the clip */
+  uint32_t outstanding;    /* pieces pushed, not yet completed or given up */
+  uint32_t order;          /* its age among the stream's clips */
+  uint32_t end;            /* of its pieces, in the count of the stream; set when it ends */
+  enum spate_error error;  /* why it was capped, or could not be closed */
   uint8_t state;
   bool capped;      /* nothing beyond completed_bytes will be part of the file */
-  bool offered;     /* the checkpoint's length was handed to the volume */
   bool last_pushed; /* a piece that nothing can follow */
   bool rolled;      /* left because its reservation ended */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
@@ -320,6 +326,14 @@ void spate_recorder_temperature(struct spate_recorder *recorder, int16_t celsius
 
 /* Does the stream still have a clip, armed, streaming or closing? */
 bool spate_stream_active(const struct spate_stream *stream);
+
+/* How far the clip is that pushes go to; zeros if there is none. */
+struct spate_clip_progress spate_stream_progress(const struct spate_stream *stream);
+/* The part of that clip's reservation that nothing was pushed into yet; 0 if there is none. */
+uint64_t spate_stream_left_bytes(const struct spate_stream *stream);
+/* What a power cut of the host leaves of all the stream's clips that are not closed: the sum of their published_bytes.
+ * A clip that closes leaves this sum, and its bytes come with SPATE_EVENT_CLIP_CLOSED. */
+uint64_t spate_stream_published_bytes(const struct spate_stream *stream);
 
 /* ---- work ---- */
 

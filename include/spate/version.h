@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The version, by semantic versioning. It is written here only: CMake and the tools read these three lines. */
+/* The version, by semantic versioning. It is defined only here: CMake and the tools read these three lines. */
 #ifndef SPATE_VERSION_H
 #define SPATE_VERSION_H
 

@@ -8,7 +8,7 @@
 
 #include <diskio.h> /* after ff.h, whose types it uses */
 
-/* f_mkfs() begins the cluster heap at a multiple of it: 1 MiB on 512-byte sectors. */
+/* f_mkfs() aligns the cluster heap to this: 1 MiB with 512-byte sectors. */
 #define ALIGN_SECTORS 2048u
 #define BOUNCE_BYTES  (1u << 20)
 
@@ -20,7 +20,7 @@ struct request {
 static struct disk {
   struct lab_machine *machine;
   struct spate_block *block;
-  uint8_t *bounce; /* memory that the drive reaches: FatFs's own buffers are anywhere */
+  uint8_t *bounce; /* DMA memory: FatFs's own buffers may be outside of it */
   struct request *requests, *free;
   uint32_t *in_flight_of_piece;
   uint32_t in_flight;
@@ -155,5 +155,5 @@ DRESULT disk_ioctl(BYTE pdrv, BYTE cmd, void *buff) {
   }
 }
 
-/* The same moment always: two runs are to give the same bytes. */
+/* A constant time, so that two runs give the same bytes. */
 DWORD get_fattime(void) { return (DWORD)(2026 - 1980) << 25 | 1u << 21 | 1u << 16; }

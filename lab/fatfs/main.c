@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spate-lab-fatfs record --option value ...: the same recording as `spate-lab files`, on the same virtual drives and
- * through the same driver, by FatFs. FatFs's own instructions cost nothing here, so its rates are upper bounds.
+ * spate-lab-fatfs record --option value ...: makes the same recording as `spate-lab files`, on the same virtual drives
+ * and through the same driver, but with FatFs. FatFs's own instructions cost nothing here, so its rates are upper
+ * bounds.
  */
 #include "disk.h"
 #include <check.h>
@@ -20,7 +21,7 @@ struct recording {
   FATFS volume;
   FIL file;
   unsigned part;
-  uint64_t file_bytes;    /* in the present file */
+  uint64_t file_bytes;    /* in the current file */
   uint64_t written_bytes; /* handed to f_write() */
   uint64_t covered_bytes; /* by the last f_sync() or f_close() that returned */
   uint64_t cut_bytes_max, ring_bytes_max;
@@ -34,7 +35,7 @@ static void expect(FRESULT result, const char *what) {
   if (result != FR_OK) lab_fail("FatFs: %s: answer %d", what, (int)result);
 }
 
-/* What the source has made until now: whole pieces. */
+/* What the source has made so far: whole pieces. */
 static uint64_t made_bytes(const struct recording *recording) {
   const struct lab_options *options = recording->options;
 
@@ -74,7 +75,7 @@ static void open_next(struct recording *recording) {
   recording->file_bytes = 0;
 }
 
-/* The directory now tells all that was written. */
+/* The directory now covers everything written. */
 static void covered(struct recording *recording) {
   watch(recording);
   recording->covered_bytes = recording->written_bytes;
@@ -93,7 +94,7 @@ static void sync_if_due(struct recording *recording) {
   expect(f_sync(&recording->file), "f_sync");
   covered(recording);
   recording->syncs++;
-  recording->synced_ps = now_ps; /* periods from beginning to beginning, as the library's checkpoints */
+  recording->synced_ps = now_ps; /* the period counts from start to start, as for the library's checkpoints */
   uint64_t took_ps = sim_now_ps(recording->machine.sim) - now_ps;
   if (took_ps > recording->sync_ps_max) recording->sync_ps_max = took_ps;
 }
@@ -103,7 +104,7 @@ static void clock_stop(void *context, uint64_t number) {
   (void)number;
 }
 
-/* The source makes pieces at its rate: this one is not there before. */
+/* The source makes pieces at its rate: waits until this one exists. */
 static void wait_for_source(struct recording *recording) {
   const struct lab_options *options = recording->options;
 
@@ -156,7 +157,7 @@ static void make_volume(struct recording *recording) {
   expect(f_mount(&recording->volume, "", 1), "f_mount");
 }
 
-/* The library reads what FatFs wrote. */
+/* The library reads the volume that FatFs wrote. */
 static void walk(struct recording *recording, struct json *json) {
   struct spate_exfat_config config = sim_stack_exfat(recording->machine.stack);
   static struct spate_exfat volume;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target spate_board of a port that boots: its own sources, what the boards share, its linker script.
+# The target spate_board of a port that boots: its own sources, the sources that boards share, and its linker script.
 
 set(spate_ports_common "${CMAKE_CURRENT_LIST_DIR}")
 
@@ -7,16 +7,17 @@ function(spate_board)
   cmake_parse_arguments(board "" "LINK_SCRIPT" "SOURCES" ${ARGN})
   set(common arguments.c bring_up.c calendar.c fault.c log.c memory.c print.c random.c string.c)
   list(TRANSFORM common PREPEND "${spate_ports_common}/")
-  # Objects and not an archive: nothing refers to the start-up code, and it must be there all the same.
+  # Objects instead of an archive: nothing refers to the start-up code, but it must be linked.
   add_library(spate_board OBJECT ${board_SOURCES} ${common})
   target_include_directories(spate_board PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" "${spate_ports_common}"
                                                 "${spate_ports_common}/..")
   target_link_libraries(spate_board PUBLIC spate PRIVATE spate_warnings)
   cmake_path(ABSOLUTE_PATH board_LINK_SCRIPT OUTPUT_VARIABLE script)
   target_link_options(spate_board INTERFACE "-T${script}")
-  set_property(TARGET spate_board PROPERTY INTERFACE_LINK_DEPENDS "${script}") # a changed one links anew
+  set_property(TARGET spate_board PROPERTY INTERFACE_LINK_DEPENDS "${script}") # a changed script links again
   target_link_libraries(spate_board INTERFACE gcc) # divisions that the processor lacks
-  # The loop inside memcpy must not become a call of memcpy. (Clang knows the first option only, which is enough for it.)
+  # The loop inside memcpy must not become a call of memcpy. (Clang knows only the first option, which is enough for
+  # it.)
   set_source_files_properties("${spate_ports_common}/string.c" PROPERTIES COMPILE_OPTIONS
     "-fno-builtin;$<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>")
 endfunction()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCIe of boards without an operating system: the library does it all, from the bridge on. */
+/* PCIe on boards without an operating system: the library does everything, starting with the bridge. */
 #include "../bare.h"
 
 enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {

@@ -4,7 +4,8 @@
 
 #include <spate/exfat.h>
 
-/* Seconds since 1970-01-01 00:00 UTC as a date, for years 1980 to 2107; outside: the nearest of the two ends. */
+/* Converts seconds since 1970-01-01 00:00 UTC to a date. Dates before 1980 or after 2107 become the nearest valid
+ * one. */
 void calendar_from_unix(uint64_t unix_seconds, struct spate_exfat_time *time);
 
 #endif

@@ -29,12 +29,12 @@ __attribute__((noreturn)) static void stand_still(void) {
 }
 
 void fault_stop(const struct fault *fault, struct fault_guard guard) {
-  /* Without semihosting the way out is itself a fault: said once, then silence. */
+  /* Without semihosting, board_exit() itself faults: report only the first fault. */
   static bool stopping;
   if (stopping) stand_still();
   stopping = true;
 
-  /* Where there was no access, the place in the code is the place. */
+  /* Without an access, report the address of the instruction. */
   bool access = fault->kind != FAULT_INSTRUCTION && fault->kind != FAULT_INTERRUPT && fault->kind != FAULT_OTHER;
   uintptr_t address = access ? fault->address : fault->pc;
   const unsigned digits = sizeof(uintptr_t) * 2;

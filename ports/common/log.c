@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's events on the board's console, for ports whose spate_board.h declares spate_port_log(). This file does
- * not include that header, because another port may have the function there. */
+/* Prints the library's events on the board's console, for ports whose spate_board.h declares spate_port_log(). This
+ * file does not include that header, because another port may define the function there. */
 #include "print.h"
 
 #include <stdint.h>

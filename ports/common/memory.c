@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of boards without an operating system, as ports/board.h hands it out: board_layout says where it is. */
+/* The memory of boards without an operating system, as in ports/board.h. board_layout says where it is. */
 #include "../bare.h"
 
 static struct spate_arena *arena_on(struct spate_arena *arena, struct board_range range) {

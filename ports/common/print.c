@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A field is read in three steps: what the format says of it, the arguments it takes, its text. All arguments are
- * taken in one function, print_format().
- */
+/* A field is processed in three steps: parse its format, take its arguments, print its text. Only print_format() takes
+ * arguments. */
 #include "print.h"
 
 #include "../board.h"
@@ -78,7 +76,7 @@ static const char *parse_count(const char *at, size_t *count, bool *is_argument)
   return at;
 }
 
-/* An argument shorter than int was promoted to it, and is printed as it was given. */
+/* An argument shorter than int is promoted to int, and printed as that. */
 static const char *parse_length(const char *at, bool *wide) {
   size_t bytes = sizeof(int);
   while (*at == 'h')
@@ -95,7 +93,7 @@ static const char *parse_length(const char *at, bool *wide) {
   return at;
 }
 
-/* From behind the '%' to the letter, which may be the end of the format. */
+/* Parses a field, from after the '%' to its letter or to the end of the format. */
 static const char *parse_field(const char *at, struct field *field) {
   *field = (struct field){0};
   for (;; at++) {
@@ -135,7 +133,7 @@ static enum argument argument_of(const struct field *field) {
   }
 }
 
-/* A number's argument: the bits of a 64-bit one, or of an int extended as the field is signed. */
+/* `number` has the bits of a 64-bit argument, or of an int that was extended according to the field's sign. */
 static void put_field(struct output *out, const struct field *field, uint64_t number, const char *text) {
   static const char lower[] = "0123456789abcdef";
   static const char upper[] = "0123456789ABCDEF";
@@ -188,7 +186,7 @@ size_t print_format(void (*emit)(void *context, const char *text, size_t bytes),
     case ARGUMENT_TEXT: text = va_arg(arguments, const char *); break;
     case ARGUMENT_POINTER: number = (uintptr_t)va_arg(arguments, void *); break;
     case ARGUMENT_NONE: break;
-    case ARGUMENT_UNKNOWN: /* as it stands, from the '%' on */
+    case ARGUMENT_UNKNOWN: /* unchanged, from the '%' on */
       put(&out, format, (size_t)(end - format));
       format = end;
       continue;

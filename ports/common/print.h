@@ -9,15 +9,15 @@
 /*
  * The part of printf that firmware needs: %% %c %s %d %i %u %x %X %p, each with flags '-', '0' and '+', a width and a
  * precision (also '*'), and the lengths h hh l ll z j t. Precision: characters of %s, least digits of a number.
- * Anything else is printed as it stands.
+ * Anything else is printed unchanged.
  */
 __attribute__((format(printf, 1, 2))) void print(const char *format, ...);
 
-/* Into `buffer`, always ended by NUL if `bytes` > 0. Returns the length that the whole text has. */
+/* Prints into `buffer`, which always ends with a NUL if `bytes` > 0. Returns the length of the whole text. */
 __attribute__((format(printf, 3, 4))) size_t print_into(char *buffer, size_t bytes, const char *format, ...);
 
-/* What both are made of: `emit` gets the text in pieces. Returns its length. As with vprintf(),
- * `arguments` is only good for va_end() afterwards. */
+/* The function behind both: `emit` gets the text in parts. Returns the length of the text. As with vprintf(),
+ * `arguments` may only be passed to va_end() afterwards. */
 size_t print_format(void (*emit)(void *context, const char *text, size_t bytes), void *context, const char *format,
                     va_list arguments);
 

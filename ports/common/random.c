@@ -3,9 +3,8 @@
 
 #include <spate/port.h>
 
-/* For boards without a generator of random numbers. Boots differ in the wall clock, where there is one, and in how long
- * things took so far; the multiplications spread both over all bits. Weak: a board that has a generator defines its
- * own. */
+/* For boards without a random number generator. Boots differ in the wall clock, if there is one, and in the time since
+ * the start. The multiplications spread both over all bits. Weak: a board with a generator defines its own function. */
 __attribute__((weak)) uint64_t board_random(void) {
   static uint64_t state;
   struct spate_exfat_time now = {0};

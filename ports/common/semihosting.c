@@ -38,7 +38,7 @@ int64_t board_host_size(int file) {
   return semihosting_call(SYS_FLEN, block);
 }
 
-/* The call answers with the number of bytes that it did not transfer. */
+/* The call returns the number of bytes that it did not transfer. */
 int64_t board_host_read(int file, void *to, size_t bytes) {
   uintptr_t block[] = {(uintptr_t)file, (uintptr_t)to, bytes};
   intptr_t left = semihosting_call(SYS_READ, block);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The four functions a freestanding compiler may call by itself. Words of 8 bytes where both sides can be aligned to
- * them, bytes elsewhere: never an access that is not aligned, as memory without caches refuses those.
- * Build with -fno-builtin and -fno-tree-loop-distribute-patterns, or a loop here becomes a call to itself.
+ * The four functions that a freestanding compiler may call by itself. They access 8-byte words where both sides can be
+ * aligned, and bytes elsewhere. They never make a misaligned access, because uncached memory does not support it. Build
+ * with -fno-builtin and -fno-tree-loop-distribute-patterns, or a loop here becomes a call to itself.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hosted port with no hardware behind it: a clock, coherent memory at its own address, and no registers. */
+/* The hosted port without hardware: a clock, coherent memory at its own address, and no registers. */
 #include <inttypes.h>
 #include <spate/port.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #define TICKS_PER_SECOND UINT64_C(1000000000)
 
 __attribute__((noreturn)) static void no_register(uintptr_t address) {
-  (void)fprintf(stderr, "host port: access to register 0x%" PRIxPTR ", and there is no hardware\n", address);
+  (void)fprintf(stderr, "host port: access to register 0x%" PRIxPTR ", but there is no hardware\n", address);
   abort();
 }
 
@@ -51,7 +51,7 @@ uint64_t host_ticks_per_second(void) { return TICKS_PER_SECOND; }
 
 void host_relax(void) {}
 
-/* Silent unless asked: a test that provokes a thousand retries should not print them. */
+/* Silent unless SPATE_LOG is set: a test that provokes a thousand retries should not print them. */
 void host_log(const char *text, uint64_t value) {
   if (getenv("SPATE_LOG")) (void)fprintf(stderr, "spate: %s %" PRIu64 "\n", text, value);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of spate/port.h as a program on a PC supplies them: host_plain.c does, and so does a simulated drive.
- */
+/* The functions of spate/port.h on a PC. Either host_plain.c or the virtual drive (sim/port.c) implements them. */
 #ifndef SPATE_HOST_PORT_H
 #define SPATE_HOST_PORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program on the Linux port can set. */
+/* The settings of a program on the Linux port. */
 #ifndef SPATE_LINUX_PORT_H
 #define SPATE_LINUX_PORT_H
 
@@ -11,20 +11,18 @@
 extern "C" {
 #endif
 
-/*
- * How a loop that waits for a device passes the time: `wait` sleeps until the device may have completed something, for
- * a millisecond at most. NULL, as at the start: 50 microseconds of sleep.
- */
+/* How a loop that waits for a device waits: `wait` sleeps until the device may have completed something, at most a
+ * millisecond. NULL, the default: sleep for 50 microseconds. */
 void linux_port_wait(void (*wait)(void *context), void *context);
 
-/* Where devices see the program's memory: this much beyond the program's address, modulo 2^64. */
+/* Device addresses of the program's memory: the program's address plus this offset, modulo 2^64. */
 void linux_port_dma_offset(uint64_t offset_bytes);
 
-/* Registers, device addresses and time are those of a simulated machine, whose ticks are nanoseconds and whose memory
- * is coherent; NULL, as at the start: the system's. */
+/* Takes registers, device addresses and time from a simulated machine, whose ticks are nanoseconds and whose memory is
+ * coherent. NULL, the default: from the system. */
 void linux_port_machine(const struct linux_machine *machine);
 
-/* Events of the library (a retry, a reset, a volume recovered) on standard error. Off at the start. */
+/* Prints the library's events (a retry, a reset, a volume recovered) on standard error. Off by default. */
 void linux_port_verbose(bool on);
 
 #ifdef __cplusplus

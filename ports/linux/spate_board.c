@@ -30,7 +30,7 @@ uint64_t spate_linux_ticks(void) {
   struct timespec now;
 
   if (spate_linux_simulated()) return spate_linux_machine->ticks();
-  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* which cannot fail: the clock exists, and `now` is memory of ours */
+  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: the clock exists, and `now` is valid memory */
   return (uint64_t)now.tv_sec * SPATE_LINUX_TICKS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
@@ -44,7 +44,7 @@ void spate_linux_relax(void) {
     return;
   }
   const struct timespec nap = {.tv_nsec = NAP_NS};
-  (void)nanosleep(&nap, NULL); /* a signal ends it early, which is as good */
+  (void)nanosleep(&nap, NULL); /* a signal may end it early, which does no harm */
 }
 
 void spate_linux_log(const char *text, uint64_t value) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The port for programs in Linux's user space. Registers are those that the program has mapped; DMA memory is coherent,
- * and devices see it at a constant distance from the program's address. Or a machine that is simulated takes the place
- * of both: the program chooses at run time (linux_port.h).
+ * The port for programs in Linux user space. Registers are those that the program has mapped. DMA memory is coherent,
+ * and device addresses have a constant offset from the program's addresses. At run time, the program can choose a
+ * simulated machine instead of both (linux_port.h).
  */
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
@@ -47,7 +47,8 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
     *(volatile uint32_t *)address = value;
 }
 
-/* Two accesses, low half first: no root port has to carry 64 bits at once, and the data path has none of these. */
+/* Two accesses, low half first: not every root port carries 64 bits at once, and the data path has no 64-bit
+ * accesses. */
 static inline uint64_t spate_port_read64(uintptr_t address) {
   const uint64_t low = spate_port_read32(address);
   return low | (uint64_t)spate_port_read32(address + 4u) << 32;
@@ -58,8 +59,8 @@ static inline void spate_port_write64(uintptr_t address, uint64_t value) {
   spate_port_write32(address + 4u, (uint32_t)(value >> 32));
 }
 
-/* x86-64 keeps stores in order, and loads; Arm does so only when told to, for the outer shareable domain, where devices
- * are. */
+/* x86-64 keeps stores in order, and loads in order. Arm needs a barrier for this, in the outer shareable domain, which
+ * includes devices. */
 static inline void spate_port_dma_write_barrier(void) {
 #if defined(__aarch64__)
   __asm__ volatile("dmb oshst" ::: "memory");
@@ -99,7 +100,7 @@ static inline uint64_t spate_port_dma_address(const volatile void *memory) {
 }
 
 #ifdef __aarch64__
-#define SPATE_LINUX_HWCAP_CRC32 (1ul << 7) /* of the kernel's interface: asm/hwcap.h, HWCAP_CRC32 */
+#define SPATE_LINUX_HWCAP_CRC32 (1ul << 7) /* from the kernel's asm/hwcap.h: HWCAP_CRC32 */
 #define SPATE_PORT_HAS_CRC32C() ((getauxval(AT_HWCAP) & SPATE_LINUX_HWCAP_CRC32) != 0)
 #endif
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QEMU's MIPS Boston board as ports/board.h wants it. */
+/* ports/board.h for QEMU's MIPS Boston board. */
 #include "../bare.h"
 
 #include "../common/calendar.h"
@@ -41,7 +41,7 @@ const struct board_layout board_layout = {
     .ring = {(void *)(XKPHYS_NOT_CACHED + MACHINE_RING), MACHINE_RING_BYTES},
 };
 
-/* All words one after the other, each with its NUL. */
+/* All words, one after the other, each followed by a NUL. */
 static void read_arguments(void) {
   size_t used = 0;
   int64_t count = hosting_call(UHI_ARGUMENT_COUNT, 0, 0, 0);
@@ -62,7 +62,7 @@ const char *board_name(void) { return "QEMU Boston, MIPS64 I6400, Xilinx AXI-PCI
 
 uintptr_t board_absent_register(void) { return MACHINE_ABSENT_REGISTER; }
 
-/* The machine starts with its devices out of reset. */
+/* The machine starts with its devices out of reset, so there is nothing to release. */
 enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_xilinx_config config = {
       .control_base = MACHINE_BRIDGE_CONTROL,
@@ -81,7 +81,7 @@ void board_write(const char *text, size_t bytes) {
   }
 }
 
-/* The board has no clock of its own: time starts in 1980 at each boot. */
+/* The board has no calendar: time starts in 1980 at each boot. */
 void board_now(void *context, struct spate_exfat_time *time) {
   (void)context;
   calendar_from_unix(UNIX_1980 + spate_port_ticks() / spate_port_ticks_per_second(), time);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a MIPS exception means (MIPS64 privileged architecture R6, 9.39: Cause.ExcCode). */
+/* The meaning of a MIPS exception (MIPS64 privileged architecture R6, 9.39: Cause.ExcCode). */
 #include "../common/fault.h"
 #include "machine.h"
 
@@ -34,8 +34,9 @@ static enum fault_kind kind_of(unsigned code, uint64_t bad_address) {
 }
 
 /*
- * An access by spate_board.h that no device answered: LW, LD, SW or SD without an offset, not in a delay slot. Reads
- * give all ones. Only the bus gives this exception: wild pointers lead to other faults.
+ * Is this an access by spate_board.h that no device answered: LW, LD, SW or SD without an offset, not in a delay slot?
+ * A read then returns all ones. Only the bus causes this exception; an access through a bad pointer causes other
+ * faults.
  */
 static bool is_survived(uint32_t cause, uint32_t instruction, uint64_t registers[32]) {
   if ((cause >> 2 & 0x1f) != DATA_BUS_ERROR || (cause & DELAY_SLOT)) return false;
@@ -44,7 +45,7 @@ static bool is_survived(uint32_t cause, uint32_t instruction, uint64_t registers
   case 0x8c000000u:
   case 0xdc000000u: *target = UINT64_MAX; return true; /* LW extends the sign */
   case 0xac000000u:
-  case 0xfc000000u: return true; /* a write goes nowhere */
+  case 0xfc000000u: return true; /* a write is dropped */
   default: return false;
   }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are on QEMU's Boston board, and how this port divides its memory. See README.md. */
+/* The addresses of QEMU's Boston board, and how this port divides its memory. See README.md. */
 #ifndef SPATE_PORTS_MACHINE_H
 #define SPATE_PORTS_MACHINE_H
 
@@ -10,7 +10,7 @@
 #define XKPHYS_NOT_CACHED 0x9000000000000000
 
 #define MACHINE_UART (KSEG1 + 0x17ffe000)
-/* No device has it. */
+/* No device is there. */
 #define MACHINE_ABSENT_REGISTER (KSEG1 + 0x15000000)
 
 /* The third of the board's Xilinx bridges: the only one whose link is up. */
@@ -19,7 +19,7 @@
 #define MACHINE_BRIDGE_WINDOW       0x16000000 /* on the bus */
 #define MACHINE_BRIDGE_WINDOW_BYTES 0x00100000
 
-/* Physical addresses. The first 256 MiB of RAM show at 0 and at 0x80000000. */
+/* Physical addresses. The first 256 MiB of RAM appear at 0 and at 0x80000000. */
 #define MACHINE_IMAGE        0x00100000 /* up to 2 MiB: see link.ld */
 #define MACHINE_QUEUE        0x01000000
 #define MACHINE_QUEUE_BYTES  0x01000000

@@ -2,8 +2,8 @@
 /*
  * The library's port for QEMU's MIPS Boston board (I6400, 64-bit, little endian).
  *
- * Devices are taken for not coherent: queue memory is used through kseg1 and the ring through uncached xkphys, so that
- * no line of either is ever in a cache.
+ * Devices are assumed not to be coherent: queue memory is accessed through kseg1 and the ring through uncached xkphys,
+ * so that no line of either is ever in a cache.
  */
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
@@ -18,9 +18,9 @@ extern "C" {
 #define BOARD_CACHE_LINE_BYTES 64u
 
 /*
- * Registers are reached through uncached segments: no merging, in program order. Each access is one instruction of one
- * form, never in a branch's delay slot, so that fault.c can tell what it was where no device answers: a read then gives
- * all ones, and a write goes nowhere.
+ * Registers are accessed through uncached segments: no merging, in program order. Each access is one instruction of a
+ * fixed form, never in a branch's delay slot, so that fault.c can decode it if no device answers: a read then returns
+ * all ones, and a write is dropped.
  */
 #define BOARD_ACCESS(instruction) ".set push\n.set noreorder\n" instruction "\n.set pop"
 
@@ -44,7 +44,7 @@ static inline void spate_port_write64(uintptr_t address, uint64_t value) {
   __asm__ volatile(BOARD_ACCESS("sd %0, 0(%1)")::"r"(value), "r"(address) : "memory");
 }
 
-/* SYNC 0: all loads and stores, cached or not. The lighter kinds say nothing about uncached ones. */
+/* SYNC 0 orders all loads and stores, cached or not. The lighter kinds need not order uncached ones. */
 static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("sync" ::: "memory"); }
 static inline void spate_port_dma_read_barrier(void) { __asm__ volatile("sync" ::: "memory"); }
 
@@ -72,8 +72,8 @@ static inline uint64_t spate_port_dma_address(const volatile void *memory) {
   return address >> 62 == 2 ? address & 0x07ffffffffffffff : address & 0x1fffffff;
 }
 
-/* Count has 32 bits and goes round every 8.6 s: the high half is kept here. Right as long as somebody asks that often,
- * and everything that waits does. */
+/* Count has 32 bits and wraps every 8.6 s; the upper half is kept here. It is right as long as the clock is read more
+ * often than that, and every wait does so. */
 extern uint64_t board_ticks_last;
 
 static inline uint64_t spate_port_ticks(void) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the boot code that QEMU makes for -kernel to board_start(), with caches and a guarded stack. */
+/* From the boot code that QEMU generates for -kernel to board_start(), with caches and a guarded stack. */
 #include "machine.h"
 
 .set noreorder
 .set noat
 
-/* Registers $26 and $27 are the handler's own. */
+/* Registers $26 and $27 are reserved for the handler. */
 .section .text.vectors, "ax"
 fault_vectors:
 .irp offset, 0x000, 0x080, 0x100, 0x180, 0x200 /* TLB refill, 64-bit refill, cache error, all others, interrupt */
@@ -29,7 +29,7 @@ _start:
   mtc0 $8, $16
   ehb
 
-  /* Forget all mappings; each entry gets an address of its own, which the architecture wants. */
+  /* Clears all TLB entries. Each gets its own address, as the architecture requires. */
   mfc0 $8, $16, 1
   srl $8, $8, 25
   andi $8, $8, 0x3f /* highest entry */
@@ -82,7 +82,7 @@ _start:
   nop
 
 .text
-/* Unified Hosting Interface: the operation in $25, its arguments from $4, the answer in $2. */
+/* Unified Hosting Interface: the operation in $25, its arguments from $4 on, the result in $2. */
 .global hosting_call
 hosting_call:
   move $25, $4
@@ -93,8 +93,8 @@ hosting_call:
   jr $31
   nop
 
-/* On another stack, as this one may be what went wrong. fault_taken() gets all registers as they were, and returns where
- * to go on, with what it made of them, if that is possible at all. */
+/* Uses another stack, because this one may be the cause. fault_taken() gets all registers as they were. If the run can
+ * continue, it returns the address to continue at, with changed registers. */
 fault_entry:
   move $27, $29
   dla $29, __fault_stack_end - 256

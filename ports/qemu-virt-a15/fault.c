@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an AArch32 exception means (Arm ARM v7 B3.13, fault status encodings of short descriptors). */
+/* The meaning of an AArch32 exception (Arm ARM v7 B3.13, fault status encodings of short descriptors). */
 #include "../common/fault.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@ extern uint8_t __guard_start[], __guard_end[];
 
 enum { VECTOR_UNDEFINED = 1, VECTOR_SUPERVISOR = 2, VECTOR_PREFETCH = 3, VECTOR_DATA = 4 };
 
-#define PC 13u /* behind r0 to r12 */
+#define PC 13u /* after r0 to r12 */
 
 bool fault_is_survived(uint32_t registers[PC + 1u]);
 __attribute__((noreturn)) void fault_taken(uint32_t vector, uint32_t pc, uint32_t lr, uint32_t sp);
@@ -28,18 +28,16 @@ static enum fault_kind abort_kind(uint32_t status) {
   }
 }
 
-/*
- * An access by spate_board.h that no device answered: LDR or STR without an offset. Reads give all ones. Only the bus
- * gives external aborts: wild pointers lead to other faults.
- */
-__attribute__((target("general-regs-only"))) /* the others are not saved */
+/* Is this an access by spate_board.h that no device answered: LDR or STR without an offset? A read then returns all
+ * ones. Only the bus causes external aborts; an access through a bad pointer causes other faults. */
+__attribute__((target("general-regs-only"))) /* the other registers are not saved */
 bool fault_is_survived(uint32_t registers[PC + 1u]) {
   uint32_t status;
   __asm__ volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(status));
   if (abort_kind(status) != FAULT_BUS) return false;
   const uint32_t instruction = *(const uint32_t *)registers[PC];
   const uint32_t target = instruction >> 12 & 0xf;
-  const uint32_t form = instruction & 0x0ff00fffu; /* under any condition, from any base */
+  const uint32_t form = instruction & 0x0ff00fffu; /* with any condition, any base */
   if (form == 0x05900000u && target < PC) registers[target] = UINT32_MAX;
   return form == 0x05800000u || (form == 0x05900000u && target < PC);
 }

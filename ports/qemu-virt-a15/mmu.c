@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page tables (Arm ARM v7 B3.5, short descriptors): everything at its own address, small pages for the image,
- * sections of 1 MiB for the rest. What is not listed is not mapped: address 0, the guard below the stack, other RAM.
- * Why the ring is not cached: see ports/qemu-virt/mmu.c.
+ * The page tables (Arm ARM v7 B3.5, short descriptors). Everything is mapped at its own address: small pages for the
+ * image, sections of 1 MiB for the rest. What is not listed is not mapped: address 0, the guard below the stack, other
+ * RAM. ports/qemu-virt/mmu.c says why the ring is not cached.
  */
 #include "machine.h"
 #include <stddef.h>

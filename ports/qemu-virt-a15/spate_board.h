@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's port for QEMU's `virt` machine with a Cortex-A15, which stands in for a Zynq-7000's width.
+ * The library's port for QEMU's `virt` machine with a Cortex-A15, which is as wide as a Zynq-7000.
  *
  * As in ports/qemu-virt, nothing relies on QEMU's devices being coherent: queue memory and ring are mapped Normal
  * non-cacheable, ordinary memory is cleaned and invalidated by line.
@@ -19,11 +19,11 @@ extern "C" {
 
 /*
  * Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early answer to a write. Each
- * access is one instruction of one form, so that fault.c can tell what it was where no device answers: a read then
- * gives all ones, and a write goes nowhere.
+ * access is one instruction of a fixed form, so that fault.c can decode it if no device answers: a read then returns
+ * all ones, and a write is dropped.
  */
 static inline uint32_t spate_port_read32(uintptr_t address) {
-  register uint32_t value __asm__("r3"); /* not r14, which the abort's handler has not got */
+  register uint32_t value __asm__("r3"); /* not r14, which the abort handler does not save */
   __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(address) : "memory");
   return value;
 }
@@ -46,7 +46,7 @@ static inline void spate_port_write64(uintptr_t address, uint64_t value) {
 static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("dmb oshst" ::: "memory"); }
 static inline void spate_port_dma_read_barrier(void) { __asm__ volatile("dmb osh" ::: "memory"); }
 
-/* By virtual address to the point of coherency: DCCMVAC, DCIMVAC. DSB and not DMB: only it waits for them. */
+/* By virtual address to the point of coherency: DCCMVAC, DCIMVAC. DSB instead of DMB: only DSB waits for them. */
 static inline void spate_port_cache_clean(const void *start, size_t bytes) {
   uintptr_t end = (uintptr_t)start + bytes;
   for (uintptr_t line = (uintptr_t)start & ~(uintptr_t)(BOARD_CACHE_LINE_BYTES - 1); line < end;
@@ -63,7 +63,7 @@ static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
   __asm__ volatile("dsb osh" ::: "memory");
 }
 
-/* Everything is mapped where it is, and there is no IOMMU. */
+/* Physical and virtual addresses are the same, and there is no IOMMU. */
 static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
 
 /* The generic timer: CNTVCT and CNTFRQ. */

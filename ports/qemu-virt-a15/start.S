@@ -11,7 +11,7 @@
 .global _start
 _start:
   cpsid aif
-  cps #0x17 /* data aborts may be survived, on a stack of their own: in front of that of those which are not */
+  cps #0x17 /* data aborts that may be survived have their own stack, before that of the other faults */
   ldr sp, =__fault_stack_end - 8192
   cps #0x13
   ldr sp, =__stack_end
@@ -74,8 +74,8 @@ __aeabi_ldiv0:
 __aeabi_idiv0:
   udf #0
 
-/* Every exception but a survived data abort ends the run, so registers need not survive: r0, r1, r2 and r3 become what
- * fault_taken() reports. The stack may be what went wrong: another one is used. */
+/* Every exception but a survived data abort ends the run, so registers need not be preserved: r0, r1, r2 and r3 become
+ * what fault_taken() reports. The handler uses another stack, because the stack may be the cause. */
 .macro vector number, return_offset
 vector_\number:
   sub r1, lr, #\return_offset
@@ -100,7 +100,7 @@ fault_vectors:
   vector 6, 4 /* IRQ */
   vector 7, 4 /* FIQ */
 
-/* Data abort: registers r0 to r12 and the address of the instruction, for fault_is_survived() to look at and change. */
+/* Data abort: saves registers r0 to r12 and the instruction's address, for fault_is_survived() to read and change. */
 vector_4:
   sub lr, lr, #8
   push {r0-r12, lr}

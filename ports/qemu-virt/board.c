@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QEMU's `virt` machine as ports/board.h wants it; machine.h says which CPU's. */
+/* ports/board.h for QEMU's `virt` machine. machine.h selects the CPU. */
 #include "../bare.h"
 
 #include "../common/calendar.h"
 #include "../common/semihosting.h"
-#include <machine.h> /* by the include path: the board's, not this folder's */
+#include <machine.h> /* found by the include path: the board's own, not this folder's */
 #include <spate/port.h>
 
 /* PL011 */
@@ -35,7 +35,7 @@ const char *board_name(void) { return MACHINE_NAME; }
 
 uintptr_t board_absent_register(void) { return MACHINE_ABSENT_REGISTER; }
 
-/* The machine starts with its devices out of reset. */
+/* The machine starts with its devices out of reset, so there is nothing to release. */
 enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_ecam_config config = {
       .config_base = MACHINE_ECAM_ADDRESS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an AArch64 exception means (Arm ARM D13.2.37, ESR_EL1). */
+/* The meaning of an AArch64 exception (Arm ARM D13.2.37, ESR_EL1). */
 #include "../common/fault.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ uint64_t fault_taken(uint64_t vector, uint64_t esr, uint64_t far, uint64_t elr, 
 
 #define SYNCHRONOUS    4u /* vector: from this exception level, with its own stack pointer */
 #define DATA_ABORT     0x25u
-#define EXTERNAL_ABORT 0x10u /* by the bus; not on a table walk */
+#define EXTERNAL_ABORT 0x10u /* from the bus; not on a table walk */
 #define LINK           30u
 #define STACK          31u
 
@@ -47,8 +47,9 @@ static enum fault_kind kind_of(unsigned vector, uint32_t esr) {
 }
 
 /*
- * An access by spate_board.h that no device answered: LDR or STR of 32 or 64 bits, without an offset. Reads give all
- * ones; a 32-bit load clears the upper half. Only the bus gives external aborts: wild pointers lead to other faults.
+ * Is this an access by spate_board.h that no device answered: LDR or STR of 32 or 64 bits, without an offset? A read
+ * then returns all ones; a 32-bit load clears the upper half. Only the bus causes external aborts; an access through a
+ * bad pointer causes other faults.
  */
 static bool is_survived(uint64_t vector, uint32_t esr, uint32_t instruction, uint64_t registers[32]) {
   if (vector != SYNCHRONOUS || esr >> 26 != DATA_ABORT || (esr & 0x3f) != EXTERNAL_ABORT) return false;
@@ -57,7 +58,7 @@ static bool is_survived(uint64_t vector, uint32_t esr, uint32_t instruction, uin
   case 0xb9400000u: *target = UINT32_MAX; return true;
   case 0xf9400000u: *target = UINT64_MAX; return true;
   case 0xb9000000u:
-  case 0xf9000000u: return true; /* a write goes nowhere */
+  case 0xf9000000u: return true; /* a write is dropped */
   default: return false;
   }
 }

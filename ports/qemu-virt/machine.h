@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are on QEMU's `virt` machine, and how this board divides its memory. See README.md. */
+/* The addresses of QEMU's `virt` machine, and how this board divides its memory. See README.md. */
 #ifndef SPATE_PORTS_MACHINE_H
 #define SPATE_PORTS_MACHINE_H
 
@@ -7,7 +7,7 @@
 
 #define MACHINE_UART_ADDRESS 0x09000000u
 #define MACHINE_RTC_ADDRESS  0x09010000u
-/* Mapped as registers are, and no device has it. */
+/* Mapped like registers, but no device is there. */
 #define MACHINE_ABSENT_REGISTER 0x090f0000u
 
 #define MACHINE_ECAM_ADDRESS 0x4010000000u
@@ -20,7 +20,7 @@
 
 #define MACHINE_RAM_ADDRESS 0x40000000u
 
-/* The image has the first 2 MiB from 0x40200000: see link.ld. All borders are multiples of 2 MiB. */
+/* The image takes the first 2 MiB from 0x40200000 on: see link.ld. All boundaries are multiples of 2 MiB. */
 #define MACHINE_IMAGE_ADDRESS  0x40200000u
 #define MACHINE_QUEUE_ADDRESS  0x41000000u
 #define MACHINE_QUEUE_BYTES    0x01000000u

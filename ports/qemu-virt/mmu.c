@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page tables (Arm ARM D5.3, 4 KiB granule): everything at its own address, pages for the image, blocks of 2 MiB
- * and 1 GiB for the rest. What is not listed is not mapped: address 0, the guard below the stack, all other RAM.
+ * The page tables (Arm ARM D5.3, 4 KiB granule). Everything is mapped at its own address: pages for the image, blocks
+ * of 2 MiB and 1 GiB for the rest. What is not listed is not mapped: address 0, the guard below the stack, all other
+ * RAM.
  *
- * The ring is non-cacheable although a cached one would be faster to fill by hand: on hardware the logic fills it and
- * the drive empties it, and where a CPU does touch it (here it plays the sensor) no line can be stale, whatever the
- * application forgets.
+ * The ring is non-cacheable, although the processor could fill a cached ring faster. On hardware, logic fills it and
+ * the drive empties it. If a CPU accesses it (here it plays the sensor), no line can be stale, even if the application
+ * forgets cache maintenance.
  */
 #include "machine.h"
 #include <stddef.h>

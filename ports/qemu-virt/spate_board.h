@@ -2,7 +2,7 @@
 /*
  * The library's port for QEMU's `virt` machine with a Cortex-A53.
  *
- * QEMU's devices are coherent with its CPUs. Nothing here relies on that: queue memory and ring are mapped Normal
+ * QEMU's devices are coherent with its CPUs, but nothing here relies on that: queue memory and ring are mapped Normal
  * non-cacheable, ordinary memory is cleaned and invalidated by line, and every barrier is what a Zynq UltraScale+
  * without coherent ports needs.
  */
@@ -20,8 +20,8 @@ extern "C" {
 
 /*
  * Registers are mapped Device-nGnRnE: no merging, no reordering among themselves, no early answer to a write. Each
- * access is one instruction of one form, so that fault.c can tell what it was where no device answers: a read then
- * gives all ones, and a write goes nowhere.
+ * access is one instruction of a fixed form, so that fault.c can decode it if no device answers: a read then returns
+ * all ones, and a write is dropped.
  */
 static inline uint32_t spate_port_read32(uintptr_t address) {
   uint32_t value;
@@ -47,7 +47,7 @@ static inline void spate_port_write64(uintptr_t address, uint64_t value) {
 static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("dmb oshst" ::: "memory"); }
 static inline void spate_port_dma_read_barrier(void) { __asm__ volatile("dmb oshld" ::: "memory"); }
 
-/* DSB and not DMB: only it waits for cache maintenance. */
+/* DSB instead of DMB: only DSB waits for cache maintenance. */
 static inline void spate_port_cache_clean(const void *start, size_t bytes) {
   uintptr_t end = (uintptr_t)start + bytes;
   for (uintptr_t line = (uintptr_t)start & ~(uintptr_t)(BOARD_CACHE_LINE_BYTES - 1); line < end;
@@ -64,7 +64,7 @@ static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
   __asm__ volatile("dsb osh" ::: "memory");
 }
 
-/* Everything is mapped where it is, and there is no IOMMU. */
+/* Physical and virtual addresses are the same, and there is no IOMMU. */
 static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
 
 static inline uint64_t spate_port_ticks(void) {

@@ -47,8 +47,8 @@ semihosting_call:
   hlt #0xf000
   ret
 
-/* The stack may be what went wrong: another one is used. fault_taken() gets all registers as they were, and returns where
- * to go on, with what it made of them, if that is possible at all. */
+/* The fault handler uses another stack, because the stack may be the cause. fault_taken() gets all registers as they
+ * were. If the run can continue, it returns the address to continue at, with changed registers. */
 .macro vector number
 .balign 128
   msr tpidr_el1, x0
@@ -87,7 +87,7 @@ fault_entry:
   stp x26, x27, [sp, #208]
   stp x28, x29, [sp, #224]
   mrs x1, tpidr_el0
-  stp x30, x1, [sp, #240] /* the place of x31 has the stack pointer */
+  stp x30, x1, [sp, #240] /* the slot of x31 holds the stack pointer */
   mrs x1, esr_el1
   mrs x2, far_el1
   mrs x3, elr_el1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Hand a stream to `spate record TARGET PATH --from ring:NAME` without a copy: the slots of a ring in shared memory are NumPy
-arrays, and the recorder writes them to the drive from where they are.
+Hand a stream to `spate record TARGET PATH --from ring:NAME` without a copy. The slots of a ring in shared memory are NumPy
+arrays, and the recorder writes them to the drive straight from that memory.
 
     with spate_ring.Ring("camera", slot_bytes=1 << 20, slots=64) as ring:
         while running:
@@ -12,9 +12,9 @@ arrays, and the recorder writes them to the drive from where they are.
                 camera.read_into(frame)
                 ring.publish(frame_bytes)
 
-Data that are elsewhere already are copied in with ring.write(array). The library libspate-ring has to be installed where
-the system's loader finds it (/usr/local/lib after `make install` and ldconfig, or LD_LIBRARY_PATH). Errors are RingError,
-an OSError whose errno is that of spate/ring.h.
+ring.write(array) copies data that already lie in other memory. The library libspate-ring has to be installed where the
+system's loader finds it (/usr/local/lib after `make install` and ldconfig, or LD_LIBRARY_PATH). Errors raise RingError, an
+OSError with the errno values of spate/ring.h.
 """
 
 import errno
@@ -26,7 +26,7 @@ import numpy
 __all__ = ["Ring", "RingError"]
 
 LIBRARY = "libspate-ring.so.0"
-# As in spate/ring.h: tests/linux/test_ring_python.py compares them.
+# The same as in spate/ring.h; tests/linux/test_ring_python.py compares the two.
 DECLARATIONS = """
 struct spate_ring_counts {
   uint32_t slot_bytes, slots;
@@ -64,22 +64,21 @@ def _check(number: int) -> None:
 
 
 def _timeout_ms(timeout_s: float | None) -> int:
-    """None waits for good."""
+    """None waits without limit."""
     return -1 if timeout_s is None else round(timeout_s * 1000)
 
 
 class Ring:
-    """A ring of slots that a recorder takes, made anew. `name` is that of shared memory, or the absolute path of a file or
-    a device that is there already. Sizes are powers of two: slots of 64 KiB to 4 MiB, 2 to 65536 of them. One thread at a
-    time uses a ring.
+    """A new ring of slots for a recorder. `name` is a name of shared memory, or the absolute path of an existing file or
+    device. Sizes are powers of two: 2 to 65536 slots of 64 KiB to 4 MiB. Only one thread may use a ring at a time.
 
-    Leaving a `with` block ends the ring, and the recorder closes its file. When an exception leaves it, the ring is only
-    closed, and the recorder says that its producer went away."""
+    Leaving a `with` block ends the ring, and the recorder closes its file. If an exception leaves the block, the ring is
+    closed without an end, and the recorder reports that its producer went away."""
 
     def __init__(self, name: str | os.PathLike, slot_bytes: int = 1 << 20, slots: int = 64):
         made = _ffi.new("struct spate_ring **")
         _check(_library.spate_ring_create(made, os.fsencode(name), slot_bytes, slots))
-        # The memory goes with the last of this object and the arrays from claim().
+        # The memory is unmapped when neither this object nor an array from claim() refers to it any more.
         self._ring = _ffi.gc(made[0], _library.spate_ring_close)
         self.slot_bytes = slot_bytes
         self.slots = slots
@@ -98,26 +97,26 @@ class Ring:
         return self._ring
 
     def claim(self, timeout_s: float | None = 0, dtype=numpy.uint8) -> numpy.ndarray | None:
-        """The next free slot as an array, to be filled and then published. None: every slot was full for that long; with
-        a timeout of None it waits for good. After publish() the array's memory is the recorder's."""
+        """Returns the next free slot as an array, to be filled and then published. Returns None if every slot stayed full
+        for `timeout_s`; a timeout of None waits without limit. After publish() the memory belongs to the recorder."""
         ring = self._open()
         slot = _library.spate_ring_claim(ring, _timeout_ms(timeout_s))
         if slot == _ffi.NULL:
             if _ffi.errno == errno.EAGAIN:
                 return None
             raise RingError(_ffi.errno)
-        # A pointer that keeps the ring's memory where it is, as long as an array looks at it.
+        # This pointer keeps the ring's memory mapped as long as an array refers to it.
         kept = _ffi.gc(slot, lambda _, ring=ring: None)
         return numpy.frombuffer(_ffi.buffer(kept, self.slot_bytes), dtype)
 
     def publish(self, bytes: int | None = None) -> None:
-        """Hands the claimed slot over, with so many bytes in it; None: all. Only the last slot may have a number that is
-        not a multiple of 4096."""
+        """Hands the claimed slot to the recorder, with `bytes` in it; None: the whole slot. Only the last slot may have a
+        length that is not a multiple of 4096."""
         _check(_library.spate_ring_publish(self._open(), self.slot_bytes if bytes is None else bytes))
 
     def write(self, data, timeout_s: float | None = 0) -> bool:
-        """Copies contiguous data (an array, bytes, anything with a buffer) behind what was written before. False: there
-        was no room for all of it in this time, none of it is in the ring, and it is counted as lost."""
+        """Appends a copy of contiguous data (an array, bytes, anything with a buffer). Returns False if there was not
+        enough room in this time: then nothing was copied, and the data are counted as lost."""
         view = _ffi.from_buffer(data)
         number = _library.spate_ring_write(self._open(), view, len(view), _timeout_ms(timeout_s))
         if number == errno.EAGAIN:
@@ -126,11 +125,11 @@ class Ring:
         return True
 
     def lost(self, bytes: int) -> None:
-        """The source had so many bytes for which there was no slot. The recorder reports them."""
+        """Counts bytes that the source lost because no slot was free. The recorder reports them."""
         _library.spate_ring_lost(self._open(), bytes)
 
     def end(self) -> None:
-        """Nothing will follow: the recorder closes the file once it has written what was published."""
+        """Ends the stream: the recorder closes the file once it has written all published slots."""
         _library.spate_ring_end(self._open())
 
     def close(self) -> None:
@@ -152,7 +151,7 @@ class Ring:
 
     @property
     def released(self) -> int:
-        """Of these, slots that the recorder has written."""
+        """Slots that the recorder has written."""
         return self._count().released
 
     @property

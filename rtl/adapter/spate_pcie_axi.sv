@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adapter for an AXI-PCIe bridge in root port mode (XDMA, AXI PCIe, PolarFire, …): its master port reads and
-// writes the windows, its slave port reaches the drive's BAR, its AXI4-Lite control port the configuration spaces.
+// Adapter for an AXI-PCIe bridge in root port mode (XDMA, AXI PCIe, PolarFire, …). Its master port reads and writes the
+// windows, its slave port leads to the drive's BAR, its AXI4-Lite control port to the configuration spaces.
 //
-// Guarantee: every access of the bridge's master is answered OKAY, in order, whatever the core does; all AXI handshake
-// rules are kept, also when the bridge's clock stops or its reset comes in mid burst: then what the core was doing ends
-// with an error, and what the bridge was doing is forgotten. No combinational path from one AXI channel to another, and
-// none through the adapter.
+// Guarantee: every access of the bridge's master is answered OKAY, in order, whatever the core does. All AXI handshake
+// rules are kept, even when the bridge's clock stops or its reset comes in mid burst: the core's accesses then end with
+// an error, and the bridge's accesses are dropped. No combinational path from one AXI channel to another, and none
+// through the adapter.
 //
-// What happens when, and to whom:
-//   bridge's reset    The adapter isolates: link_up_o falls, requests end with an error at once, the core's target side
-//                     sees what stands there finished and nothing new. It needs no clock of the bridge for that. When
-//                     the bridge is out of reset, with its clock, both ends are empty and go on.
-//   its clock stops   Seen after about 256 cycles: link_up_o falls, requests end with an error at once. Accesses that
-//                     the bridge had begun stand still, and go on with the clock if no reset comes with it.
-//   adapter_reset_i   Requests end with an error at once; what they had begun at the bridge is ended by the rules and
-//                     its answer dropped. Accesses of the bridge that come to the core meanwhile are shown as strays.
-//   rst_ni            As the bridge's reset, but the bridge is not told: reset it too, or only when quiet_o is high.
-// A bridge that never answers a request holds up the next one until its reset; spate_mmio's deadline ends the wait.
-// quiet_o: no access of the bridge's master is in the adapter, as far as its clock has told.
+// Effects of resets and of a stopped clock:
+//   bridge's reset    The adapter isolates the two sides: link_up_o falls, requests end with an error at once. The
+//                     core's target side finishes what it was shown and sees nothing new. None of this needs the
+//                     bridge's clock. When the bridge is out of reset and its clock runs, both sides are cleared and go on.
+//   its clock stops   Detected after about 256 cycles: link_up_o falls, requests end with an error at once. Accesses
+//                     that the bridge had begun wait, and go on with the clock if no reset comes with it.
+//   adapter_reset_i   Requests end with an error at once. Their transactions at the bridge are finished by the rules
+//                     and the responses dropped. Accesses of the bridge that reach the core meanwhile are shown as strays.
+//   rst_ni            Like the bridge's reset, but the bridge does not see it: reset it too, or wait for quiet_o.
+// If the bridge never answers a request, the next one waits until the bridge is reset; spate_mmio's deadline ends the
+// wait. quiet_o: no access of the bridge's master is in the adapter, as far as its clock has reported.
 //
-// Crossings carry WindowBits of an address and whether it was outside, and are in spate_cdc_fifo's LUTRAM.
+// Clock crossings carry WindowBits of an address and whether it was outside. They are in spate_cdc_fifo's LUTRAM.
 module spate_pcie_axi
   import spate_pkg::*;
 #(
@@ -28,11 +28,11 @@ module spate_pcie_axi
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,
     parameter int unsigned WindowBits = 21,  // the aperture is 2^WindowBits bytes
-    parameter logic [63:0] WindowBase = 64'h0,  // as the bridge's master shows addresses; a multiple of the aperture
-    // Where the bridge's slave port maps the bus address of BAR 0; the BAR must not cross a multiple of 4 GiB there.
+    parameter logic [63:0] WindowBase = 64'h0,  // as the bridge's master shows it; a multiple of the aperture's size
+    // Where the bridge's slave port maps the bus address of BAR 0. The BAR must not cross a multiple of 4 GiB there.
     parameter logic [63:0] BarAxiBase = 64'h0,
     parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,  // bus 1 in the control port (ECAM)
-    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port itself
+    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port's own, in the same port
 ) (
     // The core's side, in its free-running clock.
     input  logic clk_i,
@@ -201,7 +201,7 @@ module spate_pcie_axi
       .b_clear_o(axi_clear)
   );
 
-  // Nothing is shown to the bridge in its reset, not even to the first edge of a clock that comes back.
+  // During its reset the bridge is shown nothing, not even at the first edge of a clock that returns.
   assign axi_run = axi_up && axi_rst_n;
 
   always_ff @(posedge clk_i) link_up_o <= rst_ni && run && !stopped && linked;
@@ -311,7 +311,7 @@ module spate_pcie_axi
   logic b_valid, b_ready, b_empty, b_out_valid;
   logic [IdWidth-1:0] b_id;
 
-  // Its length is left out: WLAST says where a burst ends.
+  // AWLEN is not needed: WLAST marks the end of a burst.
   spate_cdc_fifo #(
       .Width(IdWidth + 1 + WindowBits + 3 + 1),
       .Depth(AddressDepth)
@@ -413,7 +413,7 @@ module spate_pcie_axi
   assign s_axi_bvalid_o = b_out_valid && axi_run;
   assign s_axi_bresp_o = 2'b00;
 
-  // What waits in the crossings while they do not run will be forgotten.
+  // Accesses in the crossings are dropped while the crossings do not run.
   always_ff @(posedge clk_i) begin
     quiet_o <= read_idle && write_idle && (!run || (!ar_valid && !aw_valid && !w_valid && r_empty && b_empty));
   end

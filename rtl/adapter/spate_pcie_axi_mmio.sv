@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registers and configuration space through an AXI-PCIe bridge: one access at a time, of 4 bytes, to the bridge's slave
-// (SpaceBar) or control port (the other spaces). Requests are held in the core's clock and answers in the bridge's; only
-// a toggle crosses each way, and what it announces does not change until it is answered.
+// Registers and configuration space through an AXI-PCIe bridge: one access of 4 bytes at a time, to the bridge's slave
+// (SpaceBar) or control port (the other spaces). Requests are registers in the core's clock, responses in the bridge's.
+// Only a toggle crosses each way; the values that it announces are stable until it is answered.
 //
-// Guarantee: one response for each request taken, as long as the bridge answers, or when `broken` is high: then with an
-// error. An access that the bridge had begun by then is ended by the rules and its answer dropped; the next one waits
-// for that. Nothing else waits for a bridge that does not answer.
+// Guarantee: one response for each request taken, provided that the bridge answers or `broken` is high: then the
+// response is an error. A transaction that the bridge had begun by then is finished by the rules and its response
+// dropped; the next request waits for that. Nothing else waits for a bridge that does not answer.
 module spate_pcie_axi_mmio
   import spate_pkg::*;
 #(
@@ -74,15 +74,15 @@ module spate_pcie_axi_mmio
 
   // ---- the core's clock ----
 
-  // What is with the bridge. It stays while `flight` is high.
+  // The access at the bridge. Stable while `flight` is high.
   logic bar_q, write_q;
   logic [31:0] address_q, data_q, base;
-  logic ask_q, answered, flight;  // toggles: unequal while the bridge has the access
+  logic ask_q, answered, flight;  // toggles: they differ while the bridge has the access
   logic answer_q;
   logic answer_error_q;
   logic [31:0] answer_data_q;
 
-  logic waiting_q, launched_q, id_q;  // the core waits for a response; it was handed to the bridge; its id
+  logic waiting_q, launched_q, id_q;  // the core waits for a response; the bridge was given the access; its identifier
   logic take, respond;
 
   spate_cdc_bit u_answered (
@@ -114,7 +114,7 @@ module spate_pcie_axi_mmio
     end
   end
 
-  // The toggle keeps what it is in a reset of the core, and is cleared together with its other end.
+  // A reset of the core leaves the toggle unchanged. It is cleared together with its other end.
   always_ff @(posedge clk_i) begin
     if (clear_i) ask_q <= 1'b0;
     else if (take && !broken_i) ask_q <= !ask_q;
@@ -141,7 +141,7 @@ module spate_pcie_axi_mmio
   // ---- the bridge's clock ----
 
   logic asked, begin_access, end_access, busy_q;
-  logic aw_q, w_q, ar_q;  // still to be taken
+  logic aw_q, w_q, ar_q;  // not taken yet
   logic to_bar, to_control;
   logic [1:0] b_resp, r_resp;
   logic [31:0] lane_data;

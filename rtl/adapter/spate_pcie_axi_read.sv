@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The read half of spate_pcie_axi in the core's clock: AXI read addresses, as they come out of their crossing, become
-// requests to the core; the core's beats go into the crossing back. A burst of full beats is one request, so bursts
-// follow each other without a gap. The beats of narrow and of FIXED bursts are requests of one beat each. WRAP, which no
-// PCIe bridge issues, is answered like INCR.
+// The read half of spate_pcie_axi, in the core's clock. AXI read addresses from their clock crossing become requests to
+// the core; the core's beats go into the crossing back. A burst of full beats is one request, so bursts follow each
+// other without a gap. Each beat of a narrow or FIXED burst is a request of its own. WRAP, which no PCIe bridge issues,
+// is treated as INCR.
 //
 // Guarantee: for each address taken, len + 1 beats in order with its id, the last one marked. While `run` is low no new
-// request begins; one that stands stays until it is taken, and the beats that the core still owes are dropped.
+// request begins. A request that waits stays until it is taken, and the beats that the core still owes are dropped.
 module spate_pcie_axi_read
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned IdWidth = 4,
     parameter int unsigned WindowBits = 21,
-    parameter int unsigned RequestsMax = 16  // with the core at once: more than its pipeline is long
+    parameter int unsigned RequestsMax = 16  // in the core at once: more than its pipeline's length
 ) (
     input  logic clk_i,
     input  logic rst_ni,
     input  logic run_i,
-    input  logic drop_i,  // what begins now reads nothing: it is shown as a stray
-    output logic idle_o,  // nothing is with the core
+    input  logic drop_i,  // requests that begin now are shown as strays and read nothing
+    output logic idle_o,  // no request is in the core
 
     input  logic                  ar_valid_i,
     output logic                  ar_ready_o,
@@ -47,10 +47,10 @@ module spate_pcie_axi_read
 
   localparam logic [2:0] FullSize = 3'($clog2(DataWidth / 8));
 
-  // ---- addresses to requests ----
+  // ---- addresses become requests ----
 
   logic split;  // into requests of one beat
-  logic begun_q;  // some of them have gone out: `next_q` and `left_q` are valid
+  logic begun_q;  // some of them were issued: `next_q` and `left_q` are valid
   logic [7:0] left_q, left;  // beats after this one
   logic [11:0] next_q, position, step, after;  // a burst stays within 4 KiB
   logic load, final_request;
@@ -92,7 +92,7 @@ module spate_pcie_axi_read
     end
   end
 
-  // ---- what the core owes, and whose it is ----
+  // ---- beats that the core owes, and their bursts ----
 
   spate_fifo #(
       .Width(IdWidth + 1),

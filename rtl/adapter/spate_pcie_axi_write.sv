@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The write half of spate_pcie_axi in the core's clock: AXI write addresses and data, as they come out of their
-// crossings, become beats with an address each; the response goes into the crossing back when the core has taken the
-// burst's last beat. WLAST ends a burst. WRAP, which no PCIe bridge issues, is written like INCR.
+// The write half of spate_pcie_axi, in the core's clock. AXI write addresses and data from their clock crossings become
+// beats with an address each. The response goes into the crossing back when the core has taken the burst's last beat.
+// WLAST ends a burst. WRAP, which no PCIe bridge issues, is treated as INCR.
 //
-// Guarantee: each beat once, in order, aligned to the data width with its own strobes; one response with the id of each
-// burst. While `run` is low nothing new is shown; a beat that stands stays until it is taken, its burst is forgotten.
+// Guarantee: each beat once, in order, aligned to the data width, with its own strobes; one response with the id of
+// each burst. While `run` is low nothing new is shown. A beat that waits stays until it is taken; its burst is dropped.
 module spate_pcie_axi_write
   import spate_pkg::*;
 #(
@@ -16,8 +16,8 @@ module spate_pcie_axi_write
     input  logic clk_i,
     input  logic rst_ni,
     input  logic run_i,
-    input  logic drop_i,  // what is shown now is not to be written: it is shown as a stray
-    output logic idle_o,  // no beat stands
+    input  logic drop_i,  // beats shown now are strays and are not written
+    output logic idle_o,  // no beat waits to be taken
 
     input  logic                  aw_valid_i,
     output logic                  aw_ready_o,
@@ -54,7 +54,7 @@ module spate_pcie_axi_write
   assign step = 12'd1 << aw_size_i;
   assign after = aw_fixed_i ? position : (position & ~(step - 1'b1)) + step;
 
-  // Room for the response is asked for with each beat; only this half fills it, so it does not vanish again.
+  // Each beat checks that there is room for the response. Only this half uses that room, so it stays.
   assign write_valid_o = standing_q || (run_i && aw_valid_i && w_valid_i && b_ready_i);
   assign taken = write_valid_o && write_ready_i;
   assign drop = standing_q ? drop_q : drop_i;
@@ -78,7 +78,7 @@ module spate_pcie_axi_write
       begun_q <= 1'b0;
     end else begin
       standing_q <= write_valid_o && !write_ready_i;
-      // A beat that stands keeps its address until it is taken.
+      // A beat that waits keeps its address until it is taken.
       if (taken) begun_q <= run_i && !w_last_i;
       else if (!run_i && !standing_q) begun_q <= 1'b0;
     end

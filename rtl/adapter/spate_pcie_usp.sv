@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adapter straight to the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port: no bridge in between. The drive's
-// requests come on CQ and are completed on CC, register and configuration accesses go out on RQ and are answered on RC,
-// the root port's own configuration space is reached through the management port.
+// Adapter for the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port, without a bridge. The drive's requests
+// arrive on CQ and are completed on CC. Register and configuration accesses go out on RQ and are answered on RC. The
+// root port's own configuration space is accessed through the management port.
 //
-// The block is to be generated for: root port, dword-aligned streams of DataWidth without straddling, tags given by the
-// client, 8-bit tags, no parity. Messages are left to the block (they need no answer): INTx, error, LTR and power
-// management messages appear on its cfg_* outputs, which stay open; a message that comes on CQ all the same is counted as
-// a stray write. Maximum payload and maximum read request are written by the core, through the ports below.
+// Generate the block as: root port, dword-aligned streams of DataWidth without straddling, client-provided tags, 8-bit
+// tags, no parity. The block handles messages (they need no answer): INTx, error, LTR and power management messages
+// appear on its cfg_* outputs, which stay open. A message that does come on CQ is counted as a stray write. The core
+// writes the maximum payload and the maximum read request, through the ports below.
 //
 //    user clock                                       │ core's clock
 //    CQ ─▶ cq ─▶ writes ──────────────────────────────┼─▶ write_*
@@ -15,21 +15,21 @@
 //    CC ◀─ send ◀─────────────────────────────────────┼──────────────────────────────────┘
 //    RQ ◀─ mmio ◀─ RC, cfg_mgmt ◀─────────────────────┼── access ◀─ request_*
 //
-// Guarantee: every request that wants a completion gets all of it, once, whatever it is; a write that the block marks as
-// broken is not taken for data, nor is any after it in the same epoch of the window, and the link is shown as down, so
-// that the core begins again, in the other one. All handshakes of the block are kept, and a packet goes to it without
-// pauses. When its clock stops or its reset comes, accesses of the core end with an error, what the core still has to say
-// is dropped, and nothing reaches the core until both sides are clean. No combinational path from one stream to another,
-// nor from the core's clock to the block's. The core's clock is to be at least as fast as the block's for full rate;
-// nothing else depends on it.
+// Guarantee: every request that wants a completion gets all of it, once, whatever the request is. A write that the block
+// marks as broken is not used as data, and neither is any later write in the same epoch of the window; the link is
+// shown as down, so that the core starts over in the other epoch. All handshakes of the block are kept, and a packet
+// goes to it without pauses. When the block's clock stops or its reset comes, accesses of the core end with an error,
+// data of the core for the block are dropped, and nothing reaches the core until both sides are cleared. No
+// combinational path from one stream to another, nor from the core's clock to the block's. Full rate needs a core clock
+// at least as fast as the block's; nothing else does.
 module spate_pcie_usp
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams and of the core: 128 or 256
     parameter int unsigned WindowBits = 21,
-    parameter logic [63:0] WindowBase = 64'h0,  // bus address of the aperture, aligned to its size
-    parameter logic [63:0] BarBase = 64'h0,  // bus address that BAR 0 is given, aligned to its size
+    parameter logic [63:0] WindowBase = 64'h0,  // bus address of the aperture, a multiple of its size
+    parameter logic [63:0] BarBase = 64'h0,  // bus address assigned to BAR 0, a multiple of its size
     localparam int unsigned Lanes = DataWidth / 32,
     localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
@@ -37,7 +37,7 @@ module spate_pcie_usp
     input  logic clk_i,
     input  logic rst_ni,
     input  logic adapter_reset_i,
-    input  logic epoch_i,          // the core's: flips when all that the drive did before is void
+    input  logic epoch_i,          // the core's epoch: a flip voids all earlier accesses of the drive
     output logic quiet_o,
     output logic link_up_o,
 
@@ -114,7 +114,7 @@ module spate_pcie_usp
 
   localparam int unsigned BeatBits = WindowBits - LaneBits - 2;
   localparam int unsigned NonpostedMax = 32;
-  // Two of the largest packets: one fills while one leaves.
+  // Two packets of the largest size: one fills while the other leaves.
   localparam int unsigned WordsDepth = 1024 / (DataWidth / 8);
   localparam int unsigned MarksDepth = 16;
 
@@ -133,7 +133,7 @@ module spate_pcie_usp
 
   write_t user_write, write;
   logic user_write_valid, user_write_ready, write_valid, write_taken;
-  logic write_shown_q;  // shown to the core, it stays until it is taken
+  logic write_shown_q;  // once shown to the core, it stays until it is taken
   nonposted_t user_nonposted, nonposted;
   logic user_nonposted_valid, user_nonposted_ready, user_nonposted_done, nonposted_valid, nonposted_ready;
   logic user_cq_idle;
@@ -189,8 +189,8 @@ module spate_pcie_usp
       .out_data_o(write)
   );
 
-  // After a broken write nothing counts that the drive writes until the core has begun another epoch, a reset of the
-  // adapter or not: a completion would follow of a command whose data are not there.
+  // After a broken write, all writes of the drive are refused until the core has begun another epoch, whether or not
+  // the adapter is reset. Otherwise a completion could follow for a command whose data are missing.
   logic distrust_q, epoch_q;
 
   assign write_valid_o = write_valid && !write.broken && ((listen && !distrust_q) || write_shown_q);
@@ -318,7 +318,7 @@ module spate_pcie_usp
       .idle_o(cc_idle)
   );
 
-  // With nobody to hear them words are dropped, so that the core can say all that it was asked for.
+  // Words are dropped while the block does not run, so that the core can finish its responses.
   assign word_ready = !run || (words_ready && marks_ready);
 
   spate_cdc_fifo #(
@@ -341,7 +341,7 @@ module spate_pcie_usp
       .out_data_o(user_word)
   );
 
-  // A packet's mark follows its last word by a cycle, so that it is never seen before it.
+  // A packet's mark follows its last word by one cycle, so that it is never visible first.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) mark_q <= 1'b0;
     else mark_q <= run && ((word_valid && word.last && words_ready && marks_ready) || (mark_q && !marks_ready));

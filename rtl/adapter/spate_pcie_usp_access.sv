@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries the core's register and configuration accesses, one at a time, into the block's clock and their answers back.
-// What is carried stands still while a toggle says that it is there.
+// Carries the core's register and configuration accesses, one at a time, into the block's clock, and their responses
+// back. The values are stable while a toggle announces them.
 //
-// Guarantee: each access that was taken is answered once: with what the block's side says, or, as soon as the two sides
-// no longer talk, with an error. An answer to an access that ended so is dropped.
+// Guarantee: each access that was taken is answered once: with the result of the block's side or, as soon as the two
+// sides are separated, with an error. A result that arrives after such an error is dropped.
 module spate_pcie_usp_access
   import spate_pkg::*;
 (
@@ -19,7 +19,7 @@ module spate_pcie_usp_access
 
     input  logic          user_clk_i,
     input  logic          user_rst_ni,
-    output logic          user_start_o,    // a pulse; `request` stands until it is answered
+    output logic          user_start_o,    // a pulse; `request` is stable until it is answered
     output mmio_request_t user_request_o,
     input  logic          user_done_i,     // a pulse, with the result
     input  mmio_result_t  user_result_i
@@ -74,7 +74,7 @@ module spate_pcie_usp_access
     end else begin
       if (take) busy_q <= 1'b1;
       else if (response_valid_o) busy_q <= 1'b0;
-      // One that is taken while nobody listens is not asked at all.
+      // An access that is taken while the other side does not listen is not passed on.
       if (take && run_i) asked_q <= !asked_q;
     end
     answered_q <= answered;

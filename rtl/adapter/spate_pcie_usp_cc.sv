@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Composes completion packets for the block's completer completion stream: the descriptor in three dwords, the data right
-// behind it, moved from their lanes by address. What is not supported is answered with the status and, as the block wants
-// it for its log, with the request itself.
+// Composes completion packets for the block's completer completion stream: the descriptor in three dwords and the data
+// directly behind it, moved from the lanes of their address. The response to an unsupported request has the status and
+// a copy of the request, which the block wants for its log.
 //
-// Guarantee: for each packet told there are ceil((3 + dwords) / Lanes) words, the last one marked; the core's beats are
-// each used once, in order. A word a cycle, also from packet to packet, as long as data come; only a packet whose data
-// begin in the upper half of an eight-lane beat costs one cycle more.
+// Guarantee: each packet has ceil((3 + dwords) / Lanes) words, the last one marked. Each of the core's beats is used
+// once, in order. A word is sent in each cycle, also from packet to packet, as long as data come; only a packet whose
+// data begin in the upper half of an eight-lane beat takes one more cycle.
 module spate_pcie_usp_cc
   import spate_pcie_usp_pkg::*;
 #(
@@ -30,7 +30,7 @@ module spate_pcie_usp_cc
     output logic                 word_valid_o,
     input  logic                 word_ready_i,
     output logic [DataWidth-1:0] word_data_o,
-    output logic [ LaneBits-1:0] word_top_lane_o,  // the highest lane with something
+    output logic [ LaneBits-1:0] word_top_lane_o,  // the highest lane in use
     output logic                 word_last_o,
     output logic                 word_final_o,     // with `last`: the request is completed
 
@@ -39,16 +39,16 @@ module spate_pcie_usp_cc
 
   typedef enum logic [1:0] {
     StFirst,
-    StKept,  // a beat was kept, the first word is still to come
+    StKept,  // a beat was kept, the first word was not sent yet
     StRest
   } state_e;
 
   state_e state_q, state_d;
 
-  // ---- how much ----
+  // ---- number of words and beats ----
 
   logic [LaneBits-1:0] lane, amount;
-  logic behind;  // data begin past the lane that they go to: a beat has to be kept first
+  logic behind;  // data begin in a higher lane than their place in the packet: a beat must be kept first
   logic [7:0] words_first, words, words_q;  // still to be composed, this one included
   logic [7:0] beats_first, beats, beats_q;  // still to be taken
   logic [LaneBits-1:0] top_lane;
@@ -166,9 +166,9 @@ module spate_pcie_usp_cc
   assign idle_o = state_q == StFirst && !packet_valid_i && !word_valid_q;
 
 `ifdef FORMAL
-  // Whatever packets come, and however words and beats stand still: as many of each as there have to be, and each dword
-  // of data where it belongs: `watched` is any one of a packet's. And each word that stands at the output is what the
-  // interface's definition wants there, in its numbers of bits, not in our structs.
+  // For all packets and any timing of words and beats, the numbers of words and beats are right, and each dword of data
+  // is in its place: `watched` is an arbitrary dword of a packet. Each word at the output equals the definition of the
+  // interface, written with bit positions and not with the package's structs.
   logic past_reset_q = 1'b0;
   (* anyconst *) logic [6:0] watched;
   packet_t packet_q;
@@ -176,7 +176,7 @@ module spate_pcie_usp_cc
   logic waiting_q;
   logic [7:0] composed_q, taken_q;  // words and beats of this packet so far
   logic [31:0] watched_q, expected_q;
-  logic shown_q;  // the word at the output has the watched dword
+  logic shown_q;  // the word at the output contains the watched dword
   logic [LaneBits-1:0] expected_lane_q;
 
   always_ff @(posedge clk_i) begin
@@ -185,18 +185,18 @@ module spate_pcie_usp_cc
     packet_q <= packet_i;
     unsupported_q <= unsupported_i;
     waiting_q <= rst_ni && packet_valid_i && !packet_ready_o;
-    // What stands before keeps its promises: a packet stays, and has data unless it says that it has none.
+    // The environment: a packet that waits does not change, and has data unless it is marked as having none.
     if (waiting_q) assume (packet_valid_i && packet_i == packet_q);
     if (waiting_q && packet_i.unsupported) assume (unsupported_i == unsupported_q);
     assume (packet_i.dwords <= 8'd128 && packet_i.unsupported == (packet_i.dwords == '0));
   end
 
-  // The packet that the word at the output is of: the one that is told, or the one that was taken with its last word.
+  // The packet of the word at the output: the one at the input, or the one that was taken with its last word.
   packet_t owner, owner_q;
   nonposted_t owner_request, owner_request_q;
   logic owner_taken_q, leaving, held_q;
-  logic [7:0] place_q;  // words of it that have left
-  logic [9:0] owner_dwords;  // descriptor and what follows
+  logic [7:0] place_q;  // words of it that were sent
+  logic [9:0] owner_dwords;  // length of the descriptor and what follows it
   logic [$bits({word_data_o, word_top_lane_o, word_last_o, word_final_o})-1:0] out, out_q;
 
   assign owner = owner_taken_q ? owner_q : packet_i;
@@ -205,8 +205,8 @@ module spate_pcie_usp_cc
   assign leaving = word_valid_o && word_ready_i;
   assign out = {word_data_o, word_top_lane_o, word_last_o, word_final_o};
 
-  // PG213, completer completion descriptor; a completion with status unsupported request has five dwords more: byte
-  // enables and descriptor of the request, as they came.
+  // PG213, completer completion descriptor. A completion with status Unsupported Request has five more dwords: a copy
+  // of the request's byte enables and descriptor.
   function automatic logic [31:0] defined(logic [2:0] dword, packet_t of, nonposted_t request);
     unique case (dword)
       3'd0: return {2'b00, of.locked, of.bytes, 6'd0, 2'b00, 1'b0, of.lower_address};
@@ -235,7 +235,7 @@ module spate_pcie_usp_cc
   end
 
   logic [9:0] total_words, total_beats;
-  logic [8:0] in_dword, out_dword;  // where the watched one is, counted from the first lane of the first beat and word
+  logic [8:0] in_dword, out_dword;  // position of the watched dword, from the first lane of the first beat and word
   logic present, arrives, arrived, leaves;
 
   assign total_words = packet_i.unsupported ? 10'(8 / Lanes) : (10'(packet_i.dwords) + 10'(3 + Lanes - 1)) / 10'(Lanes);
@@ -269,17 +269,17 @@ module spate_pcie_usp_cc
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // No word more, none less, and no beat.
+      // The numbers of words and beats are exact.
       if (emit) assert (is_last == (10'(composed_q) + 10'd1 == total_words));
       if (emit && is_last) assert (10'(taken_q) + 10'(take) == total_beats);
       if (take) assert (10'(taken_q) < total_beats);
       assert (take == (data_valid_i && data_ready_o));
       assert (packet_ready_o == (emit && is_last));
-      // The watched dword has come when it goes, and is itself.
+      // The watched dword has arrived when it leaves, and is unchanged.
       if (leaves) assert (arrives || arrived);
       if (shown_q) assert (word_valid_o && word_data_o[32*expected_lane_q+:32] == expected_q);
       if (shown_q) assert (expected_lane_q <= word_top_lane_o);
-      // What the block sees of it. Nothing without a packet; all lanes but of the last word, whose last dword is on top.
+      // The block's view. No word without a packet. All lanes are used, except in the last word, up to its last dword.
       if (held_q) assert (word_valid_o && out == out_q);
       if (word_valid_o) begin
         assert (owner_taken_q || packet_valid_i);
@@ -294,9 +294,9 @@ module spate_pcie_usp_cc
             assert (word_data_o[32*k+:32] == defined(3'(32'(place_q) * Lanes + k), owner, owner_request));
         end
       end
-      // The request may go when its answer is composed, and not before.
+      // The request is released only when its response is composed.
       if (unsupported_sent_o) assert (owner_taken_q && owner.unsupported);
-      // What helps the induction.
+      // Invariants for the induction.
       assert (state_q inside {StFirst, StKept, StRest});
       assert (state_q == StFirst || packet_valid_i);
       assert (owner_taken_q ? word_valid_o && state_q == StFirst : 10'(place_q) + 10'(word_valid_o) == 10'(composed_q));

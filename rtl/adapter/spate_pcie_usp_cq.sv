@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes requests off the block's completer request stream: memory writes become beats in lanes by address, requests that
-// want a completion are handed on whole. In the block's clock.
+// Takes requests from the block's completer request stream. Memory writes become beats in lanes by address; requests
+// that want a completion are passed on whole. In the block's clock.
 //
-// Guarantee: a write's beats leave in order, each aligned and with the strobes that the drive gave; one that the block
-// marks as broken ends with a beat that says so, in its place. A posted request that is no memory write becomes one stray
-// beat without strobes, so that it is counted. Requests that want a completion are asked for only while fewer than
-// NonpostedMax are inside, so they never keep a write waiting. During reset, and in the middle of a packet that began
-// before it ended, words are taken and dropped. Full rate: a word a cycle, but for one cycle after a write whose last
-// word does not end with its last beat.
+// Guarantee: a write's beats leave in order, each aligned and with the drive's strobes. A write that the block marks as
+// broken ends with a beat that is marked as broken, at the same place. Any other posted request becomes one stray beat
+// without strobes, so that it is counted. Requests that want a completion are admitted only while fewer than
+// NonpostedMax are inside, so they never block a write. During reset, and in the rest of a packet that began before its
+// end, words are taken and dropped. Full rate: a word per cycle, except for one cycle after a write whose last word
+// does not end with its last beat.
 module spate_pcie_usp_cq
   import spate_pcie_usp_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128 or 256
     parameter int unsigned WindowBits = 21,
     parameter logic [63:0] WindowBase = 64'h0,
-    parameter int unsigned NonpostedMax = 32,  // at most 32: the block counts no more
+    parameter int unsigned NonpostedMax = 32,  // at most 32, because the block counts no more
     localparam int unsigned Lanes = DataWidth / 32,
     localparam int unsigned LaneBits = $clog2(Lanes),
     localparam int unsigned BeatBits = WindowBits - LaneBits - 2
 ) (
     input logic clk_i,
     input logic rst_ni,
-    input logic link_rst_ni, // the block's own reset: its count of credits begins again
+    input logic link_rst_ni, // the block's own reset: its count of credits restarts
 
     input  logic [DataWidth-1:0] cq_tdata_i,
     input  logic [         87:0] cq_tuser_i,
@@ -34,7 +34,7 @@ module spate_pcie_usp_cq
     output logic       nonposted_valid_o,
     input  logic       nonposted_ready_i,
     output nonposted_t nonposted_o,
-    input  logic       nonposted_done_i,   // a pulse: the last completion of a request has left
+    input  logic       nonposted_done_i,   // a pulse: the last completion of a request was sent
 
     output logic                   write_valid_o,
     input  logic                   write_ready_i,
@@ -50,14 +50,14 @@ module spate_pcie_usp_cq
   typedef enum logic [1:0] {
     StHeader,
     StWrite,  // in a memory write
-    StTail,  // its last lanes, which the last word left over
-    StDrop  // the rest of a packet that nobody wants
+    StTail,  // the last lanes of a write, left over from its last word
+    StDrop  // the rest of a packet that is dropped
   } state_e;
 
   state_e state_q, state_d;
   cq_descriptor_t descriptor;
   logic first, step, is_write, is_posted, broken;
-  logic beginning;  // a packet's first word, if there is one
+  logic beginning;  // the current word, if there is one, is a packet's first
 
   assign descriptor = cq_tdata_i[127:0];
   assign first = cq_tuser_i[40];
@@ -68,9 +68,9 @@ module spate_pcie_usp_cq
 
   // ---- the place of the data ----
   //
-  // Data begin in lane 4 of the packet, and belong into the address's lane. With four lanes the first word has none.
+  // Data begin in lane 4 of the packet and go to the address's lane. With four lanes, the first word has no data.
   logic [LaneBits-1:0] lane, amount_q, amount;
-  logic early;  // the first word of this write already makes a beat
+  logic early;  // the first word of this write already completes a beat
   logic [BeatBits-1:0] beat_q, beat_d;
   logic stray, stray_q;
 
@@ -80,7 +80,7 @@ module spate_pcie_usp_cq
   assign stray = descriptor.address[61:WindowBits-2] != WindowBase[63:WindowBits];
 
   logic [Lanes-1:0][35:0] word, moved;
-  logic [Lanes-1:0] leftover;  // lanes of this word that belong to the next beat, and have something
+  logic [Lanes-1:0] leftover;  // lanes of this word that belong to the next beat and are in use
 
   always_comb begin
     for (int unsigned k = 0; k < Lanes; k++) begin
@@ -113,7 +113,7 @@ module spate_pcie_usp_cq
 
   assign room = !valid_q || write_ready_i;
 
-  // What was kept belongs to this packet only after its first word.
+  // Kept lanes belong to this packet only after its first word.
   always_comb begin
     for (int unsigned k = 0; k < Lanes; k++) begin
       strobe[k] = moved[k][35:32];
@@ -207,7 +207,7 @@ module spate_pcie_usp_cq
 
   localparam int unsigned CreditWidth = $clog2(NonpostedMax + 1);
   logic [CreditWidth-1:0] given_q;  // credits that the block has and has not used
-  logic [CreditWidth-1:0] inside_q;  // requests taken and not done
+  logic [CreditWidth-1:0] inside_q;  // requests taken and not completed
   logic delivered, taken, give;
 
   assign delivered = cq_tvalid_i && cq_tready_o && first && !is_posted && given_q != '0;
@@ -223,27 +223,27 @@ module spate_pcie_usp_cq
   end
 
 `ifdef FORMAL
-  // Whatever packets come, whichever reset comes when, and however what follows stands still. The core's reset comes by
-  // itself, in the middle of a packet too, which the block then goes on with; the block's is followed by the core's, in
-  // the next cycle at the latest, and its first word after it begins a packet. Of one packet, any of the first after a
-  // reset, it is known where each lane of its beats and any one of its dwords belong.
+  // For all packets, all resets and any timing. The core's reset may come alone and in the middle of a packet, which
+  // the block then continues. The block's reset is followed by the core's in the next cycle at the latest, and the
+  // block's first word after it begins a packet. For one arbitrary packet of the first after a reset, the expected lane
+  // of each of its dwords is known.
   logic past_reset_q = 1'b0;
   (* anyconst *) logic watched_packet;  // the first or the second
   (* anyconst *) logic [7:0] watched_dword;
   (* anyconst *) logic [LaneBits-1:0] watched_lane;
 
-  // ---- the block: keeps words, gives as many as a write's length wants, pays for what wants a completion ----
+  // ---- the block: holds words, sends a write's words, uses credits for requests that want a completion ----
 
   logic stuck_q, link_past_q, in_packet_q, in_write_q;
-  logic remains_q;  // the block is in a packet that began before the reset ended
+  logic remains_q;  // the block is in a packet that began before the end of the reset
   logic [DataWidth-1:0] tdata_q;
   logic [87:0] tuser_q;
   logic tlast_q;
-  logic [6:0] word_q;  // of its packet
+  logic [6:0] word_q;  // index of the word in its packet
   logic [10:0] dwords_q, dwords;
   logic [3:0] first_q, last_q, first_be, last_be;
-  logic [7:0] credits_q, owed_q;  // owed: requests handed on since the reset, and not done
-  logic accept;  // and not dropped
+  logic [7:0] credits_q, owed_q;  // owed: requests passed on since the reset and not completed
+  logic accept;  // and not drop it
 
   assign accept = cq_tvalid_i && cq_tready_o && rst_ni;
   assign dwords = in_packet_q ? dwords_q : descriptor.dwords;
@@ -261,7 +261,7 @@ module spate_pcie_usp_cq
     if (!past_reset_q) assume (!rst_ni && !link_rst_ni && !link_past_q);
     if (!link_past_q) assume (!rst_ni);
     if (stuck_q) assume (cq_tvalid_i && cq_tdata_i == tdata_q && cq_tuser_i == tuser_q && cq_tlast_i == tlast_q);
-    // In its reset the block may say anything.
+    // In its reset the block may output anything.
     if (link_rst_ni) assume (first == !(in_packet_q || remains_q));
     if (link_rst_ni && cq_tvalid_i && first) begin
       if (is_write) assume (dwords inside {[11'd1 : 11'd256]} && (dwords != 11'd1 || last_be == '0));
@@ -360,7 +360,7 @@ module spate_pcie_usp_cq
     if (shown_q) last_offset_q <= beat_offset;
   end
 
-  // What helps the induction: what of the watched packet is kept, and where it goes next.
+  // Invariants for the induction: what of the watched packet is kept, and its next place.
   logic [6:0] own_words_q;  // taken
   logic [11:0] own_total, next_index;
   logic [BeatBits-1:0] next_offset;
@@ -380,7 +380,7 @@ module spate_pcie_usp_cq
   logic [3:0] own_enables;
   assign own_enables = enables(12'(watched_dword), own_dwords_q, own_first_q, own_last_q);
 
-  logic dropped_q, cut_q;  // since the reset: of an old packet; the reset came in the middle of one
+  logic dropped_q, cut_q;  // since the reset: words of an old packet were dropped; the reset came in the middle of one
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -390,17 +390,17 @@ module spate_pcie_usp_cq
   end
 
   always_comb begin
-    // Words do not wait for the end of a reset, and ask for nothing. The block has the credits that we think, and never
-    // so many that more comes in than there is room for.
+    // Words do not wait for the end of a reset, and do not use credits. The block has as many credits as the module
+    // counts, and never so many that requests overflow.
     if (!rst_ni) assert (cq_tready_o && np_req_o == '0 && !nonposted_valid_o);
     if (past_reset_q && !link_past_q) assert (credits_q == '0 && given_q == '0);
     if (link_past_q) assert (credits_q == 8'(given_q) && 8'(given_q) + 8'(inside_q) <= 8'(NonpostedMax));
     if (past_reset_q && rst_ni) begin
       assert (8'(inside_q) == owed_q);
-      // Nothing comes out but of packets whose first word came after the reset.
+      // Only packets whose first word came after the reset produce output.
       if (number_q == '0) assert (!write_valid_o);
       if (link_rst_ni && remains_q) assert (!write_valid_o && !nonposted_valid_o);
-      // Any lane of a beat is the dword of the packet that belongs there, with the enables that it came with.
+      // Any lane of a beat has the dword of the packet that belongs there, with its byte enables.
       if (shown_q) begin
         assert (write_valid_o && write_stray_o == own_stray_q);
         if (write_broken_o)
@@ -408,7 +408,7 @@ module spate_pcie_usp_cq
           else assert (lane_strobe == enables(index, own_dwords_q, own_first_q, own_last_q));
         if (before_q) assert (beat_offset > last_offset_q || write_broken_o);
       end
-      // Each dword of which something is written is there, once (beats ascend), and is itself.
+      // Each dword with a byte enabled is in a beat once (beats ascend), and is unchanged.
       if (sees && own_enables != '0) assert (come_q && write_data_o[32*place[LaneBits-1:0]+:32] == data_come_q);
       assert (!(sees && seen_q));
       if (ended_q && !broke_q) assert (seen_q || sees || own_enables == '0);
@@ -416,11 +416,11 @@ module spate_pcie_usp_cq
       if (shown_q && !broke_q) assert (!write_broken_o);
       // A posted request that writes nothing is counted.
       if (posted_q) assert (write_valid_o && write_stray_o && !write_broken_o && write_strobe_o == '0);
-      // What wants a completion is handed on, whole, as often as it comes.
+      // A request that wants a completion is passed on whole, exactly once.
       if (link_rst_ni) assert ((nonposted_valid_o && nonposted_ready_i) == (accept && first && !is_posted));
       assert (nonposted_o.descriptor == descriptor || !nonposted_valid_o);
       if (held_q) assert (write_valid_o && out == out_q);
-      // What helps the induction.
+      // Invariants for the induction.
       assert (state_q == StHeader || number_q != '0);
       assert ((state_q == StWrite) == in_write_q && (state_q == StDrop) == (in_packet_q && !in_write_q));
       assert (in_packet_q || !in_write_q);
@@ -441,7 +441,7 @@ module spate_pcie_usp_cq
         assert (12'(next_offset) == 12'(own_words_q) - 12'd1 + 12'(own_early));
         if (shown_q) assert (beat_offset < next_offset);
         if (before_q && !shown_q) assert (last_offset_q < next_offset);
-        // A lane of the next beat that has come already is kept, with its enables.
+        // A lane of the next beat that has already arrived is kept, with its enables.
         if (watched_lane < amount_q)
           assert (u_rotate.kept_q[watched_lane][35:32] == enables(next_index, own_dwords_q, own_first_q, own_last_q));
         if (own_present) assert (come_q == (12'(own_words_q) > come_place >> LaneBits));

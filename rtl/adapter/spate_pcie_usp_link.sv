@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the core apart from a block whose clock and reset come and go.
+// Isolates the core from a block whose clock and reset come and go.
 //
-// Guarantee: the core stops listening as soon as the block's reset or the end of its clock is known, without needing that
-// clock; what lies between the clocks is cleared before both talk again. When the core asks for a reset while the block
-// is well, nothing new is begun, and packets that were promised to the block leave whole before anything is cleared.
-// After a write that cannot be trusted the link is shown as down until the core resets the adapter, or the link was lost.
+// Guarantee: the core stops listening as soon as it knows of the block's reset or stopped clock, without needing that
+// clock. The crossings between the clocks are cleared before both sides communicate again. When the core requests a
+// reset while the block runs, nothing new begins, and packets that were promised to the block leave whole before
+// anything is cleared. After a write that cannot be trusted the link is shown as down until the core resets the adapter
+// or the link drops.
 module spate_pcie_usp_link (
     // the core's clock
     input  logic clk_i,
@@ -14,8 +15,8 @@ module spate_pcie_usp_link (
     input  logic broken_i,         // a pulse: a write arrived that cannot be trusted
     input  logic idle_i,           // the core owes nothing to the adapter
     input  logic sent_i,           // all words for the block have crossed
-    output logic listen_o,         // what comes from the block counts
-    output logic run_o,            // what goes to the block arrives
+    output logic listen_o,         // accesses from the block are valid
+    output logic run_o,            // words for the block arrive there
     output logic clear_o,
     output logic link_up_o,
 
@@ -23,16 +24,16 @@ module spate_pcie_usp_link (
     input  logic user_clk_i,
     input  logic user_reset_i,
     input  logic user_link_up_i,
-    input  logic user_busy_i,       // words for the block are still on their way
+    input  logic user_busy_i,       // words for the block have not left yet
     output logic user_link_rst_no,  // the block's own reset
     output logic user_run_o,
     output logic user_clear_o
 );
 
   logic reset, stopped, up, busy;
-  logic wanted_q;  // the core asked for a reset
+  logic wanted_q;  // the core requested a reset
   logic broken_q;
-  logic [3:0] drained_q;  // for some cycles: what crossed last may not have been seen as busy yet
+  logic [3:0] drained_q;  // counts some cycles, because the last word's `busy` may arrive late
   logic stop;
 
   spate_cdc_bit u_reset_bit (

@@ -4,19 +4,21 @@
 // through the management port, the device's through configuration requests of type 0 to bus 1, its BAR through memory
 // requests of one dword (the block chooses the short header below 4 GiB). In the block's clock.
 //
-// Guarantee: each access that is started is done once, a posted write when the block has taken it. What comes back with
-// any status but success, poisoned, broken, or as a time-out is an error, a retry status too; what answers nothing that
-// is asked now is dropped. If the link goes down, what waits for the device ends with an error.
+// Guarantee: each access that is started is carried out once; a posted write ends when the block has taken it. Any
+// status but success, a poisoned or broken completion, and a time-out are errors; a retry status is one too. A
+// completion that answers no current request is dropped. If the link goes down, an access that waits for the device
+// ends with an error.
 //
-// What waits for the block stays while the link is down, as a word that was shown may not be taken back: a doorbell may
-// go out in the drive's next life. It reaches no controller that is enabled. Accesses keep their order, so it goes before
-// bring-up's first one, when the function was reset with the link and its memory space and CC.EN are off.
+// A request that waits for the block stays while the link is down, because a word that was shown must not be withdrawn.
+// A doorbell may therefore be sent after the link returned, but not to a controller that is enabled: accesses keep
+// their order, so it goes before bring-up's first one, when the reset with the link has turned off the function's
+// memory space and CC.EN.
 module spate_pcie_usp_mmio
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128 or 256
-    parameter logic [63:0] BarBase = 64'h0,  // bus address of BAR 0, aligned to its size
+    parameter logic [63:0] BarBase = 64'h0,  // bus address of BAR 0, a multiple of its size
     localparam int unsigned Lanes = DataWidth / 32
 ) (
     input logic clk_i,
@@ -55,13 +57,13 @@ module spate_pcie_usp_mmio
     StIdle,
     StLocal,
     StSend,
-    StSendData,  // of a write: the second word, when the first has no place for them
+    StSendData,  // the second word of a write, when the first has no room for the data
     StWait,
     StDone
   } state_e;
 
   state_e state_q, state_d;
-  logic [4:0] turn_q;  // tells an answer that comes too late from the one that is waited for
+  logic [4:0] turn_q;  // tells a late completion from the one that is waited for
   logic error_q, error_d;
   logic [31:0] data_q, data_d;
 
@@ -103,14 +105,14 @@ module spate_pcie_usp_mmio
   assign rq_tvalid_o = state_q inside {StSend, StSendData};
   assign sending_o = rq_tvalid_o;
 
-  // ---- the answer ----
+  // ---- the completion ----
 
   rc_descriptor_t answer;
   logic answered, bad;
 
   assign answer = rc_tdata_i[95:0];
   assign rc_tready_o = 1'b1;
-  // Bit 32 marks a packet's first word, bit 42 one that is broken; the answers wanted are of one word.
+  // Bit 32 marks a packet's first word, bit 42 a broken packet. The completions wanted have one word.
   assign answered = state_q == StWait && rc_tvalid_i && rc_tuser_i[32] && answer.tag == 8'(turn_q) && answer.completed;
   assign bad = answer.error != '0 || answer.status != StatusSuccessful || answer.poisoned || rc_tuser_i[42]
       || (!request_i.access.write && answer.dwords != 11'd1);
@@ -178,7 +180,7 @@ module spate_pcie_usp_mmio
   assign result_o = '{error: error_q, data: data_q};
 
 `ifdef FORMAL
-  // An access is done once, and only after it was started; the block never sees a word change or vanish.
+  // An access is carried out once, and only after its start. The block never sees a word change or vanish.
   logic past_reset_q = 1'b0;
   logic busy_q;
   mmio_request_t request_past_q;

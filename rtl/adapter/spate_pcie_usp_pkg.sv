@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of the UltraScale+ integrated block's streams (PCIE4, PCIE4C; PG213): descriptors as they lie on the bus, and
-// what the parts of spate_pcie_usp hand each other.
+// The words of the UltraScale+ integrated block's streams (PCIE4, PCIE4C; PG213), which are descriptors as they appear
+// on the bus, and the records that the parts of spate_pcie_usp exchange.
 package spate_pcie_usp_pkg;
 
   typedef enum logic [3:0] {
@@ -42,12 +42,12 @@ package spate_pcie_usp_pkg;
     logic [1:0]  address_type;   // 0: untranslated
   } cq_descriptor_t;
 
-  // Our completion (CC), in the first three dwords.
+  // The root port's completion (CC), in the first three dwords.
   typedef struct packed {
     logic        force_ecrc;
     logic [2:0]  attributes;
     logic [2:0]  traffic_class;
-    logic        completer_enable;  // the identifier is ours to give
+    logic        completer_enable;  // the client supplies the identifier
     logic [15:0] completer;
     logic [7:0]  tag;
     logic [15:0] requester;
@@ -64,13 +64,13 @@ package spate_pcie_usp_pkg;
     logic [6:0]  lower_address;
   } cc_descriptor_t;
 
-  // Our request (RQ), in the first four dwords. For configuration requests the address is the register.
+  // The root port's request (RQ), in the first four dwords. For configuration requests the address is the register.
   typedef struct packed {
     logic        force_ecrc;
     logic [2:0]  attributes;
     logic [2:0]  traffic_class;
     logic        requester_enable;
-    logic [15:0] completer;         // bus, device, function that a configuration request goes to
+    logic [15:0] completer;         // bus, device, function of a configuration request
     logic [7:0]  tag;
     logic [15:0] requester;
     logic        poisoned;
@@ -79,7 +79,7 @@ package spate_pcie_usp_pkg;
     logic [63:0] address;
   } rq_descriptor_t;
 
-  // The answer to it (RC), in the first three dwords.
+  // The completion of that request (RC), in the first three dwords.
   typedef struct packed {
     logic        reserved_95;
     logic [2:0]  attributes;
@@ -96,11 +96,11 @@ package spate_pcie_usp_pkg;
     logic        completed;
     logic        locked;
     logic [12:0] bytes;
-    logic [3:0]  error;          // 0: none; else poisoned, a bad status, a bad length, a time-out, …
+    logic [3:0]  error;          // 0: none; otherwise poisoned, a bad status, a bad length, a time-out, …
     logic [11:0] lower_address;
   } rc_descriptor_t;
 
-  // A request that wants a completion, as the parts pass it on.
+  // A request that wants a completion, between the modules.
   typedef struct packed {
     logic [3:0]     last_enables;
     logic [3:0]     first_enables;
@@ -109,9 +109,9 @@ package spate_pcie_usp_pkg;
 
   // One completion packet to be composed.
   typedef struct packed {
-    logic        unsupported;    // the packet has no data, but says what the request was
+    logic        unsupported;    // the packet has no data, but a copy of the request
     logic        locked;
-    logic        final_packet;   // of its request
+    logic        final_packet;   // the last packet of its request
     logic [2:0]  attributes;
     logic [2:0]  traffic_class;
     logic [7:0]  tag;

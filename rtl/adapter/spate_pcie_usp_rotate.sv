@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves a stream of words up by a number of lanes that is constant for a packet: what is moved past the last lane
-// appears in the first lanes of the next word. A move down is a move up by Lanes less, with the first word only kept.
+// Moves a stream of words up by a number of lanes that is constant for a packet: what moves past the last lane appears
+// in the first lanes of the next word. To move down, move up by Lanes less and only keep the first word.
 //
-// Guarantee: lane k of the output is lane k - amount of this word if there is one, otherwise lane k - amount + Lanes of
-// the word that was last kept.
+// Guarantee: lane k of the output is lane k - amount of this word, if that exists, otherwise lane k - amount + Lanes of
+// the word that was kept last.
 module spate_pcie_usp_rotate #(
     parameter int unsigned Lanes = 4,  // a power of two
     parameter int unsigned LaneWidth = 32,
     localparam int unsigned AmountWidth = $clog2(Lanes)
 ) (
     input  logic                                  clk_i,
-    input  logic                                  keep_i,    // this word is the previous one of the next
+    input  logic                                  keep_i,    // keep this word as the previous one of the next
     input  logic [AmountWidth-1:0]                amount_i,
     input  logic [      Lanes-1:0][LaneWidth-1:0] word_i,
     output logic [      Lanes-1:0][LaneWidth-1:0] word_o

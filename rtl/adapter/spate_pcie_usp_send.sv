@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets completion packets out to the block. In the block's clock. A packet begins only when a mark says that all of its
-// words are there, because the block wants a packet without pauses.
+// Sends completion packets to the block, in the block's clock. A packet begins only when a mark tells that all of its
+// words are there, because the block needs packets without pauses.
 //
-// Guarantee: from a packet's first word to its last the output is valid, and a word stays as it is until it is taken.
+// Guarantee: the output is valid from a packet's first word to its last, and a word does not change until it is taken.
 module spate_pcie_usp_send #(
     parameter int unsigned DataWidth = 128,
     localparam int unsigned Lanes = DataWidth / 32,
@@ -12,7 +12,7 @@ module spate_pcie_usp_send #(
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                 mark_valid_i,     // a mark for each packet whose words are all in
+    input  logic                 mark_valid_i,     // a mark for each packet that is complete
     output logic                 mark_ready_o,
     input  logic                 word_valid_i,
     output logic                 word_ready_o,
@@ -31,7 +31,7 @@ module spate_pcie_usp_send #(
     output logic busy_o
 );
 
-  logic inside_q;  // a packet has begun, and its last word is still to come
+  logic inside_q;  // a packet has begun, and its last word has not been sent
   logic valid_q, last_q, final_q;
   logic [DataWidth-1:0] data_q;
   logic [Lanes-1:0] keep_q;
@@ -70,7 +70,7 @@ module spate_pcie_usp_send #(
   assign busy_o = inside_q || valid_q || word_valid_i;
 
 `ifdef FORMAL
-  // The queue before keeps its promise: inside a packet there is always a word.
+  // The environment: the queue before has a word whenever a packet has begun.
   logic past_reset_q = 1'b0;
   logic was_valid_q, was_taken_q, was_last_q;
   logic [DataWidth+Lanes:0] was_q;
@@ -97,7 +97,7 @@ module spate_pcie_usp_send #(
       if (was_valid_q && !was_taken_q) assert (cc_tvalid_o && was_q == {cc_tdata_o, cc_tkeep_o, cc_tlast_o});
       if (was_valid_q && !was_last_q) assert (cc_tvalid_o);
       assert (!valid_q || inside_q == !last_q);
-      // The word that was taken last, and each once; the lanes that are kept are all up to its highest.
+      // The output is the word that was taken last, each once. The lanes kept are all lanes up to its highest.
       assert (!word_ready_o || !cc_tvalid_o || cc_tready_i);
       if (moved_q) assert (cc_tvalid_o);
       if (was_valid_q && was_taken_q && !moved_q) assert (!cc_tvalid_o);

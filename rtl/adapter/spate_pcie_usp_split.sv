@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks the core for what a memory read wants, and says which completion packets the data make: they end at addresses
-// that are multiples of the maximum payload (of 512 bytes if that is more), which satisfies every read completion
-// boundary. Requests other than plain memory reads become one packet that says so.
+// Requests from the core what a memory read asks for, and splits the data into completion packets. They end at
+// multiples of the maximum payload (of 512 bytes if that is more), which satisfies every read completion boundary. Any
+// other request becomes one packet with the status Unsupported Request.
 //
-// Guarantee: each request becomes packets whose data add up to what was asked for, in order, the last one marked; each
-// memory read is asked of the core once, before its packets are told. A read of no bytes gets its one dword.
+// Guarantee: each request becomes packets whose data add up to what was asked for, in order, the last one marked. Each
+// memory read is requested from the core once, before its packets are issued. A read of zero bytes gets its one dword.
 module spate_pcie_usp_split
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
@@ -31,7 +31,7 @@ module spate_pcie_usp_split
     output logic    packet_valid_o,
     input  logic    packet_ready_i,
     output packet_t packet_o,
-    input  logic    unsupported_sent_i, // what the last packet says of its request is no longer needed
+    input  logic    unsupported_sent_i, // the last packet no longer needs the copy of its request
 
     output logic idle_o
 );
@@ -39,21 +39,21 @@ module spate_pcie_usp_split
   typedef enum logic [1:0] {
     StRequest,
     StPackets,
-    StUnsupported  // told; the request stays until it is composed
+    StUnsupported  // the packet was taken; the request stays until it is composed
   } state_e;
 
   state_e state_q, state_d;
   cq_descriptor_t descriptor;
   logic supported;
-  logic shown_q;  // shown to the core, a read stays until it is taken
+  logic shown_q;  // once shown to the core, a read stays until it is taken
 
   assign descriptor = nonposted_i.descriptor;
-  // A request for a translation looks like a read, and wants something else.
+  // An address translation request looks like a read, but asks for something else.
   assign supported = descriptor.kind == KindMemoryRead && descriptor.address_type == '0;
 
-  // ---- what is asked for ----
+  // ---- the bytes that are requested ----
 
-  logic [1:0] skipped, cut;  // bytes of the first and the last dword that are not asked for
+  logic [1:0] skipped, cut;  // bytes of the first and the last dword that are not requested
   logic [3:0] last_enables;
   logic [12:0] bytes;
   logic [LaneBits-1:0] lane;
@@ -71,7 +71,7 @@ module spate_pcie_usp_split
       4'b01??: cut = 2'd1;
       4'b001?: cut = 2'd2;
       4'b0001: cut = 2'd3;
-      4'b0000: cut = 2'd3;  // no bytes: counted as one
+      4'b0000: cut = 2'd3;  // zero bytes: counted as one
       default: cut = 2'd0;
     endcase
   end
@@ -86,7 +86,7 @@ module spate_pcie_usp_split
 
   // ---- packets ----
 
-  packet_t current_q;  // without its length, and `bytes` from here on
+  packet_t current_q;  // without its length; `bytes` counts from here on
   logic [10:0] left_q;  // dwords
   logic [6:0] place_q;  // in dwords, modulo 512 bytes
   logic [7:0] room;  // dwords to the next boundary
@@ -153,7 +153,7 @@ module spate_pcie_usp_split
           traffic_class: descriptor.traffic_class,
           tag: descriptor.tag,
           requester: descriptor.requester,
-          // Fixed values for what is not a memory read.
+          // Fixed values for requests that are not memory reads.
           bytes:
           descriptor.kind
           inside {
@@ -177,8 +177,8 @@ module spate_pcie_usp_split
   end
 
 `ifdef FORMAL
-  // Whatever is asked, and however packets are taken: they add up, no one crosses a boundary, and a request is asked of
-  // the core exactly once. Their fields are what the definition of a completion makes of the request.
+  // For all requests and any timing, packets add up to their request, none crosses a boundary, and each request goes to
+  // the core exactly once. The fields are those that the specification of completions derives from the request.
   logic past_reset_q = 1'b0;
   logic [11:0] told_dwords_q, asked_dwords_q;
   nonposted_t asked_q;
@@ -201,7 +201,7 @@ module spate_pcie_usp_split
     if (past_reset_q) assume (payload_q == max_payload_i);
     assume (descriptor.dwords inside {[11'd1 : 11'd1024]});
     assume (descriptor.dwords == 11'd1 || (nonposted_i.first_enables != '0 && nonposted_i.last_enables != '0));
-    // The queue before and the packer after keep their rules.
+    // The environment: the rules of the queue before and the packer after.
     if (waiting_q) assume (nonposted_valid_i && nonposted_i == request_q);
     assume (!unsupported_sent_i || (state_q == StUnsupported && told_q));
     if (state_q == StRequest) begin
@@ -215,9 +215,9 @@ module spate_pcie_usp_split
     end
   end
 
-  // The bytes asked for lie from the first one that the request enables up to the last one; of none, one is counted.
+  // The bytes requested lie from the first one that is enabled to the last one. A request of zero bytes counts as one.
   logic [3:0] first_enables, end_enables;
-  logic [12:0] first_byte, end_byte;  // from the first dword's begin; the end is behind the last byte
+  logic [12:0] first_byte, end_byte;  // relative to the first dword; the end is behind the last byte
 
   assign asked = asked_q.descriptor;
   assign first_enables = asked_q.first_enables;
@@ -242,13 +242,13 @@ module spate_pcie_usp_split
         assert (told_dwords_q + 12'(left_q) == asked_dwords_q);
         assert (left_q != '0 && packet_o.dwords != '0);
         assert ((({1'b0, place_q, 2'b00} ^ place_before_q) & boundary_mask) == '0);
-        // From where it begins to its end no boundary lies inside, and every packet but the last ends on one.
+        // No boundary lies inside a packet, and every packet but the last ends on one.
         assert (10'(place_before_q & boundary_mask) + {packet_o.dwords, 2'b00} <= 11'(boundary_mask) + 11'd1);
         if (!packet_o.final_packet) begin
           assert (((place_before_q + {packet_o.dwords, 2'b00}) & boundary_mask) == '0);
         end
         assert (packet_o.final_packet == (12'(packet_o.dwords) + told_dwords_q == asked_dwords_q));
-        // From the first byte of this packet: its address, and how many there are to the end of the request.
+        // From the packet's first byte: its address, and the number of bytes to the end of the request.
         if (told_dwords_q == '0) begin
           assert (packet_o.lower_address == {place_before_q[6:2], first_byte[1:0]});
           assert (packet_o.bytes == end_byte - first_byte);
@@ -262,7 +262,7 @@ module spate_pcie_usp_split
       end
       if (state_q == StUnsupported) begin
         assert (asked.kind != 4'd0 || asked.address_type != '0);
-        assert (nonposted_valid_i && nonposted_i == asked_q);  // what the answer repeats of it
+        assert (nonposted_valid_i && nonposted_i == asked_q);  // the response repeats fields of it
         assert (packet_o.unsupported && packet_o.final_packet && packet_o.dwords == '0);
         assert (packet_o.lower_address == '0 && packet_o.locked == (asked.kind == 4'd7));
         assert (packet_o.bytes == (asked.kind == 4'd0 || asked.kind == 4'd7 ? end_byte - first_byte : 13'd4));

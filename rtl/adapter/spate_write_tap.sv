@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory mode: watches the write channels of the bridge's master port, before the interconnect that parts the windows
-// from the memory, and tells spate_fence when all writes accepted before its question are answered. It drives none of
-// them. Writes to the windows pass here and are counted like all others: the core answers them by itself.
+// Memory mode: watches the write channels of the bridge's master port, before the interconnect that separates the
+// windows from the memory, and tells spate_fence when all writes accepted before its question have a response. It
+// drives none of the channels. Writes to the windows pass here too and are counted like all others; the core answers
+// them independently.
 //
-// Guarantee: `fence_answer_o` becomes equal to `fence_request_i` only after each write whose address had been accepted
-// when the question was put has its response. Those accepted while the ids are gone over for the first time, up to
-// 2^IdWidth + 4 cycles later, may be waited for too. At most 2 · 2^IdWidth + 3 cycles after that, or after the last
-// response of all these if it is later, the answer is there. Responses of different ids may come in any order; AXI keeps
-// those of one id in order. `idle_o` is high only while no accepted write is without its response.
+// Guarantee: `fence_answer_o` becomes equal to `fence_request_i` only after each write whose address was accepted
+// before the question has its response. The answer may also wait for writes accepted during the first pass over the
+// ids, up to 2^IdWidth + 4 cycles later. It comes at most 2 · 2^IdWidth + 3 cycles after that, or after the last
+// response of all these writes if that is later. Responses of different ids may come in any order; AXI keeps those of
+// one id in order. `idle_o` is high only while every accepted write has its response.
 //
-// Two positions are kept for each id, in LUTRAM: how many writes were accepted, and how many answered. A question walks
-// over the ids: the first time round it notes what was accepted, then it looks whether that many are answered, until all
-// are. Each id is looked at often enough that a position is never taken for one a turn of the counter away.
+// For each id, LUTRAM holds two positions: the number of writes accepted, and the number of responses. A question walks
+// over the ids. The first pass records the writes accepted; later passes compare the responses with that, until no id
+// is behind. Each id is visited often enough that its position never wraps unnoticed.
 //
-// Contract: fewer than 2^UnansweredBits writes are unanswered at a time. Otherwise, or when there is a response too many,
-// `lost_o` rises until the next reset, no question is answered, and `idle_o` stays low. The tables take 2^IdWidth cycles
-// from the reset on to clear; writes in that time have the same effect. A question from before a reset is answered after
-// it: spate_fence must have been told to forget by then.
+// Contract: fewer than 2^UnansweredBits writes are without a response at a time. If there are more, or a response too
+// many, `lost_o` rises until the next reset, no question is answered, and `idle_o` stays low. After a reset the tables
+// are cleared for 2^IdWidth cycles; writes in that time have the same effect. A question from before a reset is
+// answered after it: spate_fence must have been reset by then.
 module spate_write_tap #(
     parameter int unsigned IdWidth = 4,
     parameter int unsigned UnansweredBits = 6
@@ -42,13 +43,13 @@ module spate_write_tap #(
     $error("spate_write_tap: UnansweredBits must be above IdWidth, which is at least 1, and at most 12");
   end
 
-  typedef logic [UnansweredBits:0] position_t;  // differences of up to half its range are told apart
+  typedef logic [UnansweredBits:0] position_t;  // twice the range, so that the sign of a difference is known
 
   position_t accepted[2**IdWidth];
   position_t answered[2**IdWidth];
   position_t target[2**IdWidth];
 
-  // What happened, a cycle late, so that nothing here is in the bridge's paths.
+  // The channels, a cycle late, so that nothing here is in the bridge's paths.
   logic aw_q, b_q;
   logic [IdWidth-1:0] aw_id_q, b_id_q;
 
@@ -75,7 +76,7 @@ module spate_write_tap #(
     if (clearing_q || b_q) answered[b_index] <= clearing_q ? '0 : answered[b_index] + 1'b1;
   end
 
-  // ---- all together ----
+  // ---- the total of all ids ----
 
   logic [UnansweredBits-1:0] unanswered_q;
   logic lost_q, idle_q;
@@ -98,8 +99,8 @@ module spate_write_tap #(
   // ---- the question ----
 
   logic request, answer_q;
-  logic asking_q, noting_q;  // a question is out; it is the first time round
-  logic behind_q;  // an id was found, this time round, whose writes are not all answered
+  logic asking_q, noting_q;  // a question is open; its first pass
+  logic behind_q;  // this pass found an id with writes that have no response
   logic [UnansweredBits:0] missing;
   logic behind, last_id, done;
 
@@ -109,12 +110,12 @@ module spate_write_tap #(
       .level_o(request)
   );
 
-  // In two's complement: above 0 while writes are missing. A target that was reached stays behind by at least one round
-  // of ids, and is moved along then.
+  // A signed number: above 0 while responses are missing. The target of an id that is not behind follows its responses,
+  // so it stays within one pass of them.
   assign missing = target[walk_q] - answered[walk_q];
   assign behind = noting_q || (missing != '0 && !missing[UnansweredBits]);
   assign last_id = &walk_q;
-  // Often nothing is unanswered at all: then no id needs to be looked at.
+  // Often no write at all is without a response: then no id needs to be visited.
   assign done = asking_q && !lost_q && ((last_id && !behind_q && !behind) || (unanswered_q == '0 && !aw_q));
   assign fence_answer_o = answer_q;
 
@@ -144,7 +145,7 @@ module spate_write_tap #(
     end
   end
 
-  // No reset: the other end must not see an answer that nobody gave. The first value is for simulators that know of X.
+  // Not reset: the fence must not see an answer that was not given. The initial value is for simulators with X.
   initial answer_q = 1'b0;
   always_ff @(posedge clk_i) begin
     if (rst_ni && done) answer_q <= request;

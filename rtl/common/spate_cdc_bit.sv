@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings one bit from another clock domain: two flops.
+// Brings one bit from another clock domain through two flip-flops.
 //
-// Guarantee: a level that lasts longer than two cycles of clk_i is seen, two or three cycles after it came. There is no
-// reset: the output follows the input. Put one on each level or toggle that crosses, and never two on the same bit.
+// Guarantee: a level that lasts longer than two cycles of clk_i is seen two or three cycles after it came. There is no
+// reset: the output follows the input. Use one for each level or toggle that crosses, and never two on the same bit.
 //
 // Constraint: the path to level_q[0] is no longer than a period of the faster clock (docs/GATEWARE-USE.md, "Clocks and
-// resets"): bits that cross side by side are a Gray code.
+// resets"), because several bits side by side may be a Gray code.
 module spate_cdc_bit (
     input  logic clk_i,
     input  logic level_i,

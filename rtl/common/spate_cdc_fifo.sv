@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue from one clock domain to another. What goes in comes out once, in order, and nothing else does, at whatever
-// ratio of the clocks. The first word stands at the output, in a register, before it is asked for; the LUTRAM behind it
-// is read by the edge that fills the register, so a path from one clock to the other ends there. No combinational path
-// leads from an input to an output.
+// A queue from one clock domain to another. What enters leaves once, in order, and nothing else leaves, at any ratio of
+// the clocks. The first word is shown at the output, in a register, before it is requested. The same clock edge that
+// fills the register reads the LUTRAM behind it, so the path from one clock to the other ends there. No combinational
+// path leads from an input to an output.
 //
-// Either side may be reset without the other, through the protocol that spate_cdc_flush carries out: while a side's
-// `run` is low it moves nothing through the LUTRAM (the word that stands at the output stays there, and may be taken);
-// `clear` empties a side, and comes only while neither side runs. Pointers therefore never jump while they are looked at.
+// Either side may be reset without the other, through the protocol of spate_cdc_flush. While a side's `run` is low, it
+// moves nothing through the LUTRAM; a word at the output stays there and may be taken. `clear` empties a side, and
+// comes only while neither side runs. So a pointer never jumps while the other side reads it.
 //
-// Full rate from Depth = 16 on: a pointer needs about eight cycles to and fro.
+// Full rate from Depth = 16 on: a pointer's round trip takes about eight cycles.
 //
-// Constraints: one period of the faster clock, without the clocks' skew, from tail_gray_q and head_gray_q to the other side
+// Constraints: one period of the faster clock, without clock skew, from tail_gray_q and head_gray_q to the other side
 // and from `words` to out_data_q (docs/GATEWARE-USE.md, "Clocks and resets").
 module spate_cdc_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
-    parameter int unsigned Depth = 16  // words, not counting the one at the output; a power of two, at least 4
+    parameter int unsigned Depth = 16  // words, without the one at the output; a power of two, at least 4
 ) (
     input logic in_clk_i,
     input logic in_run_i,
@@ -23,8 +23,8 @@ module spate_cdc_fifo #(
     input logic in_valid_i,
     output logic in_ready_o,
     input logic [Width-1:0] in_data_i,
-    output logic in_empty_o,  // all that went in has reached the output register, seen two cycles late
-    output logic in_left_o,  // a word has: once for each, as late, or later if they leave faster than in_clk_i
+    output logic in_empty_o,  // all words have reached the output register; two cycles late
+    output logic in_left_o,  // a pulse for each word that has left; two cycles late, or later if they leave faster
 
     input  logic             out_clk_i,
     input  logic             out_run_i,

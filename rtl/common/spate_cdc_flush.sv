@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Empties the crossings between two clock domains when one of them is reset, whatever the other is doing: side a's clock
-// never stops, side b's may. One of these serves any number of crossings between the same two domains.
+// Empties the clock crossings between two domains when one of them is reset, whatever the other is doing. Side a's
+// clock never stops; side b's may. One instance serves any number of crossings between the same two domains.
 //
-//   a: start ──▶ isolate (asks b to clear) ──▶ clear ──▶ release (b may go on) ──▶ run ──▶ isolate …
-//   b: down (after its reset) ──▶ cleared (while a asks) ──▶ up ──▶ down or cleared …
+//   a: start ──▶ isolate (requests that b clears) ──▶ clear ──▶ release (b may run) ──▶ run ──▶ isolate …
+//   b: down (after its reset) ──▶ cleared (while a requests it) ──▶ up ──▶ down or cleared …
 //
-// Guarantee: a side's `clear` is only ever high while the other does not run, and both have cleared between two times
-// that both run. Side a stops as soon as it knows that b was reset or stopped answering, and waits for b with nothing
-// but running again. It clears only once a_idle_i says that what it had begun has ended.
+// Guarantee: a side's `clear` is high only while the other side does not run, and both sides clear between any two
+// periods in which both run. Side a stops as soon as it knows that b was reset or its clock stopped. Only its restart
+// waits for b. Side a clears only when a_idle_i tells that its transactions have ended.
 module spate_cdc_flush (
     input  logic a_clk_i,
     input  logic a_rst_ni,
-    input  logic a_stop_i,  // a reason not to run that needs no clock of b: its reset
+    input  logic a_stop_i,  // a reason not to run that is known without b's clock: b's reset
     input  logic a_idle_i,
     output logic a_run_o,
     output logic a_clear_o,
@@ -36,7 +36,7 @@ module spate_cdc_flush (
   state_e state_q, state_d;
   logic request_q;
   logic cleared_q, up_q;
-  logic cleared, up, down_q;  // as a sees them
+  logic cleared, up, down_q;  // the state of b, as a sees it
 
   spate_cdc_bit u_cleared (
       .clk_i(a_clk_i),
@@ -56,7 +56,7 @@ module spate_cdc_flush (
       StIsolate: if (request_q && cleared && !up && a_idle_i) state_d = StClear;
       StClear: state_d = StRelease;
       StRelease: begin
-        // From cleared to up two bits change: for one cycle it may look like down.
+        // Two bits change from cleared to up: the state may look like down for one cycle.
         if (!request_q && !cleared) begin
           if (up && !a_stop_i) state_d = StRun;
           else if (up || down_q) state_d = StIsolate;
@@ -75,9 +75,9 @@ module spate_cdc_flush (
     state_q <= a_rst_ni ? state_d : StStart;
   end
 
-  // The request falls one cycle after the clearing: b, once it is up, sees nothing from before. A reset of side a leaves
-  // it as it is: taken back before b saw it, its late acknowledgement would pass for that of the next. The first value
-  // is for simulators that know of X.
+  // The request falls one cycle after the clearing, so that b, once it is up, sees nothing old. A reset of side a does
+  // not change the request: if it fell before b saw it, b's late acknowledgement would be taken for the next request's.
+  // The initial value is for simulators with X.
   initial request_q = 1'b0;
   always_ff @(posedge a_clk_i) begin
     request_q <= state_q == StIsolate || state_q == StClear || (state_q == StStart && request_q);
@@ -96,8 +96,8 @@ module spate_cdc_flush (
   assign b_run_o = up_q;
   assign b_clear_o = cleared_q;
 
-  // The acknowledgement has no reset either: it follows the request whatever happens. A b that was in reset when the
-  // request was taken back stays down, which side a sees: neither up nor cleared.
+  // The acknowledgement has no reset either: it always follows the request. If b was in reset when the request fell, b
+  // stays down, which side a sees as neither up nor cleared.
   always_ff @(posedge b_clk_i) begin
     cleared_q <= request;
     up_q <= b_rst_ni && !request && (cleared_q || up_q);

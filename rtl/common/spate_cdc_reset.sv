@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reset for one clock domain from one that comes at any time, also while the clock stands still.
+// Makes a reset for one clock domain from a reset that comes at any time, also while the clock is stopped.
 //
-// Guarantee: rst_no falls at once when rst_ni does, and rises with the second edge of clk_i after it has risen. So a
-// reset that no edge of a stopped clock met is still there when the clock comes back.
+// Guarantee: rst_no falls at once when rst_ni does, and rises with the second edge of clk_i after rst_ni has risen. So
+// a reset during which a stopped clock had no edge is still active when the clock returns.
 //
-// Constraint: none for the path to the flops' clear; that of the clocks' pair does no harm (docs/GATEWARE-USE.md, "Clocks
-// and resets").
+// Constraint: the path to the flip-flops' clear needs none; a constraint between the two clocks does no harm
+// (docs/GATEWARE-USE.md, "Clocks and resets").
 module spate_cdc_reset (
     input  logic clk_i,
     input  logic rst_ni,  // asynchronous

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells whether a clock runs, as seen from one that always does.
+// Detects from a clock that always runs whether another clock runs.
 //
 // Guarantee: `stopped_o` rises when the watched clock has had no edge for 2^LimitBits cycles of clk_i, within as many
-// more, and falls after 16 edges of it. A clock that is faster than 2^(5 - LimitBits) of clk_i is never called stopped.
+// more, and falls after 16 edges of it. A clock faster than 2^(5 - LimitBits) of clk_i is never reported as stopped.
 module spate_cdc_watch #(
     parameter int unsigned LimitBits = 8  // log2 of the cycles without an edge of the watched clock divided by 16
 ) (
@@ -17,8 +17,8 @@ module spate_cdc_watch #(
     $error("spate_cdc_watch: LimitBits must be 4 to 16");
   end
 
-  // Divided by 16: a watched clock that is a multiple of clk_i must not look as if it stood still. Nothing resets the
-  // divider, as only its changes count; the first value is for simulators that know of X.
+  // Divided by 16, because a watched clock that is a multiple of clk_i would look constant when it is sampled. The
+  // divider has no reset, because only its changes matter; the initial value is for simulators with X.
   logic [3:0] divider_q;
   initial divider_q = '0;
   logic level, level_q;

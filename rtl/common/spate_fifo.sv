@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue within one clock domain. What goes in comes out once, in order, and nothing else does; a word that goes in can
-// come out one cycle later. The first word stands at the output before it is asked for. No combinational path leads from
-// an input to an output: a full queue takes a word only in the cycle after one has left. The storage is LUTRAM, which is
-// read without a clock.
+// A queue within one clock domain. What enters leaves once, in order, and nothing else leaves. A word can leave one
+// cycle after it entered. The first word is shown at the output before it is requested. No combinational path leads
+// from an input to an output: a full queue takes a word only in the cycle after one has left. The storage is LUTRAM,
+// which is read asynchronously.
 module spate_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16,  // words, all of which can be used; a power of two, at least 2
@@ -17,7 +17,7 @@ module spate_fifo #(
     output logic                  out_valid_o,
     input  logic                  out_ready_i,
     output logic [     Width-1:0] out_data_o,
-    output logic [CountWidth-1:0] count_o       // words inside, before what this cycle adds or takes
+    output logic [CountWidth-1:0] count_o       // words inside at the start of this cycle
 );
 
   if (Width < 1 || Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
@@ -26,7 +26,7 @@ module spate_fifo #(
 
   localparam int unsigned IndexWidth = $clog2(Depth);
 
-  // Positions count without end: their difference is what is inside, their low bits are where it is.
+  // Positions count modulo 2 * Depth: their difference is the number of words, their low bits are the index.
   logic [CountWidth-1:0] head_q, head_d, tail_q, tail_d;
   (* ram_style = "distributed" *) logic [Width-1:0] words[Depth];
   logic push, pop;
@@ -55,7 +55,7 @@ module spate_fifo #(
   end
 
 `ifdef FORMAL
-  // One word is chosen by its place in the stream, and followed: it must come out at that place with what went in.
+  // One arbitrary word of the stream is followed: it must leave at the same position, unchanged.
   (* anyconst *) logic [7:0] chosen;
   logic [7:0] in_place_q, out_place_q;
   logic [Width-1:0] chosen_word_q;
@@ -74,7 +74,7 @@ module spate_fifo #(
     end
   end
 
-  // The chosen word is inside from when it went in until it leaves.
+  // The chosen word is inside from its entry until it leaves.
   logic chosen_inside;
   logic [7:0] chosen_age;
   assign chosen_age = chosen - out_place_q;

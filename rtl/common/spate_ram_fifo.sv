@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue within one clock domain whose storage is block RAM: for many wide words. What goes in comes out once, in order,
-// and nothing else does, a word each cycle; a word that goes in can come out two cycles later. No combinational path
+// A queue within one clock domain whose storage is block RAM: for many wide words. What enters leaves once, in order,
+// and nothing else leaves, at a word each cycle. A word can leave two cycles after it entered. No combinational path
 // leads from an input to `in_ready_o` or `out_valid_o`.
 module spate_ram_fifo #(
     parameter int unsigned Width = 129,  // bits of a word
@@ -16,7 +16,7 @@ module spate_ram_fifo #(
     output logic                  out_valid_o,
     input  logic                  out_ready_i,
     output logic [     Width-1:0] out_data_o,
-    output logic [CountWidth-1:0] count_o       // words inside, with the one that is shown
+    output logic [CountWidth-1:0] count_o       // words inside, including the one that is shown
 );
 
   if (Width < 1 || Depth < 4 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
@@ -61,7 +61,7 @@ module spate_ram_fifo #(
   end
 
 `ifdef FORMAL
-  // One word is chosen by its place in the stream, and followed.
+  // One arbitrary word of the stream is followed.
   (* anyconst *) logic [7:0] chosen;
   logic [7:0] in_place_q, out_place_q, chosen_age;
   logic [Width-1:0] chosen_word_q;

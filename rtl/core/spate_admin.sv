@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that is not the data path, one thing at a time, as a microcode: bring-up from PERST# to I/O queues, the
+// Everything that is not the data path, one action at a time, as microcode: bring-up from PERST# to I/O queues, the
 // side commands, health, recovery, shutdown.
 //
-// Guarantee: from whatever state the drive and the link are in it comes to `ready` or, after bounded time, to `gone`
-// with the step and the error; one response for each side command, whatever happens meanwhile.
+// Guarantee: from any state of the drive and the link it reaches `ready` or, after bounded time, `gone` with the step
+// and the error. Each side command gets one response, whatever happens in between.
 module spate_admin
   import spate_pkg::*;
   import spate_microcode_pkg::*;
 #(
-    parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it
+    parameter logic [63:0] WindowBase = 64'h8000_0000,  // base of the aperture, as the drive sees it
     parameter int unsigned WindowBits = CtrlBits + 1,
-    parameter logic [63:0] BarBase = 64'he000_0000,  // what BAR 0 is given: below 4 GiB, a multiple of its window
-    parameter int unsigned QueueShiftMax = 7,  // log2 of the most entries of the I/O queues
-    parameter int unsigned CommandSectorsLimit = 4096,  // what the buffer allows for one command
+    parameter logic [63:0] BarBase = 64'he000_0000,  // address assigned to BAR 0: below 4 GiB, a multiple of its window
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the largest number of entries of the I/O queues
+    parameter int unsigned CommandSectorsLimit = 4096,  // largest command that the buffer allows
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers: enable the bridge through 0x148
-    parameter int unsigned PerstMs = 2,  // how long PERST# is low at least
-    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
-    parameter int unsigned DeadlineMs = 8000,  // for an admin command; format and sanitize have none of their own
+    parameter int unsigned PerstMs = 2,  // shortest time for which PERST# is low
+    parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
+    parameter int unsigned DeadlineMs = 8000,  // of an admin command; Format NVM has hours, sanitizing no limit
     parameter bit MicrocodeInBlockRam = 1'b0  // otherwise in LUTs
 ) (
 `ifdef FORMAL
-    input instruction_t any_instruction_i,  // what is proven holds for any program
+    input instruction_t any_instruction_i,  // the proof covers any program
 `endif
     input logic         clk_i,
     input logic         rst_ni,
@@ -30,8 +30,8 @@ module spate_admin
 
     input  logic link_up_i,
     output logic perst_no,
-    output logic adapter_reset_o,  // high: the adapter forgets what it was doing, and drops the link's accesses
-    input  logic adapter_quiet_i,  // no access of the drive is in the adapter, nor unanswered at the memory
+    output logic adapter_reset_o,  // high: the adapter drops its state, and the accesses that arrive over the link
+    input  logic adapter_quiet_i,  // no access of the drive is in the adapter or unanswered at the memory
 
     output logic         mmio_valid_o,
     input  logic         mmio_ready_i,
@@ -39,19 +39,20 @@ module spate_admin
     input  logic         mmio_done_i,    // a pulse, with the result
     input  mmio_result_t mmio_result_i,
 
-    // The pages of the buffer: Identify and log pages are read where they arrived. Dword 0 … 1023: the admin page.
+    // The buffer's pages: the microcode reads Identify and log pages where they arrived. Dwords 0 … 1023: the admin
+    // page.
     output logic        page_valid_o,
     output logic [10:0] page_dword_o,
     input  logic        page_done_i,
     input  logic [31:0] page_data_i,
 
-    // The two submission entries that are composed beforehand: that of the admin queue and that of the side command.
+    // The two submission entries that are composed in advance: the admin queue's and the side command's.
     output logic sqe_write_o,
     output sqe_dword_t sqe_o,
-    // The admin queue has 4 entries; the one that the drive is to read now. Others read as zeros.
+    // The admin queue has 4 entries; this is the one that the drive is to read now. The others read as zeros.
     output logic [1:0] admin_entry_o,
     output logic admin_entry_valid_o,
-    output logic queues_reset_o,  // a pulse before the controller is enabled: all queues begin again, in the new epoch
+    output logic queues_reset_o,  // a pulse before the controller is enabled: all queues restart in the new epoch
     input logic admin_completion_valid_i,  // a pulse
     input completion_t admin_completion_i,
 
@@ -59,7 +60,7 @@ module spate_admin
     input  logic        side_push_ready_i,
     input  logic        side_completion_valid_i,  // a pulse
     input  completion_t side_completion_i,
-    output range_t      range_o,                  // what the deallocate range window shows
+    output range_t      range_o,                  // content of the deallocate range window
 
     input  logic             command_valid_i,
     output logic             command_ready_o,
@@ -70,10 +71,10 @@ module spate_admin
     output logic      [ 3:0] raw_dword_o,       // of the raw command in the registers
     input  logic      [31:0] raw_data_i,        // in the same cycle
 
-    input logic                recover_i,        // the data path's deadline, or its queues broke: a pulse
-    input logic                slots_idle_i,     // no command of the data path is there
-    input logic                retired_i,        // a command of the data path ended, in order
-    input logic [LbaWidth-1:0] written_blocks_i, // for a flush's response, as it was when the flush was pushed
+    input logic                recover_i,        // a pulse: the data path's deadline passed, or its queues are broken
+    input logic                slots_idle_i,     // no command of the data path is in flight
+    input logic                retired_i,        // a command of the data path was retired
+    input logic [LbaWidth-1:0] written_blocks_i, // for a flush's response; sampled when the flush is pushed
 
     output drive_t    drive_o,
     output logic      recovery_o,  // a pulse: the drive was given up and will be brought up again
@@ -87,7 +88,7 @@ module spate_admin
     $error("spate_admin: WindowBits must be 22 to 32 and WindowBase a multiple of 2^WindowBits");
   end
   if (BarBase < WindowBase + (64'd1 << WindowBits) && WindowBase < BarBase + 64'(BarWindowBytes)) begin : gen_overlap
-    $error("spate_admin: the aperture at WindowBase and BAR 0 at BarBase overlap: the drive would reach itself");
+    $error("spate_admin: the aperture at WindowBase and BAR 0 at BarBase overlap: the drive would access its own BAR");
   end
   if (BarBase % 64'(BarWindowBytes) != 0 || BarBase[63:32] != '0) begin : gen_bar
     $error("spate_admin: BarBase must be a multiple of 1 MiB below 4 GiB");
@@ -110,7 +111,7 @@ module spate_admin
     StDecode,
     StOperand,  // operand_q takes the instruction's operand
     StRequest,  // a register access waits to be taken
-    StAccess,  // an access is being carried out; operand_q takes what was read
+    StAccess,  // an access is in progress; operand_q takes what was read
     StExecute
   } state_e;
 
@@ -152,7 +153,7 @@ module spate_admin
   assign reads = operation == DoRead || operation == DoPage;
   assign access_done = operation == DoPage ? page_done_i : mmio_done_i;
 
-  // ---- what comes in, kept until the program looks at it ----
+  // ---- inputs are kept until the program looks at them ----
 
   logic [31:0] operand_q;
   logic [31:0] now_q;  // milliseconds
@@ -181,10 +182,10 @@ module spate_admin
       push_q <= 1'b0;
     end else begin
       if (ms_tick_i) now_q <= now_q + 32'd1;
-      // However short it was: what the adapter had of the drive's accesses then is forgotten.
+      // A link drop, however short, is remembered: the adapter has dropped the drive's accesses.
       recover_q <= recover_i || !link_up_i || (recover_q && !is_out(OutForget));
       progress_q <= retired_i || is_out(OutRespond) || (progress_q && !is_out(OutForget));
-      disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // however short it was
+      disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // remembered, however short it was
       admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_out(OutAdminTaken));
       side_done_q <= side_completion_valid_i || (side_done_q && !is_out(OutPush));
       if (is_out(OutPush)) push_q <= operand_q[0];
@@ -214,13 +215,13 @@ module spate_admin
   assign side_push_o = push_q;
   assign range_o = '{lba: command_q.lba[LbaWidth-1:0], blocks: command_q.blocks};
 
-  // ---- registers, operand, arithmetic: one read port, so first the operand's register is read, then the other ----
+  // ---- registers, operand, arithmetic: with one read port, the operand's register is read first ----
 
   logic [31:0] registers[32];
   logic [4:0] register_address;
   logic [31:0] register_data, operand, result;
   logic [32:0] sum;
-  logic [4:0] count_q;  // of a shift's bits and a fill's dwords
+  logic [4:0] count_q;  // bits left of a shift, or dwords left of a fill
   logic subtract, zero_q, carry_q, negative_q, sets_flags, writes_register, condition, failing;
 
   assign register_address = state_q == StOperand ? instruction.immediate[4:0] : instruction.rd;
@@ -455,7 +456,7 @@ module spate_admin
     end
   end
 
-  // The program's part: it answers only a command that is there, and leaves the answer alone while it is shown.
+  // The program's contract: it responds only while there is a command, and does not change a response that is shown.
   always_comb begin
     if (is_out(OutRespond)) assume (busy_q && !response_valid_q);
     if (is_out(OutDone)) assume (!response_valid_q);
@@ -463,13 +464,13 @@ module spate_admin
 
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      // one answer each, to the command that was taken, as it was until it is taken
+      // each command that was taken gets one response, which stays until it is taken
       assert (8'(taken_q - answered_q) == 8'(busy_q) && (!response_valid_q || busy_q));
       if ($past(response_valid_o && !response_ready_i)) assert (response_valid_o && response_o == $past(response_o));
       if ($past(mmio_valid_o && !mmio_ready_i)) assert (mmio_valid_o && mmio_access_o == $past(mmio_access_o));
       if ($past(page_valid_o && !page_done_i)) assert (page_valid_o && page_dword_o == $past(page_dword_o));
       if ($past(side_push_o && !side_push_ready_i && !is_out(OutPush))) assert (side_push_o);
-      // what comes as a pulse is not missed
+      // no pulse is missed
       if ($past(recover_i || !link_up_i)) assert (recover_q);
       if ($past(admin_completion_valid_i)) assert (admin_done_q && admin_status_q == $past(admin_completion_i.status));
       if ($past(side_completion_valid_i)) assert (side_done_q && side_status_q == $past(side_completion_i.status));

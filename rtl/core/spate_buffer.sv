@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data buffer: the only memory of the core. One RAM of RamBytes, one write and one read port, holds two 4 KiB pages
-// (the admin page, where Identify and log pages arrive, then the mailbox) at its end, and in stream mode the ring before
-// them, which the drive sees twice in a row so that no PRP list wraps. In memory mode there is no ring: RamBytes is 8192.
+// The data buffer, the core's only memory. It is one RAM of RamBytes with one write port and one read port. At its end
+// are two pages of 4 KiB: the admin page, where Identify and log pages arrive, and the mailbox. In stream mode the ring
+// lies before them; the drive sees the ring twice in a row, so that no PRP list wraps. Memory mode has no ring:
+// RamBytes is 8192.
 //
-// Guarantee: the drive's accesses are never held up; whoever else wants a port waits for a cycle in which the drive
-// does not use it, and nobody waits for ever as long as the drive leaves cycles. Space that was allocated and not yet
-// freed is never given out again. What is read is what was last written.
+// Guarantee: the drive's accesses never wait. Other accesses wait for a cycle in which the drive does not use the port,
+// and get one as long as the drive leaves cycles free. Space that was allocated is not allocated again before it was
+// freed. Reads return what was last written.
 module spate_buffer
   import spate_pkg::*;
 #(
@@ -21,8 +22,8 @@ module spate_buffer
     input logic clk_i,
     input logic rst_ni,
 
-    // The drive's reads: an address each cycle, the beat ReadLatency = 3 cycles after it (in the cycle after the third
-    // rising edge that follows the one that takes the address: en in cycle 0, data in cycle 3).
+    // The drive's reads: an address each cycle. The beat comes ReadLatency = 3 cycles later, in the cycle after the
+    // third rising edge that follows the one that takes the address: enable in cycle 0, data in cycle 3.
     input  logic                 target_read_i,
     input  logic [ BeatBits-1:0] target_read_beat_i,
     output logic [DataWidth-1:0] target_read_data_o,
@@ -33,8 +34,8 @@ module spate_buffer
     input logic [  DataWidth-1:0] target_write_data_i,
     input logic [DataWidth/8-1:0] target_write_strobe_i,
 
-    // Space in the ring, in order: `sectors` of it from `base` on, modulo RingSectors, in the cycle where valid and
-    // ready are high. Freed in the order of allocation.
+    // Allocation of ring space, in order: `sectors` from `base` on, modulo RingSectors, in the cycle where valid and
+    // ready are high. Space is freed in the order of allocation.
     input  logic                    alloc_valid_i,
     output logic                    alloc_ready_o,
     input  logic [SectorsWidth-1:0] alloc_sectors_i,
@@ -42,13 +43,14 @@ module spate_buffer
     input  logic                    free_valid_i,
     input  logic [SectorsWidth-1:0] free_sectors_i,
 
-    // The stream's way in: whole beats. A beat that was taken is what the drive reads from the next cycle on.
+    // The write stream's beats, whole ones. The drive reads a beat from the cycle after it was taken on.
     input  logic                 fill_valid_i,
     output logic                 fill_ready_o,
     input  logic [ BeatBits-1:0] fill_beat_i,
     input  logic [DataWidth-1:0] fill_data_i,
 
-    // The stream's way out: the beats of addresses taken come in order; one that is not taken waits.
+    // Addresses of beats for the read stream. The beats come in the order of the addresses; a beat waits until it is
+    // taken.
     input  logic                 drain_valid_i,
     output logic                 drain_ready_o,
     input  logic [ BeatBits-1:0] drain_beat_i,
@@ -56,7 +58,8 @@ module spate_buffer
     input  logic                 drained_ready_i,
     output logic [DataWidth-1:0] drained_data_o,
 
-    // The pages, a dword at a time: bit 10 of `dword` chooses the mailbox. One access at a time; read data with `done`.
+    // The pages, a dword at a time: bit 10 of `dword` selects the mailbox. One access at a time; read data come with
+    // `done`.
     input  logic                page_valid_i,
     input  page_access_t        page_i,
     output logic                page_done_o,   // a pulse; `valid` may stay high for the next access
@@ -72,11 +75,10 @@ module spate_buffer
 
   localparam int unsigned DwordBits = $clog2(BeatBytes / 4);  // of a dword's place in its beat
   localparam logic [BeatBits-1:0] PageBeat = BeatBits'((RamBytes - 8192) / BeatBytes);
-  localparam int unsigned DrainDepth = 8;  // beats read ahead: more than the read's latency and the queue's
+  localparam int unsigned DrainDepth = 8;  // beats read ahead: more than the latencies of the read and of the queue
 
-  // ---- who has which port ----
-  //
-  // The drive, then the page or the stream: whichever of these two had the port last lets the other go first.
+  // ---- arbitration of the two ports ----
+  // The drive goes first. Of the page and the stream, the one that did not use the port last goes next.
 
   logic page_busy_q, page_was_last_write_q, page_was_last_read_q;
   logic page_wants_write, page_wants_read, page_write, page_read, fill, drain;
@@ -103,7 +105,7 @@ module spate_buffer
     end
   end
 
-  // ---- the memory: a register before it, a register behind it ----
+  // ---- the memory, with a register before and after it ----
 
   logic [BeatBits-1:0] page_beat, read_beat_q, write_beat_q;
   logic [DataWidth-1:0] write_data_q, ram_data_q, read_data_q;
@@ -134,7 +136,7 @@ module spate_buffer
     else write_strobe_q <= {BeatBytes{fill}};
   end
 
-  // A beat that is read in the cycle in which it is written may come out either way: nothing relies on it.
+  // A beat that is read and written in one cycle may return the old or the new data: nothing depends on it.
   logic [DataWidth-1:0] ram[Beats];
 
   always_ff @(posedge clk_i) begin
@@ -150,7 +152,7 @@ module spate_buffer
 
   assign target_read_data_o = read_data_q;
 
-  // ---- whose the beat is that comes out of the memory ----
+  // ---- the destination of the beat that the memory returns ----
 
   logic [2:0] page_read_q, drain_q;  // one bit for each cycle of the latency
   logic page_done_write_q;
@@ -175,7 +177,8 @@ module spate_buffer
   assign page_done_o = page_read_q[2] || page_done_write_q;
   assign page_data_o = read_data_q[32*page_lane_q+:32];
 
-  // What was read for the stream waits here. Reads under way and beats that wait are never more than it can hold.
+  // Beats for the stream wait here. Those that are being read and those that wait are never more than the queue can
+  // hold.
   logic [$clog2(DrainDepth):0] drain_count_q;
   logic drained;
 
@@ -203,7 +206,7 @@ module spate_buffer
       .count_o()
   );
 
-  // ---- space ----
+  // ---- allocation of ring space ----
 
   if (RingSectors > 0) begin : gen_ring
     localparam int unsigned RoomBits = $clog2(RingSectors + 1);
@@ -242,7 +245,7 @@ module spate_buffer
     assume (rst_ni == past_reset_q);
   end
 
-  // The queue has room for each beat that comes out of the memory.
+  // The queue has room for each beat that the memory returns.
   always_comb begin
     if (past_reset_q && rst_ni) begin
       assert (4'(drain_count_q) == 4'(u_drained.count_o) + 4'(drain_q[0]) + 4'(drain_q[1]) + 4'(drain_q[2]));
@@ -251,19 +254,19 @@ module spate_buffer
     end
   end
 
-  // The drive comes first, and one has each port.
+  // The drive goes first, and each port has one user.
   always_comb begin
     if (target_write_i) assert (!page_write && !fill);
     if (target_read_i) assert (!page_read && !drain);
     assert (!(page_write && fill) && !(page_read && drain));
-    // No cycle that the drive leaves is lost.
+    // Every cycle that the drive leaves free is used.
     if (past_reset_q && rst_ni) begin
       if (!target_write_i && (page_wants_write || fill_valid_i)) assert (page_write || fill);
       if (!target_read_i && (page_wants_read || drain_wanted)) assert (page_read || drain);
     end
   end
 
-  // Page and stream: of the cycles that the drive leaves, none waits for more than one.
+  // Of the cycles that the drive leaves free, the page and the stream each wait for one at most.
   logic [3:0] waited_q, passed_over;
   assign passed_over = {
     page_wants_write && !target_write_i && !page_write,
@@ -290,7 +293,7 @@ module spate_buffer
     end
   end
 
-  // One sector of the ring is chosen and followed. It is never given out while it is somebody's.
+  // One arbitrary sector of the ring is followed. It is never allocated while it is in use.
   if (RingSectors > 0) begin : gen_formal_ring
     localparam int unsigned Wide = SectorsWidth + 4;
     (* anyconst *) logic [RingBits-1:0] chosen;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A completion queue without memory: entries are decoded as they are written (4.6). Entries may come several in a beat,
-// or one in several writes: what its first three dwords said is kept until its last one, with the phase, arrives.
+// A completion queue without memory: entries are decoded as they are written (4.6). One beat may hold several entries,
+// and one entry may arrive in several writes: its first three dwords are kept until the last one, which has the phase,
+// arrives.
 //
-// Guarantee: exactly the entries at the queue's head with the expected phase are passed on, in order, once. Each beat
-// is taken after at most one cycle an entry once those passed on are taken.
+// Guarantee: only the entries at the queue's head with the expected phase are passed on, in order, each once. Each beat
+// is taken within one cycle per entry, once the entries passed on before are taken.
 module spate_cq
   import spate_pkg::*;
 #(
@@ -14,12 +15,12 @@ module spate_cq
     input logic clk_i,
     input logic rst_ni,
 
-    input logic       reset_i,       // a pulse: the queue begins again, with phase 1
+    input logic       reset_i,       // a pulse: the queue restarts with phase 1
     input logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
 
     input  logic                   write_valid_i,
     output logic                   write_ready_o,
-    input  logic [           11:0] write_index_i,  // of the entry that the beat's first byte belongs to
+    input  logic [           11:0] write_index_i,  // index of the entry that holds the beat's first byte
     input  logic [  DataWidth-1:0] write_data_i,
     input  logic [DataWidth/8-1:0] write_strobe_i,
 
@@ -27,7 +28,7 @@ module spate_cq
     input  logic        completion_ready_i,
     output completion_t completion_o,
 
-    output logic [QueueShiftMax-1:0] head_o,       // of the next entry: for the doorbell
+    output logic [QueueShiftMax-1:0] head_o,       // index of the next entry: for the doorbell
     output logic                     bad_phase_o,  // pulses
     output logic                     bad_index_o
 );
@@ -40,7 +41,7 @@ module spate_cq
     $error("spate_cq: DataWidth must be a multiple of 128");
   end
 
-  // The entries of a beat one after the other.
+  // The entries of a beat are looked at one after the other.
   logic [GroupBits-1:0] group_q;
   logic [127:0] entry;
   logic [15:0] strobe;
@@ -57,7 +58,7 @@ module spate_cq
   assign step = write_valid_i && !stall;
   assign write_ready_o = step && group_q == GroupBits'(Groups - 1);
 
-  // Dwords 0 and 2 of the entry that is being written. Dword 1 is reserved, the queue's number is known.
+  // Dwords 0 and 2 of the entry that is being written. Dword 1 is reserved, and dword 2's queue identifier is known.
   logic [31:0] result_q, result;
   logic [15:0] sq_head_q, sq_head;
   always_comb begin
@@ -115,7 +116,7 @@ module spate_cq
     assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
   end
 
-  // What a reader of memory would expect: where the next entry is, and its phase.
+  // What software that polls memory would expect: the place of the next entry, and its phase.
   index_t next_q;
   logic turn_q;
   always_ff @(posedge clk_i) begin
@@ -128,7 +129,7 @@ module spate_cq
     end
   end
 
-  // Any byte of dwords 0 and 2: an entry has there what was last written to it, in whichever beat that was.
+  // One arbitrary byte of dwords 0 and 2: an entry has there what was last written to it, in whichever beat.
   (* anyconst *) logic [3:0] any_byte;
   logic [7:0] any_now, any_q, any_kept, any_shown;
   logic any_written, any_written_q;
@@ -149,18 +150,18 @@ module spate_cq
   always_ff @(posedge clk_i) begin
     if (past_reset_q) assume (queue_shift_i == $past(queue_shift_i));
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      if ($past(write_valid_i && !write_ready_o)) begin  // a beat waits as it is
+      if ($past(write_valid_i && !write_ready_o)) begin  // a beat that waits does not change
         assume (write_valid_i && write_index_i == $past(write_index_i));
         assume (write_data_i == $past(write_data_i) && write_strobe_i == $past(write_strobe_i));
       end
       if (!$past(reset_i)) begin
-        // none is lost or invented, none changes while it waits
+        // no completion is lost or invented, none changes while it waits
         assert (completion_valid_o == ($past(take) || $past(completion_valid_o && !completion_ready_i)));
         if ($past(completion_valid_o && !completion_ready_i)) assert (completion_o == $past(completion_o));
         if ($past(take))
           assert ({completion_o.status, 1'b0, completion_o.cid} == $past({entry[127:113], 1'b0, entry[111:96]}));
         if ($past(take && any_written)) assert (any_shown == $past(any_now));
-        // a beat waits for nothing but the one before it
+        // a beat waits only for the beat before it
         if ($past(write_valid_i && completion_ready_i)) assert ($past(step));
       end
     end
@@ -170,12 +171,12 @@ module spate_cq
     if (rst_ni && past_reset_q) begin
       assert (head_q == next_q && phase_q == turn_q && (head_q & ~mask_q) == '0);
       if (take) assert (index == 12'(next_q) && entry[112] == turn_q && strobe[15:12] == '1);
-      // an entry at the head with the right phase is not left out
+      // an entry at the head with the right phase is taken
       if (step && strobe[15:12] == '1 && index == 12'(next_q) && entry[112] == turn_q) assert (take);
     end
     cover (rst_ni && take && !turn_q);
     cover (rst_ni && bad_phase_o);
-    cover (rst_ni && take && any_written_q && !strobe[any_byte]);  // an entry of several writes
+    cover (rst_ni && take && any_written_q && !strobe[any_byte]);  // an entry written by several writes
     cover (rst_ni && completion_valid_o && !completion_ready_i && write_valid_i && !write_ready_o);
   end
 `endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data lane's deadline. Only the oldest command is watched: whichever command is stuck becomes the oldest once those
-// before it are done, so it is found after at most the deadline and what those before it take.
+// The data lane's deadline. Only the oldest command is watched: a command that is stuck becomes the oldest when those
+// before it are done, so it is found after at most the deadline and the time that those take.
 //
-// Guarantee: `recover_o` within DeadlineMs + 1 of the oldest command's not being done while the drive is ready, and
-// again and again as long as that is so. When the drive was ready and then reset three times, whatever for, and the same
-// command was the oldest each time, it ends: it may be what the drive dies of.
+// Guarantee: `recover_o` comes within DeadlineMs + 1 while the drive is ready and the oldest command is not done, and
+// comes again as long as that lasts. A command ends if it was the oldest, with a ready drive, before each of three
+// resets of the drive, whatever caused them: the command itself may be what makes the drive fail.
 module spate_deadline #(
     parameter int unsigned DeadlineMs = 8000  // 2 … 16000
 ) (
@@ -14,9 +14,9 @@ module spate_deadline #(
     input logic ms_tick_i,
 
     input  logic ready_i,
-    input  logic waiting_i,  // there is an oldest command, and it is not done
-    input  logic pop_i,      // it was retired
-    input  logic reset_i,    // a pulse: the drive was reset, its queues begin again
+    input  logic waiting_i,  // there is an oldest command, and it is pending
+    input  logic pop_i,      // the oldest command was retired
+    input  logic reset_i,    // a pulse: the drive was reset, its queues restart
     output logic recover_o,  // a pulse
     output logic abort_o     // a pulse: end the oldest command
 );
@@ -29,7 +29,7 @@ module spate_deadline #(
 
   logic [13:0] ms_q;
   logic [1:0] attempts_q;
-  logic tried_q;  // since the last reset a ready drive had this command
+  logic tried_q;  // a drive that is ready had this command since the last reset
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !ready_i || !waiting_i || pop_i || recover_o) ms_q <= '0;
@@ -46,8 +46,9 @@ module spate_deadline #(
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
   always_comb assume (rst_ni == past_reset_q);
 
-  // Milliseconds begun since the oldest command has been waiting of a ready drive, or since it was last said; and in how
-  // many lives of the drive before this one, and whether in this one, a ready drive had it.
+  // waited_q: milliseconds for which a ready drive has had the oldest command, since it became the oldest or since the
+  // last recover_o. live_q: whether a ready drive had it since the last reset; lives_q: in how many earlier periods
+  // between resets.
   logic [14:0] waited_q;
   logic [3:0] lives_q;
   logic live_q;
@@ -62,14 +63,14 @@ module spate_deadline #(
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       if (recover_o) assert ($past(ready_i && waiting_i) && $past(waited_q) == 15'(DeadlineMs - 1));
-      // it ends with the third life in which it was the oldest, and not before
+      // a command ends at the third reset before which it was the oldest, and no earlier
       if (abort_o) assert ($past(reset_i && waiting_i && live_q) && $past(lives_q) >= 4'd2);
       if ($past(reset_i && waiting_i && live_q && lives_q >= 4'd2)) assert (abort_o);
     end
   end
   always_comb begin
     if (rst_ni && past_reset_q) begin
-      // never later; at the deadline it is being said
+      // recover_o is never late: it comes at the deadline
       assert (waited_q <= 15'(DeadlineMs) && tried_q == live_q);
       assert (4'(attempts_q) == (lives_q > 4'd3 ? 4'd3 : lives_q));
       if (waited_q == 15'(DeadlineMs))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the drive is told: of new entries at once as long as it has little to do, otherwise a quarter of the slots, at
-// most 16, at a time; of the completion head after a quarter of the queue, or 16 µs after the first it was not told of.
-// A doorbell write is a packet in the direction of write data: at 4 KiB a command, one each would cost more than half a
-// per cent.
+// Decides when to ring a doorbell. The tail's is rung for each new entry while the drive has little to do, otherwise
+// for a quarter of the slots, at most 16, at a time. The completion head's is rung after a quarter of the queue, or 16
+// µs after the first completion that it does not cover yet. A doorbell write is a packet in the direction of write
+// data: one for each command of 4 KiB would cost more than half a per cent of the rate.
 //
-// Guarantee: the tail that is told is never beyond the queue's. No entry waits while the drive has less than half of
-// the slots to work on (64, if that is less); the side command's never waits: at most for one doorbell that is under way
-// and one of the head, which goes first because it is the rarer.
+// Guarantee: the tail that is rung is never beyond the queue's tail. No entry waits while the drive has less than half
+// of the slots to work on (64, if that is less). The side command's entry waits at most for one doorbell in progress
+// and one of the head, which goes first because it is rarer.
 module spate_doorbells
   import spate_pkg::*;
 #(
@@ -18,7 +18,7 @@ module spate_doorbells
     input logic rst_ni,
     input logic us_tick_i,
 
-    input logic                     reset_i,            // the queues begin again
+    input logic                     reset_i,            // the queues restart
     input logic                     ready_i,
     input logic [              3:0] queue_shift_i,
     input logic [              3:0] doorbell_stride_i,
@@ -41,21 +41,21 @@ module spate_doorbells
   localparam index_t Batch = index_t'(BatchSlots < QueueMost ? BatchSlots : QueueMost);
   localparam index_t Busy = index_t'(BusySlots < QueueMost ? BusySlots : QueueMost);
 
-  index_t told_tail_q, told_head_q, mask_q, quarter_q, untold, unreported;
-  logic urgent_q, waiting_q;  // waiting_q: a doorbell is on its way
+  index_t rung_tail_q, rung_head_q, mask_q, quarter_q, unrung, unrung_head;
+  logic urgent_q, waiting_q;  // waiting_q: a doorbell was sent and is not done
   logic [3:0] wait_us_q;
 
   always_ff @(posedge clk_i) begin
     mask_q <= index_t'((16'd1 << queue_shift_i) - 16'd1);
     quarter_q <= index_t'(16'd1 << queue_shift_i >> 2);
   end
-  assign untold = (tail_i - told_tail_q) & mask_q;
-  assign unreported = (cq_head_i - told_head_q) & mask_q;
+  assign unrung = (tail_i - rung_tail_q) & mask_q;
+  assign unrung_head = (cq_head_i - rung_head_q) & mask_q;
 
-  logic tell_tail, tell_head, start;
-  assign tell_tail = untold != '0 && (urgent_q || untold >= Batch || in_flight_i - untold < Busy);
-  assign tell_head = unreported != '0 && (unreported >= quarter_q || wait_us_q == '1);
-  assign start = ready_i && !waiting_q && (tell_tail || tell_head);
+  logic ring_tail, ring_head, start;
+  assign ring_tail = unrung != '0 && (urgent_q || unrung >= Batch || in_flight_i - unrung < Busy);
+  assign ring_head = unrung_head != '0 && (unrung_head >= quarter_q || wait_us_q == '1);
+  assign start = ready_i && !waiting_q && (ring_tail || ring_head);
 
   // Doorbells of queue pair 1 (3.1.20, 3.1.21). The stride is 4 bytes << DSTRD.
   function automatic logic [31:0] address(logic completion, logic [3:0] stride);
@@ -75,23 +75,23 @@ module spate_doorbells
       else if (doorbell_done_i) waiting_q <= 1'b0;
     end
     if (start) begin
-      address_q <= address(tell_head, doorbell_stride_i);
-      data_q <= 32'(tell_head ? cq_head_i : tail_i);
+      address_q <= address(ring_head, doorbell_stride_i);
+      data_q <= 32'(ring_head ? cq_head_i : tail_i);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i) begin
-      told_tail_q <= '0;
-      told_head_q <= '0;
+      rung_tail_q <= '0;
+      rung_head_q <= '0;
       urgent_q <= 1'b0;
       wait_us_q <= '0;
     end else begin
-      if (start && !tell_head) told_tail_q <= tail_i;
-      if (start && tell_head) told_head_q <= cq_head_i;
+      if (start && !ring_head) rung_tail_q <= tail_i;
+      if (start && ring_head) rung_head_q <= cq_head_i;
       if (urgent_i) urgent_q <= 1'b1;
-      else if (start && !tell_head) urgent_q <= 1'b0;
-      if (unreported == '0 || (start && tell_head)) wait_us_q <= '0;
+      else if (start && !ring_head) urgent_q <= 1'b0;
+      if (unrung_head == '0 || (start && ring_head)) wait_us_q <= '0;
       else if (us_tick_i && wait_us_q != '1) wait_us_q <= wait_us_q + 4'd1;
     end
   end
@@ -103,24 +103,25 @@ module spate_doorbells
     assume (rst_ni == past_reset_q);
     assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
     assume ((tail_i & ~mask_q) == '0 && (cq_head_i & ~mask_q) == '0);
-    assume (!doorbell_done_i || (waiting_q && !doorbell_valid_o));  // one that was taken is done, once
+    assume (!doorbell_done_i || (waiting_q && !doorbell_valid_o));  // a doorbell that was taken is done once
     if (rst_ni && past_reset_q) assert (!doorbell_valid_o || waiting_q);
   end
 
-  // Ticks since the first completion that the drive was not told of.
+  // Ticks since the first completion that the head's doorbell does not cover.
   logic [4:0] head_ticks_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || reset_i || unreported == '0 || (start && tell_head)) head_ticks_q <= '0;
+    if (!rst_ni || reset_i || unrung_head == '0 || (start && ring_head)) head_ticks_q <= '0;
     else if (us_tick_i && head_ticks_q != '1) head_ticks_q <= head_ticks_q + 5'd1;
   end
   always_comb begin
     if (rst_ni && past_reset_q) begin
       assert (wait_us_q == (head_ticks_q < 5'd15 ? 4'(head_ticks_q) : 4'd15));
-      // It is told at its 15th tick, whatever else happens or does not, and not before, unless it is a quarter of the queue.
-      if (ready_i && !waiting_q && unreported != '0 && head_ticks_q >= 5'd15) assert (start && tell_head);
-      if (start && tell_head) assert (head_ticks_q >= 5'd15 || unreported >= quarter_q);
+      // It is rung at the 15th tick, whatever else happens. It is rung earlier only if it covers a quarter of the
+      // queue.
+      if (ready_i && !waiting_q && unrung_head != '0 && head_ticks_q >= 5'd15) assert (start && ring_head);
+      if (start && ring_head) assert (head_ticks_q >= 5'd15 || unrung_head >= quarter_q);
     end
-    cover (rst_ni && past_reset_q && start && tell_head && head_ticks_q == 5'd15 && tail_i == told_tail_q);
+    cover (rst_ni && past_reset_q && start && ring_head && head_ticks_q == 5'd15 && tail_i == rung_tail_q);
   end
 
   always_ff @(posedge clk_i) begin
@@ -129,24 +130,24 @@ module spate_doorbells
       assert (mask_q == index_t'((16'd1 << queue_shift_i) - 16'd1));
     end
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      // what was told lies between what the queue was when it began and what it is: it never passes it
-      if ($past(start && !tell_head && !reset_i)) assert (told_tail_q == $past(tail_i));
-      if ($past(doorbell_valid_o && !doorbell_ready_i)) begin  // held, as it is, until it is taken
+      // The tail that is rung lies between the tail at the start and the tail now: it never passes it.
+      if ($past(start && !ring_head && !reset_i)) assert (rung_tail_q == $past(tail_i));
+      if ($past(doorbell_valid_o && !doorbell_ready_i)) begin  // a doorbell that waits does not change
         assert (doorbell_valid_o && doorbell_o == $past(doorbell_o));
       end
       if (doorbell_valid_o && !$past(doorbell_valid_o)) begin
         assert ($past(start) && $past(ready_i));
         assert (doorbell_o.space == SpaceBar && doorbell_o.write);
-        assert (doorbell_o.data == 32'($past(tell_head ? cq_head_i : tail_i)));
-        assert (doorbell_o.address == 32'h1000 + (32'($past(tell_head ? 12 : 8)) << $past(doorbell_stride_i)));
+        assert (doorbell_o.data == 32'($past(ring_head ? cq_head_i : tail_i)));
+        assert (doorbell_o.address == 32'h1000 + (32'($past(ring_head ? 12 : 8)) << $past(doorbell_stride_i)));
       end
-      // the head waits for no more than one doorbell
-      if ($past(ready_i && !waiting_q && tell_head && !reset_i)) assert (told_head_q == $past(cq_head_i));
-      // one at a time
+      // the head waits for at most one doorbell
+      if ($past(ready_i && !waiting_q && ring_head && !reset_i)) assert (rung_head_q == $past(cq_head_i));
+      // one doorbell at a time
       if ($past(waiting_q && !doorbell_done_i)) assert (!doorbell_valid_o || $past(doorbell_valid_o));
     end
-    // the drive is not left without work, nor the side command
-    if (past_reset_q && rst_ni && ready_i && !waiting_q && untold != '0 && (urgent_q || in_flight_i - untold < Busy))
+    // neither the drive, if it has little work, nor the side command waits
+    if (past_reset_q && rst_ni && ready_i && !waiting_q && unrung != '0 && (urgent_q || in_flight_i - unrung < Busy))
       assert (start);
   end
   always_comb begin

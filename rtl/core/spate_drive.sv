@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host for one drive: commands and streams in, responses and streams out; towards an adapter, what the drive reads
-// and writes, and our accesses to its registers. docs/GATEWARE.md draws it.
+// The host for one drive. The user's side: commands and streams in, responses and streams out. The adapter's side: the
+// drive's reads and writes, and the core's accesses to the drive's registers. docs/GATEWARE.md has a block diagram.
 //
-// Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registered or
+// Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registers or
+// the head of a queue.
 // come from the head of a queue.
 module spate_drive
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
-    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
-    parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
+    parameter int unsigned RamBytes = 262144,  // size of the data buffer; 8192: memory mode
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // aligned to 2^WindowBits
     parameter logic [63:0] BarBase = 64'he000_0000,
-    parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
+    parameter int unsigned AddressBits = 40,  // memory mode: width of data addresses
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,
     parameter int unsigned UsPerMs = 1000,  // see spate_ticks
     parameter bit XilinxBridge = 1'b1,
@@ -165,7 +166,7 @@ module spate_drive
       .idle_o(splitter_idle)
   );
 
-  // ---- what is in flight ----
+  // ---- commands in flight ----
 
   logic queues_reset, push, push_ready, side_push, side_push_ready;
   logic [SlotBits-1:0] push_slot;
@@ -284,8 +285,8 @@ module spate_drive
     assign completion = cq_completion;
     assign cq_completion_ready = completion_ready;
   end else begin : gen_fence
-    // Completions of before a reset of the bridge or of the queues are forgotten: their data may be lost, and what is
-    // not complete is sent again.
+    // A reset of the bridge or of the queues drops the completions that wait here: their data may be lost, and commands
+    // that are not complete are sent again.
     spate_fence #(
         .CommandsMax(2 ** SlotBits + 1)
     ) u_fence (
@@ -305,18 +306,18 @@ module spate_drive
   logic sqe_write;
   sqe_dword_t sqe;
   logic side_busy_q, side_known, side_ended;
-  logic [7:0] side_number_q;  // from the entry's identifier: one that is completed twice does not end the next one
+  logic [7:0] side_number_q;  // from the entry's identifier: a repeated completion does not end the next command
   assign side_known = completion.cid == cid_t
 '{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q}
       && side_busy_q;
   assign side_ended = completion_taken && side_known;
-  // From the decision to reset the controller until its queues begin again nothing that ends is believed: a controller
-  // that is being stopped may say anything, and what it was about is sent again.
-  logic recovery, deaf_q;
-  always_ff @(posedge clk_i) deaf_q <= rst_ni && !queues_reset && (recovery || deaf_q);
-  assign slot_completion_valid = completion_valid && !completion.cid.side && !deaf_q;
-  assign completion_ready = completion.cid.side || slot_completion_ready || deaf_q;
-  assign completion_taken = completion_valid && completion_ready && !deaf_q;
+  // No completion is accepted between the decision to reset the controller and the restart of its queues: a controller
+  // that is being stopped may report anything, and the commands concerned are sent again.
+  logic recovery, recovering_q;
+  always_ff @(posedge clk_i) recovering_q <= rst_ni && !queues_reset && (recovery || recovering_q);
+  assign slot_completion_valid = completion_valid && !completion.cid.side && !recovering_q;
+  assign completion_ready = completion.cid.side || slot_completion_ready || recovering_q;
+  assign completion_taken = completion_valid && completion_ready && !recovering_q;
   assign ended = slot_ended || side_ended;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
@@ -487,7 +488,8 @@ module spate_drive
   logic [SectorsWidth-1:0] retired_sectors;
   response_t response;
 
-  // From the oldest command's memory to the ring's count is a long way: a cycle later does as well.
+  // The path from the oldest command's memory to the ring's count is long, so this register adds a cycle, which does no
+  // harm.
   always_ff @(posedge clk_i) begin
     free_valid <= rst_ni && retired;
     free_sectors <= retired_sectors;
@@ -522,7 +524,7 @@ module spate_drive
       .command_error_o(command_error)
   );
 
-  // ---- the rest: admin, registers of the drive, doorbells, deadline ----
+  // ---- the rest: admin, MMIO to the drive, doorbells, deadline ----
 
   logic admin_mmio_valid, admin_mmio_ready, admin_mmio_done;
   mmio_access_t admin_mmio_access;
@@ -648,7 +650,7 @@ module spate_drive
       .abort_o(head_abort)
   );
 
-  // ---- responses of both lanes; the data lane's first, but one that is shown stays ----
+  // ---- responses of both lanes: the data lane's first, but a response that is shown stays ----
 
   logic side_shown_q, choose_side;
   assign choose_side = side_shown_q || !response_valid;

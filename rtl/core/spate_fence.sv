@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory mode: a completion and the data before it go to different slaves, which nothing orders. Completions wait here,
-// in order, until every data write that the bridge had given out when the completion arrived has its response. All that
-// have arrived when the question is put wait for the same answer.
+// Memory mode: a completion and the data before it go to different slaves, and nothing orders the two. Completions wait
+// here, in order, until every data write that the bridge had issued when the completion arrived has its response. One
+// question to the write tap covers all completions that have arrived when it is asked.
 //
-// Guarantee: no completion passes a data write that was accepted before it; none is lost, doubled or reordered.
+// Guarantee: no completion passes a data write that was accepted before it. None is lost, duplicated or reordered.
 //
-// There is room for a completion of each command that can be in flight, so completion_ready_o never falls: the question
-// also covers writes of later completions, and one that stood in front of a full fence would wait for itself.
+// There is room for a completion of each command that can be in flight, so completion_ready_o never falls.
+// Back-pressure here would deadlock: the question also covers the bridge's writes of later completions, which would
+// wait for its answer.
 //
-// rst_ni may come alone, at any time: what waits is forgotten, the question that is out is waited for. A reset of the
-// bridge must come with one of the fence, before spate_write_tap answers: it cannot say what became of the writes.
+// rst_ni may be asserted alone, at any time: completions that wait are dropped, the answer to an open question is
+// awaited. A reset of the bridge must reset the fence, before spate_write_tap answers: the tap cannot tell what became
+// of the writes.
 module spate_fence
   import spate_pkg::*;
 #(
@@ -27,13 +29,13 @@ module spate_fence
     input  logic        completion_ready_i,
     output completion_t completion_o,
 
-    // To spate_write_tap in the bridge's clock domain: `request` flips to ask; `answer` becomes equal to it when all
-    // writes that had been accepted when it asked are answered. Both are synchronised where they arrive.
+    // To spate_write_tap in the bridge's clock domain: `request` toggles to ask; `answer` becomes equal to it when all
+    // writes that were accepted before the question have a response. The receiver synchronises each signal.
     output logic fence_request_o,
     input  logic fence_answer_i
 );
 
-  // The first one stands outside the queue: all slots and the side command are one more than a power of two.
+  // The first completion is outside the queue, because all slots and the side command are one more than a power of two.
   localparam int unsigned Depth = 2 ** $clog2(CommandsMax - 1);
   localparam int unsigned CountWidth = $clog2(Depth) + 1;
 
@@ -41,9 +43,9 @@ module spate_fence
   completion_t behind;
   logic [CountWidth-1:0] behind_count;
   logic [CountWidth-1:0] waiting;  // completions inside
-  logic [CountWidth-1:0] free_q, free_d;  // of these, from the oldest on, may leave
-  logic [CountWidth-1:0] asked_q;  // of these, next after them, the question is about
-  logic asking_q;  // the question is for what is inside, not for what a reset has forgotten
+  logic [CountWidth-1:0] free_q, free_d;  // of these, the oldest ones that may leave
+  logic [CountWidth-1:0] asked_q;  // of these, the next ones, which the question covers
+  logic asking_q;  // the question covers completions inside, not ones that a reset dropped
   logic request_q, answer, answered, ask, granted, leave;
 
   spate_fifo #(
@@ -97,7 +99,7 @@ module spate_fence
     if (ask) asked_q <= waiting - free_q;
   end
 
-  // No reset: the other end must not see a question that nobody put. The first value is for simulators that know of X.
+  // Not reset: the tap must not see a question that was not asked. The initial value is for simulators with X.
   initial request_q = 1'b0;
   always_ff @(posedge clk_i) begin
     if (rst_ni && ask) request_q <= !request_q;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of spate_admin: a listing, chapter by chapter, that spate_program assembles.
-// An error anywhere (`fail`, or a register access that went wrong) forgets all calls and goes where the last `catch_at`
-// said: while the drive is brought up to LFailed, later to LRecover.
+// The program of spate_admin: a listing in chapters, which spate_program assembles. Any error (`fail`, or a register
+// access that failed) drops all calls and jumps to the label of the last `catch_at`: LFailed during bring-up, LRecover
+// later.
 //
 // Guarantee: every loop that waits for the drive or the link has a deadline.
 module spate_microcode
@@ -23,20 +23,21 @@ module spate_microcode
     input  logic                            clk_i,
     input  logic                            fetch_i,
     input  logic         [AddressWidth-1:0] address_i,
-    output instruction_t                    instruction_o  // in the cycle after fetch_i, and until the next one
+    output instruction_t                    instruction_o  // valid from the cycle after fetch_i until the next fetch_i
 );
 
-  // ---- what is written down in more than one place, or needs arithmetic ----
+  // ---- constants used more than once or computed ----
 
-  // From the link's being up to the first access below it (PCI Express base specification 4.0, 6.6.1).
+  // From link-up to the first access to the device (PCI Express base specification 4.0, 6.6.1).
   localparam int unsigned TrainedWaitMs = 100;
   localparam int unsigned LinkMs = 1000;
-  // A root port shows a link whose other end fell silent until Recovery has timed out: 24 ms, or more if it tries again.
+  // A root port reports a link as up until Recovery has timed out: 24 ms after the other end became silent, or more if
+  // it tries again.
   localparam int unsigned LinkFallMs = 200;
-  localparam int unsigned LinkReturnMs = 2000;  // of a link that was up
-  localparam int unsigned DeviceMs = 1000;  // of configuration retry
+  localparam int unsigned LinkReturnMs = 2000;  // of a link that was up before
+  localparam int unsigned DeviceMs = 1000;  // for configuration retry
   localparam int unsigned QuietMs = 100;
-  localparam int unsigned PollMs = 100;  // between two looks at CSTS
+  localparam int unsigned PollMs = 100;  // between two reads of CSTS
   localparam int unsigned RetryMs = 4;
   localparam int unsigned AttemptsMax = 3;
   localparam int unsigned RerunsMax = 3;
@@ -57,13 +58,13 @@ module spate_microcode
   localparam logic [15:0] CommandQuiet = 16'h0400, CommandMemory = 16'h0402, CommandMaster = 16'h0406;  // INTx off
   localparam logic [31:0] CcEnabled = 32'h0046_0001, CcShutdown = 32'h0046_4001;
   localparam logic [15:0] DoNotRetry = 16'h4000;
-  // In RReruns: what is begun again is not the command, only the bring-up after it; and that may find another drive, or
-  // the same with other blocks.
+  // Flags of RReruns. JustBringUp: only the bring-up after the command is repeated, not the command. AnyDrive: the
+  // bring-up may find another drive, or the same one with another block format.
   localparam logic [15:0] JustBringUp = 16'h0080, AnyDrive = 16'h0100;
 
-  // While a drive is brought up registers that side commands use are free.
+  // Registers of side commands serve other purposes during bring-up.
   localparam reg_e RBarUnits = RStatus;  // size of the BAR in 16 bytes
-  localparam reg_e RMark = ROther;  // the fold of what names the drive, as far as it was read
+  localparam reg_e RMark = ROther;  // hash of the drive's identity, as far as it was read
 
   typedef enum logic [7:0] {
     LDisabled,
@@ -207,7 +208,7 @@ module spate_microcode
 
   // ---- from PERST# to a function with a BAR ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Start = {
     load(RCid, imm(16'd0)),
@@ -220,7 +221,7 @@ module spate_microcode
     enter(StepDisabled),
     call(LGiveUp),
     at(LDisabledWait),
-    out(OutGone, imm(16'd1)),  // said again with `enable` high, it ends the memory of its having been low
+    out(OutGone, imm(16'd1)),  // repeated while `enable` is high: clears the memory that `enable` was low
     jump(IfEnabled, LStart),
     jump(IfNoCommand, LDisabledWait),
     go(LRefuse),
@@ -239,7 +240,7 @@ module spate_microcode
     out(OutReady, imm(16'd0)),
     out(OutPush, imm(16'd0)),
     out(OutPerst, imm(16'd0)),
-    // The root port resets its bus as well: PERST# may not be in the logic's hands.
+    // Reset the root port's secondary bus as well, because the logic may not control PERST#.
     jump(
         IfLinkDown, LHold
     ),
@@ -256,9 +257,9 @@ module spate_microcode
     load(RTemp, imm(16'(PerstMs))),
     call(LDelay),
     out(OutAdapterReset, imm(16'd0)),
-    load(RTemp, imm(16'd4)),  // until the adapter shows the link as it is
+    load(RTemp, imm(16'd4)),  // time for the adapter to show the link's real state
     call(LDelay),
-    // A link that is still up is the one before the reset.
+    // A link that is still up is the one from before the reset.
     deadline(
         imm(16'(LinkFallMs))
     ),
@@ -303,7 +304,7 @@ module spate_microcode
     write(imm(CfgBuses), RValue),
     wide(RValue, BridgeWindow),
     write(imm(CfgMemory), RValue),
-    load(RValue, imm(16'hfff0)),  // base above limit: closed
+    load(RValue, imm(16'hfff0)),  // base above limit: no window
     write(imm(CfgPrefetch), RValue),
     load(RValue, imm(CommandMaster)),
     write(imm(CfgCommand), RValue),
@@ -349,7 +350,7 @@ module spate_microcode
     test(RValue, high(16'h007f)),
     fail(IfNotZero, ErrHeader),
 
-    // In units of 16 bytes a BAR's size fits, and the type bits are gone.
+    // Units of 16 bytes make a BAR's size fit and drop the type bits.
     enter(
         StepBar
     ),
@@ -357,7 +358,7 @@ module spate_microcode
     write(imm(CfgCommand), RValue),
     read(RValue, imm(CfgBar0)),
     load(RPointer, of(RValue)),
-    test(RValue, imm(16'h0003)),  // an I/O BAR, or one below 1 MiB
+    test(RValue, imm(16'h0003)),  // an I/O BAR, or one below 1 MiB, is refused
     fail(IfNotZero, ErrBarType),
     load(RTemp, imm(16'd0)),
     sub(RTemp, imm(16'd1)),
@@ -372,14 +373,14 @@ module spate_microcode
     fail(IfCarry, ErrBarSize),
     wide(RTemp, BarBase[31:0]),
     write(imm(CfgBar0), RTemp),
-    test(RPointer, imm(16'h0004)),  // 64 bits
+    test(RPointer, imm(16'h0004)),  // 64-bit BAR
     jump(IfZero, LBarDone),
     wide(RTemp, BarBase[63:32]),
     write(imm(CfgBar1), RTemp),
     at(LBarDone),
 
-    // Both ends get the smaller of their payload sizes, reads of 512 bytes, no relaxed ordering and no no-snoop; and both
-    // wait for completions for 50 ms at most, which is less than spate_mmio waits.
+    // Both ends get the smaller of their payload sizes, read requests of 512 bytes, no relaxed ordering and no
+    // no-snoop. Both wait for completions for 50 ms at most, which is less than spate_mmio waits.
     enter(
         StepCapabilities
     ),
@@ -415,7 +416,7 @@ module spate_microcode
     add(RPayload, of(RPayload)),
     add(RPayload, of(RPayload)),
     add(RPayload, imm(16'h2000)),
-    test(RPointer, imm(16'hffff)),  // of the root port; none: it has nothing to set
+    test(RPointer, imm(16'hffff)),  // of the root port; without the capability there is nothing to set
     jump(IfZero, LController),
     add(RDoneHigh, imm(16'h08)),
     write(of(RDoneHigh), RPayload),
@@ -435,7 +436,7 @@ module spate_microcode
 
   // ---- from the controller's registers to an admin queue ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Controller = {
     enter(StepController),
@@ -445,7 +446,7 @@ module spate_microcode
     load(RQueueEntries, of(RValue)),
     mask(RQueueEntries, imm(16'hffff)),
     add(RQueueEntries, imm(16'd1)),
-    load(RTimeoutMs, of(RValue)),  // units of 500 ms, taken for 512
+    load(RTimeoutMs, of(RValue)),  // in units of 500 ms, treated as 512 ms
     shift(RTimeoutMs, 5'd16),
     mask(RTimeoutMs, imm(16'hff00)),
     add(RTimeoutMs, of(RTimeoutMs)),
@@ -495,7 +496,7 @@ module spate_microcode
     write(imm(RegIntms), RTemp),
     call(LDisableController),
 
-    // The reads above pushed what the drive had written. Whatever comes from now on is of the old epoch.
+    // The reads above pushed the drive's writes. Writes that arrive from now on are of the old epoch.
     enter(
         StepQuiet
     ),
@@ -548,9 +549,9 @@ module spate_microcode
     go(LEnablePoll)
   };
 
-  // ---- what the drive says of itself; features; the I/O queues ----
+  // ---- Identify; features; the I/O queues ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Identify = {
     at(LIdentifyController),
@@ -559,7 +560,7 @@ module spate_microcode
     entry(4'd10, imm(16'd1)),
     call(LAdminIdentify),
     fail(IfNotZero, ErrIdentify),
-    page(RValue, imm(16'd128)),  // SQES, CQES: least in the low half, most in the high half
+    page(RValue, imm(16'd128)),  // SQES, CQES: required size in the low half, maximum in the high half
     load(RTemp, of(RValue)),
     mask(RTemp, imm(16'h000f)),
     compare(RTemp, imm(16'd7)),
@@ -600,7 +601,7 @@ module spate_microcode
     at(LMdtsDone),
     load(RPayload, of(RTemp)),
 
-    page(RShutdownMs, imm(16'd22)),  // RTD3E, in µs; ours comes on top
+    page(RShutdownMs, imm(16'd22)),  // RTD3E, in µs; DeadlineMs is added
     shift(RShutdownMs, 5'd10),
     add(RShutdownMs, imm(16'(DeadlineMs))),
     load(RFeatures, imm(16'd0)),
@@ -642,7 +643,7 @@ module spate_microcode
     at(LNamespaceOne),
     load(RNsid, imm(16'd1)),
 
-    // Power states and host memory: what a drive does not let us change it will do without us.
+    // Power states and host memory buffer: if the drive refuses a change, it works without it.
     at(
         LFeatures
     ),
@@ -713,7 +714,7 @@ module spate_microcode
     add(RTemp, of(RBlocksHigh)),  // not zero unless there is at most one block
     fail(IfZero, ErrNoNamespace),
 
-    // What waits for the drive would destroy one that was put in its place; nor may it be cut for that one.
+    // Another drive must not get the commands that wait: they would destroy its data, and its block size may differ.
     load(
         RCount, imm(16'd1)
     ),  // the block's format
@@ -724,18 +725,18 @@ module spate_microcode
     jump(IfZero, LNewDrive),
     test(RReruns, imm(AnyDrive)),
     fail(IfZero, ErrOtherDrive),
-    out(OutGone, imm(16'd1)),  // that is what tells everybody who has cut something for the one before
+    out(OutGone, imm(16'd1)),  // makes all modules end the commands of the drive before
     out(OutGone, imm(16'd0)),
     at(LNewDrive),
     mask(RReruns, imm(16'h00ff)),
     load(RKnown, of(RMark)),
     out(OutBlocksLow, of(RBlocksLow)),
     out(OutBlocksHigh, of(RBlocksHigh)),
-    out(OutBlock4096, of(RMailboxBlocks)),  // 1 or 8: its lowest bit says it
+    out(OutBlock4096, of(RMailboxBlocks)),  // 1 or 8: bit 0 tells
     out(OutSectorsMax, of(RPayload)),
 
     enter(StepQueues),
-    load(RCount, of(RQueueEntries)),  // dword 10: the entries less one above, the queue's identifier 1 below
+    load(RCount, of(RQueueEntries)),  // dword 10: entries - 1 in the upper half, the queue's identifier 1 in the lower
     sub(RCount, imm(16'd1)),
     load(RPointer, imm(16'd16)),
     at(LQueueSize),
@@ -761,7 +762,7 @@ module spate_microcode
     call(LAdmin),
     fail(IfNotZero, ErrCreateQueue),
 
-    // Health comes before `ready`, so that a loss of power in a reset shows before anything is flushed after it.
+    // Health is read before `ready`, so that a power loss during a reset is visible before any later flush.
     enter(
         StepHealth
     ),
@@ -776,7 +777,7 @@ module spate_microcode
 
   // ---- ready, recovering, gone ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Loop = {
     at(LIdle),
@@ -801,7 +802,7 @@ module spate_microcode
     out(OutRecovery, imm(16'd0)),
     jump(IfDisabled, LDisabled),
     enter(StepRecovery),
-    // What kills the drive is in the end the oldest command, and ends as such (spate_deadline).
+    // A command that makes the drive fail becomes the oldest in the end, and spate_deadline then ends it.
     jump(
         IfNoProgress, LNoProgress
     ),
@@ -811,7 +812,7 @@ module spate_microcode
     compare(RAttempts, imm(16'(AttemptsMax + 1))),
     jump(IfNotCarry, LGone),
     jump(IfLinkDown, LRelink),
-    // The controller is stopped while it can still finish its accesses; what cannot be stopped is reset.
+    // The controller is stopped while it can still finish its accesses. A controller that does not stop is reset.
     catch_at(
         LPerst
     ),
@@ -848,7 +849,7 @@ module spate_microcode
     compare(RTemp, imm(16'(OpRestart))),
     jump(IfNotZero, LRefuse),
     test(RReruns, imm(16'hffff)),
-    jump(IfNotZero, LRefuse),  // this was it, and it failed
+    jump(IfNotZero, LRefuse),  // this command was the restart, and it failed
     load(RReruns, imm(JustBringUp)),
     go(LStart),
     at(LRefuse),
@@ -860,7 +861,7 @@ module spate_microcode
 
   // ---- side commands ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Commands = {
     at(LOk),
@@ -881,7 +882,7 @@ module spate_microcode
     load(RReruns, imm(16'd0)),
     go(LIdle),
 
-    // A command that a reset cut short is still waiting, and begun again, if doing it twice does no harm.
+    // A command that a reset interrupted still waits. It is started again if repeating it does no harm.
     at(
         LDispatch
     ),
@@ -931,9 +932,9 @@ module spate_microcode
     out(OutSide, imm(16'd0)),
     fill(get(InRaw)),
     call(LRawPages),
-    compare(ROpcode, imm(16'h000c)),  // would be answered when something happens
+    compare(ROpcode, imm(16'h000c)),  // Asynchronous Event Request: has no answer until an event occurs
     jump(IfZero, LInvalid),
-    compare(ROpcode, imm(16'h000d)),  // these three change the namespace behind the core's back
+    compare(ROpcode, imm(16'h000d)),  // these three change the namespace without the core's knowledge
     jump(IfZero, LInvalid),
     compare(ROpcode, imm(16'h0015)),
     jump(IfZero, LInvalid),
@@ -1001,7 +1002,7 @@ module spate_microcode
     load(RTemp, imm(OffsetRange[15:0])),
     go(LBlocksRespond),
 
-    // The block size may be another one afterwards: the drive is brought up again.
+    // The block size may change, so the drive is brought up again afterwards.
     at(
         LFormat
     ),
@@ -1009,7 +1010,7 @@ module spate_microcode
     jump(IfZero, LUnsupported),
     call(LDrain),
     jump(IfNotZero, LRespond),
-    // No command may begin meanwhile, nor be cut with the old block size.
+    // No command may begin meanwhile or be split with the old block size.
     out(
         OutReady, imm(16'd0)
     ),
@@ -1026,7 +1027,7 @@ module spate_microcode
     entry(4'd10, of(RTemp)),
     load(ROpcode, imm(16'h80)),
     load(RAdminMs, high(16'h0100)),  // more than four hours
-    add(RReruns, imm(AnyDrive)),  // if a reset cuts it short it may have been done
+    add(RReruns, imm(AnyDrive)),  // a format that a reset interrupted may have been carried out
     call(LAdmin),
     mask(RReruns, imm(16'h00ff)),
     load(RAdminMs, imm(16'(DeadlineMs))),
@@ -1035,7 +1036,7 @@ module spate_microcode
     load(RReruns, imm(JustBringUp | AnyDrive)),
     go(LRebuild),
 
-    // What waits in the data path is for this drive only.
+    // Commands that wait in the data path are for this drive only.
     at(
         LRestart
     ),
@@ -1046,8 +1047,9 @@ module spate_microcode
     load(RReruns, imm(JustBringUp)),
     go(LStart),
 
-    // A reset does not stop it: the drive then says that it is in progress (1Dh), and its end is waited for. Whether the
-    // command had reached the drive is not known otherwise: an old log would say that all is well.
+    // A reset does not stop a sanitize operation: a repeated command ends with "sanitize in progress" (1Dh), and the
+    // program waits for the operation's end. The repetition is needed because only it tells whether the first command
+    // reached the drive: the log may be of an older operation that succeeded.
     at(
         LSanitize
     ),
@@ -1084,13 +1086,13 @@ module spate_microcode
     compare(RTemp, imm(16'd1)),
     jump(IfZero, LOk),
     compare(RTemp, imm(16'd4)),
-    jump(IfZero, LOk),  // completed, without deallocating
-    load(RStatus, imm(16'h001c)),  // sanitize failed, or there was none
+    jump(IfZero, LOk),  // completed, without deallocation
+    load(RStatus, imm(16'h001c)),  // sanitize failed, or there was no such operation
     go(LRespond),
 
     at(LShutdown),
     call(LDrain),
-    load(ROther, of(RStatus)),  // what could not be done before it; the drive is shut down all the same
+    load(ROther, of(RStatus)),  // the error of what could not be done before it; the drive is shut down nevertheless
     enter(StepShutdown),
     test(RFeatures, imm(16'd1)),
     jump(IfZero, LShutdownQueues),
@@ -1135,10 +1137,11 @@ module spate_microcode
 
   // ---- routines ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Routines = {
-    // An admin command: dwords are written after LAdminClear; ROpcode; then the status is in RStatus, and zero or not.
+    // An admin command. The caller writes dwords after LAdminClear and sets ROpcode. RStatus and the zero flag have the
+    // status.
     at(
         LAdminClear
     ),
@@ -1185,7 +1188,7 @@ module spate_microcode
     load(RTemp, of(RStatus)),
     mask(RTemp, high(16'hffff)),
     compare(RTemp, of(RCid)),
-    jump(IfNotZero, LAdminWait),  // of an earlier command, once more
+    jump(IfNotZero, LAdminWait),  // a completion of an earlier command: keep waiting
     mask(RStatus, imm(16'h7fff)),
     jump(IfZero, LAdminReturn),
     test(RStatus, imm(DoNotRetry)),
@@ -1200,7 +1203,7 @@ module spate_microcode
     load(RValue, of(RStatus)),
     ret(),
 
-    // The same for the side command.
+    // The same for a side command.
     at(
         LSideClear
     ),
@@ -1237,7 +1240,7 @@ module spate_microcode
     call(LDelay),
     go(LSide),
 
-    // At least one block, and none beyond the namespace: otherwise the status is in RStatus, and not zero.
+    // Checks for at least one block, and none beyond the namespace. RStatus and the zero flag have the status.
     at(
         LCheckRange
     ),
@@ -1265,7 +1268,7 @@ module spate_microcode
     test(RStatus, imm(16'hffff)),
     ret(),
 
-    // Until no command of the data path is there, or RStatus is StatusBusy.
+    // Waits until no command of the data path is in flight, or sets RStatus to StatusBusy.
     at(
         LDrain
     ),
@@ -1279,7 +1282,7 @@ module spate_microcode
     jump(IfNegative, LReturnStatus),
     go(LDrainPoll),
 
-    // The pointers of a raw command are ours: metadata none, data the mailbox, if its opcode says that it has data.
+    // The core sets the pointers of a raw command: no metadata; the mailbox as data, if the opcode transfers data.
     at(
         LRawPages
     ),
@@ -1325,7 +1328,7 @@ module spate_microcode
     out(OutHealthValid, imm(16'd1)),
     ret(),
 
-    // What can go wrong while something else is waited for.
+    // Checks for failures while the program waits for something else.
     at(
         LWatch
     ),
@@ -1340,11 +1343,11 @@ module spate_microcode
     load(RPollAt, get(InNow)),
     add(RPollAt, imm(16'(PollMs))),
     jump(IfNotReady, LReturn),
-    load(RAttempts, imm(16'd0)),  // it has been well for a while
+    load(RAttempts, imm(16'd0)),  // it was healthy for a while
     at(LReturn),
     ret(),
 
-    // In memory mode a response says that the drive is done with the memory: its last writes may be on their way.
+    // In memory mode a response tells that the drive is done with the memory, so wait for its last writes.
     at(
         LGiveUp
     ),
@@ -1381,7 +1384,8 @@ module spate_microcode
     call(LDelay),
     go(LDisablePoll),
 
-    // RPointer = the PCI Express capability in the space that is chosen, RTemp its first dword; or zero.
+    // RPointer = the PCI Express capability in the chosen space, RTemp = its first dword; RPointer = 0 if there is
+    // none.
     at(
         LFindCapability
     ),
@@ -1405,8 +1409,8 @@ module spate_microcode
     test(RPointer, imm(16'hffff)),
     ret(),
 
-    // Device Control 2 of the capability at RPointer, whose first dword is RTemp: the completion time-out's default range,
-    // 50 us to 50 ms, and nothing else that it could switch on. A capability of version 1 has no such register.
+    // Device Control 2 of the capability at RPointer, whose first dword is RTemp: set the default completion time-out
+    // range, 50 us to 50 ms, and clear all other bits. A capability of version 1 has no such register.
     at(
         LTimeout
     ),
@@ -1418,7 +1422,7 @@ module spate_microcode
     write(of(RTemp), RValue),
     ret(),
 
-    // RMark becomes another with each of RCount dwords of the page, from RPointer on, and their order.
+    // Mixes RCount dwords of the page, from RPointer on, into the hash RMark. Their order matters.
     at(
         LFold
     ),
@@ -1435,7 +1439,7 @@ module spate_microcode
     jump(IfNotZero, LFold),
     ret(),
 
-    // At least RTemp milliseconds.
+    // Waits for at least RTemp milliseconds.
     at(
         LDelay
     ),
@@ -1448,7 +1452,7 @@ module spate_microcode
 
   // ---- all of it ----
 
-  // As wide as it is long.
+  // The width follows from the number of instructions.
   // verilog_lint: waive explicit-parameter-storage-type
   localparam Listing = {Start, Controller, Identify, Loop, Commands, Routines};
 

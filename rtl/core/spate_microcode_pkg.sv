@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instructions of spate_admin, and the words in which spate_microcode is written. An instruction does one thing with
-// a register and an operand; what it costs is three cycles, and as long as what it waits for.
+// The instructions of spate_admin, and the functions with which spate_microcode is written. An instruction does one
+// operation on a register and an operand. It takes three cycles, and the time of any access that it waits for.
 package spate_microcode_pkg;
 
-  // ---- what users see of it: docs/GATEWARE-BRINGUP.md has the same two tables with advice ----
+  // ---- visible to users: docs/GATEWARE-BRINGUP.md has the same two tables with advice ----
 
   typedef enum logic [7:0] {
     StepDisabled = 8'd0,
@@ -57,36 +57,36 @@ package spate_microcode_pkg;
     ErrFeatures = 8'd24,
     ErrCreateQueue = 8'd25,
     ErrLinkLost = 8'd26,
-    ErrDataPath = 8'd27,  // recover_i, or the link was away for a moment
+    ErrDataPath = 8'd27,  // recover_i, or the link dropped for a moment
     ErrSideDeadline = 8'd28,
-    ErrShutDown = 8'd29,  // as it was asked to
+    ErrShutDown = 8'd29,  // as requested
     ErrShutdownDeadline = 8'd30,
     ErrOtherDrive = 8'd31
   } error_e;
 
-  // ---- the machine ----
+  // ---- the instruction set ----
 
   typedef enum logic [4:0] {
-    DoMove,  // register = operand. All from here to DoShift set the flags
+    DoMove,  // register = operand. This and all up to DoShift set the flags
     DoAdd,
     DoSub,
-    DoCompare,  // the flags of register - operand
+    DoCompare,  // sets the flags of register - operand
     DoAnd,
-    DoTest,  // the flags of register & operand
+    DoTest,  // sets the flags of register & operand
     DoXor,
     DoShift,  // register >>= operand
-    DoRead,  // register = the dword at operand in the space that OutSpace chose; an error goes where DoCatch said
+    DoRead,  // register = the dword at operand in the space that OutSpace chose; an error jumps to the label of DoCatch
     DoWrite,  // the dword at operand = register
     DoPage,  // register = dword `operand` of the admin page
     DoOut,  // output `rd` = operand
     DoEntry,  // dword `rd` of the submission entry that OutSide chose = operand
-    DoFill,  // all its dwords = operand, which is read once for each
+    DoFill,  // all dwords of that entry = operand, which is read once for each
     DoJump,  // if condition `rd`
     DoCall,
     DoReturn,
-    DoCatch,  // from now on errors go to this label
-    DoFail,  // if condition `rd`: RError = operand, calls are forgotten, go where DoCatch said
-    DoLabel  // not an instruction: the assembler takes it out
+    DoCatch,  // errors jump to this label from now on
+    DoFail,  // if condition `rd`: RError = operand, drop all calls, jump to the label of DoCatch
+    DoLabel  // not an instruction: the assembler removes it
   } do_e;
 
   typedef enum logic [3:0] {
@@ -94,21 +94,21 @@ package spate_microcode_pkg;
     InHigh,  // the immediate in the upper half
     InRegister,
     InNow,  // milliseconds since reset
-    InAccess,  // what DoRead got; not for use in the program
-    InPage,  // what DoPage got; not for use in the program
-    InRaw,  // a dword of the raw command: in a fill the one that is filled, otherwise the first
+    InAccess,  // what DoRead read; not for use in the program
+    InPage,  // what DoPage read; not for use in the program
+    InRaw,  // a dword of the raw command: in a fill the same dword, otherwise the first
     InCommand,  // {address[15:0], lba[39:32], lba is beyond 40 bits, fua, source, op}
-    InLba,  // its lower 32 bits
+    InLba,  // bits 31:0 of the LBA
     InBlocks,
     InAdminStatus,  // {identifier, 0, status} of the last admin completion
     InAdminResult,
-    InSideStatus,  // {upper 8 of the written blocks, 9'0, status} of the last side completion
+    InSideStatus,  // {bits 39:32 of the written blocks, 9'0, status} of the last side completion
     InSideResult,
-    InWritten  // lower 32 of the written blocks, as they were when the side command was pushed
+    InWritten  // bits 31:0 of the written blocks, as they were when the side command was pushed
   } in_e;
 
   typedef enum logic [4:0] {
-    RValue,  // what is being looked at; an error's detail
+    RValue,  // a value that was read; the detail of an error
     RTemp,
     ROther,
     RPointer,
@@ -116,8 +116,8 @@ package spate_microcode_pkg;
     RDeadline,
     RPollAt,
     RHealthAt,
-    RAttempts,  // bring-ups and recoveries in a row, no command having ended nor 100 ms of peace between them
-    RReruns,  // how often the side command that is waiting was begun, and two bits
+    RAttempts,  // bring-ups and recoveries since a command ended or the drive was healthy for 100 ms
+    RReruns,  // how often the current side command was started, and two flags
     RRetries,  // left
     RCid,  // of the last admin or side command, in the upper half
     RAdminTail,
@@ -125,7 +125,7 @@ package spate_microcode_pkg;
     RHeadDoorbell,  // the admin completion queue's
     RWindow,  // lower 32 bits of this epoch's half of the aperture
     RTimeoutMs,  // CAP.TO
-    RKnown,  // the fold of what names the drive that is brought up again; zero: any will do
+    RKnown,  // hash of the identity of the drive before the bring-up; zero: any drive is accepted
     RPayload,
     RQueueEntries,
     RFeatures,  // bit 0 volatile cache, 1 Format NVM, 2 deallocate, 3 sanitize
@@ -142,7 +142,7 @@ package spate_microcode_pkg;
     RError = 5'd31
   } reg_e;
 
-  // Bit 0 turns the condition round.
+  // Bit 0 inverts the condition.
   typedef enum logic [4:0] {
     IfAlways = 5'd0,
     IfNever = 5'd1,
@@ -172,7 +172,7 @@ package spate_microcode_pkg;
     IfNotGone = 5'd25,
     IfReady = 5'd26,
     IfNotReady = 5'd27,
-    IfProgress = 5'd28,  // since OutForget a command ended, of either lane
+    IfProgress = 5'd28,  // a command of either lane ended since OutForget
     IfNoProgress = 5'd29
   } if_e;
 
@@ -184,13 +184,13 @@ package spate_microcode_pkg;
     OutAdapterReset,
     OutReady,
     OutGone,
-    OutQueuesReset,  // all queues begin again, in the other epoch
+    OutQueuesReset,  // all queues restart in the other epoch
     OutRecovery,  // a pulse
-    OutForget,  // what recover_i asked for, or the link, and what IfProgress tells of
+    OutForget,  // clears the requests of recover_i and of a link drop, and what IfProgress tests
     OutSpace,
     OutSide,  // which submission entry is written: 0 admin, 1 side
     OutAdminEntry,  // {valid, index}
-    OutAdminTaken,  // the admin completion was looked at
+    OutAdminTaken,  // the admin completion was read
     OutPush,
     OutBlock4096,
     OutBlocksLow,
@@ -202,13 +202,13 @@ package spate_microcode_pkg;
     OutLinkStatus,
     OutCapLow,
     OutVolatileCache,
-    OutHealth0,  // dword 0 of the SMART log, dword 1, and the low dwords of two counters
+    OutHealth0,  // dwords 0 and 1 of the SMART log, and the low dwords of two counters
     OutHealth1,
     OutMediaErrors,
     OutUnsafeShutdowns,
     OutHealthValid,
-    OutDone,  // the upper half is what was the lower before, so: high, then low
-    OutRespond  // with this status
+    OutDone,  // shifts in a dword: the high one first, then the low one
+    OutRespond  // respond with this status
   } out_e;
 
   localparam int unsigned AddressWidth = 10;  // of the program
@@ -225,7 +225,7 @@ package spate_microcode_pkg;
     logic [15:0] immediate;
   } operand_t;
 
-  // ---- the words of the listing ----
+  // ---- the vocabulary of the listing ----
 
   function automatic operand_t imm(logic [15:0] value);
     return '{source: InImmediate, immediate: value};

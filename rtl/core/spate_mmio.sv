@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One port for registers and configuration space, shared by the admin sequencer and the doorbells (which go first: they
-// are posted and few).
+// One port to registers and configuration space, shared by the microcode and the doorbells. Doorbells go first, because
+// they are posted and few.
 //
-// Guarantee: each access that was taken ends once, with the adapter's answer or, after DeadlineUs, with an error; an
-// answer that comes later is dropped, as long as the adapter answers in order and gives no answer later than the end of
-// the next access. Accesses are carried out one at a time, in the order in which they were taken. If the adapter has not
+// Guarantee: each access that was taken ends once, with the adapter's response or, after DeadlineUs, with an error. A
+// response after that is dropped, provided that the adapter responds in order and no response comes later than the end
+// of the next access. Accesses are carried out one at a time, in the order in which they were taken. While the adapter
+// has not even taken an earlier access, each next one ends with an error at once.
 // even taken the last one, the next ends with an error at once, until it does.
 module spate_mmio
   import spate_pkg::*;
 #(
-    // Longer than a root port waits for a completion: 50 ms at most, in the default range that bring-up sets.
+    // Longer than a root port waits for a completion: at most 50 ms in the default range, which bring-up sets.
     parameter int unsigned DeadlineUs = 75000
 ) (
     input logic clk_i,
@@ -20,7 +21,7 @@ module spate_mmio
     input  logic         doorbell_valid_i,
     output logic         doorbell_ready_o,
     input  mmio_access_t doorbell_i,
-    output logic         doorbell_done_o,   // a pulse: it was answered, or given up
+    output logic         doorbell_done_o,   // a pulse: it was answered, or its deadline passed
     output logic         doorbell_error_o,  // with the pulse
 
     input  logic         admin_valid_i,
@@ -44,8 +45,8 @@ module spate_mmio
 
   mmio_request_t request_q;
   logic request_valid_q;
-  logic busy_q, doorbell_q;  // an access was taken and has not ended; whose it is
-  logic refused_q;  // it cannot be handed on: the adapter still has not taken the one before
+  logic busy_q, doorbell_q;  // an access was taken and has not ended; it is a doorbell
+  logic refused_q;  // it cannot be passed on: the adapter has not taken the one before
   logic [CountWidth-1:0] left_q;
   logic error_q;
   logic doorbell_done_q, admin_done_q;
@@ -106,12 +107,12 @@ module spate_mmio
 
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
-  logic owed_q, late_q;  // the adapter owes an answer to the access in progress, to an earlier one that was given up
+  logic owed_q, late_q;  // the adapter owes a response to the current access; to an earlier one whose deadline passed
   logic late_id_q;
   logic [7:0] taken_q, ended_q;
   logic [CountWidth:0] ticks_q;
 
-  // The adapter answers each request once, in order; a late answer comes before the next access that was handed on ends.
+  // The adapter answers each request once, in order. A late response comes before the end of the next access passed on.
   logic handed, answers_late;
   assign handed = take && !request_valid_q;
   assign answers_late = response_valid_i && late_q;
@@ -140,7 +141,7 @@ module spate_mmio
 
   always_comb begin
     if (past_reset_q && rst_ni && response_valid_i) begin
-      assume (!request_valid_q);  // what was not taken is not answered
+      assume (!request_valid_q);  // a request that was not taken is not answered
       assume (late_q || owed_q);
       if (late_q)
         assume (response_i.id == late_id_q);
@@ -150,14 +151,14 @@ module spate_mmio
 
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      // what is handed on is what was taken
+      // what is passed on is what was taken
       if ($past(handed)) assert (request_o.access == $past(doorbell_valid_i ? doorbell_i : admin_i));
-      // one at a time, each ends once, to whom it belongs
+      // accesses are carried out one at a time; each ends once, at its requester
       assert (8'(taken_q - ended_q) == 8'(busy_q) + 8'(doorbell_done_o || admin_done_o));
       assert (!(doorbell_done_o && admin_done_o) && !(busy_q && $past(busy_q) && (doorbell_done_o || admin_done_o)));
       assert (ticks_q <= (CountWidth + 1)'(DeadlineUs));
       if (busy_q) assert (32'(left_q) + 32'(ticks_q) == DeadlineUs - 1);
-      // only its own answer ends it without an error
+      // only its own response ends an access without an error
       if (admin_done_o && !admin_result_o.error)
         assert ($past(
             response_valid_i && owed_q && !late_q && !response_i.result.error
@@ -165,12 +166,12 @@ module spate_mmio
             response_i.result.data
         ));
       if (doorbell_error_o) assert (doorbell_done_o);
-      // what helps the induction
+      // invariants for the induction
       assert (owed_q == (busy_q && !refused_q));
       if (late_q && owed_q) assert (late_id_q != request_q.id && !refused_q);
       if (late_q && !owed_q) assert (late_id_q == request_q.id);
       if (request_valid_q) assert (late_q || owed_q);
-      // the port
+      // the port: a request that waits does not change
       if ($past(request_valid_o && !request_ready_i)) assert (request_valid_o && request_o == $past(request_o));
       if ($past(busy_q && !finish)) assert (busy_q);
       cover (admin_done_o && !admin_result_o.error && ended_q == 8'd2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The buffer's page port, for the microcode and the registers: one access at a time, the microcode first.
+// Shares the buffer's page port between the microcode and the registers: one access at a time, the microcode's first.
 //
-// Guarantee: an access that was begun is finished for whoever began it; `done` reaches only them.
+// Guarantee: an access that began is finished for its requester, and only the requester gets `done`.
 module spate_page_arbiter
   import spate_pkg::*;
 (
@@ -62,14 +62,14 @@ module spate_page_arbiter
     if (rst_ni && past_reset_q) begin
       assert (state_q inside {StIdle, StAdmin, StRegisters});
       assert (page_done_i == (admin_done_o || registers_done_o) && !(admin_done_o && registers_done_o));
-      // who began it is still waiting, and what the port shows is theirs
+      // the requester still waits, and the port shows its access
       if (state_q == StAdmin) assert (admin_valid_i && page_valid_o && !page_o.write && page_o.dword == admin_dword_i);
       if (state_q == StRegisters) assert (registers_valid_i && page_valid_o && page_o == registers_i);
     end
   end
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      // an access is shown, as it is, until it is done
+      // an access that waits for `done` does not change
       if ($past(admin_valid_i && !admin_done_o)) assume (admin_valid_i && admin_dword_i == $past(admin_dword_i));
       if ($past(registers_valid_i && !registers_done_o))
         assume (registers_valid_i && registers_i == $past(registers_i));

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A listing of instructions and labels, assembled when the design is elaborated: a ROM of the instructions, in which jumps
-// and calls hold the address of the label that the listing named.
+// Assembles a listing of instructions and labels when the design is elaborated, into a ROM in which jumps and calls
+// hold the addresses of their labels.
 //
-// Kept together in synthesis: mapped with what is around it the table becomes nearly twice as large.
+// Synthesis keeps this module separate: merged with the logic around it, the table becomes nearly twice as large.
 (* keep_hierarchy = "yes" *)
 module spate_program
   import spate_microcode_pkg::*;
 #(
     parameter int unsigned Lines = 1,
-    parameter logic [Lines*$bits(instruction_t)-1:0] Listing = '0,  // the first line on the left; up to 256 labels
-    parameter bit InBlockRam = 1'b0  // not in LUTs
+    parameter logic [Lines*$bits(instruction_t)-1:0] Listing = '0,  // the leftmost line is the first; up to 256 labels
+    parameter bit InBlockRam = 1'b0  // otherwise in LUTs
 ) (
     input  logic                            clk_i,
     input  logic                            fetch_i,
     input  logic         [AddressWidth-1:0] address_i,
-    output instruction_t                    instruction_o  // in the cycle after fetch_i, and until the next one
+    output instruction_t                    instruction_o  // valid from the cycle after fetch_i until the next fetch_i
 );
 
   localparam int unsigned Width = $bits(instruction_t);
@@ -69,8 +69,8 @@ module spate_program
     $error("spate_program: the listing does not fit");
   end
 
-  // Read with a clock, so that the way from the address ends at the instruction, and a block RAM can hold it. In LUTs: a
-  // column for each bit of an instruction.
+  // The read is clocked, so that the path from the address ends at the instruction and a block RAM can hold the table.
+  // In LUTs: one column for each bit of an instruction.
   typedef logic [2**AddressWidth-1:0] column_t;
 
   function automatic column_t column(logic [4:0] position);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an address of the aperture is, and for what lies in the buffer, which beat of it. Combinational.
+// Decodes an address of the aperture: its region, and its beat in the buffer if it is there. Combinational.
 //
-// Guarantee: addresses of the other epoch, outside the aperture, and of nothing are RegionNone; a beat is inside the RAM.
+// Guarantee: an address of the other epoch, outside the aperture, or where nothing is mapped is RegionNone. A beat is
+// inside the RAM.
 module spate_region
   import spate_pkg::*;
 #(
@@ -32,7 +33,7 @@ module spate_region
 
   assign stale_o = !stray_i && address_i[WindowBits-1] != epoch_i;
 
-  // Where the ring begins again.
+  // The place in the ring's second image.
   logic data, in_ring, behind;
   logic [PageBits-1:0] page, ring_page;
   assign data = HasRing && address_i[WindowBits-2];
@@ -46,7 +47,7 @@ module spate_region
   end
 
   region_e control;
-  logic beyond;  // of control, in a data half that is larger
+  logic beyond;  // above control, in a half that is larger than control
   if (HasRing && WindowBits - 2 > CtrlBits) begin : gen_beyond
     assign beyond = address_i[WindowBits-3:CtrlBits] != '0;
   end else begin : gen_within
@@ -60,7 +61,7 @@ module spate_region
     if (stale_o || stray_i) region_o = RegionNone;
   end
 
-  // The pages are behind the ring: the admin page first, bit 12 of the offset tells them apart.
+  // The pages are behind the ring, the admin page first. Bit 12 of the offset selects one.
   logic [BeatBits-1:0] page_beat;
   assign page_beat = BeatBits'(address_i[PageShift:BeatShift]) + BeatBits'(RingBytes / BeatBytes);
   assign beat_o = data ? BeatBits'({ring_page, address_i[PageShift-1:BeatShift]}) : page_beat;
@@ -77,7 +78,7 @@ module spate_region
     end else begin
       assert (!stale_o);
       if (HasRing && address_i[WindowBits-2]) begin
-        // the ring, twice, and then nothing
+        // the ring twice, then nothing
         assert (region_o == (offset < 32'(2 * RingBytes) ? RegionRing : RegionNone));
         if (region_o == RegionRing)
           assert (beat == (offset >> BeatShift) - (offset >= 32'(RingBytes) ? RingBeats : 32'd0) && beat < RingBeats);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Retires commands in the order in which they were issued: gives a read's data to the stream, frees the ring's space,
-// and answers a request when its last command is retired.
+// Retires commands in the order in which they were issued: passes a read's data to the stream, frees the ring's space,
+// and responds to a request when its last command is retired.
 //
 // Guarantee: one response for each request, with the first error of its commands and the number of blocks before it;
-// exactly the beats of each stream read, the last one marked, those of a failed command flagged; space is freed after its
-// last beat was read. Between the beats of two commands at most two cycles pass.
+// exactly the beats of each stream read, the last one marked, those of a failed command flagged. Space is freed after
+// its last beat was read. At most two cycles pass between the beats of two commands.
 module spate_retire
   import spate_pkg::*;
 #(
@@ -35,15 +35,16 @@ module spate_retire
     output logic                 data_valid_o,
     input  logic                 data_ready_i,
     output logic [DataWidth-1:0] data_o,
-    output logic                 data_last_o,   // of a request
-    output logic                 data_error_o,  // the command that it belongs to failed
+    output logic                 data_last_o,   // the last beat of a request
+    output logic                 data_error_o,  // the beat's command failed
 
     output logic      response_valid_o,
     input  logic      response_ready_i,
     output response_t response_o,
 
-    // Blocks of stream and address writes retired since reset, in order; of a request that failed those before its first
-    // error: what its response says. A flush that is submitted now makes these durable.
+    // The number of blocks of stream and address writes retired since reset, in order. A failed request counts with the
+    // blocks before its first error, which its response reports. A flush that is submitted now makes these blocks
+    // durable.
     output logic [LbaWidth-1:0] written_blocks_o,
 
     output logic command_error_o
@@ -60,12 +61,12 @@ module spate_retire
   localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
   localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
 
-  // What is left to be done for a command when its beats have been asked for.
+  // What remains to be done for a command after its beats were requested.
   typedef struct packed {
     logic                    write;
     logic                    stream;
     logic                    block_4096;
-    logic                    beats;           // a stream read: they come, in order
+    logic                    beats;           // a stream read: its beats follow, in order
     logic                    last;
     logic                    from_registers;
     logic [15:0]             tag;
@@ -73,10 +74,10 @@ module spate_retire
     logic [15:0]             status;
   } retired_t;
 
-  // ---- ask for the beats ----
+  // ---- request the beats ----
   //
-  // A command is handed on when its first beat is asked for, and popped with the last one; the next command's beats are
-  // asked for while this one's are still on their way.
+  // A command is passed on when its first beat is requested, and popped when its last one is. The next command's beats
+  // are requested while this one's are still on their way.
 
   retired_t asked, current;
   logic asked_ready, current_valid, current_done;
@@ -108,7 +109,7 @@ module spate_retire
     localparam int unsigned RingBits = $clog2(RingSectors);
     localparam int unsigned SumBits = (RingBits > SectorsWidth ? RingBits : SectorsWidth) + 1;
 
-    logic [RingBits-1:0] sector_q;  // follows the allocations: all stream commands, reads and writes
+    logic [RingBits-1:0] sector_q;  // follows the allocations of all stream commands, reads and writes
     logic [SectorBeatBits-1:0] beat_q;
     logic [SectorsWidth-1:0] asked_sectors_q;  // of the command at the head
     logic [SumBits-1:0] sector_sum;
@@ -156,11 +157,11 @@ module spate_retire
       .count_o()
   );
 
-  // ---- give them to the stream ----
+  // ---- pass the beats to the stream ----
 
   logic beats_end, response_room, good;
 
-  // The last beat of a request waits for room for its response, so `current` ends with its last beat.
+  // The last beat of a request waits for room for its response, so that `current` ends with its last beat.
   assign response_room = !(current.last && response_valid_o);
   assign good = current.status == '0;
   assign data_o = drained_data_i;
@@ -172,7 +173,7 @@ module spate_retire
 
   if (HasRing) begin : gen_beats
     logic [SectorsWidth+SectorBeatBits-1:0] beat_q;  // of the command
-    logic end_q;  // it is the last one: known a beat before, as a sector has several; what waits for it is far away
+    logic end_q;  // this beat is the last: known a beat before, which shortens the path to what depends on it
 
     assign beats_end = end_q;
     always_ff @(posedge clk_i) begin
@@ -188,11 +189,11 @@ module spate_retire
     assign beats_end = 1'b0;
   end
 
-  // ---- give the space back, count, answer ----
+  // ---- free the space, count, respond ----
 
   logic [SectorsWidth-1:0] blocks;
   logic [15:0] status_q;  // of the request: its first error
-  logic [31:0] done_q;  // blocks before that
+  logic [31:0] done_q;  // blocks before that error
 
   assign free_valid_o = current_done && current.stream;
   assign free_sectors_o = current.sectors;
@@ -231,7 +232,7 @@ module spate_retire
     assume (rst_ni == past_reset_q);
   end
 
-  // The head stays as it is until it is popped. Commands with beats have some.
+  // The head does not change until it is popped. A command with beats has at least one.
   logic head_held_q;
   slot_retire_t head_word_q;
   always_ff @(posedge clk_i) begin
@@ -245,7 +246,7 @@ module spate_retire
     assume (head_i.sectors <= SectorsWidth'(2));  // so that a proof sees several commands
   end
 
-  // What was handed on, asked for, given: counted at the ports.
+  // Commands and beats that were passed on, requested and output, counted at the ports.
   logic [7:0] handed_beats_q, handed_requests_q, handed_reads_q, handed_sectors_q;
   logic [7:0] asked_beats_q, given_beats_q, lasts_q, responses_q, freed_q;
   logic drained_held_q;
@@ -276,7 +277,7 @@ module spate_retire
     drained_held_q <= rst_ni && drained_valid_i && !drained_ready_o;
   end
 
-  // A request's answer, command by command: {status of the first one that failed, blocks before it}.
+  // A request's result, accumulated command by command: {status of the first one that failed, blocks before it}.
   typedef logic [47:0] account_t;
   function automatic account_t account(account_t so_far, logic [15:0] command_status, logic blocks_of_4096,
                                        logic [SectorsWidth-1:0] sectors);
@@ -285,7 +286,7 @@ module spate_retire
     return {16'd0, so_far[31:0] + (blocks_of_4096 ? 32'(sectors) / 32'd8 : 32'(sectors))};
   endfunction
 
-  // Reckoned as commands are handed on. One request is chosen, any: its answer, its tag and its way back are kept.
+  // Computed as commands are passed on. One arbitrary request is followed: its result, its tag and its source are kept.
   (* anyconst *) logic [7:0] any_request;
   account_t handed_account, handed_account_q, any_account_q;
   logic [16:0] any_tag_q;  // {from_registers, tag}
@@ -299,7 +300,7 @@ module spate_retire
     end
   end
 
-  // What was answered, and then what is in the queue, comes to what was handed on.
+  // The result so far, continued with the commands in the queue, equals the result of all commands passed on.
   account_t inside_account;
   logic [7:0] inside_request;
   always_comb begin
@@ -328,7 +329,7 @@ module spate_retire
     end
   end
 
-  // What is between: the commands in the queue, and how far the first one's beats and the head's have come.
+  // What is in between: the commands in the queue, and the beats of the first one and of the head that are done.
   logic [7:0] inside_beats, inside_requests, inside_reads, inside_sectors, given_of_first, asked_of_head;
   always_comb begin
     inside_beats = '0;
@@ -374,12 +375,12 @@ module spate_retire
   end
 
   always_comb begin
-    // The buffer: beats come after they were asked for.
+    // The buffer: beats come only after they were requested.
     if (asked_beats_q == given_beats_q) assume (!drained_valid_i);
     if (drained_held_q) assume (drained_valid_i);
     if (past_reset_q && rst_ni) begin
       assert (!handed_q || head_held_q);
-      // Nothing is lost or doubled on the way: each request ends with one response, each read with one last beat.
+      // Nothing is lost or duplicated: each request ends with one response, each read with one last beat.
       assert (handed_requests_q == responses_q + 8'(response_valid_o) + inside_requests);
       assert (handed_reads_q == lasts_q + inside_reads);
       assert (handed_beats_q == given_beats_q + inside_beats - given_of_first);
@@ -388,13 +389,13 @@ module spate_retire
         else assert (handed_beats_q == asked_beats_q + 8'(32'(head_i.sectors) * SectorBeats) - asked_of_head);
       assert (handed_sectors_q == freed_q + inside_sectors);
       assert ((drained_valid_i && drained_ready_o) == (data_valid_o && data_ready_i));
-      // Space is given back when the beats of its command are out of the buffer.
+      // Space is freed when its command's beats have left the buffer.
       if (free_valid_o && current.beats) assert (data_valid_o && data_ready_i && beats_end);
       cover (responses_q == 8'd2 && handed_requests_q == 8'd2 && (!HasRing || given_beats_q == 8'(2 * SectorBeats)));
     end
   end
 
-  // A stream's word stays until it is taken.
+  // A beat of the stream and a response stay until they are taken.
   logic data_held_q, response_held_q;
   logic [2*DataWidth+1:0] data_word_q;
   response_t response_word_q;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of a ring in memory, one after the other, as bursts of an AXI port.
+// Turns the parts of a ring in memory, one after the other, into bursts of an AXI port.
 //
-// Guarantee: the bursts of a piece follow each other from its first sector to its last, which one says; none crosses
-// 4 KiB. One can be taken in each cycle, but for one between two pieces.
+// Guarantee: the bursts of a part follow each other from its first sector to its last, and the last one is marked. No
+// burst crosses 4 KiB. One can be taken in each cycle, except for one cycle between two parts.
 module spate_ring_bursts #(
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
-    parameter int unsigned PieceBits = 11,  // of a piece's sectors
+    parameter int unsigned PartBits = 11,  // width of a part's number of sectors
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
     input logic clk_i,
@@ -14,46 +14,46 @@ module spate_ring_bursts #(
 
     input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
 
-    input  logic                  piece_valid_i,
-    output logic                  piece_ready_o,
-    input  logic [SectorBits-1:0] piece_place_i,   // from the ring's first byte on, in sectors of 512 bytes
-    input  logic [ PieceBits-1:0] piece_sectors_i, // at least one
+    input  logic                  part_valid_i,
+    output logic                  part_ready_o,
+    input  logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
+    input  logic [  PartBits-1:0] part_sectors_i, // at least one
 
     output logic                    burst_valid_o,
     input  logic                    burst_ready_i,
     output logic [AddressWidth-1:0] burst_address_o,
     output logic [             3:0] burst_sectors_o,
-    output logic                    burst_last_o      // of its piece
+    output logic                    burst_last_o      // of its part
 );
 
   logic [SectorBits-1:0] place_q;
-  logic [PieceBits-1:0] left_q;
+  logic [PartBits-1:0] left_q;
   logic [3:0] to_page_end;
   logic go;
 
-  assign piece_ready_o = !burst_valid_o;
+  assign part_ready_o = !burst_valid_o;
   assign to_page_end = 4'd8 - {1'b0, place_q[2:0]};
-  assign burst_sectors_o = left_q < PieceBits'(to_page_end) ? 4'(left_q) : to_page_end;
-  assign burst_last_o = PieceBits'(burst_sectors_o) == left_q;
+  assign burst_sectors_o = left_q < PartBits'(to_page_end) ? 4'(left_q) : to_page_end;
+  assign burst_last_o = PartBits'(burst_sectors_o) == left_q;
   assign burst_address_o = ring_base_i + {place_q, 9'd0};
   assign go = burst_valid_o && burst_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) burst_valid_o <= 1'b0;
     else if (go && burst_last_o) burst_valid_o <= 1'b0;
-    else if (piece_valid_i) burst_valid_o <= 1'b1;
-    if (piece_ready_o) begin
-      place_q <= piece_place_i;
-      left_q <= piece_sectors_i;
+    else if (part_valid_i) burst_valid_o <= 1'b1;
+    if (part_ready_o) begin
+      place_q <= part_place_i;
+      left_q <= part_sectors_i;
     end else if (go) begin
       place_q <= place_q + SectorBits'(burst_sectors_o);
-      left_q <= left_q - PieceBits'(burst_sectors_o);
+      left_q <= left_q - PartBits'(burst_sectors_o);
     end
   end
 
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
-  logic [SectorBits-1:0] next_q, end_q;  // of the piece: where its next burst begins, and where its last one ends
+  logic [SectorBits-1:0] next_q, end_q;  // of the part: the next burst's start, and the last burst's end
   logic [AddressWidth-1:0] base_q;
   logic waits_q, goes_on_q;
   logic [AddressWidth+4:0] past_q;
@@ -61,19 +61,19 @@ module spate_ring_bursts #(
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
-    assume (!piece_valid_i || piece_sectors_i != '0);
-    assume (32'(piece_place_i) + 32'(piece_sectors_i) < 2 ** SectorBits);
+    assume (!part_valid_i || part_sectors_i != '0);
+    assume (32'(part_place_i) + 32'(part_sectors_i) < 2 ** SectorBits);
   end
 
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
     base_q <= ring_base_i;
     waits_q <= rst_ni && burst_valid_o && !burst_ready_i;
-    goes_on_q <= rst_ni && (go ? !burst_last_o : piece_valid_i && piece_ready_o);
+    goes_on_q <= rst_ni && (go ? !burst_last_o : part_valid_i && part_ready_o);
     past_q <= {burst_address_o, burst_sectors_o, burst_last_o};
-    if (piece_ready_o) begin
-      next_q <= piece_place_i;
-      end_q <= piece_place_i + SectorBits'(piece_sectors_i);
+    if (part_ready_o) begin
+      next_q <= part_place_i;
+      end_q <= part_place_i + SectorBits'(part_sectors_i);
     end else if (go) next_q <= next_q + SectorBits'(burst_sectors_o);
   end
 
@@ -86,7 +86,7 @@ module spate_ring_bursts #(
         assert (burst_sectors_o != '0 && 14'(burst_address_o[11:0]) + 14'({burst_sectors_o, 9'd0}) <= 14'd4096);
         assert (32'(next_q) + 32'(burst_sectors_o) <= 32'(end_q));
         assert (burst_last_o == (next_q + SectorBits'(burst_sectors_o) == end_q));
-        // What helps the induction.
+        // Invariants for the induction.
         assert (left_q != '0 && next_q == place_q && place_q < end_q && end_q - place_q == SectorBits'(left_q));
       end
       cover (go && burst_last_o && next_q[2:0] == '0 && burst_sectors_o == 4'd3);

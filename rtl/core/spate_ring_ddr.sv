@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring of any size in a memory behind AXI4, before a spate_drive in memory mode: streams for those whose drive stalls
-// for longer than an on-chip ring lasts. A stream request becomes pieces with addresses in the ring. A write's data go to
-// the memory first, and the piece to the drive when the memory has answered for all of them; a read's piece goes to the
-// drive first, and its data come from the memory when the drive has answered. Space is used and given back in the order
-// of the requests. What is not data passes to the drive as it is; while the drive does not take it, it takes turns with
-// the pieces, four cycles each.
+// A ring of any size in a memory behind AXI4, in front of a spate_drive in memory mode. It gives streams to designs
+// whose drive stalls for longer than an on-chip ring lasts. A stream request is split into parts, each with an address
+// in the ring. A write's data go to the memory first; the part goes to the drive when the memory has acknowledged all
+// of them. A read's part goes to the drive first; its data come from the memory when the drive has completed it. Space
+// is used and freed in the order of the requests. Other commands pass to the drive unchanged. Until the drive takes
+// one, it alternates with the parts, four cycles each.
 //
-// Guarantee: one response for each command, for streams with the first error of its pieces and the number of blocks
-// before it. Each stream request moves exactly its beats, none before it was taken. The drive is never told of data that
-// the memory has not answered for, and space is not used again before the drive (writes) or the stream (reads) is done
-// with it. A source or a reader that stalls does not hold up the memory.
+// Guarantee: each command gets one response. A stream's response has the first error of its parts and the number of
+// blocks before it. Each stream request moves exactly its beats, none before the request was taken. The drive never
+// gets a part whose data the memory has not acknowledged. Space is not used again before the drive (writes) or the
+// stream (reads) has finished with it. A source or a reader that stalls does not block the memory.
 //
-// A request beyond the namespace moves its beats and ends with StatusRange. One with zero blocks or an address ends with
-// StatusInvalid. An error of the memory is StatusMemory: a piece whose data are not there is not given to the drive. When
-// the drive goes, what it was not given yet ends with StatusGone: the next one may have blocks of another size.
+// A request beyond the namespace moves its beats and ends with StatusRange. A request with zero blocks or an address
+// ends with StatusInvalid. An error of the memory is StatusMemory: a part whose data were not written is not given to
+// the drive. When the drive goes, the parts that it was not given end with StatusGone, because the next drive may have
+// blocks of another size.
 //
-// A flush's `done` is the ring's own, as the drive knows nothing of pieces that it was not given: of each write the
-// blocks before its first error, of the pieces that the ring had done with when the drive took the flush.
+// The ring computes a flush's `done` itself, because the drive does not know of parts that it was not given: it counts,
+// over the parts that the ring had finished when the drive took the flush, each write's blocks before its first error.
 module spate_ring_ddr
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses, up to 48
-    parameter int unsigned PieceBytes = 524288,  // of the largest piece: a power of two, at least 4096
-    parameter int unsigned Pieces = 32,  // under way; a power of two
+    parameter int unsigned PartBytes = 524288,  // of the largest part; a power of two, at least 4096
+    parameter int unsigned Parts = 32,  // in flight; a power of two
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    // Constant, also during reset. The ring's place as the memory's port sees it and as the drive sees it, both a
-    // multiple of 4096, and its size in units of 4096 bytes, at least 2.
+    // Constant, also during reset. The ring's address as the memory's port sees it and as the drive sees it, both
+    // multiples of 4096, and its size in units of 4096 bytes, at least 2.
     input logic [AddressWidth-1:0] ring_base_i,
     input logic [            63:0] ring_drive_base_i,
     input logic [  SectorBits-4:0] ring_pages_i,
 
     input drive_t drive_i,
 
-    // The user's side, as that of a drive with streams.
+    // The user's side, like that of a drive with streams.
     input  logic                      command_valid_i,
     output logic                      command_ready_o,
     input  command_t                  command_i,
@@ -55,7 +56,7 @@ module spate_ring_ddr
     output logic                      data_error_o,
     output logic      [ LbaWidth-1:0] written_blocks_o,  // what a flush's `done` would be now
 
-    // The drive. The command that is offered may change while it is not taken.
+    // The drive. A command that waits to be taken may change.
     output logic      drive_command_valid_o,
     input  logic      drive_command_ready_i,
     output command_t  drive_command_o,
@@ -92,8 +93,8 @@ module spate_ring_ddr
 
   localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
   localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
-  localparam int unsigned PieceSectors = PieceBytes / 512;
-  localparam int unsigned PieceBits = $clog2(PieceSectors) + 1;  // counts 0 … PieceSectors
+  localparam int unsigned PartSectors = PartBytes / 512;
+  localparam int unsigned PartBits = $clog2(PartSectors) + 1;  // for counts 0 … PartSectors
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
     $error("spate_ring_ddr: DataWidth must be 128, 256 or 512");
@@ -101,27 +102,25 @@ module spate_ring_ddr
   if (AddressWidth < 16 || AddressWidth > 48) begin : gen_address_width
     $error("spate_ring_ddr: AddressWidth must be 16 ... 48");
   end
-  if (PieceBytes < 4096 || (PieceBytes & (PieceBytes - 1)) != 0 || $clog2(
-          PieceBytes
-      ) > AddressWidth - 1) begin : gen_piece
-    $error("spate_ring_ddr: PieceBytes must be a power of two, at least 4096, and fit the ring");
+  if (PartBytes < 4096 || (PartBytes & (PartBytes - 1)) != 0 || $clog2(PartBytes) > AddressWidth - 1) begin : gen_part
+    $error("spate_ring_ddr: PartBytes must be a power of two, at least 4096, and fit the ring");
   end
 
   typedef struct packed {
     logic                  write;
     logic                  fua;
     logic                  beyond;
-    logic                  invalid;         // nothing to move; not for the drive
-    logic                  gone;            // the drive that it was for is; not for the drive
+    logic                  invalid;         // no data to move; not sent to the drive
+    logic                  gone;            // its drive is gone; not sent to the next one
     logic [SectorBits-1:0] place;           // in the ring
-    logic [PieceBits-1:0]  sectors;
+    logic [PartBits-1:0]   sectors;
     logic [LbaWidth-1:0]   lba;
     logic                  last;
     logic                  from_registers;
     logic [15:0]           tag;
-  } piece_t;
+  } part_t;
 
-  // ---- requests become pieces with a place ----
+  // ---- requests are split into parts, each with a place in the ring ----
 
   typedef enum logic [1:0] {
     CutIdle,
@@ -129,7 +128,7 @@ module spate_ring_ddr
     CutPlace
   } cut_e;
 
-  // The request, from the next piece on.
+  // The rest of the request, from the next part on.
   typedef struct packed {
     logic                  write;
     logic                  fua;
@@ -146,7 +145,7 @@ module spate_ring_ddr
   request_t cut_q;
   logic [34:0] left_q;  // sectors
   logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
-  logic [PieceBits-1:0] size_q, most, freed;
+  logic [PartBits-1:0] size_q, most, freed;
   logic is_data, off_block, cut_ready, side_ready, place, issue_queue_ready, free;
 
   assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
@@ -154,18 +153,19 @@ module spate_ring_ddr
   assign cut_ready = cut_state_q == CutIdle && (drive_i.ready || drive_i.gone) && !off_block;
   assign command_ready_o = is_data ? cut_ready : side_ready;
 
-  // Pieces end where the ring does, and must not end within a block: after small blocks an odd number of sectors may be
-  // used when a drive with large ones comes. Then the ring begins anew, as soon as it is empty.
+  // A part ends where the ring does, and must not end within a block. Requests in small blocks may leave an odd number
+  // of sectors used when a drive with large blocks comes. The ring then restarts at its beginning, as soon as it is
+  // empty.
   assign off_block = drive_i.block_4096 && cut_q.place[2:0] != '0;
 
   assign ring_sectors = {ring_pages_i, 3'd0};
   assign to_ring_end = ring_sectors - cut_q.place;
-  assign most = to_ring_end < SectorBits'(PieceSectors) ? PieceBits'(to_ring_end) : PieceBits'(PieceSectors);
+  assign most = to_ring_end < SectorBits'(PartSectors) ? PartBits'(to_ring_end) : PartBits'(PartSectors);
   assign place = cut_state_q == CutPlace && room_q >= SectorBits'(size_q) && issue_queue_ready;
 
-  // The piece as it is queued: its size is known in this cycle.
-  piece_t piece;
-  assign piece = '{
+  // The part that is queued; its size is known in this cycle.
+  part_t part;
+  assign part = '{
           write: cut_q.write,
           fua: cut_q.fua,
           beyond: cut_q.beyond,
@@ -196,7 +196,7 @@ module spate_ring_ddr
           if (off_block && room_q == ring_sectors) cut_q.place <= '0;
         end
         CutSize: cut_state_q <= CutPlace;
-        CutPlace: if (place) cut_state_q <= piece.last ? CutIdle : CutSize;
+        CutPlace: if (place) cut_state_q <= part.last ? CutIdle : CutSize;
         default: cut_state_q <= CutIdle;
       endcase
       if (place) begin
@@ -217,7 +217,7 @@ module spate_ring_ddr
         if (command_i.source != SourceStream) left_q <= '0;
         else left_q <= drive_i.block_4096 ? {command_i.blocks, 3'd0} : {3'd0, command_i.blocks};
       end
-      CutSize: size_q <= left_q < 35'(most) ? PieceBits'(left_q) : most;
+      CutSize: size_q <= left_q < 35'(most) ? PartBits'(left_q) : most;
       CutPlace: begin
         if (place) begin
           left_q <= left_q - 35'(size_q);
@@ -236,15 +236,15 @@ module spate_ring_ddr
   spate_ring_store #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
-      .PieceBits(PieceBits),
-      .Pieces(Pieces)
+      .PartBits(PartBits),
+      .Parts(Parts)
   ) u_store (
       .clk_i,
       .rst_ni,
       .ring_base_i,
-      .piece_valid_i(place && piece.write && !piece.invalid),
-      .piece_place_i(piece.place),
-      .piece_sectors_i(piece.sectors),
+      .part_valid_i(place && part.write && !part.invalid),
+      .part_place_i(part.place),
+      .part_sectors_i(part.sectors),
       .data_valid_i,
       .data_ready_o,
       .data_i,
@@ -267,38 +267,38 @@ module spate_ring_ddr
       .m_axi_bresp_i
   );
 
-  // ---- pieces go to the drive, in order; side commands pass them ----
+  // ---- parts go to the drive in order; side commands pass them ----
 
   typedef struct packed {
     logic                  write;
-    logic                  dead;            // the drive is not asked
+    logic                  dead;            // not sent to the drive
     logic                  invalid;
     logic                  gone;
     logic [SectorBits-1:0] place;
-    logic [PieceBits-1:0]  sectors;
+    logic [PartBits-1:0]   sectors;
     logic                  last;
     logic                  from_registers;
     logic [15:0]           tag;
   } order_t;
 
-  piece_t issue;
+  part_t issue;
   order_t issued, order;
-  logic [$clog2(Pieces):0] issue_count, gone_q;  // gone_q: of the pieces in the queue, the first ones
+  logic [$clog2(Parts):0] issue_count, gone_q;  // gone_q: how many parts, from the queue's head, lost their drive
   logic issue_valid, issue_may_go, issue_gone, issue_dead, issue_go, order_ready, order_valid, order_take;
-  logic side_busy_q, side_from_registers_q, side_is_flush_q, side_offer, side_shown, side_take, piece_offer;
+  logic side_busy_q, side_from_registers_q, side_is_flush_q, side_offer, side_shown, side_take, part_offer;
   logic [15:0] side_tag_q;
   logic [LbaWidth-1:0] written_q, side_written_q;
   logic [2:0] turn_q;
 
   spate_fifo #(
-      .Width($bits(piece_t)),
-      .Depth(Pieces)
+      .Width($bits(part_t)),
+      .Depth(Parts)
   ) u_issue (
       .clk_i,
       .rst_ni,
       .in_valid_i(place),
       .in_ready_o(issue_queue_ready),
-      .in_data_i(piece),
+      .in_data_i(part),
       .out_valid_o(issue_valid),
       .out_ready_i(issue_go),
       .out_data_o(issue),
@@ -308,26 +308,26 @@ module spate_ring_ddr
     if (!rst_ni) gone_q <= '0;
     else
       gone_q <= (drive_i.gone ? issue_count : gone_q) - ($clog2(
-          Pieces
+          Parts
       ) + 1)'(issue_go && (drive_i.gone || gone_q != '0));
   end
 
   assign issue_may_go = issue_valid && order_ready && (!issue.write || issue.invalid || written_valid);
   assign issue_gone = issue.gone || drive_i.gone || gone_q != '0;
   assign issue_dead = issue.invalid || issue_gone || (issue.write && written_error);
-  assign piece_offer = issue_may_go && !issue_dead;
+  assign part_offer = issue_may_go && !issue_dead;
   assign issue_go = issue_may_go && (issue_dead || (!side_shown && drive_command_ready_i));
   assign written_take = issue_go && issue.write && !issue.invalid;
 
   assign side_offer = command_valid_i && !is_data && !side_busy_q;
-  // Whoever looks at the offers of several in turn, as spate_command_arbiter does, sees each within four cycles.
-  assign side_shown = side_offer && (!turn_q[2] || !piece_offer);
+  // An arbiter that looks at several drives in turn, such as spate_command_arbiter, sees each offer within four cycles.
+  assign side_shown = side_offer && (!turn_q[2] || !part_offer);
   assign side_take = side_shown && drive_command_ready_i;
-  assign side_ready = !side_busy_q && (!turn_q[2] || !piece_offer) && drive_command_ready_i;
-  assign drive_command_valid_o = side_offer || piece_offer;
+  assign side_ready = !side_busy_q && (!turn_q[2] || !part_offer) && drive_command_ready_i;
+  assign drive_command_valid_o = side_offer || part_offer;
   always_ff @(posedge clk_i) turn_q <= side_offer ? turn_q + 1'b1 : '0;
 
-  // One side command at a time: the tag says which lane an answer is of.
+  // With one side command at a time, the tag tells the lane of a response.
   always_comb begin
     drive_command_o = '{
         from_registers: 1'b0,
@@ -359,7 +359,7 @@ module spate_ring_ddr
       };
   spate_fifo #(
       .Width($bits(order_t)),
-      .Depth(Pieces)
+      .Depth(Parts)
   ) u_order (
       .clk_i,
       .rst_ni,
@@ -372,11 +372,11 @@ module spate_ring_ddr
       .count_o()
   );
 
-  // ---- the drive's answers; room for all of them, so that a side command's is not held up ----
+  // ---- the drive's responses: there is room for all of them, so that a side command's never waits ----
 
   logic answer_valid;
   logic [15:0] answer_status;
-  logic [PieceBits-1:0] answer_done;
+  logic [PartBits-1:0] answer_done;
   logic side_answered, side_response_valid_q, side_response_take;
   response_t side_response_q;
 
@@ -384,14 +384,14 @@ module spate_ring_ddr
   assign drive_response_ready_o = 1'b1;
 
   spate_fifo #(
-      .Width(16 + PieceBits),
-      .Depth(Pieces)
+      .Width(16 + PartBits),
+      .Depth(Parts)
   ) u_answers (
       .clk_i,
       .rst_ni,
       .in_valid_i(drive_response_valid_i && !drive_response_i.tag[0]),
       .in_ready_o(),
-      .in_data_i({drive_response_i.status, PieceBits'(drive_response_i.done)}),
+      .in_data_i({drive_response_i.status, PartBits'(drive_response_i.done)}),
       .out_valid_o(answer_valid),
       .out_ready_i(order_take && !order.dead),
       .out_data_o({answer_status, answer_done}),
@@ -424,17 +424,17 @@ module spate_ring_ddr
     end
   end
 
-  // ---- a read's data are fetched when the drive has answered ----
+  // ---- a read's data are fetched when the drive has responded ----
 
   typedef struct packed {
-    logic                 read;            // beats come
-    logic                 write;
-    logic [PieceBits-1:0] sectors;
-    logic                 last;
-    logic                 from_registers;
-    logic [15:0]          tag;
-    logic [15:0]          status;
-    logic [PieceBits-1:0] done;
+    logic                read;            // it has beats
+    logic                write;
+    logic [PartBits-1:0] sectors;
+    logic                last;
+    logic                from_registers;
+    logic [15:0]         tag;
+    logic [15:0]         status;
+    logic [PartBits-1:0] done;
   } fetched_t;
 
   fetched_t fetched, current;
@@ -470,15 +470,15 @@ module spate_ring_ddr
   spate_ring_fetch #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
-      .PieceBits(PieceBits)
+      .PartBits(PartBits)
   ) u_fetch (
       .clk_i,
       .rst_ni,
       .ring_base_i,
-      .piece_valid_i(order_take && fetched.read),
-      .piece_ready_o(fetch_ready),
-      .piece_place_i(order.place),
-      .piece_sectors_i(order.sectors),
+      .part_valid_i(order_take && fetched.read),
+      .part_ready_o(fetch_ready),
+      .part_place_i(order.place),
+      .part_sectors_i(order.sectors),
       .beat_valid_o(beat_valid),
       .beat_ready_i(take_beat),
       .beat_o(data_o),
@@ -495,12 +495,12 @@ module spate_ring_ddr
       .m_axi_rresp_i
   );
 
-  // ---- to the stream; space back; responses ----
+  // ---- beats to the stream, free space, responses ----
 
-  logic [PieceBits+SectorBeatBits-1:0] beat_q;
+  logic [PartBits+SectorBeatBits-1:0] beat_q;
   logic beats_end, response_room, memory_error_q, memory_error;
-  logic [15:0] status_q, status, piece_status;
-  logic [31:0] done_q, done, piece_done;
+  logic [15:0] status_q, status, part_status;
+  logic [31:0] done_q, done, part_done;
 
   assign response_room = !(current.last && response_valid_o);
   assign beats_end = beat_q == {current.sectors - 1'b1, {SectorBeatBits{1'b1}}};
@@ -512,12 +512,12 @@ module spate_ring_ddr
   assign free = current_done;
   assign freed = current.sectors;
 
-  // A piece that came back from the drive and not from the memory has no block that is known to be good.
+  // If the memory fails to return a part that the drive completed, none of its blocks is known to be good.
   assign memory_error = memory_error_q || (current.read && beat_error);
-  assign piece_status = current.status == StatusOk && memory_error ? StatusMemory : current.status;
-  assign piece_done = memory_error ? '0 : 32'(current.done);
-  assign status = status_q != StatusOk ? status_q : piece_status;
-  assign done = status_q != StatusOk ? done_q : done_q + piece_done;
+  assign part_status = current.status == StatusOk && memory_error ? StatusMemory : current.status;
+  assign part_done = memory_error ? '0 : 32'(current.done);
+  assign status = status_q != StatusOk ? status_q : part_status;
+  assign done = status_q != StatusOk ? done_q : done_q + part_done;
   assign written_blocks_o = written_q;
   assign side_response_take = side_response_valid_q && !response_valid_o && !(current_done && current.last);
 
@@ -530,7 +530,7 @@ module spate_ring_ddr
       written_q <= '0;
       response_valid_o <= 1'b0;
     end else begin
-      if (current_done && current.write && status_q == StatusOk) written_q <= written_q + LbaWidth'(piece_done);
+      if (current_done && current.write && status_q == StatusOk) written_q <= written_q + LbaWidth'(part_done);
       if (current_done) beat_q <= '0;
       else if (take_beat) beat_q <= beat_q + 1'b1;
       if (current_done) memory_error_q <= 1'b0;
@@ -550,20 +550,21 @@ module spate_ring_ddr
   end
 
 `ifdef FORMAL
-  // Any commands, a memory and a drive that answer what they were given, and a drive that goes at any time. Beside the ring
-  // stands a list of the pieces that have space, oldest first, made from requests and `gone` alone.
-  localparam int unsigned Held = 2 * Pieces + 4;  // pieces that have space
+  // The environment: any commands, a memory and a drive that respond to what they were given, and a drive that goes at
+  // any time. A list of the parts that have space, oldest first, is kept beside the ring, from requests and `gone`
+  // alone.
+  localparam int unsigned Held = 2 * Parts + 4;  // parts that have space
   typedef logic [$clog2(Held+1)-1:0] index_t;
 
   typedef struct packed {
     logic                  write;
     logic                  invalid;
     logic                  last;
-    logic                  doomed;      // the drive that it was for is gone, and was not asked
-    logic                  given;       // to the drive
-    logic                  block_4096;  // what the request was cut for
+    logic                  doomed;      // its drive went before it was sent
+    logic                  given;       // sent to the drive
+    logic                  block_4096;  // the block size for which the request was split
     logic [SectorBits-1:0] place;
-    logic [PieceBits-1:0]  sectors;
+    logic [PartBits-1:0]   sectors;
   } held_t;
 
   logic past_reset_q = 1'b0;
@@ -576,11 +577,11 @@ module spate_ring_ddr
   logic [63:0] drive_base_q;
   logic [SectorBits-4:0] pages_q;
   logic block_q, gone_past_q;
-  logic asked_doomed_q, asked_block_q, asked_write_q, asked_invalid_q;  // the request that is cut
+  logic asked_doomed_q, asked_block_q, asked_write_q, asked_invalid_q;  // the request that is being split
   logic [34:0] asked_left_q;  // its sectors
-  logic [$clog2(Pieces):0] drive_owes_q, unstored_q;  // unstored: given to u_store, whose answer was not taken
+  logic [$clog2(Parts):0] drive_owes_q, unstored_q;  // unstored: given to u_store, its answer not taken yet
   logic drive_owes_side_q, data_taken, accepted;
-  logic [7:0] owes_q;  // responses to the user
+  logic [7:0] owes_q;  // responses that the user is still to get
 
   assign accepted = command_valid_i && command_ready_o && is_data;
   assign data_taken = drive_command_valid_o && drive_command_ready_i && drive_command_o.tag == 16'd0;
@@ -621,14 +622,14 @@ module spate_ring_ddr
       {drive_owes_q, drive_owes_side_q, unstored_q, owes_q} <= '0;
     end else begin
       drive_owes_q <= drive_owes_q + ($clog2(
-          Pieces
+          Parts
       ) + 1)'(data_taken) - ($clog2(
-          Pieces
+          Parts
       ) + 1)'(drive_response_valid_i && !drive_response_i.tag[0]);
       unstored_q <= unstored_q + ($clog2(
-          Pieces
-      ) + 1)'(place && piece.write && !piece.invalid) - ($clog2(
-          Pieces
+          Parts
+      ) + 1)'(place && part.write && !part.invalid) - ($clog2(
+          Parts
       ) + 1)'(written_take);
       if (side_take) drive_owes_side_q <= 1'b1;
       else if (drive_response_valid_i && drive_response_i.tag[0]) drive_owes_side_q <= 1'b0;
@@ -651,12 +652,12 @@ module spate_ring_ddr
           held_d[k] = '{
               write: asked_write_q,
               invalid: asked_invalid_q,
-              last: asked_left_q == 35'(piece.sectors),
+              last: asked_left_q == 35'(part.sectors),
               doomed: asked_doomed_q || drive_i.gone,
               given: 1'b0,
               block_4096: asked_block_q,
-              place: piece.place,
-              sectors: piece.sectors
+              place: part.place,
+              sectors: part.sectors
           };
       end
     end
@@ -686,7 +687,7 @@ module spate_ring_ddr
     end
   end
 
-  // ---- what is to hold ----
+  // ---- properties ----
 
   logic response_waits_q;
   response_t response_past_q;
@@ -698,24 +699,24 @@ module spate_ring_ddr
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // Space: what is handed out lies in the ring, in one piece, and nobody else has it.
+      // Space: an allocation lies within the ring, contiguous, and overlaps no other.
       if (place) begin
         assert (count_q < index_t'(Held));
-        assert ((SectorBits + 1)'(piece.place) + (SectorBits + 1)'(piece.sectors) <= (SectorBits + 1)'(ring_sectors));
-        assert ((piece.sectors != '0) == !asked_invalid_q && 35'(piece.sectors) <= asked_left_q);
-        if (asked_block_q && !piece.gone) assert (piece.sectors[2:0] == '0);
+        assert ((SectorBits + 1)'(part.place) + (SectorBits + 1)'(part.sectors) <= (SectorBits + 1)'(ring_sectors));
+        assert ((part.sectors != '0) == !asked_invalid_q && 35'(part.sectors) <= asked_left_q);
+        if (asked_block_q && !part.gone) assert (part.sectors[2:0] == '0);
         for (int unsigned k = 0; k < Held; k++) begin
-          if (index_t'(k) < count_q && piece.sectors != '0 && held_q[k].sectors != '0)
-            assert (piece.place + SectorBits'(piece.sectors) <= held_q[k].place ||
-                    held_q[k].place + SectorBits'(held_q[k].sectors) <= piece.place);
+          if (index_t'(k) < count_q && part.sectors != '0 && held_q[k].sectors != '0)
+            assert (part.place + SectorBits'(part.sectors) <= held_q[k].place ||
+                    held_q[k].place + SectorBits'(held_q[k].sectors) <= part.place);
         end
       end
-      // The contract of spate_ring_store: so many pieces, with data, and all in the ring.
-      if (place && piece.write && !piece.invalid) begin
-        assert (unstored_q < ($clog2(Pieces) + 1)'(Pieces) && piece.sectors != '0);
-        assert (32'(u_store.wanted_q) + 32'(piece.sectors) <= 32'(ring_sectors));
+      // The contract of spate_ring_store: the number of parts, each with data, and all within the ring.
+      if (place && part.write && !part.invalid) begin
+        assert (unstored_q < ($clog2(Parts) + 1)'(Parts) && part.sectors != '0);
+        assert (32'(u_store.wanted_q) + 32'(part.sectors) <= 32'(ring_sectors));
       end
-      // The drive is asked once for each piece at most, for its blocks, and not after it was gone.
+      // Each part is sent to the drive once at most, with its own blocks, and not after its drive went.
       assert (data_taken == (issue_go && !issued.dead));
       if (data_taken) begin
         assert (index_t'(issue_count) != '0 && !issue_held.given && !issue_held.doomed && !drive_i.gone);
@@ -725,12 +726,12 @@ module spate_ring_ddr
         assert (drive_i.block_4096 == issue_held.block_4096);
         assert (35'(drive_command_o.blocks) * (drive_i.block_4096 ? 35'd8 : 35'd1) == 35'(issue_held.sectors));
       end
-      // Each piece has one order, which tells why the drive was not asked.
+      // Each part has one order, which holds the reason if it is not sent.
       if (issue_go) begin
         assert (order_ready && issued.gone == (issue_held.doomed || drive_i.gone));
       end
       assert (!(drive_response_valid_i && !drive_response_i.tag[0]) || u_answers.in_ready_o);
-      // Space comes back in order, as much as was handed out; beats belong to the oldest piece.
+      // Space is freed in order, as much as was allocated. Beats belong to the oldest part.
       if (free) assert (count_q != '0 && fetched_count != '0 && freed == held_q[0].sectors);
       if (take_beat) assert (!held_q[0].write && !held_q[0].invalid && fetched_count != '0);
       if (take_beat) assert (data_last_o == (held_q[0].last && beats_end));
@@ -739,10 +740,10 @@ module spate_ring_ddr
       if (response_waits_q) assert (response_valid_o && response_o == response_past_q);
 
       assert ((SectorBits + 3)'(room_q) + space == (SectorBits + 3)'(ring_sectors));
-      // A drive that is gone, its pieces with one that is not, and the ring's end, with either size of blocks.
+      // A drive that is gone, its parts while another drive is there, and the ring's end, with both block sizes.
       cover (issue_go && issued.gone && !drive_i.gone && count_q > index_t'(1));
       cover (data_taken && issue_at != '0 && !held_q[0].given);
-      cover (place && piece.place != '0 && SectorBits'(piece.sectors) == to_ring_end && !asked_doomed_q);
+      cover (place && part.place != '0 && SectorBits'(part.sectors) == to_ring_end && !asked_doomed_q);
       cover (place && asked_block_q && asked_write_q && count_q != '0 && !held_q[0].block_4096);
     end
   end

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way from the memory of a spate_ring_ddr into a stream: pieces of it, each from a place of its own, in order.
+// Reads the parts of a spate_ring_ddr from memory into a stream, in order. Each part has a place of its own.
 //
-// Guarantee: the beats of each piece, in order, each with what the memory said of it. A burst does not cross 4 KiB and is
-// asked for only when there is room for all of it: a reader that stalls does not hold up the memory.
+// Guarantee: the stream gets the beats of each part, in order, each with the memory's response. A burst does not cross
+// 4 KiB and is requested only when there is room for all of it: a reader that stalls does not block the memory.
 module spate_ring_fetch #(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
-    parameter int unsigned PieceBits = 11,  // of a piece's sectors
+    parameter int unsigned PartBits = 11,  // width of a part's number of sectors
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
     input logic clk_i,
@@ -15,10 +15,10 @@ module spate_ring_fetch #(
 
     input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
 
-    input  logic                  piece_valid_i,
-    output logic                  piece_ready_o,
-    input  logic [SectorBits-1:0] piece_place_i,   // from the ring's first byte on, in sectors of 512 bytes
-    input  logic [ PieceBits-1:0] piece_sectors_i, // at least one
+    input  logic                  part_valid_i,
+    output logic                  part_ready_o,
+    input  logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
+    input  logic [  PartBits-1:0] part_sectors_i, // at least one
 
     output logic                 beat_valid_o,
     input  logic                 beat_ready_i,
@@ -39,25 +39,25 @@ module spate_ring_fetch #(
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
-  localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two of the largest bursts
+  localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two bursts of the largest size
   localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
 
   logic burst_valid, burst_go, ar_pending_q;
   logic [AddressWidth-1:0] burst_address;
   logic [3:0] burst_sectors, burst_sectors_q;
-  logic [StoreBits-1:0] room_q, burst_beats;  // room for beats that were not asked for
+  logic [StoreBits-1:0] room_q, burst_beats;  // room for beats that were not requested yet
 
   spate_ring_bursts #(
       .AddressWidth(AddressWidth),
-      .PieceBits(PieceBits)
+      .PartBits(PartBits)
   ) u_cut (
       .clk_i,
       .rst_ni,
       .ring_base_i,
-      .piece_valid_i,
-      .piece_ready_o,
-      .piece_place_i,
-      .piece_sectors_i,
+      .part_valid_i,
+      .part_ready_o,
+      .part_place_i,
+      .part_sectors_i,
       .burst_valid_o(burst_valid),
       .burst_ready_i(burst_go),
       .burst_address_o(burst_address),
@@ -104,9 +104,9 @@ module spate_ring_fetch #(
   );
 
 `ifdef FORMAL
-  // Any pieces, a memory that brings what it was asked for, late, and any reader.
+  // The environment: any parts, a memory that returns what was requested after any time, and any reader.
   logic past_reset_q = 1'b0;
-  logic [8:0] owed_q;  // beats that were asked for
+  logic [8:0] owed_q;  // beats that were requested and have not arrived
   logic ar_waits_q, beat_waits_q;
   logic [AddressWidth+7:0] ar_past_q;
   logic [DataWidth:0] beat_past_q;
@@ -115,7 +115,7 @@ module spate_ring_fetch #(
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
-    assume (!piece_valid_i || piece_sectors_i != '0);
+    assume (!part_valid_i || part_sectors_i != '0);
     assume (!m_axi_rvalid_i || owed_q != '0);
   end
 
@@ -139,14 +139,14 @@ module spate_ring_fetch #(
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // AXI: what is offered stays; whole beats, within 4 KiB.
+      // AXI: a request that waits does not change. Bursts are of whole beats and within 4 KiB.
       if (ar_waits_q) assert (m_axi_arvalid_o && ar_past_q == {m_axi_araddr_o, m_axi_arlen_o});
       if (m_axi_arvalid_o) assert (13'(m_axi_araddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_araddr_o[8:0] == '0);
-      // There is room for all that the memory was asked for.
+      // There is room for everything that was requested from the memory.
       if (owed_q != '0) assert (m_axi_rready_o);
       if (beat_waits_q) assert (beat_valid_o && beat_past_q == {beat_error_o, beat_o});
 
-      // What helps the induction.
+      // Invariants for the induction.
       assert (9'(room_q) + owed_q + pending_beats + 9'(u_beats.count_q) == 9'(StoreDepth));
       assert (room_q <= StoreBits'(StoreDepth) && owed_q <= 9'(StoreDepth));
       assert (9'(u_beats.stored_q) + 9'(beat_valid_o) == 9'(u_beats.count_q));

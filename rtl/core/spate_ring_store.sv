@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a stream into the memory of a spate_ring_ddr: pieces of it, each to a place of its own, in order.
+// Writes a stream into the memory of a spate_ring_ddr, in parts, in order. Each part has a place of its own.
 //
-// Guarantee: no beat is taken before its piece was given. For each piece one answer, in order, when the memory has
-// answered for the last of its data, and whether it took them all. A burst does not cross 4 KiB and is given out only
-// when all of its data are here: a source that stalls does not hold up the memory.
+// Guarantee: no beat is taken before its part was given. Each part gets one answer, in order, when the memory has
+// answered the last of its bursts; it says whether all of them succeeded. A burst does not cross 4 KiB and is issued
+// only when all of its data are here: a source that stalls does not block the memory.
 //
-// Contract: of the pieces that were given, at most `Pieces` have an answer that was not taken, and those whose beats are
-// not all here have less than 2^SectorBits sectors together: all have a place in the ring.
+// Contract: at most `Parts` parts that were given have an answer that was not taken yet. The parts whose beats are not
+// all here have less than 2^SectorBits sectors together, because all of them have a place in the ring.
 module spate_ring_store #(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
-    parameter int unsigned PieceBits = 11,  // of a piece's sectors
-    parameter int unsigned Pieces = 32,  // a power of two
+    parameter int unsigned PartBits = 11,  // width of a part's number of sectors
+    parameter int unsigned Parts = 32,  // a power of two
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
     input logic clk_i,
@@ -20,9 +20,9 @@ module spate_ring_store #(
 
     input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
 
-    input logic                  piece_valid_i,
-    input logic [SectorBits-1:0] piece_place_i,   // from the ring's first byte on, in sectors of 512 bytes
-    input logic [ PieceBits-1:0] piece_sectors_i, // at least one
+    input logic                  part_valid_i,
+    input logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
+    input logic [  PartBits-1:0] part_sectors_i, // at least one
 
     input  logic                 data_valid_i,
     output logic                 data_ready_o,
@@ -30,7 +30,7 @@ module spate_ring_store #(
 
     output logic stored_valid_o,
     input  logic stored_ready_i,
-    output logic stored_error_o,  // some of the data are not there
+    output logic stored_error_o,  // some of the data were not written
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
     output logic                    m_axi_awvalid_o,
@@ -50,12 +50,12 @@ module spate_ring_store #(
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
-  localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two of the largest bursts
+  localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two bursts of the largest size
   localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
-  localparam int unsigned BurstsMax = 32;  // that the memory has not answered
+  localparam int unsigned BurstsMax = 32;  // without an answer of the memory
 
-  // Beats that belong to no piece yet wait outside, where the user's reset reaches them.
-  logic [SectorBits-1:0] wanted_q;  // sectors of the pieces that were given, with the one whose beats come in
+  // Beats that do not belong to a part yet wait outside, where the user's reset reaches them.
+  logic [SectorBits-1:0] wanted_q;  // sectors of the parts that were given and whose beats are not all here
   logic [SectorBeatBits-1:0] in_beat_q;
   logic store_ready, in_move, in_sector_end;
 
@@ -67,7 +67,7 @@ module spate_ring_store #(
       wanted_q <= '0;
       in_beat_q <= '0;
     end else begin
-      wanted_q <= wanted_q + (piece_valid_i ? SectorBits'(piece_sectors_i) : '0) - SectorBits'(in_sector_end);
+      wanted_q <= wanted_q + (part_valid_i ? SectorBits'(part_sectors_i) : '0) - SectorBits'(in_sector_end);
       in_beat_q <= in_beat_q + SectorBeatBits'(in_move);
     end
   end
@@ -92,24 +92,24 @@ module spate_ring_store #(
 
   logic waiting_valid, waiting_take;
   logic [SectorBits-1:0] waiting_place;
-  logic [PieceBits-1:0] waiting_sectors;
+  logic [PartBits-1:0] waiting_sectors;
 
   spate_fifo #(
-      .Width(SectorBits + PieceBits),
-      .Depth(Pieces)
+      .Width(SectorBits + PartBits),
+      .Depth(Parts)
   ) u_waiting (
       .clk_i,
       .rst_ni,
-      .in_valid_i(piece_valid_i),
+      .in_valid_i(part_valid_i),
       .in_ready_o(),
-      .in_data_i({piece_place_i, piece_sectors_i}),
+      .in_data_i({part_place_i, part_sectors_i}),
       .out_valid_o(waiting_valid),
       .out_ready_i(waiting_take),
       .out_data_o({waiting_place, waiting_sectors}),
       .count_o()
   );
 
-  // ---- burst by burst: one begins when all of its data are here and the one before it is out ----
+  // ---- burst by burst: one starts when all of its data are here and the one before it is out ----
 
   logic burst_valid, burst_go, burst_last, bursts_ready, aw_pending_q, w_pending_q;
   logic [AddressWidth-1:0] burst_address;
@@ -118,15 +118,15 @@ module spate_ring_store #(
 
   spate_ring_bursts #(
       .AddressWidth(AddressWidth),
-      .PieceBits(PieceBits)
+      .PartBits(PartBits)
   ) u_cut (
       .clk_i,
       .rst_ni,
       .ring_base_i,
-      .piece_valid_i(waiting_valid),
-      .piece_ready_o(waiting_take),
-      .piece_place_i(waiting_place),
-      .piece_sectors_i(waiting_sectors),
+      .part_valid_i(waiting_valid),
+      .part_ready_o(waiting_take),
+      .part_place_i(waiting_place),
+      .part_sectors_i(waiting_sectors),
       .burst_valid_o(burst_valid),
       .burst_ready_i(burst_go),
       .burst_address_o(burst_address),
@@ -165,7 +165,7 @@ module spate_ring_store #(
   assign m_axi_wstrb_o = '1;
   assign m_axi_wlast_o = 8'(beat_q) == m_axi_awlen_o;
 
-  // ---- which answer is the last one of a piece: one identifier, so they come in order ----
+  // ---- the answer that is the last one of a part: with one identifier, they come in order ----
 
   logic answered_ends, error_q, error;
 
@@ -188,7 +188,7 @@ module spate_ring_store #(
   );
   spate_fifo #(
       .Width(1),
-      .Depth(Pieces)
+      .Depth(Parts)
   ) u_stored (
       .clk_i,
       .rst_ni,
@@ -206,20 +206,20 @@ module spate_ring_store #(
   end
 
 `ifdef FORMAL
-  // Any pieces and data, and a memory that answers for whole bursts, late. Pieces are counted at each place that they
-  // pass, and each burst that is not answered is known with the number of its piece.
+  // The environment: any parts and data, and a memory that answers whole bursts after any time. Parts are counted at
+  // each stage, and each burst without an answer is listed with the number of its part.
   localparam int unsigned Sectors = 2 ** SectorBits;
   logic past_reset_q = 1'b0;
-  logic [7:0] given_q, started_q, ended_q, answered_q, taken_q;  // pieces
-  logic [7:0] piece_of[BurstsMax];  // as u_bursts has them
-  logic [5:0] owed_q;  // answers
-  logic aw_out_q, w_out_q, burst_out;  // of the burst that is under way
+  logic [7:0] given_q, started_q, ended_q, answered_q, taken_q;  // parts
+  logic [7:0] part_of[BurstsMax];  // in the order of u_bursts
+  logic [5:0] owed_q;  // answers of the memory
+  logic aw_out_q, w_out_q, burst_out;  // of the current burst
   logic [7:0] w_beats_q;
-  logic [15:0] missing_q;  // beats of the pieces that were given
+  logic [15:0] missing_q;  // beats of the parts that were given
   logic [4:0] here;  // in u_bursts
-  logic [7:0] after;  // the piece of the burst behind that one
+  logic [7:0] after;  // the part of the next burst
   logic [SectorBits-1:0] place_of;
-  logic [PieceBits-1:0] sectors_of;
+  logic [PartBits-1:0] sectors_of;
   logic aw_waits_q, w_waits_q, stored_waits_q, stored_error_past_q;
   logic [AddressWidth+7:0] aw_past_q;
   logic [DataWidth:0] w_past_q;
@@ -230,11 +230,11 @@ module spate_ring_store #(
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
-    if (piece_valid_i) begin
-      assume (given_q - taken_q < 8'(Pieces) && piece_sectors_i != '0);
-      assume (32'(piece_place_i) + 32'(piece_sectors_i) < Sectors);
+    if (part_valid_i) begin
+      assume (given_q - taken_q < 8'(Parts) && part_sectors_i != '0);
+      assume (32'(part_place_i) + 32'(part_sectors_i) < Sectors);
     end
-    assume (!piece_valid_i || 32'(wanted_q) + 32'(piece_sectors_i) < Sectors);
+    assume (!part_valid_i || 32'(wanted_q) + 32'(part_sectors_i) < Sectors);
     assume (!m_axi_bvalid_i || owed_q != '0);
   end
 
@@ -250,8 +250,8 @@ module spate_ring_store #(
     if (!rst_ni) begin
       {given_q, started_q, ended_q, answered_q, taken_q, owed_q, aw_out_q, w_out_q, w_beats_q, missing_q} <= '0;
     end else begin
-      given_q <= given_q + 8'(piece_valid_i);
-      missing_q <= missing_q + (piece_valid_i ? 16'({piece_sectors_i, {SectorBeatBits{1'b0}}}) : 16'd0) -
+      given_q <= given_q + 8'(part_valid_i);
+      missing_q <= missing_q + (part_valid_i ? 16'({part_sectors_i, {SectorBeatBits{1'b0}}}) : 16'd0) -
           16'(data_valid_i && data_ready_o);
       started_q <= started_q + 8'(waiting_valid && waiting_take);
       ended_q <= ended_q + 8'(burst_go && burst_last);
@@ -262,7 +262,7 @@ module spate_ring_store #(
       if (store_take) w_beats_q <= m_axi_wlast_o ? '0 : w_beats_q + 8'd1;
       owed_q <= owed_q + 6'(burst_out) - 6'(m_axi_bvalid_i);
     end
-    if (burst_go) piece_of[u_bursts.tail_q[4:0]] <= ended_q;
+    if (burst_go) part_of[u_bursts.tail_q[4:0]] <= ended_q;
   end
 
   logic [12:0] burst_bytes;
@@ -272,31 +272,31 @@ module spate_ring_store #(
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // AXI: what is offered stays; whole beats within 4 KiB; WLAST with the last one, and no data
-      // without an address.
+      // AXI: a request that waits does not change. Bursts are of whole beats within 4 KiB, WLAST comes with the last
+      // beat, and no data come without an address.
       if (aw_waits_q) assert (m_axi_awvalid_o && aw_past_q == {m_axi_awaddr_o, m_axi_awlen_o});
       if (w_waits_q) assert (m_axi_wvalid_o && w_past_q == {m_axi_wdata_o, m_axi_wlast_o});
       if (m_axi_awvalid_o) begin
         assert (13'(m_axi_awaddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_awaddr_o[8:0] == '0);
       end
       if (m_axi_wvalid_o) assert (!w_out_q && m_axi_wlast_o == (w_beats_q == m_axi_awlen_o));
-      // A burst's data are here, so the memory waits for them no longer than a cycle.
+      // A burst's data are here, so the memory waits for them for at most one cycle.
       if (w_pending_q) assert (store_count >= StoreBits'(w_left));
       assert (m_axi_bready_o);
-      // No beat before its piece.
+      // No beat is taken before its part.
       if (data_ready_o) assert (missing_q != '0);
-      // An answer for each piece, when the memory answered for its last burst.
-      if (m_axi_bvalid_i) assert (piece_of[u_bursts.head_q[4:0]] == answered_q && u_bursts.out_valid_o);
+      // Each part gets an answer when the memory has answered its last burst.
+      if (m_axi_bvalid_i) assert (part_of[u_bursts.head_q[4:0]] == answered_q && u_bursts.out_valid_o);
       if (m_axi_bvalid_i && answered_ends) assert (u_stored.in_ready_o);
-      if (piece_valid_i) assert (u_waiting.in_ready_o);
+      if (part_valid_i) assert (u_waiting.in_ready_o);
       if (stored_valid_o) assert (taken_q != answered_q);
       if (stored_waits_q) assert (stored_valid_o && stored_error_o == stored_error_past_q);
 
-      // What helps the induction.
+      // Invariants for the induction.
       assert (missing_q == 16'({wanted_q, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
       assert (wanted_q != '0 || in_beat_q == '0);
       assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(burst_valid));
-      assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Pieces));
+      assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Parts));
       assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);
       assert (ended_q - taken_q <= given_q - taken_q && answered_q - taken_q <= ended_q - taken_q);
       assert (7'(u_bursts.count_o) == 7'(owed_q) + 7'(aw_pending_q || w_pending_q));
@@ -311,17 +311,17 @@ module spate_ring_store #(
       end
       if (burst_valid) assert (u_cut.left_q != '0);
       assert (9'(u_store.stored_q) + 9'(store_valid) == 9'(store_count) && store_count <= StoreBits'(StoreDepth));
-      for (int unsigned k = 0; k < Pieces; k++) begin
-        {place_of, sectors_of} = u_waiting.words[$clog2(Pieces)'(u_waiting.head_q+($clog2(Pieces)+1)'(k))];
+      for (int unsigned k = 0; k < Parts; k++) begin
+        {place_of, sectors_of} = u_waiting.words[$clog2(Parts)'(u_waiting.head_q+($clog2(Parts)+1)'(k))];
         if (k < 32'(u_waiting.count_o)) assert (sectors_of != '0 && 32'(place_of) + 32'(sectors_of) < Sectors);
       end
-      // Bursts of one piece follow each other, up to the one that ends it.
+      // Bursts of one part follow each other, up to the one that ends it.
       for (int unsigned k = 0; k < BurstsMax; k++) begin
         here = 5'(u_bursts.head_q + 6'(k));
-        after = piece_of[here] + 8'(u_bursts.words[here]);
-        if (k == 0 && u_bursts.count_o != '0) assert (piece_of[here] == answered_q);
+        after = part_of[here] + 8'(u_bursts.words[here]);
+        if (k == 0 && u_bursts.count_o != '0) assert (part_of[here] == answered_q);
         if (k + 1 == 32'(u_bursts.count_o)) assert (after == ended_q);
-        if (k + 1 < 32'(u_bursts.count_o)) assert (after == piece_of[here+5'd1]);
+        if (k + 1 < 32'(u_bursts.count_o)) assert (after == part_of[here+5'd1]);
       end
       if (u_bursts.count_o == '0) assert (answered_q == ended_q);
 

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of the data lane that are in flight. Slots are used round and round, so the number of a command is
-// {uses, slot}, and what is in flight lies between `head` and `tail`:
+// The commands of the data lane that are in flight. Slots are used in rotation, so the number of a command is {uses,
+// slot}, and the commands in flight lie between `head` and `tail`:
 //
 //        head ── retired in order ──▶        sent ── handed over in order ──▶        tail ── issued ──▶
 //
-// Whether a slot is pending is one bit that is compared with the parity of its uses, so that issuing it needs no write.
-// After a reset of the drive `sent` goes back to `head`: what is still pending is handed over again, in order. When the
-// drive is gone what is pending is ended, a command a cycle from the head on, however soon another drive comes.
+// Whether a slot is pending is one bit that is compared with the parity of its uses, so issuing a command needs no
+// write of that bit. After a reset of the drive `sent` returns to `head`: the commands that are still pending are
+// handed over again, in order. When the drive is gone, a sweep ends all pending commands, one per cycle from the head
+// on, even if another drive comes at once.
 //
-// Guarantee: each command issued becomes the head once, with its status; a completion ends a command only if it names
-// one that was handed over, is pending, and is not waiting to be sent again. None that was there when the drive went is
-// handed over again.
+// Guarantee: each command that is issued reaches the head once, with its status. A completion ends a command only if it
+// names one that was handed over, is pending, and is not waiting for a retry. No command that was in flight when the
+// drive went is handed over again.
 module spate_slots
   import spate_pkg::*;
 #(
     parameter int unsigned SlotBits = 6,  // 2 … 8
-    parameter int unsigned BaseBits = 9  // of where a command's data are; see spate_splitter
+    parameter int unsigned BaseBits = 9  // width of the place of a command's data; see spate_splitter
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     input logic epoch_i,
-    input logic reset_i,      // a pulse: the drive's queues begin again, nothing of before will complete
-    input logic gone_i,       // a pulse or longer: whatever is pending ends with StatusGone, before the next reset_i
-    input logic retry_tick_i, // what failed and may be sent again is sent again with the next of these
+    input logic reset_i,      // a pulse: the drive's queues restart; no earlier command will complete
+    input logic gone_i,       // a pulse or longer: all pending commands end with StatusGone, before the next reset_i
+    input logic retry_tick_i, // the next tick sends the commands that failed and may be retried
 
     input  logic                       issue_valid_i,
     output logic                       issue_ready_o,
     input  slot_issue_t                issue_i,
-    input  logic        [BaseBits-1:0] issue_base_i,   // of its data; see spate_splitter
+    input  logic        [BaseBits-1:0] issue_base_i,   // the place of its data; see spate_splitter
 
     // To the submission queue.
     output logic                push_o,
@@ -40,24 +41,24 @@ module spate_slots
     input  logic        completion_valid_i,
     output logic        completion_ready_o,
     input  completion_t completion_i,
-    output logic        ended_o,             // a pulse: it was one of a command in flight
-    output logic        bad_id_o,            // a pulse: it was not
+    output logic        ended_o,             // a pulse: the completion was for a command in flight
+    output logic        bad_id_o,            // a pulse: the completion was for no command in flight
     output logic        retry_o,             // a pulse: its command will be sent again
 
-    // For the windows, in the same cycle.
+    // For the windows, answered in the same cycle.
     input  logic        [SlotBits-1:0] read_slot_i,
-    output logic                       read_valid_o,  // it is in use
+    output logic                       read_valid_o,  // the slot is in use
     output slot_entry_t                read_o,
     output logic        [BaseBits-1:0] read_base_o,
 
     // The oldest command.
-    output logic         head_waiting_o,  // there is one, and it is not done
-    output logic         head_valid_o,    // there is one, and it is
+    output logic         head_waiting_o,  // there is one, and it is pending
+    output logic         head_valid_o,    // there is one, and it is done
     input  logic         head_pop_i,
     output slot_retire_t head_o,
 
     input  logic head_abort_i,  // a pulse: it ends with StatusDeadline. Only in the cycle after `reset_i`
-    output logic idle_o         // no command is there
+    output logic idle_o         // no command is in flight
 );
 
   if (SlotBits < 2 || SlotBits > 8) begin : gen_check
@@ -90,7 +91,7 @@ module spate_slots
   } order_t;
 
   typedef struct packed {
-    logic       waiting;  // to be sent again
+    logic       waiting;  // for a retry
     logic [2:0] count;
   } retries_t;
 
@@ -99,23 +100,23 @@ module spate_slots
   logic [15:0] status_q[Slots];
   retries_t retries_q[Slots];
   logic done_q[Slots];  // equal to the lowest bit of the slot's uses: not pending
-  slot_t again_q[Slots];  // a queue of slots to be sent again
+  slot_t again_q[Slots];  // a queue of slots that wait for a retry
 
   number_t head_q, sent_q, tail_q;
-  logic sweeping_q, sweep;  // `sent` goes over the commands of a drive that is gone
+  logic sweeping_q, sweep;  // `sent` passes over the commands of a drive that is gone
   slot_t again_first_q, again_last_q;
-  logic [SlotBits:0] again_count_q, again_now_q;  // waiting; of them, since the last tick
+  logic [SlotBits:0] again_count_q, again_now_q;  // slots that wait; those of them that waited at the last tick
 
   function automatic slot_t slot_of(number_t number);
     return slot_t'(number);
   endfunction
 
-  // The number of the command that uses a slot, if one does.
+  // The number of the command that uses a slot, if any does.
   function automatic number_t number_of(slot_t slot, number_t first);
     return first + number_t'(slot_t'(slot - slot_of(first)));
   endfunction
 
-  // ---- reset: no slot is done with its first use ----
+  // ---- reset: mark each slot as pending in its first use ----
 
   logic [SlotBits:0] clear_q;
   logic clear;
@@ -155,14 +156,15 @@ module spate_slots
   assign bad_id_o = complete && !known;
   assign retry_o = complete && known && again;
 
-  // ---- handing over: what is to be sent again after a tick, then what was issued ----
+  // ---- handing over: retries after a tick, then newly issued commands ----
 
   logic resend, resend_pending, next, next_pending;
   slot_t resend_slot;
-  // One write port for the retries, here and below; whether a completion uses it would be known late in the cycle.
+  // The retries have one write port, here and below. Whether a completion uses it is known too late in the cycle to
+  // decide.
   assign resend = again_now_q != '0 && !completion_valid_i;
   assign resend_slot = again_q[again_first_q];
-  // Its command may have ended meanwhile: when the drive was given up.
+  // Its command may have ended since, because the drive was given up.
   assign resend_pending = done_q[resend_slot] != number_of(resend_slot, head_q) [SlotBits];
   assign next = sent_q != tail_q && !gone_i && !sweeping_q && !completion_valid_i;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
@@ -173,7 +175,7 @@ module spate_slots
   assign resend_done = resend && (push_ready_i || !resend_pending);
   assign next_done = !resend && next && (push_ready_i || !next_pending);
 
-  // ---- what is pending ends with the drive ----
+  // ---- the sweep ends pending commands when the drive is gone ----
 
   assign sweep = sweeping_q && sent_q != tail_q;
   always_ff @(posedge clk_i) begin
@@ -188,7 +190,8 @@ module spate_slots
   assign used = tail_q - head_q;
   assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
   assign abort = head_abort_i && head_pending && head_q != tail_q;
-  // One write port each for statuses and done bits. Whether a completion uses it would be known late in the cycle.
+  // Statuses and done bits have one write port each. Whether a completion uses it is known too late in the cycle to
+  // decide.
   assign issue_ready_o = !clear && !used[SlotBits] && !completion_valid_i && !sweep && !abort;
   assign issue = issue_valid_i && issue_ready_o;
   assign issue_dead = issue && issue_i.status != StatusOk;
@@ -258,8 +261,8 @@ module spate_slots
     if (retry_o) again_q[again_last_q] <= completed;
   end
 
-  // A reset forgets what waits to be sent again: it is sent with everything else that is pending. When the drive is gone it
-  // ends with everything else.
+  // A reset empties the queue of retries: those commands are sent again with all others that are pending. When the
+  // drive is gone, they end with all others.
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i || gone_i) begin
       again_first_q <= '0;
@@ -288,7 +291,7 @@ module spate_slots
     end
   end
 
-  // ---- the oldest ----
+  // ---- the oldest command ----
 
   order_t order;
   logic head_there;
@@ -308,7 +311,7 @@ module spate_slots
       };
   assign idle_o = head_q == tail_q;
 
-  // ---- what the windows see ----
+  // ---- what the windows read ----
 
   entry_t read;
   logic [UsesBits-1:0] read_uses;
@@ -328,9 +331,10 @@ module spate_slots
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
-  // Commands are aborted only after the queues began again, when nothing was handed over. From gone until a drive is
-  // ready nothing is handed over and nothing is issued that is not dead, but in gone's first cycle. A reset may come
-  // between, or have come before a gone that is a pulse; it and the drive come late enough for the sweep.
+  // The environment. Commands are aborted only right after the queues restarted, when nothing is handed over. From
+  // `gone` until a drive is ready, nothing is handed over, and only dead commands are issued, except in the first cycle
+  // of `gone`. A reset may come in between, or may have come before a `gone` that is a pulse; a reset and a new drive
+  // come late enough for the sweep to finish.
   logic just_reset_q, down_q, issue_alive;
   assign issue_alive = issue_valid_i && issue_i.status == StatusOk;
   always_ff @(posedge clk_i) begin
@@ -353,7 +357,7 @@ module spate_slots
     end
   end
 
-  // Of each slot: in use, handed over, pending (of its next use, if it is not in use), in the queue of those that wait.
+  // For each slot: in use, handed over, pending (in its next use, if it is not in use), in the queue of retries.
   logic [Slots-1:0] used_slots, sent, unfinished, queued;
   always_comb begin
     queued = '0;
@@ -365,11 +369,12 @@ module spate_slots
     end
   end
 
-  // One command, any, from its issue to its retirement: what it was issued with is kept here beside the memories.
+  // One arbitrary command is followed from its issue to its retirement. These registers keep a copy of what it was
+  // issued with.
   (* anyconst *) number_t any;
   entry_t any_entry_q;
   order_t any_order_q;
-  logic live_q, handed_q, finished_q, lost_q;  // lost_q: it was there when the drive went
+  logic live_q, handed_q, finished_q, lost_q;  // lost_q: it was in flight when the drive went
   logic [15:0] any_status_q;
   logic any_ended;
   assign any_ended = ended_o && completed == slot_of(any) && live_q;
@@ -390,11 +395,11 @@ module spate_slots
         any_order_q.sectors <= issue_i.sectors;
       end
       if (live_q && push_o && push_ready_i && push_slot_o == slot_of(any)) begin
-        assert (!handed_q && !finished_q && !lost_q);  // it is in the queue once at a time
+        assert (!handed_q && !finished_q && !lost_q);  // it is handed over only once at a time
         handed_q <= 1'b1;
       end
       if (any_ended) begin
-        assert (handed_q && !finished_q);  // a completion is believed only for what was handed over
+        assert (handed_q && !finished_q);  // only a command that was handed over is completed
         assert (completion_i.cid.uses == any[SlotBits+:UsesBits] && completion_i.cid.epoch == epoch_i);
         assert (completion_i.cid.slot == 8'(slot_of(any)) && !completion_i.cid.side);
         handed_q <= 1'b0;
@@ -417,7 +422,7 @@ module spate_slots
         handed_q <= 1'b0;
       end
       if (head_pop_i && head_q == any) begin
-        // it leaves with the status of the completion that named it, and with the tag that it came with
+        // it is retired with the status of the completion that named it, and with the tag of its request
         assert (live_q && finished_q && head_o.status == any_status_q);
         assert (head_o.tag == any_order_q.tag && head_o.from_registers == any_order_q.from_registers);
         assert (head_o.write == any_order_q.write && head_o.stream == any_order_q.stream);
@@ -435,7 +440,7 @@ module spate_slots
       assert (live_q == (number_t'(any - head_q) < used));
       if (live_q) begin
         assert (entry_q[slot_of(any)] == any_entry_q && order_q[slot_of(any)] == any_order_q);
-        // The windows see it as it was issued, under the identifier that its completion must have.
+        // The windows read what was issued, with the identifier that its completion must have.
         if (read_slot_i == slot_of(any)) begin
           assert (read_valid_o && read_o.write == any_entry_q.write && read_o.fua == any_entry_q.fua);
           assert (read_o.lba == any_entry_q.lba && read_o.sectors == any_entry_q.sectors);
@@ -450,25 +455,25 @@ module spate_slots
         if (handed_q && !gone_i && !down_q) assert (!retries_q[slot_of(any)].waiting && !queued[slot_of(any)]);
         if (sent[slot_of(any)] && !finished_q && !gone_i && !down_q)
           assert (handed_q || retries_q[slot_of(any)].waiting);
-        // What was there when the drive went has ended, or will be before the sweep does.
+        // What was in flight when the drive went has ended, or will end before the sweep does.
         if (down_q && !finished_q) assert (lost_q);
         if (lost_q && !finished_q) assert (down_q);
         if (lost_q && !finished_q) assert (sweeping_q && number_t'(any - sent_q) < number_t'(tail_q - sent_q));
       end
-      // No slot waits twice; those that wait were handed over, and are pending unless they were ended with the drive.
+      // No slot is in the queue twice. Those in it were handed over, and are pending unless they ended with the drive.
       assert (again_count_q <= (SlotBits + 1)'(Slots) && again_now_q <= again_count_q);
       assert (slot_t'(again_last_q - again_first_q) == slot_t'(again_count_q));
       assert ($countones(queued) == 32'(again_count_q));
       for (int unsigned i = 0; i < Slots; i++) begin
-        // None is forgotten.
+        // No retry is lost.
         if (sent[i] && unfinished[i] && !gone_i && !down_q) assert (queued[i] == retries_q[i].waiting);
         if (queued[i] && !gone_i && !down_q) assert (sent[i] && unfinished[i]);
-        // What was swept, or all that is there after the sweep, is not pending.
+        // Nothing that the sweep has passed is pending; after the sweep nothing at all is.
         if (down_q && used_slots[i] && (!sweeping_q || number_t'(number_of(
                 slot_t'(i), head_q
             ) - head_q) < number_t'(sent_q - head_q)))
           assert (!unfinished[i]);
-        // What is not in use looks pending to its next use.
+        // A slot that is not in use is pending in its next use.
         if (!used_slots[i] && (!clear || slot_t'(i) < slot_t'(clear_q))) assert (unfinished[i]);
       end
       if (clear) assert (tail_q == '0 && head_q == '0 && sent_q == '0 && again_count_q == '0);

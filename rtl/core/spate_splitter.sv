@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes requests of any length and makes commands of them that the drive and the buffer can take. A stream write's data
-// goes into the ring before the command is issued; a stream read's space is reserved. Operations without a stream or an
-// address (flush, deallocate, mailbox, …) go to `side`.
+// Takes requests of any length and splits them into commands that the drive and the buffer can take. A stream write's
+// data are in the ring before its command is issued; a stream read's space is reserved. Operations without a stream or
+// an address (flush, deallocate, mailbox, …) go to `side`.
 //
-// Guarantee: the commands of a request cover its blocks exactly once, in order, the last one says so. A request that
-// cannot be carried out (StatusInvalid, StatusRange) becomes dead commands that move its beats and never reach the
-// drive; so does what is left of one (StatusGone) when the drive goes: the next one may have blocks of another size.
-// Between two commands of a stream at most two cycles pass in which no beat is taken.
+// Guarantee: the commands of a request cover its blocks exactly once, in order, and the last one is marked. A request
+// that cannot be carried out (StatusInvalid, StatusRange) becomes dead commands, which move its beats and never reach
+// the drive. So does the rest of a request (StatusGone) when the drive goes, because the next drive may have blocks of
+// another size. Between two commands of a stream, at most two cycles pass in which no beat is taken.
 module spate_splitter
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
-    parameter int unsigned RamBytes = 262144,  // of the buffer; 8192: memory mode, there is no stream
+    parameter int unsigned RamBytes = 262144,  // of the buffer; 8192: memory mode, without streams
     parameter int unsigned BaseBits = 20,  // width of issue_base_o
     localparam int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
     localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
@@ -21,7 +21,7 @@ module spate_splitter
     input logic clk_i,
     input logic rst_ni,
 
-    // A request waits until `ready` or `gone`. What bring-up found may change after `gone` only.
+    // A request waits until `ready` or `gone`. What bring-up found may change only after `gone`.
     input drive_t drive_i,
 
     input  logic     command_valid_i,
@@ -49,10 +49,10 @@ module spate_splitter
     output logic                       issue_valid_o,
     input  logic                       issue_ready_i,
     output slot_issue_t                issue_o,
-    // Of the data: stream mode: the first sector in the ring; memory mode: the address in dwords.
+    // The place of the data. Stream mode: the first sector in the ring; memory mode: the address in dwords.
     output logic        [BaseBits-1:0] issue_base_o,
 
-    output logic idle_o  // no request is being cut; one that waits for `ready` was not looked at yet
+    output logic idle_o  // no request is being split; one that waits for `ready` may exist
 );
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
@@ -67,7 +67,7 @@ module spate_splitter
 
   localparam bit HasRing = RingSectors > 0;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
-  localparam logic [SectorsWidth-1:0] GoneSectors = 8;  // of a command when no drive says how many it can take
+  localparam logic [SectorsWidth-1:0] GoneSectors = 8;  // of a command when no drive tells its limit
 
   typedef struct packed {
     logic                    write;
@@ -76,15 +76,15 @@ module spate_splitter
     logic                    from_registers;
     logic [15:0]             tag;
     logic [LbaWidth-1:0]     lba;
-    logic [31:0]             blocks;          // to be issued; 0: a dead request without beats
-    logic                    fits;            // all of them in one command
+    logic [31:0]             blocks;          // not issued yet; 0: a dead request without beats
+    logic                    fits;            // they fit in one command
     logic [BaseBits-1:0]     base;
     logic                    block_4096;
     logic [SectorsWidth-1:0] blocks_max;      // of a command
     logic [15:0]             status;
   } request_t;
 
-  // ---- the next request is taken and checked while the one before it is still being cut ----
+  // ---- the next request is taken and checked while the one before it is still being split ----
 
   typedef enum logic [1:0] {
     NextEmpty,
@@ -95,7 +95,7 @@ module spate_splitter
 
   next_e next_state_q;
   request_t next_q;
-  logic [LbaWidth:0] next_end_q;  // the block after the last one
+  logic [LbaWidth:0] next_end_q;  // the block after its last one
   logic next_invalid_q, next_lba_high_q, next_beyond, next_gone;
   logic is_data, take;
   logic [SectorsWidth-1:0] sectors_max;
@@ -151,7 +151,7 @@ module spate_splitter
         else next_q.status <= next_beyond ? StatusRange : StatusOk;
       end
       NextSized: begin
-        // Beats belong to streams only: another dead request is one command without any.
+        // Only streams have beats: any other dead request is one command without beats.
         if (next_invalid_q || (!HasRing && next_q.status != StatusOk)) begin
           next_q.blocks <= '0;
           next_q.fits <= 1'b1;
@@ -164,17 +164,17 @@ module spate_splitter
     if (next_gone) next_q.status <= StatusGone;
   end
 
-  // ---- the request that is being cut ----
+  // ---- the request that is being split ----
 
   typedef enum logic [1:0] {
     CutNone,
-    CutStart,  // find the next command's size, and its place in the ring
+    CutStart,  // find the next command's size and its place in the ring
     CutFill,  // take its data
     CutIssue
   } cut_e;
 
   cut_e cut_state_q;
-  request_t cut_q;  // `blocks` and `fits`: what is left after the command; `lba`, `base`: of the command
+  request_t cut_q;  // `blocks`, `fits`: what is left after the command; `lba`, `base`: of the command
   logic [SectorsWidth-1:0] start_blocks, blocks_q;
   logic last_q, start, issue, fill_end;
 
@@ -229,7 +229,7 @@ module spate_splitter
 
     logic [RingBits-1:0] sector_q;
     logic [SectorBeatBits-1:0] beat_q;
-    logic [SectorsWidth-1:0] left_q;  // sectors, with the one that is being filled
+    logic [SectorsWidth-1:0] left_q;  // sectors, including the one that is being filled
     logic filled;
 
     assign fill_valid_o = cut_state_q == CutFill && data_valid_i;
@@ -276,7 +276,7 @@ module spate_splitter
       };
 
 `ifdef FORMAL
-  // A request is written down as it is taken, and crossed off by what is issued.
+  // A request is recorded when it is taken. Each command that is issued is subtracted.
   typedef struct packed {
     logic                write;
     logic                no_beats;    // dead, one command
@@ -285,8 +285,8 @@ module spate_splitter
     logic                begun;       // a command was issued
     logic [15:0]         tag;
     logic [LbaWidth-1:0] lba;
-    logic [64:0]         end_;        // the block after the last one
-    logic [32:0]         left;        // blocks
+    logic [64:0]         end_;        // the block after its last one
+    logic [32:0]         left;        // blocks not issued yet
     logic                block_4096;
     logic [12:0]         blocks_max;
   } shadow_t;
@@ -330,8 +330,8 @@ module spate_splitter
     if (drive_i.gone) shadow_q.dead <= 1'b1;
   end
 
-  // The drive is as bring-up found it until it is gone, and then until another one is ready. A command can be at least a
-  // block.
+  // The drive's properties stay as bring-up found them until it is gone, and then until another drive is ready. A
+  // command can have at least one block.
   drive_t drive_q;
   logic unknown_q = 1'b1;
   logic same_drive;
@@ -349,7 +349,7 @@ module spate_splitter
     assume (!drive_i.block_4096 || drive_i.command_sectors_max[2:0] == '0);
   end
 
-  // How requests of the two places look, as invariants; then what is promised.
+  // Invariants of the requests in the two stages, then the guarantee.
   always_comb begin
     if (past_reset_q && rst_ni) begin
       if (next_state_q != NextEmpty) begin
@@ -428,7 +428,7 @@ module spate_splitter
     end
   end
 
-  // A stream write is filled to its end, beat by beat from its base on, before it is issued.
+  // A stream write's space is filled completely, beat by beat from its base, before the write is issued.
   if (HasRing) begin : gen_formal_fill
     localparam int unsigned Wide = BaseBits + 1;
     localparam int unsigned BeatsOfRing = RingSectors << SectorBeatBits;
@@ -449,7 +449,7 @@ module spate_splitter
     end
     always_comb begin
       assume (alloc_base_i < RingBits'(RingSectors) || RingSectors == 2 ** RingBits);
-      // The buffer gives out no more than it has.
+      // The buffer allocates no more than it has.
       if (alloc_sectors_o > SectorsWidth'(RingSectors)) assume (!alloc_ready_i);
       if (past_reset_q && rst_ni) begin
         if (cut_state_q == CutFill || cut_state_q == CutIssue) begin
@@ -471,7 +471,7 @@ module spate_splitter
     end
   end
 
-  // What is shown stays until it is taken; but if the drive goes a command that is not dead becomes it.
+  // An output that waits does not change, with one exception: when the drive goes, a command becomes dead.
   logic issue_held_q, alloc_held_q;
   slot_issue_t issue_q;
   logic [BaseBits-1:0] issue_base_q;

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The I/O submission queue, without entries: which slot each entry stands for, where its tail and head are, and whether
-// there is room.
+// The I/O submission queue without its entries: the slot of each entry, the tail and the head, and whether there is
+// room.
 //
-// Guarantee: an entry that was handed over keeps its slot until the drive's head has passed it. At most
-// entries - entries / 4 - 1 commands are in flight, so the completion queue, as long as this one, has room for all of
-// them although its head is told only each quarter.
+// Guarantee: an entry that was handed over keeps its slot until the drive's head has passed it. At most entries -
+// entries / 4 - 1 commands are in flight. The completion queue has as many entries as this queue, so it has room for
+// all of them although its head's doorbell is rung only after each quarter.
 module spate_sq
   import spate_pkg::*;
 #(
     parameter int unsigned SlotBits = 6,
-    parameter int unsigned QueueShiftMax = 7  // log2 of the most entries, 1 … 10
+    parameter int unsigned QueueShiftMax = 7  // log2 of the largest number of entries, 1 … 10
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    input logic       reset_i,       // a pulse: the queue begins again
+    input logic       reset_i,       // a pulse: the queue restarts
     input logic       ready_i,       // entries may be handed over
     input logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
 
-    // Entries handed over: the side command's goes first. A pulse with ready high.
+    // Entries that are handed over; the side command's goes first. `push` with `ready` is one entry.
     input  logic                push_side_i,
     output logic                push_side_ready_o,
     input  logic                push_i,
     output logic                push_ready_o,
     input  logic [SlotBits-1:0] push_slot_i,
 
-    // A completion was taken: how far the drive has read, and whether it ended a command that was in flight.
+    // A completion was taken: the drive's head, and whether it ended a command that was in flight.
     input logic        head_valid_i,
     input logic [15:0] head_i,
     input logic        ended_i,
 
     output logic [QueueShiftMax-1:0] tail_o,
-    output logic [QueueShiftMax-1:0] in_flight_o, // entries handed over and not yet ended
+    output logic [QueueShiftMax-1:0] in_flight_o, // entries handed over whose commands have not ended
 
-    // What an entry is, for the window. In the same cycle.
+    // The slot of an entry, for the window. In the same cycle.
     input  logic [         9:0] read_index_i,
-    output logic                read_valid_o,  // between head and tail
+    output logic                read_valid_o,  // the entry is between head and tail
     output logic                read_side_o,
     output logic [SlotBits-1:0] read_slot_o,
 
@@ -56,7 +56,7 @@ module spate_sq
   map_t map_q[2**QueueShiftMax];
   index_t tail_q, head_q, in_flight_q, mask_q, limit_q;
 
-  // All ones below the queue's size; three quarters of it less one (of two entries, one).
+  // A mask of the queue's index bits; the largest number in flight (for two entries, one).
   always_ff @(posedge clk_i) begin
     mask_q <= index_t'((16'd1 << queue_shift_i) - 16'd1);
     limit_q <= queue_shift_i == 4'd1 ? index_t'(1) : index_t'((16'd3 << queue_shift_i >> 2) - 16'd1);
@@ -72,7 +72,7 @@ module spate_sq
     if (push) map_q[tail_q] <= '{side: push_side_i, slot: push_slot_i};
   end
 
-  // A head that goes back, or beyond the tail, is not believed.
+  // A head that goes back, or beyond the tail, is ignored.
   index_t head_new, advance;
   logic head_good;
   assign head_new = head_i[QueueShiftMax-1:0] & mask_q;
@@ -110,10 +110,10 @@ module spate_sq
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
-    assume (!ended_i || in_flight_q != '0);  // whoever ends a command says so once, for one that was in flight
+    assume (!ended_i || in_flight_q != '0);  // each command that is in flight ends once
   end
 
-  // One entry, any: what was written into it is what it is until the head has passed it.
+  // One arbitrary entry: it keeps what was written into it until the head has passed it.
   (* anyconst *) index_t any_index;
   map_t any_map_q;
   logic any_live_q = 1'b0;
@@ -124,7 +124,7 @@ module spate_sq
       any_live_q <= 1'b0;
     end else begin
       if (push && tail_q == any_index) begin
-        assert (!any_live_q);  // never over an entry that the drive may still read
+        assert (!any_live_q);  // an entry that the drive may still read is not overwritten
         any_live_q <= 1'b1;
         any_map_q <= '{side: push_side_i, slot: push_slot_i};
       end

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time: a pulse each microsecond, each millisecond, and each four of them.
+// Time: a pulse every microsecond, every millisecond, and every four milliseconds.
 module spate_ticks #(
-    parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
-    parameter int unsigned UsPerMs = 1000  // 2 … 1000. Benches shorten the waits of a bring-up with less
+    parameter int unsigned ClockHz = 250_000_000,  // frequency of clk_i; whole megahertz
+    parameter int unsigned UsPerMs = 1000  // 2 … 1000. Testbenches shorten the waits of bring-up with less
 ) (
     input  logic clk_i,
     input  logic rst_ni,
@@ -45,10 +45,9 @@ module spate_ticks #(
   end
 
 `ifdef FORMAL
-  // Beside the three counters one that counts all cycles: a pulse comes where it has a multiple of that time, and nowhere
-  // else.
+  // A counter of all cycles, beside the three counters: a pulse comes exactly at the multiples of its time.
   localparam int unsigned Period = 4 * UsPerMs * Cycles;
-  logic past_reset_q = 1'b0, began_q;  // there was a cycle since the reset
+  logic past_reset_q = 1'b0, began_q;  // began_q: at least one cycle has passed since the reset
   logic [31:0] total_q;
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the drive reads, composed a beat at a time in a pipeline of fixed length, beside the buffer's own:
+// Composes what the drive reads, a beat at a time, in a pipeline of fixed length that runs beside the buffer's own:
 //
-//   cycle 0  the beat's address: which window; the buffer is asked; the submission queue says which slot an entry is
-//   cycle 1  the slot's fields
-//   cycle 2  the beat
-//   cycle 3  composed, or the buffer's: into the queue of answers
+//   cycle 0  decode the beat's address; read the buffer; ask the submission queue for an entry's slot
+//   cycle 1  read the slot's fields
+//   cycle 2  compose the beat
+//   cycle 3  write the composed beat, or the buffer's, to the queue of responses
 //
-// Guarantee: every beat asked for is answered, in order, whatever its address; reads change nothing. A beat is begun
-// only when there is room for its answer, so nothing in the pipeline ever waits. Requests follow each other without a
-// gap. What is not there reads as zeros.
+// Guarantee: every beat that is requested is answered, in order, whatever its address. Reads change nothing. A beat
+// starts only when there is room for its response, so the pipeline never waits. There is no gap between
+// two requests. Addresses where nothing is mapped read as zeros.
 module spate_windows_read
   import spate_pkg::*;
 #(
@@ -40,13 +40,13 @@ module spate_windows_read
     output logic [ BeatBits-1:0] buffer_beat_o,
     input  logic [DataWidth-1:0] buffer_data_i,  // three cycles later
 
-    // Cycle 0: what an entry of the I/O queue is.
+    // Cycle 0: the slot of an entry of the I/O queue.
     output logic [         9:0] sq_index_o,
     input  logic                sq_valid_i,
     input  logic                sq_side_i,
     input  logic [SlotBits-1:0] sq_slot_i,
 
-    // Cycle 1: what is in a slot.
+    // Cycle 1: the content of a slot.
     output logic        [SlotBits-1:0] slot_o,
     input  logic                       slot_valid_i,
     input  slot_entry_t                slot_i,
@@ -67,14 +67,14 @@ module spate_windows_read
   localparam int unsigned Lanes = DataWidth / 32;
   localparam int unsigned EntryBeats = 512 / DataWidth;  // of a submission entry
   localparam bit HasRing = RamBytes > 8192;
-  localparam int unsigned QueueDepth = 16;  // answers; more than the pipeline is long
+  localparam int unsigned QueueDepth = 16;  // responses; more than the pipeline's length
 
   // ---- cycle 0: one address after the other ----
 
   logic busy_q, stray_q, begin_beat, last_beat;
   logic [WindowBits-1:0] address_q;
   logic [8:0] left_q;
-  logic [4:0] room_q;  // answers that can still be begun
+  logic [4:0] room_q;  // responses for which there is room
 
   assign begin_beat = busy_q && room_q != '0;
   assign last_beat = left_q == 9'd1;
@@ -117,14 +117,14 @@ module spate_windows_read
   assign buffer_read_o = begin_beat;
   assign sq_index_o = address_q[15:6];
 
-  // ---- cycle 1: which kind of beat ----
+  // ---- cycle 1: the kind of beat ----
 
   typedef enum logic [2:0] {
     FromNowhere,
     FromBuffer,
     FromSlot,  // a submission entry
     FromList,
-    FromSide,  // entries that are kept as they are
+    FromSide,  // entries that are stored
     FromAdmin,
     FromRange
   } from_e;
@@ -132,7 +132,7 @@ module spate_windows_read
   from_e from, from_q1, from_q2, from_q3;
   logic valid_q1, valid_q2, valid_q3, last_q1, last_q2, last_q3;
   logic [SlotBits-1:0] slot_q1;
-  // In the 4 KiB of a list, or the 64 bytes of an entry.
+  // The offset in the 4 KiB of a list, or in the 64 bytes of an entry.
   logic [11:BeatShift] offset_q1, offset_q2;
 
   always_comb begin
@@ -158,7 +158,7 @@ module spate_windows_read
   assign stale_o = begin_beat && stale;
   assign stray_o = begin_beat && (stray_q || (region == RegionNone && !stale));
 
-  // ---- cycle 2: the slot's fields; entries that are kept ----
+  // ---- cycle 2: the slot's fields; stored entries ----
 
   slot_entry_t slot_q;
   logic [BaseBits-1:0] base_q;
@@ -194,11 +194,11 @@ module spate_windows_read
 
   // ---- cycle 3: the beat ----
 
-  // The data's address, as the drive sees it, and how many pages it touches.
+  // The data's address, as the drive sees it, and the number of pages that the data touch.
   logic [63:0] data_address, list_address;
   logic [51:0] first_page;
   logic [11:0] page_offset;
-  logic [13:0] pages;  // up to 1025, of 2 MiB and one more
+  logic [13:0] pages;  // up to 513: 2 MiB that do not begin at a page's start
   logic [11:0] unused_end;
   if (HasRing) begin : gen_ring_address
     assign data_address = WindowBase | 64'({epoch_i, 1'b1, (WindowBits - 2)'({base_q, 9'd0})});
@@ -210,8 +210,8 @@ module spate_windows_read
   assign list_address = WindowBase |
       64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({slot_q.cid.slot, 12'd0})});
 
-  // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: a ring's pages are counted
-  // from its first to the last of its second time, an address of the memory within AddressBits.
+  // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: in stream mode the number
+  // of the page in the ring and its second image, in memory mode an address of AddressBits bits.
   localparam int unsigned CountedBits = HasRing ? $clog2(2 * (RamBytes - 8192) / 4096) : BaseBits + 2 - 12;
   localparam logic [51:0] Counted = (52'd1 << CountedBits) - 52'd1;
   function automatic logic [63:0] page_address(logic [51:0] first, logic [9:0] number);
@@ -272,9 +272,9 @@ module spate_windows_read
     last_q3 <= last_q2;
   end
 
-  // ---- answers ----
+  // ---- responses ----
 
-  logic queue_ready;  // always, by room_q
+  logic queue_ready;  // always high, because of room_q
 `ifdef FORMAL
   logic [4:0] answers;
 `endif
@@ -304,7 +304,7 @@ module spate_windows_read
     assume (rst_ni == past_reset_q);
     assume (!read_valid_i || read_i.beats != '0);
     if (rst_ni && past_reset_q) begin
-      // each beat that was begun has its place in the queue of answers
+      // each beat in the pipeline has a place in the queue of responses
       assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) == 5'(QueueDepth));
       assert (answers <= 5'(QueueDepth) && room_q <= 5'(QueueDepth));
       assert (!valid_q3 || queue_ready);

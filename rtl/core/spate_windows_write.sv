@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the drive writes, a beat at a time: data and pages to the buffer, completions to their queues. What is written to
-// the other epoch, or where nothing is to be written, is dropped and counted.
+// Routes what the drive writes, a beat at a time: data and pages to the buffer, completions to their queues. Writes of
+// the other epoch, or to addresses where nothing may be written, are dropped and counted.
 //
-// Guarantee: every beat is taken, after finite time if those who take completions do. What was written before a
-// completion is in the buffer before the completion is passed on.
+// Guarantee: every beat is taken after finite time, if completions are. What was written before a completion is in the
+// buffer before the completion is passed on.
 module spate_windows_write
   import spate_pkg::*;
 #(
@@ -29,7 +29,7 @@ module spate_windows_write
     output logic [  DataWidth-1:0] buffer_data_o,
     output logic [DataWidth/8-1:0] buffer_strobe_o,
 
-    // The data and strobes of completions are those of the buffer's port.
+    // The data and strobes of completions are those on the buffer's port.
     output logic        cq_valid_o,
     input  logic        cq_ready_i,
     output logic        admin_cq_valid_o,
@@ -40,7 +40,7 @@ module spate_windows_write
     output logic stale_o
 );
 
-  // One register: whatever is decided below is decided from it.
+  // Everything below is decided from this one register.
   logic valid_q, stray_q;
   logic [WindowBits-1:0] address_q;
   logic [DataWidth-1:0] data_q;
@@ -74,7 +74,8 @@ module spate_windows_write
       .stale_o(stale)
   );
 
-  // The entry that the beat begins with. Queues are shorter than their windows: what is behind them has the wrong index.
+  // The entry at which the beat begins. Queues are shorter than their windows: an address behind a queue has an index
+  // that the queue refuses.
   assign cq_index_o = region == RegionAdminCq ? {4'd0, address_q[11:4]} : address_q[15:4];
   assign cq_valid_o = valid_q && region == RegionCq;
   assign admin_cq_valid_o = valid_q && region == RegionAdminCq;
@@ -99,7 +100,7 @@ module spate_windows_write
   always_comb begin
     assume (rst_ni == past_reset_q);
     if (rst_ni && past_reset_q) begin
-      // a beat goes to one place, or is counted; only those for a queue wait, and for that queue only
+      // a beat goes to one destination or is counted; only a beat for a queue waits, and only for that queue
       assert ($countones({buffer_write_o, cq_valid_o, admin_cq_valid_o, stray_o, stale_o}) == 32'(valid_q));
       if (valid_q && !write_ready_o) assert (cq_valid_o && !cq_ready_i || admin_cq_valid_o && !admin_cq_ready_i);
       if (cq_valid_o) assert (write_ready_o == cq_ready_i);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For first light: takes a stream, compares it with the pattern (spate_pattern_words.sv has the formula), and says how
-// much of it is wrong and where the first difference is.
+// For first light: compares a stream with the pattern (its formula is in spate_pattern_words.sv), counts the wrong
+// beats and records the first difference.
 //
-// Guarantee: each beat that was taken since `start_i` is compared with the one that belongs in its place; two cycles
-// after the last beat all counters have it. It takes no more than `rate_i` beats in 256 cycles.
+// Guarantee: each beat taken since `start_i` is compared with the expected one; all counters include a beat two cycles
+// after it was taken. It takes no more than `rate_i` beats in 256 cycles.
 module spate_pattern_check #(
     parameter int unsigned DataWidth = 128,  // 64 times a power of two
     parameter int unsigned CountWidth = 48  // of the counters
@@ -22,10 +22,10 @@ module spate_pattern_check #(
     input  logic                 data_error_i,  // the beat's command failed: wrong, whatever it holds
 
     output logic [CountWidth-1:0] beats_o,
-    output logic [CountWidth-1:0] stall_cycles_o,  // in which it would have taken a beat and there was none
-    output logic [CountWidth-1:0] cycles_o,        // from the first beat to the last one up to now
+    output logic [CountWidth-1:0] stall_cycles_o,  // cycles in which it was ready for a beat and there was none
+    output logic [CountWidth-1:0] cycles_o,        // from the first beat to the latest one
     output logic [CountWidth-1:0] wrong_beats_o,
-    output logic [          63:0] wrong_word_o     // the first one's place in the stream, when there are wrong beats
+    output logic [          63:0] wrong_word_o     // index of the first wrong word, if there are wrong beats
 );
 
   localparam int unsigned Lanes = DataWidth / 64;
@@ -36,10 +36,10 @@ module spate_pattern_check #(
 
   logic [DataWidth-1:0] expected;
   logic [Lanes-1:0] wrong_q;
-  logic [CountWidth-1:0] place_q;  // of the beat that `wrong_q` is about
+  logic [CountWidth-1:0] place_q;  // of the beat that `wrong_q` describes
   logic taken, compared_q, go;
 
-  // A beat in each cycle that the pace allows; not in that of the start, which would have no place.
+  // A beat in each cycle that the rate allows, except in the cycle of the start, where it would have no place.
   assign data_ready_o = go && !start_i;
   assign taken = data_valid_i && data_ready_o;
 
@@ -98,8 +98,8 @@ module spate_pattern_check #(
   );
 
 `ifdef FORMAL
-  // One cycle, from any state: no simulation comes to the high bits of a place or to the end of a counter.
-  (* anyconst *) logic [31:0] lane;  // any one, of those below the one that is told
+  // One cycle from any state, because no simulation reaches the high bits of a place or the end of a counter.
+  (* anyconst *) logic [31:0] lane;  // any lane below the one that is reported
   localparam logic [63:0] LaneMask = 64'(Lanes) - 64'd1;
   logic past_q = 1'b0;
   logic was_cleared_q, was_compared_q, was_taken_q, was_in_reset_q, was_error_q;

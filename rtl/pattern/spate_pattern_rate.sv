@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches a stream and counts, for rates: beats, cycles in which a beat waited to be taken, cycles in which the taker
-// waited for a beat, and cycles from the first beat to the last one, both of them included: beats_o / cycles_o of a beat
-// per clock is the rate. All are zero after `start_i`, and stand still at their end instead of beginning again.
+// Counts for the rate of a stream: beats, cycles in which a beat waited to be taken, cycles in which the receiver
+// waited for a beat, and cycles from the first beat to the last one, both included. The rate is beats_o / cycles_o
+// beats per clock. `start_i` clears all counters. They stop at their maximum instead of wrapping.
 //
-// It also paces: `go_o` is high in rate_i of 256 cycles, evenly spread.
+// It also limits the rate: `go_o` is high in rate_i of 256 cycles, evenly spread.
 module spate_pattern_rate #(
     parameter int unsigned CountWidth = 48  // 2^48 beats of 16 bytes are 4.5 PB
 ) (
@@ -24,7 +24,7 @@ module spate_pattern_rate #(
 );
 
   logic [8:0] pace_q;
-  logic [CountWidth-1:0] since_q;  // cycles that are over since the first beat
+  logic [CountWidth-1:0] since_q;  // completed cycles since the first beat
   logic beat;
 
   assign beat = valid_i && ready_i;
@@ -54,7 +54,7 @@ module spate_pattern_rate #(
   end
 
 `ifdef FORMAL
-  // One cycle, from any state: no simulation counts to the end of a counter.
+  // One cycle from any state, because no simulation counts to the end of a counter.
   logic past_q = 1'b0;
   logic was_cleared_q, was_in_reset_q, was_beat_q, was_beat_waits_q, was_taker_waits_q;
   logic [8:0] rate_q;

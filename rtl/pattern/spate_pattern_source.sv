@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For first light: a stream of known content (spate_pattern_words.sv has the formula), at a rate that can be set, with
-// counters that say where the time went.
+// For first light: a stream of known content (its formula is in spate_pattern_words.sv) at an adjustable rate, with
+// counters that tell which side waited.
 //
-// Guarantee: after `start_i` exactly `beats_i` beats of the pattern, from its beginning, the last one marked; or, after
-// `stop_i`, fewer, and none is taken back that was shown. No more than `rate_i` of 256 cycles bring a new beat.
+// Guarantee: after `start_i`, exactly `beats_i` beats of the pattern from its beginning, the last one marked; fewer
+// after `stop_i`, but a beat that was shown is never withdrawn. At most `rate_i` of 256 cycles bring a new beat.
 module spate_pattern_source #(
     parameter int unsigned DataWidth = 128,  // a multiple of 64
     parameter int unsigned CountWidth = 48  // of the counters
@@ -25,11 +25,11 @@ module spate_pattern_source #(
     output logic                 data_last_o,
 
     output logic [CountWidth-1:0] beats_o,         // taken
-    output logic [CountWidth-1:0] stall_cycles_o,  // in which a beat was shown and not taken
-    output logic [CountWidth-1:0] cycles_o         // from the first beat to the last one up to now
+    output logic [CountWidth-1:0] stall_cycles_o,  // cycles in which a beat was shown and not taken
+    output logic [CountWidth-1:0] cycles_o         // from the first beat to the latest one
 );
 
-  logic [CountWidth-1:0] left_q;  // beats that are not yet taken
+  logic [CountWidth-1:0] left_q;  // beats that were not taken yet
   logic start, taken, go;
 
   assign start = start_i && !busy_o;
@@ -42,7 +42,7 @@ module spate_pattern_source #(
       left_q <= '0;
       data_valid_o <= 1'b0;
     end else begin
-      // What is shown is still given when it is told to stop.
+      // A beat that is shown when it must stop is still delivered.
       if (start) left_q <= beats_i;
       else if (stop_i) left_q <= data_valid_o && !data_ready_i ? CountWidth'(1) : '0;
       else if (taken) left_q <= left_q - 1'b1;

@@ -4,13 +4,13 @@
 //
 //     word[i] = (seed + i * 0x9e3779b97f4a7c15) mod 2^64,  i = 0, 1, 2, ...
 //
-// The factor is odd, so no two words of a stream are the same, and a word that is in the wrong place says where it comes
-// from: i = (word - seed) * 0xf1de83e19937733d mod 2^64. In Python:
+// The factor is odd, so no two words of a stream are the same, and a word in the wrong place reveals its index:
+// i = (word - seed) * 0xf1de83e19937733d mod 2^64. In Python:
 //
 //     b"".join(((seed + i * 0x9e3779b97f4a7c15) % 2**64).to_bytes(8, "little") for i in range(words))
 //
-// Guarantee: `data_o` is the first beat in the cycle after `start_i`, and the following one after each `next_i`. Whatever
-// the width of the beats, the bytes are the same.
+// Guarantee: `data_o` is the first beat in the cycle after `start_i`, and the next one after each `next_i`. The bytes
+// are the same for every beat width.
 module spate_pattern_words #(
     parameter int unsigned DataWidth = 128  // a multiple of 64
 ) (
@@ -28,7 +28,7 @@ module spate_pattern_words #(
   localparam int unsigned Lanes = DataWidth / 64;
   localparam logic [63:0] Factor = 64'h9e3779b97f4a7c15;
 
-  // Each lane counts for itself, in steps of a beat. The products are constants.
+  // Each lane counts on its own, in steps of a beat. The products are constants.
   for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lanes
     logic [63:0] word_q;
     assign data_o[64*lane+:64] = word_q;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sixteen counters of 32 bits in LUTRAM with one adder between them. Each cycle one counter takes in what its events have
-// come to since its last turn, so a count is at most 16 cycles late.
+// Sixteen counters of 32 bits in LUTRAM that share one adder. In each cycle one counter adds the events that it got
+// since its last turn, so a count is at most 16 cycles late.
 //
-// Guarantee: no event is missed, also when all inputs are high in each cycle. Counts are 0 from 16 cycles after the end
-// of reset at the latest; until then they are not to be read, nor are events counted.
+// Guarantee: no event is missed, even when all inputs are high in each cycle. All counts are 0 at most 16 cycles after
+// the end of reset; until then they must not be read, and events are not counted.
 module spate_event_counters (
     input  logic        clk_i,
     input  logic        rst_ni,
-    input  logic [15:0] event_i,   // one event each in a cycle in which the bit is high
+    input  logic [15:0] event_i,   // one event for each cycle in which the bit is high
     input  logic [ 3:0] select_i,
-    output logic [31:0] count_o,   // of the selected one, in the same cycle
+    output logic [31:0] count_o,   // of the selected counter, in the same cycle
     output logic        ready_o
 );
 
   logic [31:0] counts[16];
   logic [3:0] turn_q;
-  logic [4:0] waiting_q[16];  // events of a counter since its last turn, which was 16 cycles ago
+  logic [4:0] waiting_q[16];  // events of a counter since its last turn, 16 cycles ago
   logic ready_q;
 
   assign ready_o = ready_q;
@@ -45,10 +45,10 @@ module spate_event_counters (
   end
 
 `ifdef FORMAL
-  // One counter is any of them. What it holds and what waits for its turn are together all its events: no simulation counts
-  // to the high bits. Resets come at any time.
+  // One arbitrary counter. Its value and the events that wait for its turn are together all its events. No simulation
+  // reaches the high bits. Resets come at any time.
   (* anyconst *) logic [3:0] chosen;
-  logic past_reset_q = 1'b0;  // there was one
+  logic past_reset_q = 1'b0;  // there was a reset
   logic past_q = 1'b0, was_in_reset_q, was_ready_q, event_before_q;
   logic [3:0] turn_before_q, since_turn;
   logic [31:0] events, events_before_q;

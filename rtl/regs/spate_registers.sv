@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A processor's way to a drive's core: the generated registers (spate_regs.rdl), the commands that are started through
-// them, and a queue for their responses.
+// The register interface of a drive's core: the generated registers (spate_regs.rdl), commands that software starts
+// through them, and a queue for their responses.
 //
-// Guarantee: a command that was taken is offered once. Data-lane and side commands are offered apart, so that neither
-// waits for the other. At most Depth commands are without a response that was taken, so a response always has a place:
-// a processor that is slow to take its responses holds nobody up. Each access of the bus is answered OKAY.
+// Guarantee: a command that was taken is offered once. Data-lane and side commands are offered separately, so that
+// neither waits for the other. At most Depth commands are without a response that was taken, so every response has a
+// place: a processor that takes its responses slowly blocks nothing. Each access of the bus is answered OKAY.
 module spate_registers
   import spate_pkg::*;
 #(
-    parameter int unsigned DataWidth = 128,  // told to software
-    parameter int unsigned Slots = 64,  // told to software
+    parameter int unsigned DataWidth = 128,  // reported to software
+    parameter int unsigned Slots = 64,  // reported to software
     parameter int unsigned RamBytes = 262144  // of the buffer; 8192: memory mode
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    // AXI4-Lite. Addresses are those within the registers.
+    // AXI4-Lite. Addresses are relative to the registers.
     input  logic [13:0] s_axil_awaddr_i,
     input  logic        s_axil_awvalid_i,
     output logic        s_axil_awready_o,
@@ -56,7 +56,7 @@ module spate_registers
     input  logic [ 3:0] raw_dword_i,
     output logic [31:0] raw_data_o,
 
-    // What there is to be seen: spate_drive.
+    // Values that software can read: see spate_drive.
     input drive_t                   drive_i,
     input events_t                  events_i,
     input logic                     beat_in_i,         // a beat of the write stream was taken
@@ -129,7 +129,7 @@ module spate_registers
   assign side_valid_o = side_pending_q;
   assign side_o = command;
 
-  // As many as can be open: it is never full.
+  // Its depth is the maximum of open commands, so it is never full.
   logic data_queue_ready;
   spate_fifo #(
       .Width($bits(command_t)),
@@ -196,7 +196,7 @@ module spate_registers
   assign page_valid_o = page_pending_q && !(page_write_q && !page_mailbox_q);
   assign page_o = '{write: page_write_q, dword: {page_mailbox_q, page_dword_q}, data: page_data_q};
   assign page_read_done = page_done_i && page_pending_q && !page_write_q;
-  // A write to the admin page changes nothing, but it is answered.
+  // A write to the admin page has no effect, but is answered.
   assign page_write_done = page_pending_q && page_write_q && (page_done_i || !page_mailbox_q);
 
   always_ff @(posedge clk_i) begin
@@ -314,7 +314,7 @@ module spate_registers
   };
   assign irq_o = |(interrupts & out.interrupt_enable.enable.value);
 
-  // ---- what can be read ----
+  // ---- values that can be read ----
 
   assign in.parameters.data_bytes.next = 8'(BeatBytes);
   assign in.parameters.slots.next = 9'(Slots);

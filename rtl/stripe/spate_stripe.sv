@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several drives as one: RAID 0 in the layout of Linux md, as the C library has it (include/spate/stripe.h). Chunk c of
-// the array is on member c mod Drives, at chunk c / Drives of its data area. So what the core streams to a stripe is what
-// the library, or a PC, finds there.
+// Several drives as one: RAID 0 in the layout of Linux md and of the C library (include/spate/stripe.h). Chunk c of the
+// array is on member c mod Drives, at chunk c / Drives of its data area. So the library and a PC find on the drives
+// what the core streamed to the stripe.
 //
-// A read or write is cut into parts, one for each chunk that it touches. Parts go to their members ahead of the data; the
-// data follow in order, chunk by chunk. A member that is slow holds up the others only when the stream comes to a chunk
-// for which its ring has no place, until then they go on with what they have; so a ring must hold two chunks.
+// A read or write is split into parts, one for each chunk that it touches. Parts go to their members ahead of the data;
+// the data follow in order, chunk by chunk. A slow member delays the others only when the stream reaches a chunk for
+// which its ring has no room; until then the others work on what they have. A ring must therefore hold two chunks.
 //
-// Guarantee: one response for each command, with the first error of its parts in the order of the data and the number of
-// blocks before it. Each stream request moves exactly its beats; a read's last few may come after its response.
+// Guarantee: each command gets one response, with the first error of its parts in the order of the data and the number
+// of blocks before it. Each stream request moves exactly its beats. A read's last beats may come after its response.
 //
-// A flush goes to all members. Its response's `done` counts blocks of stream and address writes that were answered, in
-// the array's order, when the flush was given to the first member, since reset: of each write those before its first
-// error. All members had completed their parts of these before their own flush was submitted, so they are durable; what
-// the members' own flush responses say beyond that is not contiguous in the array, and is not used. Deallocate goes to the
-// members that have some of the range. Whatever else is not data ends with StatusInvalid: it concerns one drive, and goes
-// past the stripe.
+// A flush goes to all members. `done` in its response is the number of blocks of stream and address writes that were
+// answered since reset, in the array's order, when the flush was given to the first member; each write counts with the
+// blocks before its first error. All members had completed their parts of these before their own flush was submitted,
+// so the blocks are durable. The `done` of the members' own flush responses is not contiguous in the array and is not
+// used. Deallocate goes to the members that have a part of the range. Other commands without stream data concern one
+// drive: they end with StatusInvalid here and must be given to that drive directly.
 //
-// The array is there when every member is ready or was given up; its block size is then that of those which are ready.
-// A member that is given up, or is on its way back from that, is dead: parts are not given to it but end here with
-// StatusGone, moving their beats, which are flagged when they are read. Nor is what it had not taken by then of a request
-// that the stripe had: what comes back may be another drive, with other blocks. Flush and deallocate pass it by, and end
-// with StatusGone. Parts that were given to it before, and requests without blocks, it answers itself. One that recovers is
-// waited for. When all members were given up the block size stays what it was until one of them is ready with another; then
-// commands wait until the stripe is empty. If members that are ready have different block sizes there is no array: every
-// command ends with StatusInvalid, moves no beat and reaches nobody, until `array_valid_i` falls. That falls, and a member
-// is formatted, only while no command is in the stripe.
+// The array exists when every member is ready or was given up. Its block size is that of the members that are ready. A
+// member that was given up is dead until it is ready again with that block size. Its parts are not given to it: they
+// end here with StatusGone and move their beats, which are flagged in reads. The same holds for parts of an accepted
+// request that the member had not taken when it was given up, because another drive with another block size may come
+// back. A member answers parts that it was given before, and requests without blocks. Flush and deallocate skip a dead
+// member and end with StatusGone. A member that recovers is waited for.
+//
+// When all members were given up, the block size stays until one of them is ready with another; commands then wait
+// until the stripe is empty. If members that are ready have different block sizes, there is no array: every command
+// ends with StatusInvalid, moves no beat and reaches no member, until `array_valid_i` falls. `array_valid_i` must fall,
+// and a member must be formatted, only while no command is in the stripe.
 //
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
-// when there is room for its response, and a flush that it does not take yet takes turns with its data commands, four
-// cycles each.
+// when there is room for its response, and a flush that a member does not take yet alternates with its data commands,
+// four cycles each.
 module spate_stripe
   import spate_pkg::*;
 #(
     parameter int unsigned Drives = 2,  // 2 ... 8
     parameter int unsigned DataWidth = 128,  // of the streams, the stripe's and the members'
     parameter int unsigned ChunkBytes = 65536,  // a power of two, at least 8192
-    parameter int unsigned MemberRamBytes = 262144,  // as the members have it; 8192: memory mode, no streams
-    parameter int unsigned Parts = 128,  // in flight: as many as the members' slots keep all busy; a power of two
+    parameter int unsigned MemberRamBytes = 262144,  // of each member; 8192: memory mode, no streams
+    parameter int unsigned Parts = 128,  // in flight: enough to keep the slots of all members busy; a power of two
     parameter int unsigned MemberParts = 64,  // in flight on one member; a power of two
     localparam int unsigned MemberBits = $clog2(Drives),
     localparam int unsigned ArrayWidth = LbaWidth + 3
@@ -46,15 +48,15 @@ module spate_stripe
     input logic clk_i,
     input logic rst_ni,
 
-    // What the array is: stable while `array_valid_i`. Commands wait for that, and for the drives.
+    // The array's layout: stable while `array_valid_i`. Commands wait for that and for the drives.
     input logic                              array_valid_i,
-    input logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,         // where each member's data area begins
-    input logic [LbaWidth-1:0]               member_blocks_i,    // of each data area: whole chunks
+    input logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,         // start of each member's data area
+    input logic [LbaWidth-1:0]               member_blocks_i,    // size of each data area: whole chunks
     input logic [  Drives-1:0]               drive_ready_i,
     input logic [  Drives-1:0]               drive_gone_i,
-    input logic [  Drives-1:0]               drive_block_4096_i, // means something while `ready`
+    input logic [  Drives-1:0]               drive_block_4096_i, // valid while `ready`
 
-    // The user's side, as that of a drive. `command_ready_o` may depend on the command: what is not data passes what is.
+    // The user's side, like a drive's. `command_ready_o` may depend on the command: side commands pass data commands.
     input  logic                      command_valid_i,
     output logic                      command_ready_o,
     input  command_t                  command_i,
@@ -70,8 +72,8 @@ module spate_stripe
     output logic                      data_last_o,
     output logic                      data_error_o,
 
-    // The members, each a spate_drive (or a spate_ring_ddr before one). The command that is offered may change while a
-    // member does not take it.
+    // The members, each a spate_drive, or a spate_ring_ddr in front of one. A command that waits to be taken may
+    // change.
     output logic      [Drives-1:0]                member_command_valid_o,
     input  logic      [Drives-1:0]                member_command_ready_i,
     output command_t  [Drives-1:0]                member_command_o,
@@ -86,7 +88,7 @@ module spate_stripe
     input  logic      [Drives-1:0][DataWidth-1:0] member_data_i,
     input  logic      [Drives-1:0]                member_data_error_i,
 
-    // Blocks of writes that were answered, in order, of each those before its first error.
+    // Blocks of writes that were answered, in order; each write counts with the blocks before its first error.
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 
@@ -96,8 +98,8 @@ module spate_stripe
   localparam int unsigned PartsWidth = $clog2(Parts) + 1;
   localparam int unsigned MemberPartsWidth = $clog2(MemberParts) + 1;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
-  localparam int unsigned LineDepth = 16;  // parts before each member
-  localparam int unsigned RouteDepth = 16;  // write parts whose data are awaited
+  localparam int unsigned LineDepth = 16;  // parts that wait for each member
+  localparam int unsigned RouteDepth = 16;  // write parts that wait for their data
   localparam int unsigned SkidDepth = 4;  // beats, each way
 
   if (Drives < 2 || Drives > 8) begin : gen_drives
@@ -110,13 +112,13 @@ module spate_stripe
     $error("spate_stripe: a member's ring must hold two chunks");
   end
 
-  // ---- what the array is ----
+  // ---- the array ----
 
   logic [ArrayWidth-1:0] array_blocks_q;
   logic known_q, ready_q, block_4096_q, differ_q, resize, empty, cut_idle, side_idle, beats_left;
   logic [Drives-1:0] dead_q, same;
   assign same = drive_block_4096_i ~^ {Drives{block_4096_q}};
-  // All members were given up, and what comes back has blocks of another size: what is in the stripe ends in the old one.
+  // All members were given up, and one comes back with another block size: requests in the stripe end with the old one.
   assign resize = &dead_q && |(drive_ready_i & ~same);
   always_ff @(posedge clk_i) begin
     known_q <= rst_ni && array_valid_i && (known_q || &(drive_ready_i | drive_gone_i));
@@ -127,9 +129,9 @@ module spate_stripe
     array_blocks_q <= ArrayWidth'(member_blocks_i) * ArrayWidth'(Drives);
   end
 
-  // ---- requests become parts ----
+  // ---- requests are split into parts ----
 
-  // What a part waits with before its member.
+  // A part as it waits for its member.
   typedef struct packed {
     logic                 write;
     logic                 fua;
@@ -139,7 +141,7 @@ module spate_stripe
     logic [PartWidth-1:0] blocks;
   } line_t;
 
-  // What is to be known of a part when it is answered.
+  // A part as it waits for its response.
   typedef struct packed {
     logic [MemberBits-1:0] member;
     logic                  write;
@@ -200,10 +202,10 @@ module spate_stripe
           blocks: part_blocks
       };
 
-  // A part goes to its member's line, to the order of answers and to that of its data in one cycle. A request is refused
-  // as a whole or not at all: what its first part found.
+  // In one cycle, a part enters its member's line, the order of responses and the order of its stream's data. A request
+  // is refused as a whole or not at all: its first part decides.
   logic begun_q, refuse_q, refuse;
-  logic [Drives-1:0] was_gone_q, ends_here;  // was_gone_q: since the request was taken
+  logic [Drives-1:0] was_gone_q, ends_here;  // was_gone_q: it was gone at any time since the request was taken
   assign ends_here = dead_q | drive_gone_i | was_gone_q;
   assign refuse = begun_q ? refuse_q : differ_q;
   always_ff @(posedge clk_i) begin
@@ -228,7 +230,7 @@ module spate_stripe
   logic side_turn;
   logic [2:0] turn_q;
 
-  // Whoever looks at the offers of several in turn, as spate_command_arbiter does, sees each within four cycles.
+  // An arbiter that looks at several drives in turn, such as spate_command_arbiter, sees each offer within four cycles.
   assign side_turn = !turn_q[2];
   always_ff @(posedge clk_i) turn_q <= side_valid != '0 ? turn_q + 1'b1 : '0;
 
@@ -237,17 +239,17 @@ module spate_stripe
   logic [Drives-1:0] answer_valid, answer_take;
   logic [Drives-1:0][15:0] answer_status;
   logic [Drives-1:0][PartWidth-1:0] answer_done;
-  // Of each member: parts with beats that were given to it, until the beats have moved; whether it owes an answer; and
-  // parts that it had not taken when it was given up.
+  // For each member: a part with beats was given to it, or lost (it had not taken the part when it was given up);
+  // whether it owes a response; whether lost parts are not answered yet.
   logic [Drives-1:0] give_write, give_read, lose, lose_write, lose_read, owes, has_lost;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
     line_t line_part;
     logic [63:0] line_address;
     logic line_there, line_valid, line_take, line_beats;
-    logic [$clog2(LineDepth):0] line_count, losing_q;  // losing_q: of the parts in the line, the first ones
+    logic [$clog2(LineDepth):0] line_count, losing_q;  // losing_q: how many parts, from the line's head, are lost
     logic [MemberPartsWidth-1:0] outstanding_q;
-    logic [PartsWidth-1:0] lost_q;  // not answered yet; until they are nothing is given to the member
+    logic [PartsWidth-1:0] lost_q;  // lost parts not answered yet; the member is given nothing until there are none
 
     spate_fifo #(
         .Width($bits(line_t)),
@@ -282,7 +284,7 @@ module spate_stripe
     end
 
     if (HasStreams) begin : gen_no_address
-      assign line_address = '0;  // a member with streams has no use for it, and says so
+      assign line_address = '0;  // a member with streams ignores the address
     end else begin : gen_address
       spate_fifo #(
           .Width(64),
@@ -300,7 +302,7 @@ module spate_stripe
       );
     end
 
-    // The side command is for another lane of the member. The tag says which of them an answer is for.
+    // The side command uses the member's other lane. The tag tells to which of the two a response belongs.
     assign line_valid = line_there && !lose[i] && lost_q == '0 && !outstanding_q[MemberPartsWidth-1];
     assign side_shown[i] = side_valid[i] && (side_turn || !line_valid);
     assign member_command_valid_o[i] = line_valid || side_valid[i];
@@ -350,7 +352,7 @@ module spate_stripe
     );
   end
 
-  // ---- answers, in order ----
+  // ---- responses, in order ----
 
   order_t part_order;
   logic order_valid, order_here, dead_ended, lost_ended, response_room;
@@ -386,10 +388,10 @@ module spate_stripe
       .count_o()
   );
 
-  // A read's last beats may come after its answer.
+  // A read's last beats may come after its response.
   assign empty = cut_idle && side_idle && !order_valid && !beats_left;
   assign response_room = !response_valid_o;
-  // A member's parts end in order: those that it has taken, then those that it has lost.
+  // A member's parts end in order: those that it took first, then those that it lost.
   assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
@@ -499,7 +501,7 @@ module spate_stripe
         .out_data_o({in_dead, in_member, in_data}),
         .count_o()
     );
-    // A part's beats move when it is known who gets them.
+    // A part's beats move once it is known whether the member takes them.
     assign in_lost = !in_route.dead && !in_given[in_route.member];
     assign in_here = in_route.dead || in_lost;
     assign data_ready_o = in_ready && in_route_valid && (!in_lost || in_losing[in_route.member]);
@@ -577,7 +579,7 @@ module spate_stripe
         .count_o()
     );
 
-    // Dead parts whose beats have moved, and that are not answered yet: the answers are in the order of both streams.
+    // Dead parts whose beats have moved and that are not answered yet, counted for each stream in order.
     logic [PartsWidth-1:0] dead_writes_q, dead_reads_q;
     logic dead_written, dead_read, dead_answered;
     logic [Drives-1:0] lost_written, lost_read;
@@ -587,8 +589,8 @@ module spate_stripe
     assign dead_answered = answered && order.dead;
     assign lost_ended = !order.beats || (order.write ? lost_written[order.member] : lost_read[order.member]);
 
-    // The same of those that a member lost, and who gets the next beats of its parts: it, as long as it has been given
-    // more than have moved; then nobody, for those that it lost.
+    // The same for the parts that a member lost. The next beats of a member's parts go to the member as long as it was
+    // given more parts than have moved. After that, the beats of lost parts are discarded here.
     for (genvar i = 0; i < Drives; i++) begin : gen_lost
       logic [PartsWidth-1:0]
           given_writes_q, given_reads_q, losing_writes_q, losing_reads_q, lost_writes_q, lost_reads_q;

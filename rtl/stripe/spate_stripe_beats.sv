@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the beats of a part's data: `last_o` is high in the cycle in which its last beat moves, and the count begins
-// again. `blocks_i` must stand from the first beat to the last one.
+// Counts the beats of a part's data: `last_o` is high in the cycle in which the last beat moves, and the count
+// restarts. `blocks_i` must be stable from the first beat to the last one.
 module spate_stripe_beats #(
     parameter int unsigned BlocksWidth = 8,
     parameter int unsigned SectorBeatBits = 5  // log2 of the beats of 512 bytes

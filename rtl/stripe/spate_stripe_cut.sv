@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts reads and writes of the stripe into parts, one for each chunk that they touch.
+// Splits reads and writes of the stripe into parts, one for each chunk that they touch.
 //
-// Guarantee: the parts of a request cover its blocks once, in order, each on the member and at the place where the layout
-// has it; the last one says so. A request that goes beyond the array is cut all the same, at places that no member has:
-// so its beats are moved, and each part ends with the member's StatusRange.
+// Guarantee: the parts of a request cover its blocks once, in order, each on the member and at the place that the
+// layout gives; the last one is marked. A request that goes beyond the array is split as well, with places beyond every
+// member, so its beats are moved and each part ends with the member's StatusRange.
 module spate_stripe_cut
   import spate_pkg::*;
 #(
@@ -18,7 +18,7 @@ module spate_stripe_cut
 ) (
     input logic                                clk_i,
     input logic                                rst_ni,
-    input logic                                ready_i,        // a request waits for it
+    input logic                                ready_i,        // a request waits until it is high
     input logic                                block_4096_i,
     input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
     input logic [ArrayWidth-1:0]               array_blocks_i,
@@ -26,7 +26,7 @@ module spate_stripe_cut
     input  logic     command_valid_i,
     output logic     command_ready_o,
     input  command_t command_i,        // reads and writes only, from and to streams or addresses
-    output logic     idle_o,           // no request is being cut
+    output logic     idle_o,           // no request is being split
 
     output logic                          part_valid_o,
     input  logic                          part_ready_i,
@@ -44,7 +44,7 @@ module spate_stripe_cut
   } state_e;
 
   state_e state_q;
-  command_t command_q;  // `lba`: of the request's beginning; `blocks`, `address`: from the next part on
+  command_t command_q;  // `lba`: of the request's start; `blocks`, `address`: from the next part on
   logic [ChunkWidth-1:0] row_q, place_row, chunk;
   logic [MemberBits-1:0] member_q, place_member;
   logic [PartWidth-1:0] chunk_blocks, within_q, room;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which member of a stripe a chunk is on, and its row there: chunk mod Drives, chunk / Drives. Wires for a power of two;
-// otherwise a division of a bit a cycle.
+// Computes the member of a chunk, chunk mod Drives, and its row there, chunk / Drives. A power of two needs only wires,
+// other numbers a division of one bit per cycle.
 //
-// Guarantee: `done_o` is high in one cycle, some time after `start_i`, with the answer; one question at a time.
+// Guarantee: `done_o` is high for one cycle, some time after `start_i`, with the result; one division at a time.
 module spate_stripe_place #(
     parameter int unsigned Drives = 3,
     parameter int unsigned ChunkWidth = 36,
@@ -36,7 +36,7 @@ module spate_stripe_place #(
   end else begin : gen_divider
     localparam int unsigned CountWidth = $clog2(ChunkWidth + 1);
 
-    // The dividend leaves at the top as the quotient comes in at the bottom.
+    // The dividend is shifted out at the top while the quotient is shifted in at the bottom.
     logic [ChunkWidth-1:0] quotient_q;
     logic [MemberBits-1:0] remainder_q;  // less than Drives
     logic [CountWidth-1:0] left_q;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Flush and deallocate of the stripe: a command to each member that is concerned, one answer for all of them. What a
-// range covers on a member is contiguous there, so a deallocate is one command a member, whatever its size. Everything
-// else concerns one drive, and is given to that one, past the stripe: here it ends with StatusInvalid.
+// Flush and deallocate of the stripe: a command to each member concerned, one response for all of them. The blocks of a
+// range on one member are contiguous there, so a deallocate is one command per member, whatever its size. Other
+// commands concern one drive and must be given to it directly: here they end with StatusInvalid.
 //
-// Guarantee: one response for each command, with the first error that came back; its `done` is for a flush alone. A member
-// that is dead, or was since the command was taken, is not asked, which is StatusGone: for the drive that comes back the
-// range would be another one, and its flush says nothing of what the one before had written.
+// Guarantee: one response for each command, with the first error of the members; only a flush has a `done`. A member
+// that is dead, or was dead at any time since the command was taken, is skipped, and the status is StatusGone: the
+// range may be other data on the drive that comes back, and its flush does not cover what the drive before had written.
 module spate_stripe_side
   import spate_pkg::*;
 #(
@@ -21,18 +21,18 @@ module spate_stripe_side
     input logic                                rst_ni,
     input logic                                ready_i,
     input logic                                refuse_i,         // every command ends with StatusInvalid
-    input logic [    Drives-1:0]               dead_i,           // given up, or on the way back from that
+    input logic [    Drives-1:0]               dead_i,           // given up and not ready again
     input logic                                block_4096_i,
     input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
     input logic [ArrayWidth-1:0]               array_blocks_i,
-    input logic [ArrayWidth-1:0]               written_blocks_i, // what a flush that is submitted now makes durable
+    input logic [ArrayWidth-1:0]               written_blocks_i, // the blocks that a flush submitted now makes durable
 
     input  logic     command_valid_i,
     output logic     command_ready_o,
     input  command_t command_i,
-    output logic     idle_o,           // no command is here
+    output logic     idle_o,           // no command is in progress
 
-    output logic [  Drives-1:0]       member_valid_o,           // one at a time
+    output logic [  Drives-1:0]       member_valid_o,           // one member at a time
     input  logic [  Drives-1:0]       member_ready_i,
     output op_e                       member_op_o,
     output logic [LbaWidth-1:0]       member_lba_o,
@@ -47,9 +47,9 @@ module spate_stripe_side
 
   typedef enum logic [2:0] {
     StIdle,
-    StFirst,  // where the range begins
-    StEnd,  // and where it ends
-    StSize,  // the part of a member
+    StFirst,  // find the start of the range
+    StEnd,  // find its end
+    StSize,  // compute the range on one member
     StSend,
     StWait,
     StAnswer
@@ -71,7 +71,7 @@ module spate_stripe_side
   localparam int unsigned MemberWidth = ChunkWidth + ChunkShift;
   logic [MemberWidth-1:0] member_from, member_to;
 
-  // How many blocks of a member lie before a place of the array.
+  // The number of a member's blocks that lie before a place in the array.
   function automatic logic [MemberWidth-1:0] blocks_before(logic [MemberBits-1:0] member, logic [ChunkWidth-1:0] row,
                                                            logic [MemberBits-1:0] at_member, logic [ChunkShift-1:0] at);
     automatic logic [ChunkWidth-1:0] rows = member < at_member ? row + 1'b1 : row;
@@ -81,7 +81,7 @@ module spate_stripe_side
     return block_4096_i ? {3'd0, rows, offset[ChunkShift-4:0]} : {rows, offset};
   endfunction
 
-  logic [ChunkWidth-1:0] position;  // in the smallest chunks that there are: as many of the larger blocks
+  logic [ChunkWidth-1:0] position;  // in units of the smallest chunk, also with large blocks
   assign position = state_q == StFirst ? first_q[ArrayWidth-1:ChunkShift-3] : end_q[ArrayWidth-1:ChunkShift-3];
   assign chunk = block_4096_i ? position : position >> 3;
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three givers of commands to one drive: the user's streams, and the registers' data and side commands. Responses go back
-// by `from_registers`.
+// Arbitrates between three requesters of commands to one drive: the user's streams, the registers' data commands and
+// the registers' side commands. Responses are routed by `from_registers`.
 //
-// The drive takes commands in two lanes, data and side: it takes one of a lane or not whoever gives it, and what it would
-// take it goes on to take until it has one. Of two givers for the same lane the one that had its turn in it waits for the
-// other; the lanes take turns from cycle to cycle.
+// The drive takes commands in two lanes, data and side. Whether it takes a command depends only on the lane, not on the
+// requester, and once it would take a command of a lane, it stays ready until it gets one. Of two requesters for the
+// same lane, the one that was served last waits for the other. The lanes alternate from cycle to cycle.
 //
-// Guarantee: a command goes on once, those of a giver in order. A giver whose command the drive would take does not wait
-// for one whose command it would not, so a flush passes a stream that waits for data; and while the drive takes commands
-// of a lane, one of it is taken within three cycles, and each giver's after at most one of the other's.
+// Guarantee: each command is passed on once, those of a requester in order. A command that the drive would take does
+// not wait for one that it would not take, so a flush passes a stream that waits for data. While the drive takes
+// commands of a lane, one of that lane is taken within three cycles, and each requester waits for at most one command
+// of the other.
 //
-// The drive may be a spate_ring_ddr, which takes no side command in four of eight cycles while it has a piece to give:
-// then one of that lane is taken within seven cycles.
+// The drive may be a spate_ring_ddr, which takes no side command in four of eight cycles while it has a part to issue.
+// A command of that lane is then taken within seven cycles.
 //
-// The user may change between two commands, one for each lane, which it offers in turn for at least four cycles. Then one
-// of a lane is taken within eight cycles in which the drive would; whose, a drive with the rhythm of these turns decides. Its
-// responses must be taken without waiting for the user (spate_user_side has room for them): one that is not taken holds
-// back the registers'.
+// The user's port may alternate between two commands, one for each lane, each offered for at least four cycles. A
+// command of a lane is then taken within eight cycles in which the drive would take one; which requester's it is
+// depends on the timing of the drive. The user's responses must be taken without waiting for the user (spate_user_side
+// has room for them), because one that is not taken blocks the registers' responses.
 module spate_command_arbiter
   import spate_pkg::*;
 (
@@ -47,12 +48,12 @@ module spate_command_arbiter
 );
 
   typedef enum logic [1:0] {
-    GiverUser,
-    GiverData,
-    GiverSide
-  } giver_e;
+    GrantUser,
+    GrantData,
+    GrantSide
+  } grant_e;
 
-  giver_e giver_q, giver_d;
+  grant_e grant_q, grant_d;
   logic taken, user_is_data;
   logic user_had_data_q, user_had_side_q;  // the last command of the lane was the user's
   logic user_had_data_d, user_had_side_d;
@@ -64,43 +65,44 @@ module spate_command_arbiter
   always_comb begin
     user_had_data_d = user_had_data_q;
     user_had_side_d = user_had_side_q;
-    if (taken && giver_q == GiverUser && user_is_data) user_had_data_d = 1'b1;
-    if (taken && giver_q == GiverData) user_had_data_d = 1'b0;
-    if (taken && giver_q == GiverUser && !user_is_data) user_had_side_d = 1'b1;
-    if (taken && giver_q == GiverSide) user_had_side_d = 1'b0;
+    if (taken && grant_q == GrantUser && user_is_data) user_had_data_d = 1'b1;
+    if (taken && grant_q == GrantData) user_had_data_d = 1'b0;
+    if (taken && grant_q == GrantUser && !user_is_data) user_had_side_d = 1'b1;
+    if (taken && grant_q == GrantSide) user_had_side_d = 1'b0;
   end
 
-  // Who may be offered in the next cycle: at most one for each lane. Then the one that is not being offered now.
+  // Requesters that may be offered in the next cycle: at most one for each lane. The one that is not offered now comes
+  // next.
   assign user_may = user_valid_i && !(user_is_data ? data_valid_i && user_had_data_d : side_valid_i && user_had_side_d);
   assign data_may = data_valid_i && !(user_valid_i && user_is_data && !user_had_data_d);
   assign side_may = side_valid_i && !(user_valid_i && !user_is_data && !user_had_side_d);
   always_comb begin
-    unique case (giver_q)
-      GiverUser: giver_d = data_may ? GiverData : side_may ? GiverSide : GiverUser;
-      GiverData: giver_d = side_may ? GiverSide : user_may ? GiverUser : GiverData;
-      default: giver_d = user_may ? GiverUser : data_may ? GiverData : GiverSide;
+    unique case (grant_q)
+      GrantUser: grant_d = data_may ? GrantData : side_may ? GrantSide : GrantUser;
+      GrantData: grant_d = side_may ? GrantSide : user_may ? GrantUser : GrantData;
+      default: grant_d = user_may ? GrantUser : data_may ? GrantData : GrantSide;
     endcase
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      giver_q <= GiverUser;
+      grant_q <= GrantUser;
       user_had_data_q <= 1'b0;
       user_had_side_q <= 1'b0;
     end else begin
-      giver_q <= giver_d;
+      grant_q <= grant_d;
       user_had_data_q <= user_had_data_d;
       user_had_side_q <= user_had_side_d;
     end
   end
 
   always_comb begin
-    unique case (giver_q)
-      GiverUser: begin
+    unique case (grant_q)
+      GrantUser: begin
         command_valid_o = user_valid_i;
         command_o = user_i;
       end
-      GiverData: begin
+      GrantData: begin
         command_valid_o = data_valid_i;
         command_o = data_i;
       end
@@ -111,9 +113,9 @@ module spate_command_arbiter
     endcase
   end
 
-  assign user_ready_o = giver_q == GiverUser && command_ready_i;
-  assign data_ready_o = giver_q == GiverData && command_ready_i;
-  assign side_ready_o = giver_q == GiverSide && command_ready_i;
+  assign user_ready_o = grant_q == GrantUser && command_ready_i;
+  assign data_ready_o = grant_q == GrantData && command_ready_i;
+  assign side_ready_o = grant_q == GrantSide && command_ready_i;
 
   assign user_response_valid_o = response_valid_i && !response_from_registers_i;
   assign registers_response_valid_o = response_valid_i && response_from_registers_i;

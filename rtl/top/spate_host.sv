@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One drive's core with its registers: what is the same for each adapter and each number of drives. Commands and data of
-// the user come in the core's clock.
+// One drive's core with its registers, the same for every adapter and every number of drives. The user's commands and
+// data are in the core's clock.
 //
-// Guarantee: that of spate_drive, through both ways in. The user's commands and the registers' share the drive, and
-// neither holds the other up for longer than a command of the drive takes; responses go where the command came from.
+// Guarantee: that of spate_drive, for both ports. The user's commands and the registers' share the drive; neither
+// delays the other by more than one command of the drive. A response goes to the port of its command.
 //
-// With MemoryRingBytes a spate_ring_ddr stands before the drive: the stream commands of both ways in go through it.
+// With MemoryRingBytes, a spate_ring_ddr is placed before the drive; stream commands of both ports pass through it.
 module spate_host
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
-    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
-    parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring there
-    parameter logic [63:0] MemoryRingBytes = 64'd0,  // of a ring in memory; needs RamBytes 8192. 0: none
-    parameter logic [63:0] MemoryRingBase = 64'h0,  // its first byte, as ring_axi has it
-    parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // the same byte, as the drive sees it
-    parameter int unsigned PieceBytes = 524288,  // ring in memory: of the largest piece; a power of two, at least 4096
-    parameter int unsigned Pieces = 32,  // ring in memory: that are under way; a power of two
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address assigned to BAR 0
+    parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring in memory
+    parameter logic [63:0] MemoryRingBytes = 64'd0,  // size of a ring in memory; needs RamBytes 8192. 0: none
+    parameter logic [63:0] MemoryRingBase = 64'h0,  // address of its first byte on ring_axi
+    parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // address of the same byte, as the drive sees it
+    parameter int unsigned PartBytes = 524288,  // ring in memory: largest part; a power of two, at least 4096
+    parameter int unsigned Parts = 32,  // ring in memory: parts in flight; a power of two
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
-    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
-    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
+    parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
     parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
     parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
@@ -38,7 +38,7 @@ module spate_host
     output logic                      command_ready_o,
     input  command_t                  command_i,         // from_registers: 0
     output logic                      response_valid_o,
-    input  logic                      response_ready_i,  // may not wait for the user: the registers' wait behind it
+    input  logic                      response_ready_i,  // must not wait for the user: the registers' wait behind
     output response_t                 response_o,
     input  logic                      data_valid_i,
     output logic                      data_ready_o,
@@ -98,7 +98,7 @@ module spate_host
     input  logic fence_answer_i,
     input  logic tap_lost_i,
 
-    // The memory of the ring: see spate_ring_ddr. Otherwise stands still.
+    // The memory of the ring: see spate_ring_ddr. Inactive without a ring in memory.
     output logic [AddressBits-1:0] ring_axi_awaddr_o,
     output logic [            7:0] ring_axi_awlen_o,
     output logic [            2:0] ring_axi_awsize_o,
@@ -126,7 +126,7 @@ module spate_host
 );
 
   localparam bit HasMemoryRing = MemoryRingBytes != '0;
-  // The buffer as software is told of it, in 32 bits.
+  // The size of the buffer that the registers report, in 32 bits.
   localparam int unsigned ToldRamBytes = !HasMemoryRing ? RamBytes :
       MemoryRingBytes < 64'hffff_d000 ? 32'(MemoryRingBytes + 64'd8192) : 32'hffff_f000;
 
@@ -138,8 +138,8 @@ module spate_host
     if (AddressBits < 16 || AddressBits > 48) begin : gen_bits
       $error("spate_host: with a ring in memory AddressBits must be 16 to 48");
     end
-    if (MemoryRingBytes % 4096 != 0 || MemoryRingBytes < 64'd2 * 64'(PieceBytes)) begin : gen_bytes
-      $error("spate_host: MemoryRingBytes must be a multiple of 4096, at least twice PieceBytes");
+    if (MemoryRingBytes % 4096 != 0 || MemoryRingBytes < 64'd2 * 64'(PartBytes)) begin : gen_bytes
+      $error("spate_host: MemoryRingBytes must be a multiple of 4096, at least twice PartBytes");
     end
     if (MemoryRingBase % 4096 != 0 || MemoryRingDriveBase % 4096 != 0) begin : gen_page
       $error("spate_host: MemoryRingBase and MemoryRingDriveBase must be multiples of 4096");
@@ -155,8 +155,8 @@ module spate_host
     if (MemoryRingDriveBase < BarBase + 64'h10_0000 && BarBase < MemoryRingDriveBase + MemoryRingBytes) begin : gen_bar
       $error("spate_host: the ring at MemoryRingDriveBase and BAR 0 at BarBase overlap");
     end
-    if (Pieces < 2 || (Pieces & (Pieces - 1)) != 0) begin : gen_pieces
-      $error("spate_host: Pieces must be a power of two, at least 2");
+    if (Parts < 2 || (Parts & (Parts - 1)) != 0) begin : gen_parts
+      $error("spate_host: Parts must be a power of two, at least 2");
     end
   end
 
@@ -253,7 +253,7 @@ module spate_host
       .health_i(health)
   );
 
-  // ---- a ring in memory, or none: what the drive itself is given ----
+  // ---- what the drive is given: through a ring in memory, or directly ----
 
   logic drive_command_valid, drive_command_ready, drive_response_valid, drive_response_ready;
   command_t drive_command;
@@ -266,8 +266,8 @@ module spate_host
     spate_ring_ddr #(
         .DataWidth(DataWidth),
         .AddressWidth(AddressBits),
-        .PieceBytes(PieceBytes),
-        .Pieces(Pieces)
+        .PartBytes(PartBytes),
+        .Parts(Parts)
     ) u_ring (
         .clk_i,
         .rst_ni,
@@ -321,7 +321,7 @@ module spate_host
         .m_axi_rdata_i(ring_axi_rdata_i),
         .m_axi_rresp_i(ring_axi_rresp_i)
     );
-    // In memory mode the drive's own streams stand still.
+    // In memory mode the drive's own streams are inactive.
     assign drive_in_valid = 1'b0;
     assign drive_out_ready = 1'b0;
   end else begin : gen_no_ring

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole host for one drive behind an AXI-PCIe bridge in root port mode: commands and data streams with their own clock,
-// the registers for a processor, the core, the adapter. docs/GATEWARE.md has the shape, docs/REGISTERS.md the registers,
-// rtl/templates an instantiation for each mode.
+// A complete host for one drive behind an AXI-PCIe bridge in root port mode: commands and data streams with a clock of
+// their own, the registers for a processor, the core, the adapter. docs/GATEWARE.md explains the structure,
+// docs/REGISTERS.md the registers. rtl/templates has an instantiation for each mode.
 //
 // Guarantee: that of spate_host, from the user's clock to the bridge's.
 module spate_nvme_axi
@@ -10,34 +10,34 @@ module spate_nvme_axi
 #(
     parameter int unsigned DataWidth = 128,  // of the bridge and the streams: 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
-    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
-    parameter logic [63:0] BarAxiBase = 64'h0,  // where the bridge's slave port has it
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address assigned to BAR 0
+    parameter logic [63:0] BarAxiBase = 64'h0,  // its address at the bridge's slave port
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
-    parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring there
-    parameter logic [63:0] MemoryRingBytes = 64'd0,  // of a ring in memory; needs RamBytes 8192. 0: none
-    parameter logic [63:0] MemoryRingBase = 64'h0,  // its first byte, as ring_axi has it
-    parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // the same byte, as the drive sees it
-    parameter int unsigned PieceBytes = 524288,  // ring in memory: of the largest piece; a power of two, at least 4096
-    parameter int unsigned Pieces = 32,  // ring in memory: that are under way; a power of two
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
+    parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring in memory
+    parameter logic [63:0] MemoryRingBytes = 64'd0,  // size of a ring in memory; needs RamBytes 8192. 0: none
+    parameter logic [63:0] MemoryRingBase = 64'h0,  // address of its first byte on ring_axi
+    parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // address of the same byte, as the drive sees it
+    parameter int unsigned PartBytes = 524288,  // ring in memory: largest part; a power of two, at least 4096
+    parameter int unsigned Parts = 32,  // ring in memory: parts in flight; a power of two
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
-    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
-    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
+    parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
     parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
     parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
     parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,  // bus 1 in the bridge's control port
-    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port itself
+    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port's own, in the same port
 ) (
-    // The core and the registers. Never stops.
+    // The clock of the core and the registers. It never stops.
     input logic clk_i,
     input logic rst_ni,
 
-    // The user's clock, that of cmd, rsp, s_axis and m_axis. Its reset empties the crossings.
+    // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
     input logic user_clk_i,
     input logic user_rst_ni,
 
@@ -57,21 +57,22 @@ module spate_nvme_axi
     output logic [15:0] rsp_status_o,
     output logic [63:0] rsp_done_o,
 
-    // The drive, in the user's clock. Commands wait for `ready` by themselves; block size and size hold while it is high.
+    // The drive, in the user's clock. Commands wait for `ready`. Block size and number of blocks are valid while it is
+    // high.
     output logic                drive_ready_o,
     output logic                drive_gone_o,        // commands end with StatusGone
     output logic                drive_block_4096_o,
     output logic [LbaWidth-1:0] drive_blocks_o,
 
-    // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode, unless there
-    // is a ring in memory.
+    // Data to write and data that were read: whole beats, in the order of the commands. Inactive in memory mode without
+    // a ring in memory.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
     input  logic [DataWidth-1:0] s_axis_tdata_i,
     output logic                 m_axis_tvalid_o,
     input  logic                 m_axis_tready_i,
     output logic [DataWidth-1:0] m_axis_tdata_o,
-    output logic                 m_axis_tlast_o,   // of a request
+    output logic                 m_axis_tlast_o,   // last beat of a request
     output logic                 m_axis_tuser_o,   // the beat could not be read
 
     // The registers, 16 KiB, in clk_i.
@@ -132,7 +133,7 @@ module spate_nvme_axi
     output logic                    s_axi_rvalid_o,
     input  logic                    s_axi_rready_i,
 
-    // to the bridge's slave: single beats of 4 bytes. What is not here is constant: length 0, INCR, last, identifier 0
+    // to the bridge's slave: single beats of 4 bytes. Missing signals are constant: length 0, INCR, last, identifier 0
     output logic [           63:0] m_axi_awaddr_o,
     output logic [            2:0] m_axi_awsize_o,
     output logic                   m_axi_awvalid_o,
@@ -172,8 +173,8 @@ module spate_nvme_axi
     input  logic        c_axil_rvalid_i,
     output logic        c_axil_rready_o,
 
-    // Memory mode: what passes on the write channels between the bridge's master and the memory, in axi_aclk_i.
-    // Otherwise all zeros.
+    // Memory mode: a copy of the write channels between the bridge's master and the memory, in axi_aclk_i. Otherwise
+    // tie to zero.
     input logic [IdWidth-1:0] tap_awid_i,
     input logic               tap_awvalid_i,
     input logic               tap_awready_i,
@@ -181,8 +182,8 @@ module spate_nvme_axi
     input logic               tap_bvalid_i,
     input logic               tap_bready_i,
 
-    // With MemoryRingBytes, to that memory, in clk_i: bursts within 4 KiB, one identifier. Otherwise stands still, and its
-    // inputs are all zeros.
+    // With MemoryRingBytes: to that memory, in clk_i, with bursts within 4 KiB and one identifier. Otherwise inactive;
+    // tie the inputs to zero.
     output logic [AddressBits-1:0] ring_axi_awaddr_o,
     output logic [            7:0] ring_axi_awlen_o,
     output logic [            2:0] ring_axi_awsize_o,
@@ -210,7 +211,7 @@ module spate_nvme_axi
 );
 
   localparam int unsigned WindowBits = window_bits(RamBytes);
-  localparam bit InMemory = RamBytes <= 8192;  // the drive reads and writes data past the core
+  localparam bit InMemory = RamBytes <= 8192;  // the drive accesses data in memory directly
 
   logic command_valid, command_ready, response_valid, response_ready;
   command_t command;
@@ -296,8 +297,8 @@ module spate_nvme_axi
       .MemoryRingBytes(MemoryRingBytes),
       .MemoryRingBase(MemoryRingBase),
       .MemoryRingDriveBase(MemoryRingDriveBase),
-      .PieceBytes(PieceBytes),
-      .Pieces(Pieces),
+      .PartBytes(PartBytes),
+      .Parts(Parts),
       .CommandSectorsLimit(CommandSectorsLimit),
       .ClockHz(ClockHz),
       .UsPerMs(UsPerMs),
@@ -493,7 +494,7 @@ module spate_nvme_axi
       .c_axil_rready_o
   );
 
-  // ---- memory mode: are the writes that passed the core by answered? ----
+  // ---- memory mode: are the writes that bypassed the core answered? ----
 
   if (!InMemory) begin : gen_no_tap
     assign fence_answer = 1'b0;

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole host for several drives as one, each behind an AXI-PCIe bridge of its own: commands and data streams with their
-// own clock go through spate_stripe to a core each. Each drive has registers of its own: a processor reaches the metadata
-// through them, with the library's stripe over one spate_gateware for each drive, and the drives' health. Stream commands
-// are the stripe's: none may be given through the registers.
+// A complete host for several drives as one, each behind an AXI-PCIe bridge of its own. Commands and data streams, with
+// a clock of their own, pass through spate_stripe to one core per drive. Each drive has its own registers: through them
+// a processor accesses the metadata, with the library's stripe over one spate_gateware for each drive, and the drives'
+// health. Stream commands belong to the stripe: the registers must not be given any.
 //
 // Guarantee: that of spate_stripe over spate_host, from the user's clock to the bridges'.
 module spate_nvme_stripe_axi
   import spate_pkg::*;
 #(
     parameter int unsigned Drives = 2,  // 2 … 8
-    parameter int unsigned ChunkBytes = 65536,  // of the array, a power of two; a ring holds two
+    parameter int unsigned ChunkBytes = 65536,  // chunk of the array, a power of two; a ring holds two
     parameter int unsigned DataWidth = 128,  // of the bridges and the streams: 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
-    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of each drive's data buffer; 8192: memory mode
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
-    parameter logic [63:0] BarAxiBase = 64'h0,  // where the bridge's slave port has it
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address assigned to BAR 0
+    parameter logic [63:0] BarAxiBase = 64'h0,  // its address at the bridge's slave port
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command; memory mode: 4096
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4096
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
-    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
-    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
+    parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
     parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
     parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
     parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,  // bus 1 in the bridge's control port
-    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port itself
+    parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port's own, in the same port
 ) (
-    // The cores and the registers. Never stops.
+    // The clock of the cores and the registers. It never stops.
     input logic clk_i,
     input logic rst_ni,
 
-    // What the array is, in clk_i: where each member's data area begins, and how long each is, in whole chunks. Stable
-    // while `array_valid_i`; commands wait for that, and for all drives.
+    // The array's layout, in clk_i: where each member's data area begins, and its length in whole chunks. Stable while
+    // `array_valid_i`. Commands wait for that and for all drives.
     input logic array_valid_i,
     input logic [Drives-1:0][LbaWidth-1:0] array_data_lba_i,
     input logic [LbaWidth-1:0] array_member_blocks_i,
     output logic [LbaWidth+2:0] array_written_blocks_o,  // answered; of each write those before its first error
 
-    // The user's clock, that of cmd, rsp, s_axis and m_axis. Its reset empties the crossings.
+    // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
     input logic user_clk_i,
     input logic user_rst_ni,
 
@@ -62,20 +62,20 @@ module spate_nvme_stripe_axi
     output logic [15:0] rsp_status_o,
     output logic [63:0] rsp_done_o,
 
-    // Each drive, in the user's clock: block size and size hold while it is ready.
+    // Each drive, in the user's clock: block size and number of blocks are valid while it is ready.
     output logic [Drives-1:0]               drive_ready_o,
     output logic [Drives-1:0]               drive_gone_o,        // commands end with StatusGone
     output logic [Drives-1:0]               drive_block_4096_o,
     output logic [Drives-1:0][LbaWidth-1:0] drive_blocks_o,
 
-    // What is written and what was read: whole beats, in the order of the commands. Stand still in memory mode.
+    // Data to write and data that were read: whole beats, in the order of the commands. Inactive in memory mode.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
     input  logic [DataWidth-1:0] s_axis_tdata_i,
     output logic                 m_axis_tvalid_o,
     input  logic                 m_axis_tready_i,
     output logic [DataWidth-1:0] m_axis_tdata_o,
-    output logic                 m_axis_tlast_o,   // of a request
+    output logic                 m_axis_tlast_o,   // last beat of a request
     output logic                 m_axis_tuser_o,   // the beat could not be read
 
     // Each drive's registers, 16 KiB, in clk_i.
@@ -136,7 +136,7 @@ module spate_nvme_stripe_axi
     output logic [Drives-1:0]                   s_axi_rvalid_o,
     input  logic [Drives-1:0]                   s_axi_rready_i,
 
-    // to the bridges' slaves: single beats of 4 bytes. What is not here is constant: length 0, INCR, last, identifier 0
+    // to the bridges' slaves: single beats of 4 bytes. Missing signals are constant: length 0, INCR, last, identifier 0
     output logic [Drives-1:0][           63:0] m_axi_awaddr_o,
     output logic [Drives-1:0][            2:0] m_axi_awsize_o,
     output logic [Drives-1:0]                  m_axi_awvalid_o,
@@ -176,7 +176,7 @@ module spate_nvme_stripe_axi
     input  logic [Drives-1:0]       c_axil_rvalid_i,
     output logic [Drives-1:0]       c_axil_rready_o,
 
-    // Memory mode: what passes on the write channels between each bridge's master and the memory. Otherwise all zeros.
+    // Memory mode: a copy of the write channels between each bridge's master and the memory. Otherwise tie to zero.
     input logic [Drives-1:0][IdWidth-1:0] tap_awid_i,
     input logic [Drives-1:0]              tap_awvalid_i,
     input logic [Drives-1:0]              tap_awready_i,
@@ -187,7 +187,7 @@ module spate_nvme_stripe_axi
 
   localparam int unsigned WindowBits = window_bits(RamBytes);
   localparam bit HasStreams = RamBytes > 8192;
-  localparam int unsigned StripeParts = 128;  // in flight, also small requests of the user's
+  localparam int unsigned StripeParts = 128;  // in flight; the user's small requests count as well
 
   logic command_valid, command_ready, response_valid, response_ready;
   command_t command;
@@ -527,7 +527,7 @@ module spate_nvme_stripe_axi
         .c_axil_rready_o(c_axil_rready_o[i])
     );
 
-    // ---- memory mode: are the writes that passed the core by answered? ----
+    // ---- memory mode: are the writes that bypassed the core answered? ----
 
     if (HasStreams) begin : gen_no_tap
       assign fence_answer = 1'b0;

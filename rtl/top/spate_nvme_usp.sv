@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole host for one drive straight on the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port: no bridge.
-// Otherwise as spate_nvme_axi, in stream mode; spate_pcie_usp says how the block is to be generated.
+// A complete host for one drive directly on the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port, without a
+// bridge. Otherwise like spate_nvme_axi in stream mode. spate_pcie_usp lists the settings with which to generate the
+// block.
 //
 // Guarantee: that of spate_host, from the user's clock to the block's.
 module spate_nvme_usp
@@ -9,22 +10,22 @@ module spate_nvme_usp
 #(
     parameter int unsigned DataWidth = 128,  // of the block and the streams: 128 or 256
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
-    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; above SlotBits all slots stay busy
+    parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer, above 8192
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
-    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address that BAR 0 is given
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // of one command
+    parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address assigned to BAR 0
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
-    parameter int unsigned UsPerMs = 1000,  // of a millisecond; simulations shorten bring-up by it
-    parameter int unsigned HealthMs = 1000,  // between two reads of the SMART log
+    parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
+    parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
     parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
     parameter int unsigned CommandDeadlineMs = 8000  // of a read or write
 ) (
-    // The core and the registers. Never stops; at least as fast as pcie_clk_i.
+    // The clock of the core and the registers. It never stops, and is at least as fast as pcie_clk_i.
     input logic clk_i,
     input logic rst_ni,
 
-    // The user's clock, that of cmd, rsp, s_axis and m_axis. Its reset empties the crossings.
+    // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
     input logic user_clk_i,
     input logic user_rst_ni,
 
@@ -44,20 +45,21 @@ module spate_nvme_usp
     output logic [15:0] rsp_status_o,
     output logic [63:0] rsp_done_o,
 
-    // The drive, in the user's clock. Commands wait for `ready` by themselves; block size and size hold while it is high.
+    // The drive, in the user's clock. Commands wait for `ready`. Block size and number of blocks are valid while it is
+    // high.
     output logic                drive_ready_o,
     output logic                drive_gone_o,        // commands end with StatusGone
     output logic                drive_block_4096_o,
     output logic [LbaWidth-1:0] drive_blocks_o,
 
-    // What is written and what was read: whole beats, in the order of the commands.
+    // Data to write and data that were read: whole beats, in the order of the commands.
     input  logic                 s_axis_tvalid_i,
     output logic                 s_axis_tready_o,
     input  logic [DataWidth-1:0] s_axis_tdata_i,
     output logic                 m_axis_tvalid_o,
     input  logic                 m_axis_tready_i,
     output logic [DataWidth-1:0] m_axis_tdata_o,
-    output logic                 m_axis_tlast_o,   // of a request
+    output logic                 m_axis_tlast_o,   // last beat of a request
     output logic                 m_axis_tuser_o,   // the beat could not be read
 
     // The registers, 16 KiB, in clk_i.
@@ -82,8 +84,8 @@ module spate_nvme_usp
 
     output logic perst_no,  // to the drive's PERST#
 
-    // The block, in its clock, which may stop: its user_clk, user_reset (active high) and user_lnk_up, its streams with pcie_
-    // before their names (of a ready with four bits bit 0), and ports of the same names.
+    // The block, in its clock, which may stop: its user_clk, user_reset (active high) and user_lnk_up; its streams,
+    // with the prefix pcie_ (of a 4-bit ready, bit 0); and ports of the same names.
     input  logic                    pcie_clk_i,
     input  logic                    pcie_reset_i,
     input  logic                    pcie_lnk_up_i,
@@ -124,7 +126,7 @@ module spate_nvme_usp
   localparam int unsigned AddressBits = 40;
 
   if (RamBytes <= 8192) begin : gen_ram_bytes
-    $error("spate_nvme_usp: RamBytes must be above 8192: nothing can pass the core by, so there is no memory mode");
+    $error("spate_nvme_usp: RamBytes must be above 8192: all data go through the core, so there is no memory mode");
   end
 
   logic command_valid, command_ready, response_valid, response_ready;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user's logic may want to know of the drive, in the user's clock.
+// The drive's state for the user's logic, in the user's clock.
 //
-// Guarantee: while `drive_ready_o` is high the block size and the number of blocks are those of the drive that is ready.
-// A recovery that is shorter than two cycles of the user's clock is not seen; it has ended then with the same drive.
+// Guarantee: while `drive_ready_o` is high, block size and number of blocks are those of the drive that is ready. A
+// recovery shorter than two cycles of the user's clock is not visible; it ended with the same drive.
 module spate_user_drive
   import spate_pkg::*;
 (
@@ -28,7 +28,7 @@ module spate_user_drive
       .level_o(drive_gone_o)
   );
 
-  // The words stand still from before `ready` rises until long after it falls.
+  // The values are stable from before `ready` rises until long after it falls.
   always_ff @(posedge user_clk_i) begin
     drive_ready_o <= ready;
     if (ready && !drive_ready_o) begin

@@ -2,25 +2,25 @@
 //
 // The user's command, response and data streams, from the user's clock to the core's and back.
 //
-// Guarantee: what goes in comes out once, in order. No combinational path from one side to the other. A reset of the
-// user's side, which may come at any time, empties the crossings and nothing else: a request that the core has taken
-// goes on, and still moves all its beats. After a reset of either side nothing comes that went in before it; responses
-// that the core gives while the user's side is in reset are dropped.
+// Guarantee: what enters leaves once, in order. No combinational path from one side to the other. A reset of the user's
+// side, which may come at any time, empties the clock crossings and nothing else: a request that the core has taken
+// continues and still moves all its beats. After a reset of either side nothing leaves that entered before it.
+// Responses that the core gives while the user's side is in reset are dropped.
 //
-// A command goes on to the core only when there is room for its response as well. So the core's responses are always
-// taken, whatever the user does with them, and those of others who share the core do not wait behind them.
+// A command is passed to the core only when there is room for its response. So the core's responses are always taken,
+// whatever the user does, and the registers' responses do not wait behind them.
 //
-// Each stream crosses by itself: a response may come before the last beats of its read, and a write's response says
-// nothing about what of the next write's data has been taken.
+// Each stream crosses independently: a response may come before the last beats of its read, and a write's response does
+// not tell how many of the next write's data were taken.
 module spate_user_side
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams
-    parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams stand still
-    parameter int unsigned CommandDepth = 16,  // commands between the clocks; a power of two
-    // Responses between the clocks, and commands that the core has: as many as keep it busy. A power of two.
+    parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams are inactive
+    parameter int unsigned CommandDepth = 16,  // commands in the crossing; a power of two
+    // Responses in the crossing, plus commands in the core: as many as keep the core busy. A power of two.
     parameter int unsigned ResponseDepth = 64,
-    parameter int unsigned DoneWidth = LbaWidth + 3,  // of a response's `done`: blocks of a stripe at the most
+    parameter int unsigned DoneWidth = LbaWidth + 3,  // of a response's `done`: counts the blocks of a stripe
     parameter int unsigned DataDepth = 32  // beats, each way; a power of two, at least 16
 ) (
     input logic user_clk_i,
@@ -68,7 +68,7 @@ module spate_user_side
     input  logic                      data_error_i
 );
 
-  // ---- running only while both sides are out of reset ----
+  // ---- both sides run only while both are out of reset ----
 
   logic user_rst_n, user_up;
   logic core_run, core_clear, user_run, user_clear;
@@ -83,7 +83,7 @@ module spate_user_side
       .level_i(user_rst_n),
       .level_o(user_up)
   );
-  // The core's side has begun nothing that would have to end: each beat is a transfer of its own.
+  // The core's side has no transaction to finish before a clear: each beat is a transfer of its own.
   spate_cdc_flush u_flush (
       .a_clk_i(clk_i),
       .a_rst_ni(rst_ni),
@@ -99,7 +99,7 @@ module spate_user_side
 
   // ---- commands and responses ----
 
-  // What stands at the end of a crossing that is not running is from before a reset: it is not shown.
+  // An output of a crossing that does not run is from before a reset, so it is not shown.
   localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
   logic [PlacesWidth-1:0] places_q, crossing_q;
   logic command_there, response_there, command_may_go;
@@ -107,8 +107,9 @@ module spate_user_side
   assign command_may_go = core_run && places_q != '0;
   assign rsp_valid_o = response_there && user_run;
 
-  // Places for responses that no command has been promised; and which of the others have one in them. What is in the
-  // crossing when it is emptied gives its place back, as do the dropped ones, so that none is lost in a reset.
+  // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
+  // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
+  // place.
   logic response_left, response_dropped;
   assign response_ready_o = 1'b1;
   assign response_dropped = response_valid_i && !core_run;

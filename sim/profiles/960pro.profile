@@ -1,5 +1,5 @@
-# Samsung 960 PRO 512 GB: two bits a cell, no SLC cache, one speed. Seed 5 wrote 1000 GB to it, which is its capacity
-# about twice, at one mean.
+# Samsung 960 PRO 512 GB: two bits a cell, no SLC cache, one speed. Seed 5 wrote 1000 GB to it, about twice its
+# capacity, at one mean rate.
 model             "Samsung SSD 960 PRO 512GB"  # report: listing of this model
 capacity_bytes    512110190592 B   # report: listing of this model: 512.11 GB
 generation        3                # data sheet: PCIe 3.0
@@ -10,7 +10,7 @@ command_ns        3 us             # data sheet: 330 k IOPS, read and write
 write_latency_ns  15 us            # derived: data sheet, 4 KiB at queue depth 1: 50 k IOPS, less 5 us of host and link
 read_latency_ns   65 us            # derived: data sheet, 4 KiB at queue depth 1: 14 k IOPS, less 5 us of host and link
 ready_ms          500 ms           # report: RTD3R in Identify Controller of the 960 EVO
-read_rate         3.5 GB/s         # data sheet: sequential read. Seed 5 saw 3.05, as much as its host gives
+read_rate         3.5 GB/s         # data sheet: sequential read. Seed 5 saw 3.05, the host's limit
 slc_rate          2.02 GB/s        # assumed: no SLC cache: not used
 direct_rate       2.02 GB/s        # fitted: seed 5, mean of 1000 GB raw writes: 2.0 GB/s. Data sheet: 2.1
 fold_rate         2.02 GB/s        # assumed: no SLC cache: not used

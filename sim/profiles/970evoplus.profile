@@ -1,6 +1,6 @@
-# Samsung 970 EVO Plus 1 TB, the drive of seed 1. Its 2.5 GB/s write there is less than the data sheet's 3.3 and no
-# more than FPGA bridges of that kind fetch from memory: the profile says what the drive does, and the host's limit is
-# the link's (fetch_mb_per_s).
+# Samsung 970 EVO Plus 1 TB, the drive of seed 1. Its 2.5 GB/s write there is less than the data sheet's 3.3, but as
+# much as FPGA bridges of that kind fetch from memory. The profile says what the drive does; the host's limit belongs
+# to the link (fetch_mb_per_s).
 model             "Samsung SSD 970 EVO Plus 1TB"  # report: smartctl listing of this model
 capacity_bytes    1000204886016 B  # report: smartctl listing of this model
 generation        3                # data sheet: PCIe 3.0
@@ -30,7 +30,7 @@ pause_ms          10 ms            # assumed: as above
 idle_watts        1.2 W            # assumed: active idle, power saving off as in a recorder
 joules_per_byte   2.3 nJ/B         # derived: seed 1: 7 W while writing at 2.5 GB/s, less idle
 heat_capacity     13 J/K           # derived: TechPowerUp, 970 PRO without a fan: 80 C after 150 s at 2 GB/s
-heat_resistance   6 K/W            # assumed: a heat sink or a little air: seed 1 says that one is needed
+heat_resistance   6 K/W            # assumed: a heat sink or a little air: seed 1 says that a heat sink is needed
 ambient_c         25 C             # assumed: a laboratory
 warning_c         85 C             # report: smartctl listing of this model
 throttle_c        80 C             # review: TechPowerUp, 970 PRO: same controller

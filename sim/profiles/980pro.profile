@@ -1,7 +1,7 @@
 # Samsung 980 PRO 2 TB. The seeds show it behind three hosts: raw writes over 1000 GB (seed 5, Gen3, pure logic), whole
-# drives of exFAT files (seed 3, Gen3, bare metal). The data sheet says 2.0 GB/s "after TurboWrite", which cannot be
-# brought together with seed 5's mean of 2.8 over 1000 GB; the drive measured wins. What seed 3 saw on a drive that was
-# full is full_rate. Not modelled: AnandTech saw a 1 TB drive return to SLC speed once more in the middle of a fill.
+# drives of exFAT files (seed 3, Gen3, bare metal). The data sheet says 2.0 GB/s "after TurboWrite", which contradicts
+# seed 5's mean of 2.8 over 1000 GB; the profile follows the measurement. full_rate is what seed 3 saw on a full
+# drive. Not modelled: AnandTech saw a 1 TB drive return to SLC speed once more in the middle of a fill.
 model             "Samsung SSD 980 PRO 2TB"  # data sheet: the name in Identify Controller
 capacity_bytes    2000398934016 B  # report: smartctl listing of this model
 generation        4                # data sheet: PCIe 4.0
@@ -16,7 +16,7 @@ read_rate         7.0 GB/s         # data sheet: sequential read
 slc_rate          5.1 GB/s         # data sheet: sequential write, 2 TB model
 direct_rate       2.83 GB/s        # fitted: seed 5, mean of 1000 GB raw writes: 2.8 GB/s with 2.96 before the edge
 fold_rate         1.4 GB/s         # fitted: seed 3: dips below 1.5 GB/s after the SLC cache runs out
-full_rate         2.02 GB/s        # fitted: seed 3: 2 GB/s all along 2 TB, written over what a full drive held
+full_rate         2.02 GB/s        # fitted: seed 3: 2 GB/s over 2 TB, on a drive that had been written full
 slc_bytes         226 GB           # data sheet: TurboWrite, 2 TB model: 10 GB default and 216 GB intelligent
 slc_full_bytes    10 GB            # data sheet: TurboWrite, 2 TB model: the default part
 slc_refill_rate   1.5 GB/s         # assumed: what writing TLC takes on the 1 TB model
@@ -31,7 +31,7 @@ pause_ms          10 ms            # assumed: as above
 idle_watts        1.2 W            # assumed: active idle, power saving off as in a recorder
 joules_per_byte   0.96 nJ/B        # derived: data sheet: 6.1 W at 5.1 GB/s, less idle
 heat_capacity     13 J/K           # derived: TechPowerUp, 970 PRO without a fan: 80 C after 150 s at 2 GB/s
-heat_resistance   6 K/W            # assumed: a heat sink or a little air: the seeds say that one is needed
+heat_resistance   6 K/W            # assumed: a heat sink or a little air: the seeds say that a heat sink is needed
 ambient_c         25 C             # assumed: a laboratory
 warning_c         82 C             # report: smartctl listing of this model
 throttle_c        82 C             # assumed: where it warns

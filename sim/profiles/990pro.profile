@@ -1,5 +1,5 @@
-# Samsung 990 PRO 2 TB, the drive of seed 4. The 5.6 GB/s (Gen4) and 2.9 GB/s (Gen3) that it saw under Linux are less
-# than the data sheet's 6.9 and than the link: they are the host's, and predictions of a link with the host's limit.
+# Samsung 990 PRO 2 TB, the drive of seed 4. Under Linux it wrote 5.6 GB/s (Gen4) and 2.9 GB/s (Gen3), less than the
+# data sheet's 6.9 and the link allow: the host limited them. They are predictions for a link with the host's limit.
 model             "Samsung SSD 990 PRO 2TB"  # report: smartctl listing of this model
 capacity_bytes    2000398934016 B  # report: smartctl listing of this model
 generation        4                # data sheet: PCIe 4.0
@@ -27,7 +27,7 @@ fua_ns            800 us           # assumed: little less than a flush
 pause_bytes       4 GB             # assumed: the drive writes its own tables now and then
 pause_ms          10 ms            # assumed: as above
 idle_watts        1.2 W            # assumed: active idle, power saving off as in a recorder
-joules_per_byte   0.65 nJ/B        # assumed: the data sheet promises half as much again for each watt as the 980 PRO
+joules_per_byte   0.65 nJ/B        # assumed: the data sheet promises 1.5 times the rate per watt of the 980 PRO
 heat_capacity     13 J/K           # derived: TechPowerUp, 970 PRO without a fan: 80 C after 150 s at 2 GB/s
 heat_resistance   6 K/W            # assumed: a heat sink or a little air
 ambient_c         25 C             # assumed: a laboratory

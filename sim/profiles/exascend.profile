@@ -1,5 +1,5 @@
-# Exascend PI4 3.84 TB, an industrial drive of seed 5 whose maker sells it for its steadiness. It was slower to read
-# than to write there, both below what the host gave others: these rates are the drive's.
+# Exascend PI4 3.84 TB, an industrial drive of seed 5 whose maker advertises a steady rate. It was slower to read than
+# to write there. Both rates are below what the host reached with other drives, so they are the drive's.
 model             "Exascend EXP4M9A0038ZAN8100"  # seed: seed 5: the model tested
 capacity_bytes    3840755982336 B  # derived: seed 5: 3840 GB, as the industry counts blocks
 generation        4                # data sheet: PI4 series: PCIe 4.0

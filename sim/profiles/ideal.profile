@@ -1,10 +1,10 @@
-# No limits but the link: for tests that ask what the library costs, not what a drive does.
-model             "Spate ideal drive" # assumed: there is none
+# No limits but the link: for tests that measure the cost of the library, not of a drive.
+model             "Spate ideal drive" # assumed: no such drive exists
 capacity_bytes    2 TB       # assumed: as the 2 TB drives of the figures
 generation        5          # assumed: the link is what the program asks for
 lanes             4          # assumed: an M.2 drive
 mdts_pages        512        # assumed: 2 MiB, what most of the drives of the figures have or exceed
-queue_entries     1024       # assumed: no limit to what a recorder wants
+queue_entries     1024       # assumed: more than a recorder needs
 command_ns        0 ns       # assumed: no limit
 write_latency_ns  10 us      # assumed: the latency that the gateware's test bench uses
 read_latency_ns   80 us      # assumed: the latency that the gateware's test bench uses
@@ -19,7 +19,7 @@ slc_full_bytes    0 B        # assumed: one speed
 slc_refill_rate   0 MB/s     # assumed: nothing to refill
 slc_rest_ms       0 ms       # assumed: nothing to refill
 fold_bytes        0 B        # assumed: nothing to fold
-volatile_cache    yes        # assumed: so that flushes are asked for, as of the drives of the figures
+volatile_cache    yes        # assumed: so that flushes are needed, as on the drives of the figures
 buffer_bytes      1 GiB      # assumed: no limit
 flush_ns          0 ns       # assumed: no limit
 fua_ns            0 ns       # assumed: no limit

@@ -1,5 +1,5 @@
 # Starblaze 2 TB (S1200ITT2), an industrial drive of seed 5. No data sheet was found: what no seed says is assumed. Its
-# reads came as fast as the host took them; it needed three times the 980 PRO's queue depth, which its latencies make.
+# reads reached the host's limit. It needed three times the 980 PRO's queue depth, which its latencies explain.
 model             "Starblaze S1200ITT2-T2M22T-C1"  # seed: seed 5: the model tested
 capacity_bytes    2000398934016 B  # derived: seed 5: 2 TB, as the industry counts blocks
 generation        3                # assumed: tested at Gen3

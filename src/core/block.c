@@ -4,12 +4,18 @@
 
 #define POLL_BATCH 16u
 
-/* A waiting request's context is itself until it is done. */
+/* While spate_block_do() waits for a request, the request is its own context. */
 static void mark_done(struct spate_io *io) { io->context = NULL; }
 
-void spate_block_yield(struct spate_block *block) {
+/* What goes on between two looks at the device. */
+static void wait_a_turn(struct spate_block *block) {
   if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
   spate_port_relax();
+}
+
+void spate_block_yield(struct spate_block *block) {
+  spate_block_poll(block, POLL_BATCH);
+  wait_a_turn(block);
 }
 
 enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) {
@@ -19,7 +25,7 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
   io->context = io;
   while (io->context != NULL) {
     spate_block_poll(block, POLL_BATCH);
-    /* Before the streams get a chance to fill what was just freed: they could keep a device full for ever. */
+    /* Submitted before while_waiting is called: otherwise streams could always use the free slots first. */
     if (!accepted) {
       enum spate_error error = spate_block_submit(block, io);
       if (error == SPATE_OK)
@@ -28,12 +34,12 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
         return error;
       spate_block_kick(block);
     }
-    spate_block_yield(block);
+    wait_a_turn(block);
   }
   return io->error;
 }
 
-/* Waiting requests are single commands, so that one free slot is enough for them. */
+/* Each request here is one command, so that one free slot is enough for it. */
 static enum spate_error transfer(struct spate_block *block, enum spate_op op, uint64_t lba, uint32_t blocks,
                                  void *buffer, uint8_t flags) {
   const uint32_t command_blocks = block->command_bytes_max >> block->block_shift;
@@ -91,16 +97,16 @@ void spate_block_release(struct spate_block *block, const void *owner) {
 }
 
 enum spate_error spate_block_erase(struct spate_block *block, enum spate_op op, uint64_t lba, uint64_t blocks,
-                                   uint32_t piece_blocks, void (*progress)(void *context, uint64_t blocks_done),
+                                   uint32_t request_blocks, void (*progress)(void *context, uint64_t blocks_done),
                                    void *context) {
   uint64_t done_blocks = 0;
 
-  if ((op != SPATE_TRIM && op != SPATE_ZERO) || piece_blocks == 0) return SPATE_E_INVALID;
+  if ((op != SPATE_TRIM && op != SPATE_ZERO) || request_blocks == 0) return SPATE_E_INVALID;
   while (done_blocks < blocks) {
     uint64_t left_blocks = blocks - done_blocks;
     struct spate_io io = {.op = (uint8_t)op,
                           .lba = lba + done_blocks,
-                          .blocks = left_blocks < piece_blocks ? (uint32_t)left_blocks : piece_blocks};
+                          .blocks = left_blocks < request_blocks ? (uint32_t)left_blocks : request_blocks};
     enum spate_error error = spate_block_do(block, &io);
     if (error != SPATE_OK) return error;
     done_blocks += io.blocks;

@@ -2,7 +2,8 @@
 #include <spate/clock.h>
 #include <spate/port.h>
 
-#define READS_MAX (UINT32_C(1) << 20) /* a counter of 1 kHz changes within them, unless a read takes less than 1 ns */
+/* A counter of 1 kHz changes during these reads, unless a read takes less than 1 ns. */
+#define READS_MAX (UINT32_C(1) << 20)
 
 enum spate_error spate_clock_check(void) {
   const uint64_t start = spate_port_ticks();

@@ -3,7 +3,9 @@
 
 #define REFLECTED UINT32_C(0xedb88320)
 
-/* Bit by bit, without a table: it sums 16 KiB at mount and a block's part when a clip is armed or closed. */
+/* Bit by bit, without a table: it is used for 16 KiB at mount, and for a part of a block when a clip is armed or
+ * closed.
+ */
 uint32_t spate_crc32(uint32_t crc, const void *data, size_t bytes) {
   const uint8_t *at = data;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum over a GPT's tables and over the reservation record. */
+/* The CRC of GPT tables and of the reservation record. */
 #ifndef SPATE_CORE_CRC32_H
 #define SPATE_CORE_CRC32_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32 as in ISO 3309 and UEFI: start with 0, pass the result on to continue. */
+/* CRC-32 as in ISO 3309 and UEFI. Start with 0, and pass the result to continue. */
 uint32_t spate_crc32(uint32_t crc, const void *data, size_t bytes);
 
 #endif

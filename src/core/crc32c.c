@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32C. The instruction is used where the compiler may assume it (a firmware's -mcpu), where x86-64 says at run time
- * that it has it, and on AArch64 where the port says so: what a processor can do is for the operating system to tell.
+ * CRC-32C. The processor's instruction is used if the compiler may assume it (-mcpu of a firmware), if an x86-64
+ * processor reports it at run time, or if the port of an AArch64 system reports it: there only the operating system can
+ * tell.
  */
 #include "crc32c.h"
 
@@ -32,7 +33,7 @@ static inline uint32_t add_word(uint32_t crc, uint64_t word) { return __crc32cd(
 #elif defined(__aarch64__) && defined(SPATE_PORT_HAS_CRC32C)
 #define TARGET
 #define HAS_INSTRUCTION() SPATE_PORT_HAS_CRC32C()
-/* The compiler may not use these instructions by itself, nor offer its own names for them. */
+/* The compiler has no intrinsics for these instructions unless it may assume them. */
 static inline uint32_t add_byte(uint32_t crc, uint8_t byte) {
   __asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(crc) : "r"(byte));
   return crc;
@@ -56,7 +57,7 @@ TARGET static inline uint32_t add_word(uint32_t crc, uint64_t word) {
 
 typedef uint64_t __attribute__((may_alias)) any_word;
 
-/* One load instruction also where the compiler must align (-mstrict-align), and what UBSan checks. */
+/* One load instruction, even with -mstrict-align. UBSan checks the alignment. */
 static inline uint64_t load_aligned(const uint8_t *at) {
   const uint64_t word = *(const any_word *)(const void *)at;
   return spate_get64(&word);
@@ -67,7 +68,7 @@ TARGET uint32_t spate_crc32c_by_instruction(uint32_t crc, const uint8_t *data, s
 
   for (; at < end && ((uintptr_t)at & (WORD - 1u)) != 0; at++)
     crc = add_byte(crc, *at);
-  /* Four words in a turn: counting and branching cost a third of the loop otherwise. */
+  /* Four words in each turn: with one word, a third of the time is spent on the loop itself. */
   for (; (size_t)(end - at) >= 4u * WORD; at += 4u * WORD) {
     crc = add_word(crc, load_aligned(at));
     crc = add_word(crc, load_aligned(at + WORD));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ways to a CRC-32C, for spate_crc32c() and for the test that holds them against each other. Both take and
- * give the register itself: the complement of what spate_crc32c() takes and gives. */
+/* Two implementations of CRC-32C, for spate_crc32c() and for the test that compares them. Both take and return the
+ * register itself, which is the complement of the argument and result of spate_crc32c(). */
 #ifndef SPATE_CRC32C_H
 #define SPATE_CRC32C_H
 
@@ -11,7 +11,7 @@
 /* With a table of sixteen remainders, on any processor. */
 uint32_t spate_crc32c_by_table(uint32_t crc, const uint8_t *data, size_t bytes);
 
-/* With the processor's instruction, eight bytes at a time, where spate_crc32c_has_instruction(). */
+/* With the processor's instruction, eight bytes at a time, if spate_crc32c_has_instruction(). */
 uint32_t spate_crc32c_by_instruction(uint32_t crc, const uint8_t *data, size_t bytes);
 bool spate_crc32c_has_instruction(void);
 

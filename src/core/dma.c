@@ -8,12 +8,12 @@ void *spate_arena_take(struct spate_arena *arena, size_t bytes, size_t align) {
   size_t free_bytes = arena->bytes - arena->used_bytes;
 
   if (skipped_bytes > free_bytes || bytes > free_bytes - skipped_bytes) {
-    spate_port_log("dma: the arena is too small; bytes that were to be taken", bytes);
+    spate_port_log("dma: the arena is too small for this many bytes", bytes);
     return NULL;
   }
   uint8_t *taken = arena->start + arena->used_bytes + skipped_bytes;
   arena->used_bytes += skipped_bytes + bytes;
-  /* Not memset: on device-like (uncached) memory some implementations of it use instructions that fault there. */
+  /* Not memset: some implementations use instructions that fault on uncached (device) memory. */
   for (size_t i = 0; i < bytes; i++)
     ((volatile uint8_t *)taken)[i] = 0;
   return taken;
@@ -29,7 +29,7 @@ enum spate_error spate_region_init_scattered(struct spate_region *region, void *
   if (bytes == 0 || (bytes & (SPATE_PAGE_BYTES - 1u)) != 0 || ((uintptr_t)start & (SPATE_PAGE_BYTES - 1u)) != 0)
     return SPATE_E_INVALID;
   if (bytes > SIZE_MAX / 2u) {
-    spate_port_log("dma: the region is larger than the processor's memory can be; bytes", bytes);
+    spate_port_log("dma: the region is larger than the address space; bytes", bytes);
     return SPATE_E_MEMORY;
   }
   uint64_t *pages = spate_arena_take(queue_memory, (size_t)SPATE_REGION_TABLE_BYTES(bytes), SPATE_PAGE_BYTES);

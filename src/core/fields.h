@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Little-endian fields aligned to their size, as those of exFAT and GPT are wherever an entry or a block is: one load
- * each, also where the CPU is not allowed unaligned ones. Memory that holds them is aligned to 8 bytes for this. For
- * fields at any alignment see spate/bytes.h.
+ * Little-endian fields that are aligned to their size, as all fields of exFAT and GPT are. Each access is one load or
+ * store, even on a CPU without unaligned accesses. The memory must be aligned to 8 bytes. For fields at any alignment
+ * see spate/bytes.h.
  */
 #ifndef SPATE_CORE_FIELDS_H
 #define SPATE_CORE_FIELDS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of the specifications in ticks of the port's clock. */
+/* Milliseconds as ticks of the port's clock. */
 #ifndef SPATE_CORE_TICKS_H
 #define SPATE_CORE_TICKS_H
 

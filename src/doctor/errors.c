@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors that the functions on the path saw: before a transfer, and during it. */
+/* Errors that the functions on the path recorded: before a transfer, and during it. */
 #include "internal.h"
 
 /* Device Status (7.5.3.5). */
@@ -19,19 +19,20 @@ static void report(struct spate_doctor *doctor, enum spate_doctor_code code,
                                   .numbers = {kinds == 0 ? ERROR_KIND_UNKNOWN : kinds, count == 0 ? 1 : count}});
 }
 
-/* Kinds of errors, where Device Status alone says that there were some: of an unknown kind. */
+/* The kinds of errors. If only Device Status shows that there were errors, their kind is unknown. */
 static uint32_t corrected(const struct spate_doctor_errors *errors) {
   if (errors->correctable != 0) return errors->correctable;
   return errors->device_status & STATUS_CORRECTED ? ERROR_KIND_UNKNOWN : 0;
 }
 
-/* A refused request (unsupported) sets the bit of errors that are not fatal, too (6.2.3.2.4.1). It is told apart from
- * them, because whoever looks for devices provokes it. */
+/* An unsupported request also sets the bit of non-fatal errors (6.2.3.2.4.1). It is not counted as one of them, because
+ * a scan for devices causes it. */
 static uint32_t uncorrected(const struct spate_doctor_errors *errors) {
-  const bool refused = errors->uncorrectable & UNSUPPORTED_REQUEST || errors->device_status & STATUS_UNSUPPORTED;
+  const bool is_unsupported = errors->uncorrectable & UNSUPPORTED_REQUEST || errors->device_status & STATUS_UNSUPPORTED;
 
   if (errors->uncorrectable != 0) return errors->uncorrectable & ~UNSUPPORTED_REQUEST;
-  return errors->device_status & (refused ? STATUS_FATAL : STATUS_FATAL | STATUS_NOT_FATAL) ? ERROR_KIND_UNKNOWN : 0;
+  return errors->device_status & (is_unsupported ? STATUS_FATAL : STATUS_FATAL | STATUS_NOT_FATAL) ? ERROR_KIND_UNKNOWN
+                                                                                                   : 0;
 }
 
 static uint32_t unsupported(const struct spate_doctor_errors *errors) {
@@ -52,7 +53,7 @@ void spate_doctor_judge_errors_before(struct spate_doctor *doctor, const struct 
 
 static uint64_t risen(uint64_t before, uint64_t after) { return after > before ? after - before : 0; }
 
-/* Bits stay until somebody clears them: only those that were not there are news. */
+/* Status bits stay set until they are cleared. Only bits that were not set before are new errors. */
 void spate_doctor_judge_errors_during(struct spate_doctor *doctor, const struct spate_doctor_function *before,
                                       const struct spate_doctor_function *after, unsigned count) {
   for (unsigned i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a function's configuration space tells, decoded. */
+/* Decodes the configuration space of a function. */
 #include "../pcie/registers.h"
 #include "internal.h"
 
@@ -12,7 +12,7 @@ static uint32_t get(const struct spate_doctor_space *space, unsigned offset) {
   return offset + 4u <= space->bytes ? space->read(space->context, offset & ~3u) : 0;
 }
 
-/* For spate_pcie_find_capability(): a list that leads out of what can be read ends there. */
+/* For spate_pcie_find_capability(): a list ends where it leaves the readable part of configuration space. */
 static uint32_t get_register(const void *space, unsigned offset) { return get(space, offset); }
 
 static uint64_t bar0_of(const struct spate_doctor_space *space) {
@@ -23,7 +23,7 @@ static uint64_t bar0_of(const struct spate_doctor_space *space) {
   return (low & ~UINT32_C(0xf)) | (wide ? (uint64_t)get(space, PCI_BAR0 + 4) << 32 : 0);
 }
 
-/* Base and limit are the ends of the window; a limit below the base closes it. */
+/* Base and limit are the ends of the window. A limit below the base means that the window is closed. */
 static struct spate_pcie_window window_of(uint64_t base, uint64_t limit) {
   if (limit < base) return (struct spate_pcie_window){.bytes = 0};
   return (struct spate_pcie_window){.cpu_address = base, .bus_address = base, .bytes = limit - base + WINDOW_GRAIN};
@@ -38,13 +38,13 @@ static void read_windows(struct spate_doctor_function *function, const struct sp
     base |= (uint64_t)get(space, PCI_PREFETCH_BASE_UPPER) << 32;
     limit |= (uint64_t)get(space, PCI_PREFETCH_LIMIT_UPPER) << 32;
   }
-  /* All zeros is what a bridge without this window reads, and no window that anybody has. */
+  /* A bridge without this window reads all zeros. No real window has this value. */
   if (prefetch != 0) function->prefetchable = window_of(base, limit);
 }
 
 static void read_header(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
   function->header_known = true;
-  /* All ones on most bridges, zeros where a time-out of configuration reads so (PG194). */
+  /* Most bridges return all ones for a function that does not answer. PG194 bridges may return zeros. */
   function->silent = get(space, PCI_ID) == PCI_ID_ABSENT || get(space, PCI_ID) == 0;
   if (function->silent) return;
   function->bridge = (get(space, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function's header: does it answer, where does it lie, does it decode, may it reach memory? */
+/* Judges a function's header: answers, addresses, memory decoding, bus mastering, bus numbers, power. */
 #include "../pcie/registers.h"
 #include "internal.h"
 
@@ -10,7 +10,7 @@ static bool holds(const struct spate_pcie_window *window, uint64_t address, uint
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Where the drive's registers lie, and whether every bridge above passes on requests to them. */
+/* Whether BAR 0 of the drive has an address, and whether every bridge above forwards requests to it. */
 static void judge_bar(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index) {
   const struct spate_doctor_function *drive = &path[index];
   const uint64_t bytes = drive->bar0_bytes == 0 ? 1 : drive->bar0_bytes;
@@ -46,7 +46,7 @@ static void judge_command(struct spate_doctor *doctor, const struct spate_doctor
                         &(struct spate_doctor_finding){.code = SPATE_DOCTOR_BUS_MASTER_OFF, .function = function});
 }
 
-/* Requests for the function below have to get past this bridge. */
+/* The bridge must forward configuration requests to the function below it. */
 static void judge_buses(struct spate_doctor *doctor, const struct spate_doctor_function *bridge,
                         const struct spate_doctor_function *below) {
   const uint8_t first = bridge->secondary_bus, last = bridge->subordinate_bus;
@@ -62,7 +62,7 @@ void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_d
   const struct spate_doctor_function *function = &path[index];
   const bool drive = index + 1u == count;
 
-  /* Without a driver it may sleep: vfio-pci lets a drive do so that nobody has opened. */
+  /* Without a driver a low power state is normal: vfio-pci sets it for a drive that no program has opened. */
   if (in_use && function->power_known && function->power_state != 0)
     spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_POWER_STATE,
                                                                .function = function,

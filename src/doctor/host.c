@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of a path on a board: configuration space as enumeration reaches it. */
+/* Gathers the facts of a path on a board, through the configuration space accesses of enumeration. */
 #include "internal.h"
 
 #define SPACE_BYTES 4096u

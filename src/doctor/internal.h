@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef SPATE_DOCTOR_INTERNAL_H
 #define SPATE_DOCTOR_INTERNAL_H
 
 #include <spate/doctor.h>
 
 /*
- * Texts have places for what a finding brings. A digit is an index into its numbers:
+ * Texts have placeholders for the values of a finding. A digit is an index into its numbers:
  *
  *   {0}   decimal            {0x}  hexadecimal       {0b}  bytes, with a unit     {0s}  link speed
  *   {0d}  power state        {0a}  ASPM states       {0c}  correctable errors     {0u}  uncorrectable errors
@@ -18,13 +18,15 @@ struct doctor_text {
   const char *problem, *advice;
 };
 
-/* texts.c; also for codes that are none. Never NULL. */
+/* texts.c. Also for invalid codes. Never NULL. */
 const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code);
 
-/* In Correctable and Uncorrectable Error Status, where only Device Status tells: a bit that no error has there. */
+/* A bit that is not used in Correctable and Uncorrectable Error Status: only Device Status shows that there were
+ * errors.
+ */
 #define ERROR_KIND_UNKNOWN UINT32_C(0x80000000)
 
-/* header.c: command register, addresses, bus numbers, power. `path` leads to the function at `index`. */
+/* header.c: command register, addresses, bus numbers and power of the function at `index` of the path. */
 void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                                unsigned index, bool in_use);
 /* links.c: the link above the function at `index`, and its payload sizes. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links: up or down, speed and width against what both ends can do, payload sizes, power management. */
+/* Links: up or down, speed and width compared with what both ends support, payload sizes, power management. */
 #include "internal.h"
 
 #define READ_REQUEST_CODE_MAX   5u /* 4096 bytes; 6 and 7 are reserved */
-#define READ_REQUEST_CODE_PLAIN 2u /* 512 bytes: what everybody sets */
+#define READ_REQUEST_CODE_USUAL 2u /* 512 bytes */
 
 static void report(struct spate_doctor *doctor, enum spate_doctor_code code,
                    const struct spate_doctor_function *function, uint64_t first, uint64_t second) {
@@ -15,14 +15,14 @@ static bool is_port(const struct spate_doctor_function *function) {
   return function->kind == SPATE_DOCTOR_ROOT_PORT || function->kind == SPATE_DOCTOR_DOWNSTREAM_PORT;
 }
 
-/* Is there a link between this function and the one before it? Inside a switch there is none. Where nothing tells,
- * links and switches take turns. */
+/* Whether there is a link between this function and the one above it. Inside a switch there is none. If the kind of the
+ * function above is not known, every second function is taken to have a link above it. */
 static bool link_above(const struct spate_doctor_function *path, unsigned index) {
   if (index == 0) return false;
   return path[index - 1u].kind == SPATE_DOCTOR_KIND_UNKNOWN ? index % 2u == 1u : is_port(&path[index - 1u]);
 }
 
-/* The other end's ability counts where it tells: some switches leave the fields 0. */
+/* The lower of both ends. Some switches leave the fields 0, and these do not count. */
 static uint8_t lower(uint8_t own, uint8_t other) { return other != 0 && (own == 0 || other < own) ? other : own; }
 
 static void judge_speed(struct spate_doctor *doctor, const struct spate_doctor_function *port,
@@ -42,7 +42,7 @@ static void judge_speed(struct spate_doctor *doctor, const struct spate_doctor_f
     report(doctor, SPATE_DOCTOR_PORT_NARROWER, port, port->link.width_max, below->link.width_max);
 }
 
-/* True: it is down. */
+/* True: the link is down. */
 static bool judge_down(struct spate_doctor *doctor, const struct spate_doctor_function *port) {
   if (!port->link_reported || port->link.up) return false;
   if (port->slot && !port->present)
@@ -73,18 +73,19 @@ static uint32_t read_request_bytes(const struct spate_doctor_function *drive) {
   return drive->payload_bytes == 0 ? UINT32_MAX : UINT32_C(128) << drive->read_request_code;
 }
 
-/* `mixed`: something above has a larger payload size, and larger completions would be malformed for the drive. */
+/* `mixed`: a function above has a larger payload size. Larger read requests would then get completions that the drive
+ * rejects as malformed. */
 static void judge_read_request(struct spate_doctor *doctor, const struct spate_doctor_function *drive, bool mixed) {
   if (drive->payload_bytes == 0) return;
   if (drive->read_request_code > READ_REQUEST_CODE_MAX)
     report(doctor, SPATE_DOCTOR_READ_REQUEST_RESERVED, drive, drive->read_request_code, 0);
-  else if (!mixed && drive->read_request_code < READ_REQUEST_CODE_PLAIN)
+  else if (!mixed && drive->read_request_code < READ_REQUEST_CODE_USUAL)
     report(doctor, SPATE_DOCTOR_READ_REQUEST_SMALL, drive, UINT64_C(128) << drive->read_request_code, 0);
 }
 
-/* A function that gets a larger payload than it is set for calls the packet malformed (2.2.2). Upwards the size may
- * grow. Downwards it may shrink only if the drive's read requests are as small: a completion is never larger than its
- * request. Linux sets paths up so with pci=pcie_bus_perf. */
+/* A function rejects a packet with a larger payload than its payload size as malformed (2.2.2). So the size may become
+ * larger towards the root. It may become smaller towards the drive only if the drive's read requests are as small: a
+ * completion is never larger than its request. Linux configures paths in this way with pci=pcie_bus_perf. */
 void spate_doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count) {
   uint16_t least_max = UINT16_MAX;
   bool wrong = false, mixed = false;

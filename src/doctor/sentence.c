@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences: the texts with what a finding brings in their places. */
+/* Sentences: the texts, with the values of a finding in place of the placeholders. */
 #include "internal.h"
 
 struct sentence {
   char *to;
-  size_t bytes, used; /* one byte is left for the end */
+  size_t bytes, used; /* one byte is kept for the NUL */
 };
 
 static void put(struct sentence *sentence, char character) {
@@ -118,7 +118,7 @@ static void put_kind(struct sentence *sentence, char kind, uint64_t number) {
   }
 }
 
-/* A place of the text, from behind its bracket. Returns what follows it. */
+/* Writes the value for a placeholder, whose text after the opening bracket is `place`. Returns the text after it. */
 static const char *put_place(struct sentence *sentence, const char *place, const struct spate_doctor_finding *finding) {
   const char *end = place;
 

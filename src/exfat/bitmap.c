@@ -58,7 +58,6 @@ void spate_exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *si
 
   if ((at / EXFAT_WORD_BITS & LOOK_MASK) != 0 || device->while_waiting == NULL) return;
   if (spate_port_ticks() - *since_ticks < volume->turn_ticks) return;
-  spate_block_poll(device, EXFAT_POLL_BATCH);
   spate_block_yield(device);
   *since_ticks = spate_port_ticks();
 }

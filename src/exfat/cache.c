@@ -112,13 +112,9 @@ enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba,
 }
 
 void spate_exfat_block_settle(struct spate_exfat_block *block) {
-  struct spate_block *device = block->volume->config.block;
-
   block->claimed = true; /* or lengths published meanwhile could keep the block away from us for ever */
-  while (block->writing) {
-    spate_block_poll(device, EXFAT_POLL_BATCH);
-    spate_block_yield(device);
-  }
+  while (block->writing)
+    spate_block_yield(block->volume->config.block);
   block->claimed = false;
 }
 

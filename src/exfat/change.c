@@ -26,11 +26,10 @@
 #include "internal.h"
 
 /* An open clip, the record's file, or nothing to keep hands off from. */
-static enum spate_error check_idle(struct spate_exfat *volume, const struct exfat_set *set) {
-  struct spate_exfat_chain directory = set->place.directory;
+static enum spate_error check_idle(struct spate_exfat *volume, struct exfat_set *set) {
   uint32_t first_cluster = spate_field_get32(set->raw + STREAM_FIRST_CLUSTER);
   uint64_t lba;
-  enum spate_error error = spate_exfat_chain_lba(volume, &directory, set->place.offset_bytes, &lba);
+  enum spate_error error = spate_exfat_chain_lba(volume, &set->place.directory, set->place.offset_bytes, &lba);
 
   if (error != SPATE_OK) return error;
   if (spate_exfat_clip_open_at(volume, lba, set->place.offset_bytes & volume->block_mask)) return SPATE_E_IN_USE;
@@ -75,10 +74,12 @@ enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path)
 
 /* ---- delete ---- */
 
-static enum spate_error check_empty(struct spate_exfat *volume, struct spate_exfat_chain directory) {
-  for (uint32_t at = 0; at < directory.bytes; at += EXFAT_ENTRY_BYTES) {
-    struct exfat_set set = {.place = {.directory = directory, .offset_bytes = at, .entries = 1}};
-    enum spate_error error = spate_exfat_entry_read(volume, &directory, at, set.raw);
+static enum spate_error check_empty(struct spate_exfat *volume, const struct spate_exfat_chain *directory) {
+  struct exfat_set set = {.place = {.directory = *directory, .entries = 1}};
+
+  for (uint32_t at = 0; at < directory->bytes; at += EXFAT_ENTRY_BYTES) {
+    set.place.offset_bytes = at;
+    enum spate_error error = spate_exfat_entry_read(volume, &set.place.directory, at, set.raw);
     if (error != SPATE_OK) return error;
     if (set.raw[0] == EXFAT_TYPE_END) return SPATE_OK;
     if ((set.raw[0] & EXFAT_TYPE_IN_USE) == 0) continue;
@@ -88,7 +89,7 @@ static enum spate_error check_empty(struct spate_exfat *volume, struct spate_exf
 }
 
 /* May it go? Clusters that a vendor's entries own would be lost with the name. */
-static enum spate_error check_removable(struct spate_exfat *volume, const struct exfat_set *set,
+static enum spate_error check_removable(struct spate_exfat *volume, struct exfat_set *set,
                                         const struct spate_exfat_chain *chain) {
   enum spate_error error = check_idle(volume, set);
 
@@ -98,21 +99,21 @@ static enum spate_error check_removable(struct spate_exfat *volume, const struct
     if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) error = SPATE_E_UNSUPPORTED;
   }
   bool directory = (spate_field_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
-  return error == SPATE_OK && directory ? check_empty(volume, *chain) : error;
+  return error == SPATE_OK && directory ? check_empty(volume, chain) : error;
 }
 
 static bool overlap(uint64_t lba, uint64_t blocks, uint64_t other_lba, uint64_t other_blocks) {
   return lba < other_lba + other_blocks && other_lba < lba + blocks;
 }
 
-static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exfat_chain kept, uint64_t lba,
+static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exfat_chain *kept, uint64_t lba,
                                     uint64_t blocks) {
-  uint32_t count = (uint32_t)spate_exfat_clusters(volume, kept.bytes);
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, kept->bytes);
   uint32_t run;
 
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = spate_exfat_chain_run(volume, &kept, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, kept, index, &first, &run);
     if (error != SPATE_OK) return error;
     if (overlap(lba, blocks, spate_exfat_cluster_lba(volume, first), spate_exfat_cluster_blocks(volume, run)))
       return spate_exfat_distrust(volume);
@@ -132,9 +133,9 @@ static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, ui
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     if (overlap(lba, blocks, clip->first_lba, clip->reserved_bytes >> volume->block_shift))
       return spate_exfat_distrust(volume);
-  error = check_apart(volume, volume->root, lba, blocks);
-  if (error == SPATE_OK) error = check_apart(volume, volume->bitmap, lba, blocks);
-  return error == SPATE_OK ? check_apart(volume, volume->upcase, lba, blocks) : error;
+  error = check_apart(volume, &volume->root, lba, blocks);
+  if (error == SPATE_OK) error = check_apart(volume, &volume->bitmap, lba, blocks);
+  return error == SPATE_OK ? check_apart(volume, &volume->upcase, lba, blocks) : error;
 }
 
 static enum spate_error free_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
@@ -142,15 +143,15 @@ static enum spate_error free_run(struct spate_exfat *volume, uint32_t first, uin
 }
 
 /* The FAT still tells a deleted file's runs. */
-static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain chain,
+static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain *chain,
                                  enum spate_error (*act)(struct spate_exfat *volume, uint32_t first,
                                                          uint32_t clusters)) {
-  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain.bytes);
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
   uint32_t run;
 
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = spate_exfat_chain_run(volume, &chain, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
     if (error == SPATE_OK) error = act(volume, first, run);
     if (error != SPATE_OK) return error;
   }
@@ -158,15 +159,15 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
 }
 
 /* The cluster behind those of the file's length; EXFAT_CLUSTER_END: there is none. */
-static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t *cluster) {
+static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t *cluster) {
   uint64_t lba;
 
-  *cluster = chain.first_cluster == 0 ? EXFAT_CLUSTER_END : chain.first_cluster;
-  if (chain.bytes == 0) return SPATE_OK;
+  *cluster = chain->first_cluster == 0 ? EXFAT_CLUSTER_END : chain->first_cluster;
+  if (chain->bytes == 0) return SPATE_OK;
   *cluster = EXFAT_CLUSTER_END;
-  if (chain.contiguous) return SPATE_OK;
-  enum spate_error error = spate_exfat_chain_lba(volume, &chain, chain.bytes - 1u, &lba);
-  return error == SPATE_OK ? spate_exfat_fat_get(volume, chain.cluster, cluster) : error;
+  if (chain->contiguous) return SPATE_OK;
+  enum spate_error error = spate_exfat_chain_lba(volume, chain, chain->bytes - 1u, &lba);
+  return error == SPATE_OK ? spate_exfat_fat_get(volume, chain->cluster, cluster) : error;
 }
 
 /*
@@ -179,7 +180,7 @@ static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_
   uint64_t kept = count;
   uint32_t remembered = 0;
   uint32_t cluster;
-  enum spate_error error = behind(volume, *chain, &cluster);
+  enum spate_error error = behind(volume, chain, &cluster);
 
   for (uint32_t steps = 0, distance = 1; error == SPATE_OK && spate_exfat_cluster_valid(volume, cluster); steps++) {
     bool allocated;
@@ -203,9 +204,9 @@ static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_
 /* What is to be freed with a file, in the order of the FAT; `shared`: others may own some of it. */
 static enum spate_error check_clusters(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared) {
   bool tail = false;
-  enum spate_error error = each_run(volume, *chain, check_run);
+  enum spate_error error = each_run(volume, chain, check_run);
 
-  if (error == SPATE_OK) error = spate_exfat_shared_find(volume, *chain, shared);
+  if (error == SPATE_OK) error = spate_exfat_shared_find(volume, chain, shared);
   if (error == SPATE_OK) error = add_tail(volume, chain, &tail);
   *shared |= tail;
   return error;
@@ -229,7 +230,7 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (error != SPATE_OK) return spate_exfat_journal_end(volume, error);
   spate_exfat_note_deletion(volume, chain);
   error = spate_exfat_entries_erase(volume, &set.place);
-  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);
+  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);
   return spate_exfat_journal_end(volume, error);
 }
 
@@ -243,7 +244,7 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
   enum spate_error clean_error = spate_exfat_clean(volume, UINT32_MAX);
   if (error == SPATE_OK) error = clean_error;
   if (error == SPATE_OK) {
-    enum spate_error trim_error = each_run(volume, chain, spate_exfat_trim);
+    enum spate_error trim_error = each_run(volume, &chain, spate_exfat_trim);
     /* The file is gone for good; TRIM is advice that the drive did not take. */
     if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   }
@@ -280,8 +281,7 @@ static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_s
 
 /* One write of one block: the new set, and slots that it does not need as unused. A cut leaves one or the other, so the
  * volume need not be marked dirty for it. */
-static enum spate_error rename_in_place(struct spate_exfat *volume, const struct exfat_set *old,
-                                        struct exfat_set *set) {
+static enum spate_error rename_in_place(struct spate_exfat *volume, struct exfat_set *old, struct exfat_set *set) {
   if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
   for (uint32_t i = set->place.entries; i < old->place.entries; i++) {
     memset(set->raw + i * EXFAT_ENTRY_BYTES, 0, EXFAT_ENTRY_BYTES);
@@ -296,7 +296,9 @@ static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *
   enum spate_error error = spate_exfat_slots_take(volume, to, set->place.entries, &set->place);
 
   if (error != SPATE_OK) return error;
-  if (same_directory) old->place.directory = to->directory; /* it may have grown, and be linked by the FAT now */
+  /* The directory may have grown, and be linked by the FAT now. */
+  if (same_directory) error = spate_exfat_set_read(volume, &to->directory, old->place.offset_bytes, old);
+  if (error != SPATE_OK) return error;
   struct exfat_record record = {.from = old->place,
                                 .from_checksum = spate_field_get16(old->raw + FILE_CHECKSUM),
                                 .to = set->place,
@@ -308,8 +310,7 @@ static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *
 }
 
 /* The new name must be free, or be the file's own in other case. */
-static enum spate_error check_target(struct spate_exfat *volume, const struct exfat_path *to,
-                                     const struct exfat_set *old) {
+static enum spate_error check_target(struct spate_exfat *volume, struct exfat_path *to, const struct exfat_set *old) {
   struct exfat_set taken;
 
   if (to->name.count == 0) return SPATE_E_NAME;

@@ -162,12 +162,10 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
 
   if (error != SPATE_OK) return error;
   spate_exfat_block_settle(clip->block);
-  clip->wanted = false;
+  clip->waiting = false;
   clip->wanted_bytes = bytes;
   spate_exfat_clip_put_length(clip, bytes);
   error = spate_exfat_block_commit(clip->block);
-  clip->error = error;
-  clip->publishing = false;
   if (error == SPATE_OK) clip->published_bytes = bytes;
   return error;
 }
@@ -175,7 +173,7 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
 /* No file. The slots may be another's as soon as the image says so: they are not erased again if this is repeated. */
 static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   spate_exfat_block_settle(clip->block);
-  clip->wanted = false;
+  clip->waiting = false;
   for (; clip->entries > 0; clip->entries--)
     spate_exfat_clip_set(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
   return spate_exfat_block_commit(clip->block);

@@ -37,16 +37,15 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
 }
 
 /* Damaged sets are stepped over. */
-static enum spate_error find(struct spate_exfat *volume, const struct exfat_path *path, struct exfat_set *set,
+static enum spate_error find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set,
                              bool *damaged) {
-  struct spate_exfat_chain directory = path->directory;
   uint32_t offset_bytes = 0;
   bool more = true;
 
   *damaged = false;
   while (more) {
     bool equal = false;
-    enum spate_error error = spate_exfat_directory_next(volume, &directory, &offset_bytes, set, &more);
+    enum spate_error error = spate_exfat_directory_next(volume, &path->directory, &offset_bytes, set, &more);
     if (error == SPATE_OK && more) error = matches(volume, set, &path->name, &equal);
     if (error == SPATE_OK && equal) return SPATE_OK;
     if (error == SPATE_E_CORRUPT && more)
@@ -58,7 +57,7 @@ static enum spate_error find(struct spate_exfat *volume, const struct exfat_path
   return SPATE_E_NOT_FOUND;
 }
 
-enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
+enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, struct exfat_path *path,
                                             struct exfat_set *set) {
   bool damaged;
   enum spate_error error = find(volume, path, set, &damaged);
@@ -66,8 +65,7 @@ enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, const st
   return error == SPATE_E_NOT_FOUND && damaged ? SPATE_E_CORRUPT : error;
 }
 
-enum spate_error spate_exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path,
-                                       struct exfat_set *set) {
+enum spate_error spate_exfat_name_free(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set) {
   bool damaged;
   enum spate_error error = find(volume, path, set, &damaged);
 

@@ -123,14 +123,13 @@ static uint32_t entries_in_block(const struct spate_exfat *volume, const struct 
 }
 
 /* Change entries within one block: to those at `raw`, or with NULL to unused. */
-static enum spate_error change_block(struct spate_exfat *volume, const struct exfat_place *place, uint32_t first,
+static enum spate_error change_block(struct spate_exfat *volume, struct exfat_place *place, uint32_t first,
                                      const uint8_t *raw) {
-  struct spate_exfat_chain directory = place->directory;
   uint32_t at = place->offset_bytes + first * EXFAT_ENTRY_BYTES;
   uint32_t count = entries_in_block(volume, place, first);
   struct spate_exfat_block *block;
   uint8_t *to;
-  enum spate_error error = spate_exfat_chain_get(volume, &directory, at, true, &block, &to);
+  enum spate_error error = spate_exfat_chain_get(volume, &place->directory, at, true, &block, &to);
 
   if (error != SPATE_OK) return error;
   if (raw != NULL) memcpy(to, raw + first * EXFAT_ENTRY_BYTES, count * EXFAT_ENTRY_BYTES);
@@ -139,8 +138,7 @@ static enum spate_error change_block(struct spate_exfat *volume, const struct ex
   return spate_exfat_block_commit(block);
 }
 
-enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place,
-                                           const uint8_t *raw) {
+enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, struct exfat_place *place, const uint8_t *raw) {
   uint32_t head = entries_in_block(volume, place, 0);
 
   for (uint32_t first = head; first < place->entries; first += entries_in_block(volume, place, first)) {
@@ -150,7 +148,7 @@ enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, const str
   return change_block(volume, place, 0, raw);
 }
 
-enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place) {
+enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, struct exfat_place *place) {
   for (uint32_t first = 0; first < place->entries; first += entries_in_block(volume, place, first)) {
     enum spate_error error = change_block(volume, place, first, NULL);
     if (error != SPATE_OK) return error;

@@ -3,13 +3,12 @@
 #include "internal.h"
 
 static enum spate_error read_label(struct spate_exfat *volume, char *label) {
-  struct spate_exfat_chain root = volume->root;
 
   label[0] = '\0';
-  for (uint32_t at = 0; at < root.bytes; at += EXFAT_ENTRY_BYTES) {
+  for (uint32_t at = 0; at < volume->root.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     uint16_t units[SPATE_EXFAT_LABEL_UNITS_MAX];
-    enum spate_error error = spate_exfat_entry_read(volume, &root, at, raw);
+    enum spate_error error = spate_exfat_entry_read(volume, &volume->root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
     if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
     for (uint32_t i = 0; i < raw[1]; i++)

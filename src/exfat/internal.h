@@ -123,8 +123,6 @@ static inline enum spate_error spate_exfat_distrust(struct spate_exfat *volume) 
 
 /* ---- cache.c: metadata blocks ---- */
 
-#define EXFAT_POLL_BATCH 16u
-
 void spate_exfat_cache_open(struct spate_exfat *volume);
 /* The block at `lba`, valid until the next call for another block. */
 enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
@@ -273,10 +271,9 @@ enum spate_error spate_exfat_set_read(struct spate_exfat *volume, const struct s
 enum spate_error spate_exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                         uint32_t offset_bytes, uint8_t *raw);
 /* Write entries, one block after the other, each with FUA; the block of the first entry comes last. */
-enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, const struct exfat_place *place,
-                                           const uint8_t *raw);
+enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, struct exfat_place *place, const uint8_t *raw);
 /* Mark entries as unused; the block of the first entry comes first. */
-enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, const struct exfat_place *place);
+enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, struct exfat_place *place);
 bool spate_exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b);
 
 struct exfat_path {
@@ -289,11 +286,9 @@ struct exfat_path {
 enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                             uint32_t *offset_bytes, struct exfat_set *set, bool *more);
 /* The set of that name in the path's directory. CORRUPT: it is not there, and could be in a set that cannot be read. */
-enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, const struct exfat_path *path,
-                                            struct exfat_set *set);
+enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set);
 /* OK: the name can be given to a new set. A damaged set has no name, to other systems either. EXISTS: `set` has it. */
-enum spate_error spate_exfat_name_free(struct spate_exfat *volume, const struct exfat_path *path,
-                                       struct exfat_set *set);
+enum spate_error spate_exfat_name_free(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set);
 /* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
 enum spate_error spate_exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
                                        struct exfat_path *path);
@@ -325,28 +320,50 @@ enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 #define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
 #define EXFAT_RECORD_SLOTS   (SPATE_EXFAT_CLIPS_MAX + 1u)
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "The reservation record is kept as the CPU has it in memory: this CPU's order of bytes is not the volume's."
-#endif
-/* As it is on the volume, at the start of its block. */
+/* One slot of the record, as record.c reads and writes it. */
 struct exfat_record {
-  uint8_t magic[8];
-  uint32_t version, serial;
-  uint32_t previous_cluster; /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
-  uint16_t from_checksum, to_checksum;
-  uint8_t foreign_dirty;
-  uint8_t cleared;    /* it names nothing, and says only when that was written */
-  uint16_t name_hash; /* of the clip's name, where it is made of chunks */
-  uint32_t number;    /* counted on from write to write: of two files with records the newer has the highest */
+  uint32_t number; /* counted from write to write: of two files with records the newer one has the highest */
+  bool cleared;    /* the slot names nothing; it only has a number */
+  bool foreign_dirty;
+  uint32_t previous_cluster;         /* the FAT may link it to clusters.first_cluster: not if that is freed. 0: none */
   struct spate_exfat_chain clusters; /* to be freed if no entry owns them */
   struct exfat_place from, to;       /* entry sets that are being removed and made; entries 0: none */
-  uint8_t stream[16];                /* as in struct spate_exfat_chunks, and the two next: the clip's set is at `to` */
+  uint16_t from_checksum, to_checksum;
+  /* A clip made of chunks: as in struct spate_exfat_chunks. Its entry set is at `to`. */
+  uint8_t stream[16];
   uint64_t first_number;
   uint32_t chunk_bytes; /* 0: not made of chunks, like every directory change */
-  uint32_t crc;         /* CRC-32 of all above */
+  uint16_t name_hash;   /* of the clip's name */
 };
-_Static_assert(sizeof(struct spate_exfat_chain) == 32 && sizeof(struct exfat_place) == 40, "layout on the volume");
-_Static_assert(sizeof(struct exfat_record) == 176, "layout on the volume");
+
+/* Its fields on the volume, from the start of the slot's block; bytes between them are zeros and mean nothing. Releases
+ * up to 0.1.0 left other values there. */
+enum {
+  RECORD_MAGIC = 0,
+  RECORD_VERSION = 8,
+  RECORD_SERIAL = 12, /* of the volume */
+  RECORD_PREVIOUS_CLUSTER = 16,
+  RECORD_FROM_CHECKSUM = 20,
+  RECORD_TO_CHECKSUM = 22,
+  RECORD_FOREIGN_DIRTY = 24,
+  RECORD_CLEARED = 25,
+  RECORD_NAME_HASH = 26,
+  RECORD_NUMBER = 28,
+  RECORD_CLUSTERS = 32, /* a chain */
+  RECORD_FROM = 64,     /* a place */
+  RECORD_TO = 104,      /* a place */
+  RECORD_STREAM = 144,
+  RECORD_FIRST_NUMBER = 160,
+  RECORD_CHUNK_BYTES = 168,
+  RECORD_CRC = 172, /* CRC-32 of all above */
+  RECORD_BYTES = 176,
+  /* a chain, and a place, which begins with the chain of its directory */
+  RECORD_CHAIN_FIRST_CLUSTER = 0,
+  RECORD_CHAIN_BYTES = 16,
+  RECORD_CHAIN_CONTIGUOUS = 24,
+  RECORD_PLACE_OFFSET = 32,
+  RECORD_PLACE_ENTRIES = 36
+};
 
 #define EXFAT_RECORD_ENTRIES 3u /* in the file's entry set */
 /* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */
@@ -411,15 +428,15 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
 enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners);
 
 /* The chain's first cluster from `at` on, if it is below *next: into *next. */
-enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t at,
                                           uint32_t *next);
 /* Free those of its clusters in the window that nobody owns. */
-enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain);
+enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain);
 
 /* May others own clusters of this chain, which a file has? */
-enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared);
+enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared);
 /* Free what a file had whose entry set is erased, but for what others own. */
-enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
+enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain);
 
 /* ---- file.c ---- */
 

@@ -41,20 +41,20 @@ static void mark_run(struct exfat_owners *owners, uint32_t start, uint32_t clust
 }
 
 /* An entry owns these clusters. */
-static enum spate_error mark_chain(struct exfat_owners *owners, const struct spate_exfat_chain *owned) {
+static enum spate_error mark_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain) {
   struct spate_exfat *volume = owners->volume;
-  struct spate_exfat_chain chain = *owned;
   uint32_t run;
 
-  if (chain.first_cluster == 0 && chain.bytes == 0) return SPATE_OK;
-  if (spate_exfat_chain_check(volume, &chain) != SPATE_OK) return damaged(owners);
-  if (chain.bytes == 0) chain.bytes = 1; /* not what the specification wants, but a claim all the same */
-  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain.bytes);
+  if (chain->first_cluster == 0 && chain->bytes == 0) return SPATE_OK;
+  if (spate_exfat_chain_check(volume, chain) != SPATE_OK) return damaged(owners);
+  if (chain->bytes == 0) /* not what the specification wants, but a claim all the same */
+    mark_run(owners, chain->first_cluster - EXFAT_FIRST_CLUSTER, 1, true);
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
   if (count > owners->budget) return spate_exfat_corrupt(volume);
   owners->budget -= count;
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = spate_exfat_chain_run(volume, &chain, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
     if (error == SPATE_E_CORRUPT) return damaged(owners);
     if (error != SPATE_OK) return error;
     mark_run(owners, first - EXFAT_FIRST_CLUSTER, run, true);

@@ -26,20 +26,19 @@ static void published(struct spate_io *io) {
   for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
     if (clip->block != block || clip->writing_bytes == 0) continue;
     if (io->error == SPATE_OK) clip->published_bytes = clip->writing_bytes;
-    clip->error = io->error;
+    if (!clip->waiting) clip->write_error = io->error;
     clip->writing_bytes = 0;
-    clip->publishing = clip->wanted;
   }
-  /* A refusal leaves `publishing` false, which is what tells the clip's owner. */
+  /* The next call of spate_exfat_publish() answers what became of it. */
   if (!block->claimed) (void)write_waiting(block);
 }
 
-/* The block's clips that wait: put their lengths into the image. */
-static bool take_wanted(struct spate_exfat_block *block) {
+/* Put the lengths that wait into the image. */
+static bool put_waiting(struct spate_exfat_block *block) {
   bool any = false;
 
   for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || !clip->wanted) continue;
+    if (clip->block != block || !clip->waiting) continue;
     spate_exfat_clip_put_length(clip, clip->wanted_bytes);
     any = true;
   }
@@ -47,7 +46,7 @@ static bool take_wanted(struct spate_exfat_block *block) {
 }
 
 static enum spate_error write_waiting(struct spate_exfat_block *block) {
-  if (!take_wanted(block)) return SPATE_OK;
+  if (!put_waiting(block)) return SPATE_OK;
   block->io = (struct spate_io){.op = SPATE_WRITE,
                                 .flags = SPATE_IO_FUA | SPATE_IO_CPU,
                                 .lba = block->lba,
@@ -58,17 +57,16 @@ static enum spate_error write_waiting(struct spate_exfat_block *block) {
   enum spate_error error = spate_block_submit(block->volume->config.block, &block->io);
   block->writing = error == SPATE_OK;
   for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || !clip->wanted) continue;
-    clip->publishing = error == SPATE_OK;
-    clip->wanted = error == SPATE_E_FULL;
+    if (clip->block != block || !clip->waiting) continue;
+    clip->waiting = error == SPATE_E_FULL;
     if (error == SPATE_OK) clip->writing_bytes = clip->wanted_bytes;
-    if (error != SPATE_OK && error != SPATE_E_FULL) clip->error = error;
+    if (!clip->waiting) clip->write_error = error;
   }
   if (error == SPATE_OK) spate_block_kick(block->volume->config.block);
   return error;
 }
 
-/* A refusal is in the clips' own state, and is the business of whoever publishes. */
+/* The next call of spate_exfat_publish() answers what became of it. */
 static void write_again(struct spate_exfat_block *block) { (void)write_waiting(block); }
 
 void spate_exfat_clip_pin(struct spate_exfat_clip *clip) {
@@ -84,9 +82,15 @@ enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t byt
   struct spate_exfat_block *block = clip->block;
 
   if (bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
+  enum spate_error failed = bytes == clip->wanted_bytes ? clip->write_error : SPATE_OK;
   clip->wanted_bytes = bytes;
-  if (bytes == clip->published_bytes || bytes == clip->writing_bytes) return SPATE_OK;
-  clip->wanted = true;
-  clip->publishing = block->writing || block->claimed;
-  return clip->publishing ? SPATE_OK : write_waiting(block);
+  clip->write_error = SPATE_OK;
+  if (bytes == clip->published_bytes) return SPATE_OK;
+  if (failed != SPATE_OK) return failed;
+  if (bytes == clip->writing_bytes) return SPATE_E_BUSY;
+  clip->waiting = true;
+  if (block->writing || block->claimed) return SPATE_E_BUSY;
+  enum spate_error error = write_waiting(block);
+  clip->write_error = SPATE_OK; /* an error is answered here */
+  return error == SPATE_OK ? SPATE_E_BUSY : error;
 }

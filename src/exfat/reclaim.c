@@ -56,13 +56,13 @@ static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
-enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain chain, uint32_t at,
+enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t at,
                                           uint32_t *next) {
   uint32_t run = 1;
 
   for (uint32_t index = 0; run > 0; index += run) {
     uint32_t first;
-    enum spate_error error = next_run(volume, &chain, index, &first, &run);
+    enum spate_error error = next_run(volume, chain, index, &first, &run);
     if (error != SPATE_OK) return error;
     if (run == 0 || first + run <= at) continue;
     if (first < at) first = at;
@@ -71,13 +71,13 @@ enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spa
   return SPATE_OK;
 }
 
-enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain chain) {
+enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain) {
   struct spate_exfat *volume = owners->volume;
   uint32_t run = 1;
 
   for (uint32_t index = 0; run > 0; index += run) {
     uint32_t at;
-    enum spate_error error = next_run(volume, &chain, index, &at, &run);
+    enum spate_error error = next_run(volume, chain, index, &at, &run);
     if (error != SPATE_OK) return error;
     error = free_run(owners, at, run);
     if (error != SPATE_OK) return error;

@@ -15,30 +15,95 @@
 #include "../core/crc32.h"
 #include "internal.h"
 
-#define RECORD_VERSION 1u
+#define VERSION 1u
 
 static const uint8_t record_magic[8] = {'S', 'P', 'A', 'T', 'E', 0x1a, '\r', '\n'};
 
-static uint32_t crc_of(const struct exfat_record *record) {
-  return spate_crc32(0, record, offsetof(struct exfat_record, crc));
+static uint32_t crc_of(const uint8_t *raw) { return spate_crc32(0, raw, RECORD_CRC); }
+
+/* ---- a slot's bytes ---- */
+
+static void put_chain(uint8_t *raw, const struct spate_exfat_chain *chain) {
+  spate_field_put32(raw + RECORD_CHAIN_FIRST_CLUSTER, chain->first_cluster);
+  spate_field_put64(raw + RECORD_CHAIN_BYTES, chain->bytes);
+  raw[RECORD_CHAIN_CONTIGUOUS] = chain->contiguous;
 }
 
-/* Clusters that can be, looked up from their start. */
-static bool usable(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
-  chain->cluster = 0;
-  return spate_exfat_chain_check(volume, chain) == SPATE_OK;
+static void get_chain(const uint8_t *raw, struct spate_exfat_chain *chain) {
+  *chain = (struct spate_exfat_chain){.first_cluster = spate_field_get32(raw + RECORD_CHAIN_FIRST_CLUSTER),
+                                      .bytes = spate_field_get64(raw + RECORD_CHAIN_BYTES),
+                                      .contiguous = raw[RECORD_CHAIN_CONTIGUOUS]};
 }
 
-/* A block of the record's; `ours`: it was written as such, on this volume. */
+static void put_place(uint8_t *raw, const struct exfat_place *place) {
+  put_chain(raw, &place->directory);
+  spate_field_put32(raw + RECORD_PLACE_OFFSET, place->offset_bytes);
+  raw[RECORD_PLACE_ENTRIES] = place->entries;
+}
+
+static void get_place(const uint8_t *raw, struct exfat_place *place) {
+  get_chain(raw, &place->directory);
+  place->offset_bytes = spate_field_get32(raw + RECORD_PLACE_OFFSET);
+  place->entries = raw[RECORD_PLACE_ENTRIES];
+}
+
+static void encode(const struct exfat_record *record, uint32_t serial, uint8_t *raw) {
+  memset(raw, 0, RECORD_BYTES);
+  memcpy(raw + RECORD_MAGIC, record_magic, sizeof record_magic);
+  spate_field_put32(raw + RECORD_VERSION, VERSION);
+  spate_field_put32(raw + RECORD_SERIAL, serial);
+  spate_field_put32(raw + RECORD_PREVIOUS_CLUSTER, record->previous_cluster);
+  spate_field_put16(raw + RECORD_FROM_CHECKSUM, record->from_checksum);
+  spate_field_put16(raw + RECORD_TO_CHECKSUM, record->to_checksum);
+  raw[RECORD_FOREIGN_DIRTY] = record->foreign_dirty;
+  raw[RECORD_CLEARED] = record->cleared;
+  spate_field_put16(raw + RECORD_NAME_HASH, record->name_hash);
+  spate_field_put32(raw + RECORD_NUMBER, record->number);
+  put_chain(raw + RECORD_CLUSTERS, &record->clusters);
+  put_place(raw + RECORD_FROM, &record->from);
+  put_place(raw + RECORD_TO, &record->to);
+  memcpy(raw + RECORD_STREAM, record->stream, sizeof record->stream);
+  spate_field_put64(raw + RECORD_FIRST_NUMBER, record->first_number);
+  spate_field_put32(raw + RECORD_CHUNK_BYTES, record->chunk_bytes);
+  spate_field_put32(raw + RECORD_CRC, crc_of(raw));
+}
+
+static void decode(const uint8_t *raw, struct exfat_record *record) {
+  record->number = spate_field_get32(raw + RECORD_NUMBER);
+  record->cleared = raw[RECORD_CLEARED] != 0;
+  record->foreign_dirty = raw[RECORD_FOREIGN_DIRTY] != 0;
+  record->previous_cluster = spate_field_get32(raw + RECORD_PREVIOUS_CLUSTER);
+  get_chain(raw + RECORD_CLUSTERS, &record->clusters);
+  get_place(raw + RECORD_FROM, &record->from);
+  get_place(raw + RECORD_TO, &record->to);
+  record->from_checksum = spate_field_get16(raw + RECORD_FROM_CHECKSUM);
+  record->to_checksum = spate_field_get16(raw + RECORD_TO_CHECKSUM);
+  memcpy(record->stream, raw + RECORD_STREAM, sizeof record->stream);
+  record->first_number = spate_field_get64(raw + RECORD_FIRST_NUMBER);
+  record->chunk_bytes = spate_field_get32(raw + RECORD_CHUNK_BYTES);
+  record->name_hash = spate_field_get16(raw + RECORD_NAME_HASH);
+}
+
+static bool is_record(const struct spate_exfat *volume, const uint8_t *raw) {
+  return memcmp(raw + RECORD_MAGIC, record_magic, sizeof record_magic) == 0 &&
+         spate_field_get32(raw + RECORD_VERSION) == VERSION &&
+         spate_field_get32(raw + RECORD_SERIAL) == volume->serial && spate_field_get32(raw + RECORD_CRC) == crc_of(raw);
+}
+
+/* ---- slots ---- */
+
+/* Read a block of the record. `ours`: it was written as such, on this volume; else *record is not set. */
 static enum spate_error read_slot(struct spate_exfat *volume, uint64_t lba, struct exfat_record *record, bool *ours) {
   struct spate_exfat_block *block;
   enum spate_error error = spate_exfat_block_get(volume, lba, &block);
 
-  if (error != SPATE_OK) return error;
-  memcpy(record, block->data, sizeof *record);
-  *ours = memcmp(record->magic, record_magic, sizeof record_magic) == 0 && record->version == RECORD_VERSION &&
-          record->serial == volume->serial && record->crc == crc_of(record);
-  return SPATE_OK;
+  *ours = error == SPATE_OK && is_record(volume, block->data);
+  if (*ours) decode(block->data, record);
+  return error;
+}
+
+static bool usable(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+  return spate_exfat_chain_check(volume, chain) == SPATE_OK;
 }
 
 enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
@@ -46,7 +111,7 @@ enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t sl
   enum spate_error error = read_slot(volume, volume->record_lba + slot, record, valid);
 
   if (error != SPATE_OK) return error;
-  *valid = *valid && record->cleared == 0 && (slot != EXFAT_RECORD_JOURNAL || record->chunk_bytes == 0) &&
+  *valid = *valid && !record->cleared && (slot != EXFAT_RECORD_JOURNAL || record->chunk_bytes == 0) &&
            usable(volume, &record->clusters) && usable(volume, &record->from.directory) &&
            usable(volume, &record->to.directory) &&
            (record->previous_cluster == 0 || spate_exfat_cluster_valid(volume, record->previous_cluster));
@@ -65,22 +130,18 @@ enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t 
   return SPATE_OK;
 }
 
-/* The slot's block, sealed. */
+/* Write a slot. */
 static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   struct spate_exfat_block *block;
   enum spate_error error = spate_exfat_block_edit(volume, volume->record_lba + slot, &block);
 
   if (error != SPATE_OK) return error;
-  memcpy(record->magic, record_magic, sizeof record_magic);
-  record->version = RECORD_VERSION;
-  record->serial = volume->serial;
   record->number = ++volume->record_number;
-  record->crc = crc_of(record);
-  memcpy(block->data, record, sizeof *record);
+  encode(record, volume->serial, block->data);
   volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);
   error = spate_exfat_block_commit(block);
-  if (error == SPATE_OK && record->cleared != 0) volume->record_slots &= ~(UINT32_C(1) << slot);
+  if (error == SPATE_OK && record->cleared) volume->record_slots &= ~(UINT32_C(1) << slot);
   return error;
 }
 

@@ -86,7 +86,6 @@ static enum spate_error consider(struct spate_exfat *volume, const struct exfat_
 /* Look through the root directory for the record, and for which of its names are taken. A file that may be the record
  * and cannot be read is an error only where no other is the record. */
 static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
-  struct spate_exfat_chain root = volume->root;
   enum spate_error unread = SPATE_OK;
   uint32_t offset_bytes = 0;
   bool more = true;
@@ -94,7 +93,7 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   *taken = 0;
   while (more) {
     struct exfat_set set;
-    enum spate_error error = spate_exfat_directory_next(volume, &root, &offset_bytes, &set, &more);
+    enum spate_error error = spate_exfat_directory_next(volume, &volume->root, &offset_bytes, &set, &more);
     if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set is nobody's */
     uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
     if (number > 0) error = consider(volume, &set);
@@ -120,7 +119,7 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
     if (error != SPATE_OK) return error;
     if (!valid) continue;
     volume->record_slots |= UINT32_C(1) << slot;
-    volume->foreign_dirty |= record.foreign_dirty != 0;
+    volume->foreign_dirty |= record.foreign_dirty;
     found->reservations++;
   }
   return SPATE_OK;

@@ -57,7 +57,7 @@ static enum spate_error next_recorded(struct spate_exfat *volume, uint32_t at, u
     struct exfat_record record;
     bool valid;
     enum spate_error error = read_recorded(volume, slot, &record, &valid);
-    if (error == SPATE_OK && valid) error = spate_exfat_reclaim_next(volume, record.clusters, at, next);
+    if (error == SPATE_OK && valid) error = spate_exfat_reclaim_next(volume, &record.clusters, at, next);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
@@ -71,7 +71,7 @@ static enum spate_error free_recorded(struct exfat_owners *owners) {
     bool valid;
     enum spate_error error = read_recorded(volume, slot, &record, &valid);
     if (error == SPATE_OK && valid) error = take_back_link(owners, &record);
-    if (error == SPATE_OK && valid) error = spate_exfat_reclaim_chain(owners, record.clusters);
+    if (error == SPATE_OK && valid) error = spate_exfat_reclaim_chain(owners, &record.clusters);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;

@@ -66,14 +66,14 @@ static enum spate_error know_run(struct spate_exfat *volume, uint32_t at, uint32
   return SPATE_OK;
 }
 
-enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain chain, bool *shared) {
-  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain.bytes);
+enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared) {
+  uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
   uint32_t run;
 
   *shared = false;
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
-    enum spate_error error = spate_exfat_chain_run(volume, &chain, index, &first, &run);
+    enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
     uint32_t at = first - EXFAT_FIRST_CLUSTER;
     if (error == SPATE_OK) error = know_run(volume, at, run);
     if (error != SPATE_OK) return error;
@@ -82,7 +82,7 @@ enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spat
   return SPATE_OK;
 }
 
-enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {
+enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
   struct exfat_owners owners = {.volume = volume, .steps_over = true};
   uint32_t at = 0;
   enum spate_error error = SPATE_OK;
@@ -90,10 +90,10 @@ enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, const struc
   volume->free_known = false; /* to be counted again */
   while (error == SPATE_OK) {
     uint32_t next = UINT32_MAX;
-    error = spate_exfat_reclaim_next(volume, *chain, at, &next);
+    error = spate_exfat_reclaim_next(volume, chain, at, &next);
     if (error != SPATE_OK || next == UINT32_MAX) break;
     error = spate_exfat_owners_mark(&owners, next);
-    if (error == SPATE_OK) error = spate_exfat_reclaim_chain(&owners, *chain);
+    if (error == SPATE_OK) error = spate_exfat_reclaim_chain(&owners, chain);
     at = owners.first + owners.clusters;
   }
   spate_exfat_cache_forget(volume, 0, UINT64_MAX); /* what is free now may be TRIMmed, or a clip's */

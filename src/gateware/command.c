@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One command into the registers, and what the core's answers mean. */
+/* Starts a command through the registers, and translates the status of a response. */
 #include "internal.h"
 
 #define STATUS_TYPE(status) (((status) >> 8) & 7u)

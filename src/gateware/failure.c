@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why the core did not bring its drive up, and what that means in the library's words. The names are those of
+/* Why the core could not bring its drive up, as an error of the library. The names are those of
  * rtl/core/spate_microcode_pkg.sv.
  */
 #include "internal.h"
 
-static const uint8_t meanings[] = {
+static const uint8_t errors[] = {
     [0] = SPATE_E_GONE,          /* ErrNone */
     [1] = SPATE_E_GONE,          /* ErrAccess */
     [2] = SPATE_E_LINK_DOWN,     /* ErrLink */
@@ -53,5 +53,5 @@ enum spate_error spate_gateware_failure_error(const struct spate_gateware *gatew
   struct spate_gateware_failure failure;
 
   spate_gateware_failure(gateware, &failure);
-  return failure.error < sizeof meanings ? (enum spate_error)meanings[failure.error] : SPATE_E_GONE;
+  return failure.error < sizeof errors ? (enum spate_error)errors[failure.error] : SPATE_E_GONE;
 }

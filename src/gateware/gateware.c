@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the core, and what it knows about its drive. */
+/* Opens the core, reads what it knows about its drive, and shuts the drive down. */
 #include "internal.h"
 
 #define READY_MS_DEFAULT   30000u
 #define COMMAND_MS_DEFAULT 60000u
 #define REQUEST_BYTES_MAX  (UINT32_C(1) << 30)
 #define KELVIN             273
-#define CYCLES             10u /* the counter of the core's clock */
+#define CYCLES             10u /* index of the counter of clock cycles */
 
 static uint64_t read_pair(const struct spate_gateware *gateware, uint32_t low, uint32_t high) {
   uint32_t before = spate_gateware_read(gateware, high);
@@ -41,9 +41,9 @@ static enum spate_error wait_for_drive(const struct spate_gateware *gateware, ui
   }
 }
 
-/* What a program that ran before left behind: what it saw, and answers to it. Those that are still to come are known by
- * their tags, which count from another place each time. */
-static void start_afresh(struct spate_gateware *gateware) {
+/* Discards the events and responses of a program that ran before. Responses to it that arrive later are recognised by
+ * their tags: the count in the tags starts at a value that differs from run to run. */
+static void discard_earlier(struct spate_gateware *gateware) {
   const uint8_t uses = (uint8_t)spate_gateware_read(gateware, SPATE_REGS_COUNTERS + CYCLES * 4u);
 
   spate_gateware_write(gateware, SPATE_REGS_INTERRUPT_ENABLE, 0);
@@ -63,12 +63,12 @@ static void describe(struct spate_gateware *gateware) {
   block->blocks = read_pair(gateware, SPATE_REGS_BLOCKS_LOW, SPATE_REGS_BLOCKS_HIGH);
   block->block_shift = (status & SPATE_REGS_STATUS_BLOCK_4096) != 0 ? 12 : 9;
   block->volatile_cache = (status & SPATE_REGS_STATUS_VOLATILE_CACHE) != 0;
-  block->can_trim = true; /* until the drive refuses */
+  block->can_trim = true; /* until the drive refuses a TRIM */
   block->depth = SPATE_GATEWARE_DEPTH;
   block->command_bytes_max = GATEWARE_MAILBOX_BYTES;
   block->request_blocks_max = REQUEST_BYTES_MAX >> block->block_shift;
   gateware->unsafe_shutdowns = spate_gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
-  /* No memory, and no end: an offset in it means nothing. */
+  /* The region has no memory and no limit: offsets in it have no meaning. */
   if (spate_gateware_read(gateware, SPATE_REGS_RING) > 0)
     gateware->region.bytes = UINT64_MAX & ~(uint64_t)(SPATE_PAGE_BYTES - 1u);
 }
@@ -82,7 +82,7 @@ enum spate_error spate_gateware_open(struct spate_gateware *gateware, const stru
   enum spate_error error = identify(gateware);
   if (error == SPATE_OK) error = wait_for_drive(gateware, ready_ms);
   if (error != SPATE_OK) return error;
-  start_afresh(gateware);
+  discard_earlier(gateware);
   describe(gateware);
   return SPATE_OK;
 }
@@ -91,7 +91,7 @@ const struct spate_region *spate_gateware_region(const struct spate_gateware *ga
   return spate_gateware_in_memory_mode(gateware) ? NULL : &gateware->region;
 }
 
-/* ---- what can be asked ---- */
+/* ---- health and counters ---- */
 
 bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_gateware_health *health) {
   const uint32_t status = spate_gateware_read(gateware, SPATE_REGS_STATUS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the backend share. The numbers are those of rtl/spate_pkg.sv. */
+/* Shared by the files of the backend. The numbers are those of rtl/spate_pkg.sv. */
 #ifndef SPATE_GATEWARE_INTERNAL_H
 #define SPATE_GATEWARE_INTERNAL_H
 
@@ -25,17 +25,16 @@ enum gateware_status {
   GATEWARE_STATUS_GONE = 0x8004,
   GATEWARE_STATUS_DEADLINE = 0x8005,
   GATEWARE_STATUS_BUSY = 0x8006,
-  GATEWARE_STATUS_MEMORY = 0x8007, /* the ring's memory, which is the medium until the drive has the data */
+  GATEWARE_STATUS_MEMORY = 0x8007, /* of the ring's memory. It counts as the medium until the drive has the data */
 };
 
-#define GATEWARE_IO_SHUTDOWN   (SPATE_ZERO + 1) /* spate_io.op, not for others */
+#define GATEWARE_IO_SHUTDOWN   (SPATE_ZERO + 1) /* spate_io.op, only for the backend itself */
 #define GATEWARE_MAILBOX_BYTES (SPATE_REGS_MAILBOX_WORDS * 4u)
 
-/* A tag: how often its place was used, and the place; so that an answer to software that ran before is known for one.
- */
+/* A tag is a slot and how often the slot was used, so that a response to earlier software is recognised. */
 #define TAG_PLACE_MASK 0xffu
 #define TAG_USES_SHIFT 8u
-#define TAG_SIDE       0x80u /* the place of the side lane */
+#define TAG_SIDE       0x80u /* the slot of the side lane */
 
 struct gateware_command {
   uint64_t lba, address;
@@ -57,14 +56,14 @@ static inline bool spate_gateware_in_memory_mode(const struct spate_gateware *ga
   return gateware->region.bytes == 0;
 }
 
-/* failure.c: what the core's error code means. */
+/* failure.c: the core's error code as an error of the library. */
 enum spate_error spate_gateware_failure_error(const struct spate_gateware *gateware);
 
-/* command.c: false: the core has no room just now. */
+/* command.c. False: the core has no room. */
 bool spate_gateware_start(const struct spate_gateware *gateware, const struct gateware_command *command);
 enum spate_error spate_gateware_status_error(const struct spate_gateware *gateware, uint16_t status);
 
-/* side.c: one at a time, through the mailbox. */
+/* side.c: requests through the mailbox, one at a time. */
 void spate_gateware_side_add(struct spate_gateware *gateware, struct spate_io *io);
 void spate_gateware_side_start(struct spate_gateware *gateware);
 void spate_gateware_side_done(struct spate_gateware *gateware, uint16_t status, uint64_t done);

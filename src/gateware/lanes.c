@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The block device: which lane a request takes, and what comes back.
+ * The block device: chooses the lane of a request, and handles responses.
  *
- * A response is taken only when it is known that no recovery came before it, or what that recovery came to: otherwise
- * block.power_losses would rise too late for whoever compares it before and after a flush. The core reads the drive's
- * health anew before it is ready again, so the answer is there before any command of the new bring-up can have
- * completed.
+ * After a recovery responses are read only when it is known whether the drive lost power. Otherwise block.power_losses
+ * would rise too late for a caller that compares it before and after a flush. The core reads the drive's health log
+ * again before it is ready, so this is known before any command after the recovery can complete.
  */
 #include "internal.h"
 
-#define SETTLE_MS_MAX 10000u /* a drive that gives no health log after a recovery may have lost its power */
+/* Without a health log for so long after a recovery, the drive counts as having lost power. */
+#define SETTLE_MS_MAX 10000u
 
 enum lane { LANE_NONE, LANE_SIDE, LANE_STREAM, LANE_MEMORY };
 
@@ -37,7 +37,7 @@ static enum lane data_lane(const struct spate_gateware *gateware, const struct s
   if (io->region != NULL && spate_gateware_in_memory_mode(gateware) && (!cpu || data != NULL))
     return (io->offset_bytes & 3u) == 0 && pages_are_contiguous(io->region, io->offset_bytes, bytes) ? LANE_MEMORY
                                                                                                      : LANE_NONE;
-  return cpu && data != NULL ? LANE_SIDE : LANE_NONE; /* the CPU copies it */
+  return cpu && data != NULL ? LANE_SIDE : LANE_NONE; /* the CPU copies the data */
 }
 
 static enum lane lane_of(const struct spate_gateware *gateware, const struct spate_io *io) {
@@ -112,10 +112,10 @@ static void data_done(struct spate_gateware *gateware, uint32_t place, enum spat
   gateware->data_count--;
   if (io->region != &gateware->region) {
     spate_port_dma_read_barrier();
-    if (io->op == SPATE_READ) cache_maintain(gateware, io); /* lines that were fetched meanwhile */
+    if (io->op == SPATE_READ) cache_maintain(gateware, io); /* discards lines that were fetched during the read */
   } else if (error == SPATE_OK && io->op == SPATE_WRITE && gateware->block.volatile_cache &&
              gateware->data[place].losses != gateware->block.power_losses) {
-    /* Some of its commands may have completed before the loss, and the stream does not give its data again. */
+    /* Some of its commands may have completed before the power loss, and the stream cannot send its data again. */
     error = SPATE_E_POWER_LOST;
   }
   io->error = error;
@@ -123,8 +123,8 @@ static void data_done(struct spate_gateware *gateware, uint32_t place, enum spat
   io->done(io);
 }
 
-/* The oldest response, to whom it belongs. */
-static void take(struct spate_gateware *gateware) {
+/* Reads the oldest response and ends its request. */
+static void take_response(struct spate_gateware *gateware) {
   const uint32_t response = spate_gateware_read(gateware, SPATE_REGS_RESPONSE);
   const uint32_t done_low = spate_gateware_read(gateware, SPATE_REGS_RESPONSE_DONE_LOW);
   const uint32_t done_high = spate_gateware_read(gateware, SPATE_REGS_RESPONSE_DONE_HIGH);
@@ -139,14 +139,14 @@ static void take(struct spate_gateware *gateware) {
   else if (place < SPATE_GATEWARE_DEPTH && gateware->data[place].io != NULL && uses == gateware->data[place].uses)
     data_done(gateware, place, spate_gateware_status_error(gateware, status), status);
   else
-    spate_port_log("gateware: an answer to nothing", tag);
+    spate_port_log("gateware: a response without a request", tag);
 }
 
-/* What happened to the drive since the last look. True: there is a response. */
-static bool look(struct spate_gateware *gateware) {
+/* Handles recoveries and failures since the last call. True: there is a response. */
+static bool has_response(struct spate_gateware *gateware) {
   const uint32_t seen = spate_gateware_read(gateware, SPATE_REGS_INTERRUPT_STATUS);
 
-  if (seen == UINT32_MAX) { /* nobody answers there any more */
+  if (seen == UINT32_MAX) { /* the core does not answer */
     gateware->error = SPATE_E_GONE;
     gateware->lost = true;
     return false;
@@ -165,7 +165,7 @@ static bool look(struct spate_gateware *gateware) {
   return (seen & SPATE_REGS_INTERRUPT_STATUS_RESPONSE) != 0;
 }
 
-/* Whether the last recovery cost the drive its power is known, or need not be. */
+/* Whether it is known if the drive lost power at the last recovery, or does not matter any more. */
 static bool settled(struct spate_gateware *gateware) {
   if (!gateware->settling) return true;
   if (gateware->error != SPATE_OK) return true; /* everything ends with an error */
@@ -182,8 +182,8 @@ static bool settled(struct spate_gateware *gateware) {
   return true;
 }
 
-/* The core answers every command in bounded time, but for those that wait for the streams. One that does not is broken.
- */
+/* The core answers every command within a time limit, except those that wait for stream data. A core that does not is
+ * defective. */
 static void check_deadlines(struct spate_gateware *gateware) {
   const uint64_t now_ticks = spate_port_ticks();
   bool late = gateware->side_busy && now_ticks - gateware->side_ticks > gateware->command_timeout_ticks;
@@ -200,8 +200,9 @@ static void check_deadlines(struct spate_gateware *gateware) {
   gateware->lost = true;
 }
 
-/* Streams' requests: also where the core would answer in the end, because that takes data that may never come. */
-static void fail_what_waits(struct spate_gateware *gateware) {
+/* Ends the requests that the core will not answer. That includes all stream requests: the core would answer these only
+ * after stream data, which may never come. */
+static void fail_requests(struct spate_gateware *gateware) {
   if (gateware->lost) spate_gateware_side_fail(gateware);
   for (uint32_t i = 0; i < SPATE_GATEWARE_DEPTH; i++) {
     const struct spate_io *io = gateware->data[i].io;
@@ -213,14 +214,14 @@ static unsigned poll(struct spate_block *block, unsigned max) {
   struct spate_gateware *gateware = (struct spate_gateware *)block;
   unsigned reaped = 0;
 
-  /* What is there when no recovery has been seen was there before the next one. */
-  while (reaped < max && !gateware->lost && look(gateware) && settled(gateware)) {
-    take(gateware);
+  /* One register shows responses and recoveries. A response without a recovery came before the next one. */
+  while (reaped < max && !gateware->lost && has_response(gateware) && settled(gateware)) {
+    take_response(gateware);
     reaped++;
   }
   spate_gateware_side_start(gateware);
   check_deadlines(gateware);
-  if (gateware->error != SPATE_OK) fail_what_waits(gateware);
+  if (gateware->error != SPATE_OK) fail_requests(gateware);
   return reaped;
 }
 

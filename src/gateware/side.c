@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The side lane: flush, trim, and whatever data the CPU has, 4 KiB at a time through the mailbox. There is one mailbox,
- * so one request after the other, each piece of it a command; they pass whatever the streams do.
+ * The side lane: flush, trim, and data that the CPU copies, 4 KiB at a time through the mailbox. There is one mailbox,
+ * so requests are carried out one after the other, with a command for each step. They do not wait for the streams.
  */
 #include "internal.h"
 
@@ -17,7 +17,7 @@ void *spate_gateware_data_of(const struct spate_io *io) {
 
 static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
 
-static uint8_t *piece_data(const struct spate_gateware *gateware) {
+static uint8_t *step_data(const struct spate_gateware *gateware) {
   return (uint8_t *)spate_gateware_data_of(gateware->first) +
          ((size_t)gateware->done_blocks << gateware->block.block_shift);
 }
@@ -37,7 +37,7 @@ static void from_mailbox(const struct spate_gateware *gateware, uint8_t *to, uin
   }
 }
 
-static uint32_t piece_words(const struct spate_gateware *gateware) {
+static uint32_t step_words(const struct spate_gateware *gateware) {
   return gateware->step_blocks << (gateware->block.block_shift - 2u);
 }
 
@@ -47,8 +47,8 @@ void spate_gateware_side_add(struct spate_gateware *gateware, struct spate_io *i
   gateware->last_link = &io->next;
 }
 
-/* The next piece of the first request, if none is on its way. The mailbox is filled again for another attempt: the one
- * before may have left anything there. */
+/* Starts the next step of the first request, if none is in flight. The mailbox is filled again for another attempt,
+ * because its contents after a failed attempt are not defined. */
 void spate_gateware_side_start(struct spate_gateware *gateware) {
   static const uint8_t ops[] = {[SPATE_READ] = GATEWARE_READ,
                                 [SPATE_WRITE] = GATEWARE_WRITE,
@@ -58,10 +58,10 @@ void spate_gateware_side_start(struct spate_gateware *gateware) {
   const struct spate_io *io = gateware->first;
 
   if (io == NULL || gateware->side_busy) return;
-  const uint32_t piece_blocks = GATEWARE_MAILBOX_BYTES >> gateware->block.block_shift;
+  const uint32_t mailbox_blocks = GATEWARE_MAILBOX_BYTES >> gateware->block.block_shift;
   const uint32_t left_blocks = io->blocks - gateware->done_blocks;
-  gateware->step_blocks = moves_data(io) && left_blocks > piece_blocks ? piece_blocks : left_blocks;
-  if (io->op == SPATE_WRITE) to_mailbox(gateware, piece_data(gateware), piece_words(gateware));
+  gateware->step_blocks = moves_data(io) && left_blocks > mailbox_blocks ? mailbox_blocks : left_blocks;
+  if (io->op == SPATE_WRITE) to_mailbox(gateware, step_data(gateware), step_words(gateware));
   const struct gateware_command command = {
       .op = ops[io->op],
       .source = moves_data(io) ? GATEWARE_MAILBOX : GATEWARE_STREAM,
@@ -70,7 +70,7 @@ void spate_gateware_side_start(struct spate_gateware *gateware) {
       .blocks = gateware->step_blocks,
       .tag = (uint16_t)((uint32_t)++gateware->side_uses << TAG_USES_SHIFT | TAG_SIDE),
   };
-  if (!spate_gateware_start(gateware, &command)) return; /* kick or poll try again */
+  if (!spate_gateware_start(gateware, &command)) return; /* the next poll tries again */
   gateware->side_busy = true;
   gateware->side_ticks = spate_port_ticks();
 }
@@ -101,7 +101,7 @@ void spate_gateware_side_done(struct spate_gateware *gateware, uint16_t status, 
   }
   if (status == 0) {
     if (io->op == SPATE_FLUSH) gateware->flushed_blocks = done;
-    if (io->op == SPATE_READ) from_mailbox(gateware, piece_data(gateware), piece_words(gateware));
+    if (io->op == SPATE_READ) from_mailbox(gateware, step_data(gateware), step_words(gateware));
     gateware->done_blocks += gateware->step_blocks;
     gateware->side_attempts = 0;
     if (gateware->done_blocks < io->blocks) return;

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The admin queue: one command at a time for each of its few users, so that the slot is the user. */
+/* The admin queue. Each of its few users has one command in flight at a time, so each user has one slot. */
 #include "internal.h"
 
-#define ENTRY_DWORDS 4u
-
-/* Empty rings, announced to a controller that is disabled. */
+/* Empties the queues and writes their addresses to the registers of a controller that is disabled. */
 void spate_nvme_admin_reset(struct spate_nvme *controller) {
   const uintptr_t registers = controller->config.registers;
   volatile uint64_t *cq = (volatile uint64_t *)(uintptr_t)controller->admin_cq;
 
-  for (unsigned i = 0; i < NVME_ADMIN_ENTRIES * 2u; i++)
+  for (unsigned i = 0; i < NVME_ADMIN_ENTRIES * NVME_CQE_QWORDS; i++)
     cq[i] = 0;
   controller->admin_tail = 0;
   controller->admin_head = 0;
   controller->admin_phase = 1;
-  spate_port_write32(registers + NVME_AQA, (NVME_ADMIN_ENTRIES - 1u) << 16 | (NVME_ADMIN_ENTRIES - 1u));
+  spate_port_write32(registers + NVME_AQA, NVME_AQA_BOTH(NVME_ADMIN_ENTRIES));
   spate_port_write64(registers + NVME_ASQ, spate_port_dma_address(controller->admin_sq));
   spate_port_write64(registers + NVME_ACQ, spate_port_dma_address(controller->admin_cq));
 }
 
-/* A reset took what was in flight. Whoever waits for it finds it ended. */
+/* After a reset: ends the commands that were in flight, so that nobody waits for them. */
 void spate_nvme_admin_cancel(struct spate_nvme *controller) {
   for (unsigned i = 0; i < SPATE_NVME_ADMIN_SLOTS; i++) {
     struct spate_nvme_admin_slot *slot = &controller->admin[i];
@@ -32,39 +30,39 @@ void spate_nvme_admin_cancel(struct spate_nvme *controller) {
   controller->event_again_ticks = 0;
 }
 
-/* `timeout_ms` 0: never ends by itself, as an asynchronous event request. */
+/* `timeout_ms` 0: no time-out, as for an asynchronous event request. */
 void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_user user,
                            const struct nvme_command *command, uint32_t timeout_ms) {
   struct spate_nvme_admin_slot *slot = &controller->admin[user];
-  uint64_t *entry = controller->admin_sq + (size_t)controller->admin_tail * 8u;
+  uint64_t *entry = controller->admin_sq + (size_t)controller->admin_tail * NVME_SQE_QWORDS;
 
   slot->id = (uint16_t)((slot->id + 0x100u) & 0x7f00u) | (uint16_t)user;
   slot->busy = true;
   slot->deadline_ticks = timeout_ms == 0 ? UINT64_MAX : spate_port_ticks() + spate_nvme_ticks(controller, timeout_ms);
-  /* No command has anything in the other quadwords: they are zero from the start. */
-  entry[0] = (uint64_t)command->nsid << 32 | (uint32_t)slot->id << 16 | command->opcode;
-  entry[3] = command->data == NULL ? 0 : spate_port_dma_address(command->data);
-  entry[4] = command->second_prp;
-  entry[5] = (uint64_t)command->dword11 << 32 | command->dword10;
-  entry[6] = command->dwords_12_13;
-  entry[7] = command->dwords_14_15;
+  entry[NVME_SQE_CDW0_NSID] = nvme_sqe_cdw0_nsid(command->opcode, slot->id, command->nsid);
+  entry[NVME_SQE_PRP1] = command->data == NULL ? 0 : spate_port_dma_address(command->data);
+  entry[NVME_SQE_PRP2] = command->second_prp;
+  entry[NVME_SQE_CDW10_11] = (uint64_t)command->dword11 << 32 | command->dword10;
+  entry[NVME_SQE_CDW12_13] = command->dwords_12_13;
+  entry[NVME_SQE_CDW14_15] = command->dwords_14_15;
   controller->admin_tail = (controller->admin_tail + 1u) & (NVME_ADMIN_ENTRIES - 1u);
   spate_port_dma_write_barrier();
   if (spate_nvme_link_is_up(controller)) spate_port_write32(spate_nvme_doorbell(controller, 0), controller->admin_tail);
 }
 
 static void completed(struct spate_nvme *controller, const volatile uint32_t *entry) {
-  const uint32_t last = entry[3];
-  const unsigned user = last & 0xffu;
+  const uint32_t dw3 = entry[NVME_CQE_DW3];
+  const uint32_t cid = nvme_cqe_cid(dw3);
+  const unsigned user = nvme_cid_slot(cid);
   struct spate_nvme_admin_slot *slot = &controller->admin[user % SPATE_NVME_ADMIN_SLOTS];
 
-  if (user >= SPATE_NVME_ADMIN_SLOTS || !slot->busy || slot->id != (last & 0xffffu) || entry[2] >> 16 != 0) {
+  if (user >= SPATE_NVME_ADMIN_SLOTS || !slot->busy || slot->id != cid || nvme_cqe_sqid(entry[NVME_CQE_DW2]) != 0) {
     controller->counters.spurious_completions++;
     return;
   }
   slot->busy = false;
-  slot->result = entry[0];
-  slot->status = (uint16_t)(last >> 17);
+  slot->result = entry[NVME_CQE_DW0];
+  slot->status = nvme_cqe_status(dw3);
   if (user == SPATE_NVME_ADMIN_EVENT) spate_nvme_event_taken(controller);
   if (user == SPATE_NVME_ADMIN_LOG) spate_nvme_log_taken(controller);
   if (user == SPATE_NVME_ADMIN_REQUEST) spate_nvme_request_answered(controller);
@@ -74,8 +72,8 @@ void spate_nvme_admin_reap(struct spate_nvme *controller) {
   bool found = false;
 
   for (unsigned i = 0; i < NVME_ADMIN_ENTRIES; i++) {
-    const volatile uint32_t *entry = controller->admin_cq + (size_t)controller->admin_head * ENTRY_DWORDS;
-    if (((entry[3] >> 16) & 1u) != controller->admin_phase) break;
+    const volatile uint32_t *entry = controller->admin_cq + (size_t)controller->admin_head * NVME_CQE_DWORDS;
+    if (nvme_cqe_phase(entry[NVME_CQE_DW3]) != controller->admin_phase) break;
     spate_port_dma_read_barrier();
     controller->admin_head = (controller->admin_head + 1u) & (NVME_ADMIN_ENTRIES - 1u);
     if (controller->admin_head == 0) controller->admin_phase ^= 1u;
@@ -103,7 +101,7 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
   if (!spate_nvme_is_running(controller)) return controller->error;
   if (slot->busy) return SPATE_E_BUSY;
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, command, timeout_ms);
-  while (slot->busy) { /* until its deadline, which leads to a reset, which cancels */
+  while (slot->busy) { /* at the latest until its deadline: the controller is then reset, which cancels the command */
     spate_nvme_service(controller);
     spate_port_relax();
   }
@@ -113,8 +111,8 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
   return SPATE_E_COMMAND;
 }
 
-enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode, uint32_t dword10,
-                                       uint32_t dword11) {
+enum spate_error spate_nvme_call_dwords(struct spate_nvme *controller, uint32_t opcode, uint32_t dword10,
+                                        uint32_t dword11) {
   const struct nvme_command command = {.opcode = opcode, .dword10 = dword10, .dword11 = dword11};
 
   return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);

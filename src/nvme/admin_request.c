@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Admin commands of the caller's, one at a time, while I/O goes on. One that takes too long is aborted, and only if
- * that does not end it the controller is reset. What a reset took away ends when the controller has stopped: until then
- * the drive may write to the buffer.
+ * Admin commands of the caller, one at a time, while I/O goes on. A command that exceeds its time-out is aborted. If
+ * the abort does not end it, the controller is reset. A command that a reset cancelled ends only when the controller
+ * has stopped: until then the drive may write to the buffer.
  */
 #include "internal.h"
 
@@ -10,8 +10,8 @@
 #define OPCODE_TO_HOST  2u
 #define IDENTIFY_BYTES  4096u
 
-/* What the driver relies on being as it has set it. */
-static bool is_the_drivers(const struct spate_nvme_admin_request *request) {
+/* Commands and features that would change what the driver itself has set. */
+static bool is_reserved_for_driver(const struct spate_nvme_admin_request *request) {
   switch (request->opcode) {
   case NVME_DELETE_SQ:
   case NVME_CREATE_SQ:
@@ -39,9 +39,8 @@ static bool changes_namespaces(uint8_t opcode) {
          opcode == NVME_NAMESPACE_ATTACHMENT;
 }
 
-/* The length that the command itself gives the drive. One that is longer than the buffer would be written behind it.
- * 0: it gives none. */
-static uint64_t named_bytes(const struct spate_nvme_admin_request *request) {
+/* The transfer length in the command itself; 0: it has none. A drive would write beyond a buffer that is shorter. */
+static uint64_t length_in_command(const struct spate_nvme_admin_request *request) {
   const uint32_t *dwords = request->dwords_10_15;
 
   switch (request->opcode) {
@@ -70,15 +69,15 @@ static bool data_fits(const struct spate_nvme *controller, const struct spate_nv
 }
 
 static enum spate_error check(const struct spate_nvme *controller, const struct spate_nvme_admin_request *request) {
-  if (is_the_drivers(request) || request->timeout_ms == 0 || request->done == NULL) return SPATE_E_INVALID;
-  if (named_bytes(request) > request->bytes || !data_fits(controller, request)) return SPATE_E_INVALID;
+  if (is_reserved_for_driver(request) || request->timeout_ms == 0 || request->done == NULL) return SPATE_E_INVALID;
+  if (length_in_command(request) > request->bytes || !data_fits(controller, request)) return SPATE_E_INVALID;
   if (controller->state == SPATE_NVME_DEAD || controller->state == SPATE_NVME_CLOSED) return controller->error;
   if (changes_namespaces(request->opcode) && controller->queues != NULL) return SPATE_E_BUSY;
   return controller->request != NULL || !spate_nvme_is_running(controller) ? SPATE_E_FULL : SPATE_OK;
 }
 
-/* Whole cache lines: the buffer's last one is all its own. */
-static size_t line_bytes(const struct spate_nvme_admin_request *request) {
+/* The length in whole cache lines. The last line has nothing else in it. */
+static size_t cache_bytes(const struct spate_nvme_admin_request *request) {
   return ((size_t)request->bytes + SPATE_DMA_ALIGN - 1u) & ~(size_t)(SPATE_DMA_ALIGN - 1u);
 }
 
@@ -106,9 +105,9 @@ enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller, struct s
 
   if (error != SPATE_OK) return error;
   if (request->bytes != 0) {
-    if ((request->opcode & OPCODE_TO_DRIVE) != 0) spate_port_cache_clean(request->buffer, line_bytes(request));
-    /* No dirty line is evicted over what the drive wrote. */
-    if ((request->opcode & OPCODE_TO_HOST) != 0) spate_port_cache_invalidate(request->buffer, line_bytes(request));
+    if ((request->opcode & OPCODE_TO_DRIVE) != 0) spate_port_cache_clean(request->buffer, cache_bytes(request));
+    /* A dirty line might be evicted later, over what the drive wrote. */
+    if ((request->opcode & OPCODE_TO_HOST) != 0) spate_port_cache_invalidate(request->buffer, cache_bytes(request));
   }
   controller->request = request;
   controller->request_aborted = false;
@@ -131,7 +130,7 @@ void spate_nvme_request_answered(struct spate_nvme *controller) {
   controller->request_answered = true;
 }
 
-/* `done` may submit another one, which is why the admin ring is in order before it is called. */
+/* Called when the admin queue is consistent, because `done` may submit the next request. */
 void spate_nvme_request_deliver(struct spate_nvme *controller) {
   struct spate_nvme_admin_request *request = controller->request;
 
@@ -139,12 +138,12 @@ void spate_nvme_request_deliver(struct spate_nvme *controller) {
   controller->request = NULL;
   controller->request_answered = false;
   if (request->bytes != 0 && (request->opcode & OPCODE_TO_HOST) != 0)
-    spate_port_cache_invalidate(request->buffer, line_bytes(request));
+    spate_port_cache_invalidate(request->buffer, cache_bytes(request));
   request->done(request);
 }
 
-/* Its time is over: abort it, once there is no other abort (a drive need not take more than one). From then on the slot
- * has a deadline as the driver's own commands have, and leads to a reset. */
+/* Aborts a request whose time-out has passed, as soon as no other abort is in flight: a drive need not accept more than
+ * one. From then on the slot has a deadline, as the driver's own commands have, after which the controller is reset. */
 void spate_nvme_request_supervise(struct spate_nvme *controller) {
   struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_REQUEST];
   const uint64_t now = spate_port_ticks();
@@ -152,7 +151,7 @@ void spate_nvme_request_supervise(struct spate_nvme *controller) {
   if (!slot->busy || controller->request_aborted || now < controller->request_by_ticks ||
       controller->admin[SPATE_NVME_ADMIN_ABORT].busy)
     return;
-  const struct nvme_command command = {.opcode = NVME_ABORT, .dword10 = (uint32_t)slot->id << 16};
+  const struct nvme_command command = {.opcode = NVME_ABORT, .dword10 = nvme_abort_cdw10(0, slot->id)};
   spate_port_log("nvme: admin request timed out, aborted, opcode", controller->request->opcode);
   controller->counters.timeouts++;
   controller->counters.aborts++;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The controller's state machine. Opening it and mending it go the same way:
+ * The controller's state machine. Bring-up and recovery take the same path:
  *
  *   DISABLING -> ENABLING -> SETUP -> RUNNING <-> ABORTING
  *       ^____________|_________|_________|____________|
- *       |   an error: again, at most SPATE_NVME_RECOVERIES_MAX in a row, then once more after each harder reset that
- *       |   there is (RESETTING: nvme/escalate.c), then HALTING -> DEAD (nvme/giving_up.c)
- *   DETACHED, first, where the error is that the drive fell off the bus and somebody can bring it back: as often as it
- *   takes, within one deadline for all of the way from RUNNING to RUNNING
+ *       |   An error starts it again, at most SPATE_NVME_RECOVERIES_MAX times in a row. Then each harder reset that is
+ *       |   available gets one try (RESETTING: nvme/escalate.c). Then HALTING -> DEAD (nvme/giving_up.c).
+ *   DETACHED comes first if the drive fell off the bus and config.bus.restore can bring it back. This is repeated
+ *   without a limit of tries, within one deadline from RUNNING to RUNNING.
  *
- * Each step is one look at a register or at the admin ring; waiting is the caller's next poll.
+ * Each step reads a register or the admin queue once. It never waits: the caller's next poll takes the next step.
  */
 #include "internal.h"
 #include <spate/clock.h>
@@ -22,9 +22,9 @@
 #define COMMAND_TIMEOUT_MS       10000u
 #define REATTACH_TIMEOUT_MS      10000u
 #define REATTACH_INTERVAL_MS     1u
-#define ABSENT_MS                500u /* with the interval of service: GONE within a second */
+#define SILENT_MS                500u /* with the interval of service, a drive is GONE within a second */
 #define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
-#define READY_SLACK_MS           500u /* CAP.TO is in steps of this, and may be 0 */
+#define READY_SLACK_MS           500u /* the unit of CAP.TO, which may be 0 */
 
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms) {
   controller->state = state;
@@ -44,7 +44,8 @@ void spate_nvme_disable(struct spate_nvme *controller) {
   spate_nvme_enter(controller, SPATE_NVME_DISABLING, spate_nvme_ready_timeout_ms(controller));
 }
 
-/* spate_nvme_open() does not wait for a drive that is not there, but for one that its own reset took off the bus. */
+/* spate_nvme_open() does not wait for a drive that is not there. It does wait for one that its own reset took off the
+ * bus. */
 static bool can_restore(const struct spate_nvme *controller) {
   return controller->config.bus.restore != NULL && (!controller->opening || controller->resets_tried > 0);
 }
@@ -52,18 +53,18 @@ static bool can_restore(const struct spate_nvme *controller) {
 void spate_nvme_detach(struct spate_nvme *controller) {
   const uint32_t timeout_ms = controller->config.reattach_timeout_ms;
 
-  if (controller->back_by_ticks == 0)
-    controller->back_by_ticks =
+  if (controller->reattach_by_ticks == 0)
+    controller->reattach_by_ticks =
         spate_port_ticks() + spate_nvme_ticks(controller, timeout_ms == 0 ? REATTACH_TIMEOUT_MS : timeout_ms);
   spate_nvme_enter(controller, SPATE_NVME_DETACHED, REATTACH_INTERVAL_MS);
 }
 
-static bool is_overdue(const struct spate_nvme *controller) {
-  return controller->back_by_ticks != 0 && spate_port_ticks() >= controller->back_by_ticks;
+static bool reattach_is_overdue(const struct spate_nvme *controller) {
+  return controller->reattach_by_ticks != 0 && spate_port_ticks() >= controller->reattach_by_ticks;
 }
 
-/* The drive does not come back. If one of our resets took it away, a harder one may bring it back. */
-static void lose(struct spate_nvme *controller) {
+/* The drive does not come back. If a reset of the driver took it off the bus, a harder reset may bring it back. */
+static void reattach_failed(struct spate_nvme *controller) {
   controller->error = SPATE_E_GONE;
   if (controller->resets_tried == 0 || !spate_nvme_escalate(controller)) spate_nvme_give_up(controller, SPATE_E_GONE);
 }
@@ -77,15 +78,16 @@ void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error) {
     spate_nvme_disable(controller);
 }
 
-/* This bring-up did not work out. Absences have their own limit. */
+/* This bring-up failed. The number of failures is limited. A drive that can be restored has a deadline instead. */
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error) {
-  const bool absent = error == SPATE_E_GONE;
+  const bool gone = error == SPATE_E_GONE;
 
   controller->error = error;
-  if (absent && can_restore(controller) ? !is_overdue(controller) : ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
+  if (gone && can_restore(controller) ? !reattach_is_overdue(controller)
+                                      : ++controller->failures < SPATE_NVME_RECOVERIES_MAX)
     spate_nvme_begin(controller, error);
-  else if (absent)
-    lose(controller);
+  else if (gone)
+    reattach_failed(controller);
   else if (!spate_nvme_escalate(controller))
     spate_nvme_give_up(controller, error);
 }
@@ -97,34 +99,34 @@ static void poll_detached(struct spate_nvme *controller) {
   const enum spate_error error = bus->restore(bus->context);
   if (error == SPATE_OK)
     spate_nvme_disable(controller);
-  else if (error == SPATE_E_BUSY && !is_overdue(controller))
+  else if (error == SPATE_E_BUSY && !reattach_is_overdue(controller))
     spate_nvme_detach(controller);
   else
-    lose(controller);
+    reattach_failed(controller);
 }
 
-/* Nobody can bring the drive back, but it may come back by itself, as when its firmware restarts. */
-static void wait_for_absent(struct spate_nvme *controller) {
+/* There is no restore() for this drive. It may come back by itself, for example when its firmware restarts. */
+static void wait_while_silent(struct spate_nvme *controller) {
   const uint64_t now = spate_port_ticks();
 
-  if (controller->absent_ticks == 0) controller->absent_ticks = now;
-  if (now - controller->absent_ticks >= spate_nvme_ticks(controller, ABSENT_MS)) lose(controller);
+  if (controller->silent_since_ticks == 0) controller->silent_since_ticks = now;
+  if (now - controller->silent_since_ticks >= spate_nvme_ticks(controller, SILENT_MS)) reattach_failed(controller);
 }
 
-/* EN may be cleared only when RDY is set (3.1.5, Enable), so a controller found half-way up is let finish first; not
- * one that gave up, and not for ever. */
+/* EN may be cleared only when RDY is set (3.1.5, Enable). A controller that is starting up therefore gets time to
+ * finish, until the deadline, unless it reports a fatal error. */
 static void poll_disabling(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (controller->disable_sent && spate_port_ticks() < controller->look_ticks) return;
-  if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
+  if (controller->disable_sent && spate_port_ticks() < controller->pause_until_ticks) return;
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK) {
     if (can_restore(controller))
       spate_nvme_failed(controller, SPATE_E_GONE);
     else
-      wait_for_absent(controller);
+      wait_while_silent(controller);
     return;
   }
-  controller->absent_ticks = 0;
+  controller->silent_since_ticks = 0;
   if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
     if ((status & (NVME_CSTS_READY | NVME_CSTS_FATAL)) == 0 && !deadline_passed(controller)) return;
     spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
@@ -147,7 +149,7 @@ static void poll_disabling(struct spate_nvme *controller) {
 static void poll_enabling(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (spate_nvme_look(controller, &control, &status) != SPATE_OK)
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK)
     spate_nvme_failed(controller, SPATE_E_GONE);
   else if ((status & NVME_CSTS_FATAL) != 0)
     spate_nvme_failed(controller, SPATE_E_FATAL);
@@ -176,7 +178,7 @@ static void poll_setup(struct spate_nvme *controller) {
 static void poll_stopping(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (spate_nvme_look(controller, &control, &status) != SPATE_OK)
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK)
     spate_nvme_give_up(controller, SPATE_E_GONE);
   else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE)
     controller->state = SPATE_NVME_CLOSED;
@@ -211,7 +213,7 @@ unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max) {
                                                   : spate_nvme_fail_requests(queue, max);
 }
 
-/* … or until the controller is dead. Bounded by the states' deadlines. */
+/* Also returns when the controller is dead or closed. The deadlines of the states limit how long this takes. */
 void spate_nvme_wait_for_running(struct spate_nvme *controller) {
   while (!spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
          controller->state != SPATE_NVME_CLOSED) {
@@ -244,7 +246,7 @@ static enum spate_error memory_take(struct spate_nvme *controller) {
   if (pages == NULL) return SPATE_E_MEMORY;
   controller->admin_sq = (uint64_t *)(void *)pages;
   controller->behavior = pages + SPATE_PAGE_BYTES / 2u;
-  controller->behavior[0] = 1; /* ACRE */
+  controller->behavior[0] = 1; /* ACRE: Advanced Command Retry Enable */
   controller->admin_cq = (const volatile uint32_t *)(const volatile void *)(pages + SPATE_PAGE_BYTES);
   controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
   controller->host_buffer_list = (uint64_t *)(void *)(controller->log + NVME_LOG_BYTES);
@@ -261,7 +263,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
   controller->config = *config;
   controller->opening = true;
-  /* A little more than a thousandth, without the division that some processors lack. */
+  /* A little more than a thousandth, without a division: some processors have no instruction for it. */
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
   controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfffeu ? timeout_ms / INTERVAL_MS : 0xfffeu);
@@ -270,10 +272,10 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   controller->error = capabilities_take(controller);
   if (controller->error == SPATE_OK) controller->error = memory_take(controller);
   if (controller->error != SPATE_OK) return controller->error;
-  if (config->host_buffer != NULL) /* from here on the drive's */
+  if (config->host_buffer != NULL) /* from here on only the drive uses it */
     spate_port_cache_invalidate(config->host_buffer, (size_t)config->host_buffer_bytes);
 
-  controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure is the answer */
+  controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure ends spate_nvme_open() */
   spate_nvme_disable(controller);
   spate_nvme_wait_for_running(controller);
   controller->opening = false;

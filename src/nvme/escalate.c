@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When CC.EN does not help any more: resets of the NVM subsystem, the function, the bus and the slot, in this order,
- * each of them once until the controller runs again. The first is the driver's own; the others are the bus's.
+ * Resets for a controller that a reset by CC.EN does not recover: of the NVM subsystem, the function, the bus and the
+ * slot, in this order. Each is tried once until the controller runs again. The driver does the first by itself, and
+ * config.bus.reset does the others.
  */
 #include "internal.h"
 
@@ -9,7 +10,7 @@
 #define RESET_TIMEOUT_MS  2000u
 #define RESET_INTERVAL_MS 1u
 
-/* controller->resets_tried: 0 none, 1 the subsystem, then one more than enum spate_nvme_reset counts. */
+/* controller->resets_tried: 0 none, 1 the subsystem, then enum spate_nvme_reset + 2. */
 #define TRIED_SUBSYSTEM 1u
 #define TRIED_ALL       (TRIED_SUBSYSTEM + SPATE_NVME_RESETS)
 
@@ -20,10 +21,10 @@ static bool reset_subsystem(const struct spate_nvme *controller) {
 }
 
 /* The controller was reset, and may have lost its configuration and its link. `failures` stays at its limit: each reset
- * gets one try. */
+ * is followed by one bring-up. */
 static void was_reset(struct spate_nvme *controller) {
-  controller->absent_ticks = 0;
-  controller->back_by_ticks = 0; /* an absence of its own */
+  controller->silent_since_ticks = 0;
+  controller->reattach_by_ticks = 0; /* the time to reattach starts again */
   if (controller->config.bus.restore != NULL)
     spate_nvme_detach(controller);
   else

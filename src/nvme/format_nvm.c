@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#define ERASE_SHIFT    9u /* SES in dword 10 (5.23) */
-#define FORMATS_CHOSEN 16 /* the field has four bits; the others belong to hosts that enabled them (2.0, LBAFEE) */
+#define SES_SHIFT 9u /* in dword 10 (5.23) */
+#define LBAF_MAX  16 /* LBAF in dword 10 has four bits; higher formats need a host that enabled them (2.0, LBAFEE) */
 
-/* Of the formats without metadata and with the block size asked for, the one that performs best: 0 is best. `data` is
- * what Identify Namespace said just now. */
+/* The best of the formats without metadata that have this block size, by the drive's own rating (RP, figure 246), where
+ * 0 is best. `data` is the Identify Namespace page. -1: there is none. */
 static int choose_format(const struct spate_nvme_namespace *namespace, const uint8_t *data, uint32_t block_bytes) {
   int best = -1;
-  uint32_t best_rating = 4;
+  uint32_t best_rating = NVME_LBAF_RP_MASK + 1u;
 
-  for (int i = 0; i < namespace->formats && i < FORMATS_CHOSEN; i++) {
-    const uint32_t rating = data[131 + 4 * i] & 3u; /* figure 246: LBA format, relative performance */
+  for (int i = 0; i < namespace->formats && i < LBAF_MAX; i++) {
+    const uint32_t rating = data[NVME_NS_LBAF0 + 4 * i + NVME_LBAF_RP_BYTE] & NVME_LBAF_RP_MASK;
     if (namespace->format_block_bytes[i] != block_bytes || rating >= best_rating) continue;
     best = i;
     best_rating = rating;
@@ -31,6 +31,6 @@ enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid,
   const int format = choose_format(&namespace, controller->data, block_bytes);
   if (format < 0) return SPATE_E_UNSUPPORTED;
   const struct nvme_command command = {
-      .opcode = NVME_FORMAT, .nsid = nsid, .dword10 = (uint32_t)format | (uint32_t)erase << ERASE_SHIFT};
+      .opcode = NVME_FORMAT, .nsid = nsid, .dword10 = (uint32_t)format | (uint32_t)erase << SES_SHIFT};
   return spate_nvme_call(controller, &command, timeout_ms);
 }

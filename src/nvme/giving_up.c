@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a controller that could not be mended. Its queues and the buffers of its requests are the caller's again
- * when the requests end, so it must have stopped writing by then: CC.EN is cleared, CAP.TO at most is waited for
- * CSTS.RDY = 0, and one that does not stop is kept off the bus. Where that does not work either, the caller is told.
+ * Gives up a controller that could not be recovered. When its requests end, their buffers and the queues belong to the
+ * caller again, so the controller must have stopped writing to memory before. CC.EN is cleared, and the driver waits at
+ * most CAP.TO for CSTS.RDY = 0. A controller that does not stop is isolated from the bus. If that is not possible
+ * either, the error is NOT_STOPPED.
  */
 #include "internal.h"
 
@@ -26,10 +27,10 @@ static bool isolated(const struct spate_nvme *controller) {
   return bus->isolate != NULL && bus->isolate(bus->context) == SPATE_OK;
 }
 
-/* A drive that is off the bus cannot write. Registers that are silent prove less than that, so if it can be isolated
- * it is. Where it cannot, the error is still GONE: that is what most silent drives are, and the header says what the
- * others may do. */
-static void end_absent(struct spate_nvme *controller) {
+/* A drive that is off the bus cannot write to memory. Silent registers do not prove that it is off the bus, so the
+ * drive is isolated if possible. The error is GONE in both cases: most drives with silent registers are off the bus,
+ * and spate/nvme.h says what the others may do. */
+static void end_silent(struct spate_nvme *controller) {
   (void)isolated(controller);
   end(controller, controller->error);
 }
@@ -37,9 +38,9 @@ static void end_absent(struct spate_nvme *controller) {
 void spate_nvme_poll_halting(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (controller->disable_sent && spate_port_ticks() < controller->look_ticks) return;
-  if (spate_nvme_look(controller, &control, &status) != SPATE_OK) {
-    end_absent(controller);
+  if (controller->disable_sent && spate_port_ticks() < controller->pause_until_ticks) return;
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK) {
+    end_silent(controller);
   } else if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
     spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
     spate_nvme_pause(controller);

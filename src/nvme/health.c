@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SMART / Health log (5.14.1.2) and asynchronous events, both read while I/O goes on. */
+/* The SMART / Health log (5.14.1.2) and asynchronous events. Both work while I/O goes on. */
 #include "internal.h"
 
 #define KELVIN             273
-#define EVENT_INTERVAL_MS  1000u /* from an event to asking for the next one, when there are many */
+#define EVENT_INTERVAL_MS  1000u /* from an event to the request for the next one, when there are many */
 #define EVENTS_AT_ONCE     4u
-#define EVENT_PAGE(result) ((uint8_t)((result) >> 16))
+#define EVENT_PAGE(result) ((uint8_t)((result) >> 16)) /* log page identifier, in dword 0 of the completion */
 
-/* Counters have 128 bits. */
+/* A counter of 128 bits in 64. */
 static uint64_t saturated(const void *log, unsigned offset_bytes) {
   return spate_nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : spate_nvme_qword(log, offset_bytes);
 }
@@ -19,26 +19,31 @@ void spate_nvme_power_lost(struct spate_nvme *controller) {
 }
 
 void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log) {
-  const uint32_t first = spate_nvme_dword(log, 0), second = spate_nvme_dword(log, 4);
+  const uint32_t first = spate_nvme_dword(log, NVME_HEALTH_WARNING);
+  const uint32_t second = spate_nvme_dword(log, NVME_HEALTH_THRESHOLD);
 
   health->critical_warning = (uint8_t)first;
   health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - KELVIN);
   health->spare_percent = (uint8_t)(first >> 24);
   health->spare_threshold_percent = (uint8_t)second;
   health->used_percent = (uint8_t)(second >> 8);
-  health->read_units = saturated(log, 32);
-  health->written_units = saturated(log, 48);
-  health->power_cycles = saturated(log, 112);
-  health->power_on_hours = saturated(log, 128);
-  health->unsafe_shutdowns = saturated(log, 144);
-  health->media_errors = saturated(log, 160);
+  health->read_units = saturated(log, NVME_HEALTH_READ_UNITS);
+  health->written_units = saturated(log, NVME_HEALTH_WRITTEN_UNITS);
+  health->power_cycles = saturated(log, NVME_HEALTH_POWER_CYCLES);
+  health->power_on_hours = saturated(log, NVME_HEALTH_POWER_ON_HOURS);
+  health->unsafe_shutdowns = saturated(log, NVME_HEALTH_UNSAFE_SHUTDOWNS);
+  health->media_errors = saturated(log, NVME_HEALTH_MEDIA_ERRORS);
   health->sequence++;
 }
 
+static uint64_t sum_of(const void *log, unsigned first_offset, unsigned second_offset) {
+  return (uint64_t)spate_nvme_dword(log, first_offset) + spate_nvme_dword(log, second_offset);
+}
+
 void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, const void *log) {
-  throttling->hot_minutes = (uint64_t)spate_nvme_dword(log, 192) + spate_nvme_dword(log, 196);
-  throttling->transitions = (uint64_t)spate_nvme_dword(log, 216) + spate_nvme_dword(log, 220);
-  throttling->seconds = (uint64_t)spate_nvme_dword(log, 224) + spate_nvme_dword(log, 228);
+  throttling->hot_minutes = sum_of(log, NVME_HEALTH_WARNING_MINUTES, NVME_HEALTH_CRITICAL_MINUTES);
+  throttling->transitions = sum_of(log, NVME_HEALTH_TMT1_TRANSITIONS, NVME_HEALTH_TMT2_TRANSITIONS);
+  throttling->seconds = sum_of(log, NVME_HEALTH_TMT1_SECONDS, NVME_HEALTH_TMT2_SECONDS);
 }
 
 void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
@@ -56,7 +61,7 @@ void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to
   *command = (struct nvme_command){.opcode = NVME_GET_LOG,
                                    .nsid = NVME_ALL_NAMESPACES,
                                    .data = to,
-                                   .dword10 = (NVME_LOG_BYTES / 4u - 1u) << 16 | page};
+                                   .dword10 = nvme_get_log_cdw10(page, NVME_LOG_BYTES)};
 }
 
 static void start_reading(struct spate_nvme *controller, uint8_t page) {
@@ -67,8 +72,8 @@ static void start_reading(struct spate_nvme *controller, uint8_t page) {
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_LOG, &command, ADMIN_TIMEOUT_MS);
 }
 
-/* Reading the page that an event names also clears it (RAE 0), so that the next of its kind is reported. So none may be
- * forgotten: the drive would keep that kind to itself until it is reset. */
+/* Reading the log page of an event clears the event (RAE 0). Until then the drive reports no other event of this type,
+ * so every page is read, one after the other. */
 void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
   if (controller->log_page == 0)
     start_reading(controller, page);
@@ -76,7 +81,7 @@ void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
     controller->logs_waiting[page / 32u] |= UINT32_C(1) << page % 32u;
 }
 
-/* The lowest number first. */
+/* Reads the waiting page with the lowest number. */
 static void read_next(struct spate_nvme *controller) {
   for (unsigned page = 1; page < 256u; page++) {
     uint32_t *word = &controller->logs_waiting[page / 32u];
@@ -105,9 +110,9 @@ void spate_nvme_event_arm(struct spate_nvme *controller) {
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_EVENT, &command, 0);
 }
 
-/* A few at once, then one a second. The drive keeps its events until they are asked for, so one that comes again and
- * again costs no more than this, and a new one is seen at once. */
-static void ask_again(struct spate_nvme *controller) {
+/* Requests the next event: a few at once, then one a second. The drive keeps its events until one is requested. So an
+ * event that repeats costs no more than that, and a new event is seen at once. */
+static void request_again(struct spate_nvme *controller) {
   const uint64_t now = spate_port_ticks(), interval = spate_nvme_ticks(controller, EVENT_INTERVAL_MS);
 
   if (controller->events_until_ticks < now) controller->events_until_ticks = now;
@@ -120,11 +125,11 @@ void spate_nvme_event_taken(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_EVENT];
   const uint32_t result = slot->result;
 
-  if (slot->status != 0) return; /* refused: asking again would only be refused again */
+  if (slot->status != 0) return; /* refused, as the next one would be */
   controller->counters.events++;
   spate_port_log("nvme: asynchronous event", result);
   if (EVENT_PAGE(result) != 0) spate_nvme_log_read(controller, EVENT_PAGE(result));
-  ask_again(controller);
+  request_again(controller);
 }
 
 void spate_nvme_event_supervise(struct spate_nvme *controller) {

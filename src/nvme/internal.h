@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the driver share. Section numbers are those of the NVM Express base specification 1.4. */
+/* Shared by the files of the driver. Section numbers are those of the NVM Express base specification 1.4. */
 #ifndef SPATE_NVME_INTERNAL_H
 #define SPATE_NVME_INTERNAL_H
+
+#include "entries.h"
+#include "pages.h"
 
 #include <spate/nvme.h>
 #include <spate/port.h>
@@ -23,14 +26,17 @@ enum {
 
 #define NVME_CC_ENABLE          UINT32_C(1)
 #define NVME_CC_SHUTDOWN_NORMAL (UINT32_C(1) << 14)
-/* 64-byte submission and 16-byte completion entries, 4 KiB pages, round robin, NVM command set. */
+/* IOCQES 4: entries of 16 bytes. IOSQES 6: entries of 64 bytes. MPS 0: 4 KiB pages. AMS 0: round robin. CSS 0: NVM
+ * command set. */
 #define NVME_CC_START (UINT32_C(4) << 20 | UINT32_C(6) << 16 | NVME_CC_ENABLE)
 
 #define NVME_CSTS_READY             UINT32_C(1)
 #define NVME_CSTS_FATAL             UINT32_C(2)
 #define NVME_CSTS_SHUTDOWN_MASK     UINT32_C(0xc)
 #define NVME_CSTS_SHUTDOWN_COMPLETE UINT32_C(0x8)
-#define NVME_ALL_ONES               UINT32_C(0xffffffff) /* what a read of an absent device gives */
+#define NVME_ALL_ONES               UINT32_C(0xffffffff) /* returned for a device that is off the bus */
+
+#define NVME_AQA_BOTH(entries) (((entries)-1u) << 16 | ((entries)-1u)) /* ACQS and ASQS */
 
 enum nvme_admin_opcode {
   NVME_DELETE_SQ = 0x00,
@@ -82,29 +88,29 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define NVME_STATUS_DO_NOT_RETRY  0x4000u
 #define NVME_STATUS_MEDIA         2u
 #define NVME_STATUS_ABORTED       0x007u
-#define SPATE_NVME_CANCELLED      0x8000u /* no drive says this: the field has 15 bits */
+#define SPATE_NVME_CANCELLED      0x8000u /* not a status of a drive: the field has 15 bits */
 
-/* Flags in slot->sent, above namespace identifiers in use. With one set no completion matches at once. */
-#define SLOT_CAREFUL (UINT64_C(1) << 63) /* one of several parts, or with something to do when it is complete */
-#define SLOT_IDLE    (UINT64_C(1) << 62) /* not in the drive's hands: free, or waiting to be sent (again) */
-#define SLOT_FREE    SLOT_IDLE           /* just that: no request */
+/* Flags in slot->sent, above the namespace identifiers that are in use. A completion on the fast path matches only a
+ * slot without flags. */
+#define SLOT_SLOW_PATH (UINT64_C(1) << 63) /* one part of several, or there is work to do when it completes */
+#define SLOT_IDLE      (UINT64_C(1) << 62) /* not sent: the slot is free, or its command waits to be sent (again) */
+#define SLOT_FREE      SLOT_IDLE           /* without any other bit: no request */
 
-#define SLOT_GENERATION UINT64_C(0xff000000) /* in the command identifier */
-#define CQ_PHASE        (UINT64_C(1) << 48)  /* in the second quadword of a completion entry */
+#define SLOT_GENERATION UINT64_C(0xff000000) /* bits 15:8 of the command identifier */
 
-/* In slot->attempts. An absence costs 1. */
-#define ATTEMPTS_BUDGET SPATE_NVME_ABSENCES_MAX
+/* In slot->attempts. A link drop costs 1. */
+#define ATTEMPTS_BUDGET SPATE_NVME_LINK_DROPS_MAX
 #define ATTEMPT_COST    (ATTEMPTS_BUDGET / SPATE_NVME_ATTEMPTS_MAX)
 
-#define INTERVAL_MS      100u /* of service; the unit of the drive's retry delays, too */
+#define INTERVAL_MS      100u /* between calls of service; also the unit of the drive's retry delays */
 #define ADMIN_TIMEOUT_MS 5000u
 #define ABORT_TIMEOUT_MS 1000u
 
-/* What is not zero of an admin command. */
+/* The fields of an admin command that may be other than zero. */
 struct nvme_command {
   uint32_t opcode, nsid;
   const volatile void *data; /* NULL: none */
-  uint64_t second_prp;       /* 0: the data lie within one page, or are a queue */
+  uint64_t second_prp;       /* 0: the data are within one page, or are a queue */
   uint32_t dword10, dword11;
   uint64_t dwords_12_13, dwords_14_15;
 };
@@ -116,54 +122,56 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
                            const struct nvme_command *command, uint32_t timeout_ms);
 void spate_nvme_admin_reap(struct spate_nvme *controller);
 bool spate_nvme_admin_expired(const struct spate_nvme *controller);
-/* Carry out one command and wait for it; the answer is in admin[CALLER].result. */
+/* Sends one command and waits for its completion. The result is in admin[CALLER].result. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
                                                   uint32_t timeout_ms);
-/* The same for a command of two dwords, and nothing else. */
-SPATE_MUST_CHECK enum spate_error spate_nvme_call_plain(struct spate_nvme *controller, uint32_t opcode,
-                                                        uint32_t dword10, uint32_t dword11);
+/* The same for a command that has only dwords 10 and 11. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_call_dwords(struct spate_nvme *controller, uint32_t opcode,
+                                                         uint32_t dword10, uint32_t dword11);
 
-/* admin_request.c: the caller's. It was answered; aborted when its time is over; ended once nobody writes to its buffer
- * any more. */
+/* admin_request.c: admin commands of the caller */
 void spate_nvme_request_answered(struct spate_nvme *controller);
 void spate_nvme_request_deliver(struct spate_nvme *controller);
+/* Aborts the request when its time-out has passed. */
 void spate_nvme_request_supervise(struct spate_nvme *controller);
+/* Ends the request. The drive writes to its buffer no more. */
 void spate_nvme_request_end(struct spate_nvme *controller, enum spate_error error);
 
 /* controller.c */
 void spate_nvme_service(struct spate_nvme *controller);
-/* Service, then poll the queue, or end its requests. */
+/* Services the controller, then polls the queue. For a controller that is dead, ends the requests instead. */
 unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
-/* Bring-up from the start, once the drive is on the bus, because of this error. */
+/* Starts bring-up because of this error. It waits first until the drive is on the bus. */
 void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_disable(struct spate_nvme *controller);
-/* The drive is off the bus: ask for it in a millisecond. */
+/* The drive is off the bus: call config.bus.restore in a millisecond. */
 void spate_nvme_detach(struct spate_nvme *controller);
-/* How long the controller may take to become ready, or to stop. */
+/* How long the controller may take to become ready or to stop. */
 uint32_t spate_nvme_ready_timeout_ms(const struct spate_nvme *controller);
 void spate_nvme_wait_for_running(struct spate_nvme *controller);
 
-/* registers.c: outside the data path. GONE: the drive is off the bus, and what was read does not count. */
+/* registers.c: outside the data path. GONE: the drive is off the bus, and the values that were read are not valid. */
 bool spate_nvme_link_is_up(const struct spate_nvme *controller);
-SPATE_MUST_CHECK enum spate_error spate_nvme_look(const struct spate_nvme *controller, uint32_t *control,
-                                                  uint32_t *status);
+SPATE_MUST_CHECK enum spate_error spate_nvme_control_status(const struct spate_nvme *controller, uint32_t *control,
+                                                            uint32_t *status);
 SPATE_MUST_CHECK enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, uint64_t *cap,
                                                           uint32_t *version);
 void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t control);
-/* Of a controller that was ready: OK; GONE; FATAL when it gave up (CSTS.CFS), or is not ready any more, as after a
- * power cut of its own. */
+/* For a controller that was ready. FATAL: it reports a fatal error (CSTS.CFS), or it is not ready any more, for example
+ * because it lost power. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
 
-/* quirks.c: what this drive needs is done after CC.EN was cleared, and added to the state's deadline. */
+/* quirks.c: delays the next register read after CC.EN was cleared, where this drive needs it, and extends the deadline
+ * of the state by the same time. */
 void spate_nvme_pause(struct spate_nvme *controller);
 
-/* escalate.c: a reset beyond CC.EN is under way. False: all were tried. */
+/* escalate.c: starts the next reset beyond CC.EN. False: all were tried. */
 bool spate_nvme_escalate(struct spate_nvme *controller);
 void spate_nvme_poll_resetting(struct spate_nvme *controller);
 
-/* giving_up.c: stop the controller, then end its requests with this error. */
+/* giving_up.c: stops the controller, then ends its requests with this error. */
 void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_poll_halting(struct spate_nvme *controller);
 
@@ -173,13 +181,13 @@ void spate_nvme_setup_advance(struct spate_nvme *controller);
 
 /* identify.c */
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller);
-/* What tells the namespace just identified from others. */
+/* A hash by which the namespace that was just identified is recognised later. */
 uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller);
 
 /* open.c */
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
 void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half, struct nvme_command *command);
-/* 0: not in BAR 0. `index`: twice the queue identifier, and one more for the completion queue. */
+/* 0: not in BAR 0. `index`: 2 * queue identifier for the submission queue, 1 more for the completion queue. */
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
 
 /* queue_close.c */
@@ -188,14 +196,14 @@ bool spate_nvme_has_requests(const struct spate_nvme_queue *queue);
 /* queue.c: the data path */
 extern const struct spate_block_ops spate_nvme_queue_ops;
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue);
-/* Reap, send what waits, and ring what was forgotten. */
+/* Reaps completions, sends the commands that wait, and rings pending doorbells. */
 unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max);
 
-/* request.c: what the data path leaves to others */
+/* request.c: the slow path */
 enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io);
 void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot);
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue);
-/* Reap one entry of any kind, without telling the drive. False: there is no new one. */
+/* Reaps one completion entry of any kind and does not ring the doorbell. False: there is no new entry. */
 bool spate_nvme_complete(struct spate_nvme_queue *queue);
 void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, enum spate_error error,
                        uint16_t detail);
@@ -206,10 +214,10 @@ struct nvme_prps {
 };
 void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_bytes, uint64_t bytes,
                             struct nvme_prps *prps);
-/* False: not enough list pages are free just now. */
+/* False: not enough list pages are free. */
 bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
                             uint64_t bytes, struct nvme_prps *prps);
-/* The same with pages that the caller has: as many as spate_nvme_prps_lists() says, at most two. */
+/* The same with list pages of the caller: as many as spate_nvme_prps_lists() says, at most two. */
 void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t bytes, struct nvme_prps *prps);
 unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes);
 void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
@@ -234,32 +242,22 @@ void spate_nvme_event_taken(struct spate_nvme *controller);
 /* features.c */
 void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);
 
-/* Fields of a page that the drive filled in, at their natural alignment: one load each, as both are little endian. */
-static inline uint32_t spate_nvme_dword(const void *page, unsigned offset_bytes) {
-  return ((const uint32_t *)page)[offset_bytes / sizeof(uint32_t)];
-}
-
-static inline uint64_t spate_nvme_qword(const void *page, unsigned offset_bytes) {
-  return ((const uint64_t *)page)[offset_bytes / sizeof(uint64_t)];
-}
-
 static inline bool spate_nvme_is_running(const struct spate_nvme *controller) {
   return controller->state == SPATE_NVME_RUNNING || controller->state == SPATE_NVME_ABORTING;
 }
 
-/* Is it the drive's turn with this slot's command? */
 static inline bool spate_nvme_in_flight(const struct spate_nvme_slot *slot) { return (slot->sent & SLOT_IDLE) == 0; }
 
-/* The completion queue was reaped up to here. */
+/* The completion queue was reaped up to `head`. */
 static inline void spate_nvme_reaped(struct spate_nvme_queue *queue, const volatile uint64_t *head) {
   queue->cq_head = head;
   if (head != queue->cq_end) return;
   queue->cq_head = queue->cq;
-  queue->phase ^= CQ_PHASE;
+  queue->phase ^= NVME_CQE_PHASE;
 }
 
-/* The first quadword of a read in this slot. */
-static inline uint64_t spate_nvme_sent(const struct spate_nvme_slot *slot, uint32_t order) {
+/* CDW0 and NSID of a Read from this slot, with the generation of the command that is number `order`. */
+static inline uint64_t spate_nvme_read_cdw0_nsid(const struct spate_nvme_slot *slot, uint32_t order) {
   return (slot->base & ~SLOT_GENERATION) | ((uint64_t)order << 24 & SLOT_GENERATION);
 }
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* I/O queue pairs: made and told to the drive. */
+/* Creates I/O queue pairs, in memory and in the drive. */
 #include "internal.h"
 
 #define PHYSICALLY_CONTIGUOUS 1u
-#define NAMESPACE_MAX         (UINT32_C(1) << 30) /* above are the flags of slot->sent */
+#define NAMESPACE_MAX         (UINT32_C(1) << 30) /* the bits above are flags of slot->sent */
 #define LISTS_BYTES           (SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES)
+#define SQE_BYTES             64u
+#define CQE_AND_RANGE_BYTES   32u /* a completion entry and a TRIM range */
 
-/* More than any number of entries that memory can have too many. */
-#define WASTE_FRESH     UINT32_C(0x10000)
-#define WASTE_TOO_SMALL UINT32_C(0x20000)
+/* Larger than any count of unused entries. */
+#define WASTE_NO_MEMORY_YET UINT32_C(0x10000)
+#define WASTE_TOO_SMALL     UINT32_C(0x20000)
 
-static size_t sq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * 64u); }
+static size_t sq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * SQE_BYTES); }
 
-static size_t cq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * 32u); } /* and TRIM ranges */
+static size_t cq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * CQE_AND_RANGE_BYTES); }
 
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
   const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
@@ -21,29 +23,30 @@ uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned inde
   return controller->config.registers + (uintptr_t)offset;
 }
 
-/* Empty rings. The count of commands goes on at the next multiple of the ring, so that the order of commands from
- * before is still known. Of a submission entry only the quadwords that submit writes are ever other than zero. */
+/* Empties both queues. The count of commands goes on at the next multiple of the queue's length, so that commands keep
+ * their order over a reset. The submission entries need no clearing: every command writes the same quadwords of them.
+ */
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
   volatile uint64_t *cq = (volatile uint64_t *)(uintptr_t)queue->cq;
 
-  for (uint32_t i = 0; i < queue->entries * 2u; i++)
+  for (uint32_t i = 0; i < queue->entries * NVME_CQE_QWORDS; i++)
     cq[i] = 0;
   queue->sq_tail = (queue->sq_tail + queue->entries - 1u) & ~(queue->entries - 1u);
   queue->sq_rung = queue->sq_tail;
   queue->cq_head = queue->cq;
-  queue->phase = CQ_PHASE;
+  queue->phase = NVME_CQE_PHASE;
 }
 
-/* The command that tells the drive of one half of the pair. */
+/* The command that creates the submission or the completion queue. */
 void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half,
                        struct nvme_command *command) {
   *command = (struct nvme_command){.opcode = half,
                                    .data = queue->cq,
-                                   .dword10 = (queue->entries - 1u) << 16 | queue->id,
+                                   .dword10 = nvme_create_queue_cdw10(queue->id, queue->entries),
                                    .dword11 = PHYSICALLY_CONTIGUOUS};
   if (half == NVME_CREATE_CQ) return;
   command->data = queue->sq;
-  command->dword11 |= (uint32_t)queue->id << 16; /* its completion queue */
+  command->dword11 |= (uint32_t)queue->id << 16; /* CQID */
 }
 
 static enum spate_error choose_namespace(struct spate_nvme *controller, uint32_t nsid,
@@ -58,7 +61,7 @@ static enum spate_error choose_namespace(struct spate_nvme *controller, uint32_t
   if (error != SPATE_OK) return error;
   if (namespace->metadata) return SPATE_E_METADATA;
   if (namespace->block_bytes != 512 && namespace->block_bytes != 4096) return SPATE_E_BLOCK_SIZE;
-  /* No drive has more bytes than a number of 64 bits; one that says so is not to be believed at all. */
+  /* A size in bytes that does not fit into 64 bits is an error of the drive. */
   return namespace->blocks > UINT64_MAX >> 12 ? SPATE_E_UNSUPPORTED : SPATE_OK;
 }
 
@@ -79,11 +82,11 @@ static void describe(struct spate_nvme_queue *queue, const struct spate_nvme_nam
     block->command_bytes_max >>= 1;
   block->request_blocks_max = (depth - 1u) * (block->command_bytes_max >> block->block_shift);
   queue->buffer_bytes_max = transfer_bytes;
-  queue->plain_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
+  queue->fast_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
 }
 
-/* Laid out by what the memory has room for, so that a place which held submission entries always does: their unused
- * quadwords stay zero. */
+/* The layout follows from the size of the memory, not of this queue. So submission entries are always in the same
+ * place, and their unused quadwords stay zero. */
 static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate_nvme_queue_memory *memory) {
   if (memory->start == NULL || memory->entries < queue->entries) {
     uint8_t *start =
@@ -96,21 +99,21 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate
 
   queue->sq = (uint64_t *)(void *)memory->start;
   queue->cq = cq;
-  queue->cq_end = cq + (size_t)queue->entries * 2u;
-  queue->ranges = cq + (size_t)queue->entries * 2u;
+  queue->cq_end = cq + (size_t)queue->entries * NVME_CQE_QWORDS;
+  queue->ranges = cq + (size_t)queue->entries * NVME_CQE_QWORDS;
   queue->lists = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries) + cq_bytes(memory->entries));
   return SPATE_OK;
 }
 
-/* The queue identifier to open: one whose memory is just enough, otherwise one that has none yet, otherwise any. 0: the
- * drive has no more. */
+/* The queue identifier to use: the one with the smallest memory that is enough, otherwise one without memory, otherwise
+ * any. 0: the drive has no more queues. */
 static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries) {
   unsigned chosen = 0;
   uint32_t chosen_waste = UINT32_MAX;
 
   for (unsigned id = 1; id <= controller->queues_max; id++) {
     const struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
-    const uint32_t waste = memory->start == NULL       ? WASTE_FRESH
+    const uint32_t waste = memory->start == NULL       ? WASTE_NO_MEMORY_YET
                            : memory->entries < entries ? WASTE_TOO_SMALL
                                                        : memory->entries - entries;
     if (memory->in_use || waste >= chosen_waste || spate_nvme_doorbell(controller, 2u * id + 1u) == 0) continue;
@@ -123,7 +126,7 @@ static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries)
 static void slots_init(struct spate_nvme_queue *queue) {
   for (uint32_t i = SPATE_NVME_QUEUE_DEPTH_MAX + 1u; i-- > 0;) {
     struct spate_nvme_slot *slot = &queue->slots[i];
-    slot->base = (uint64_t)queue->nsid << 32 | i << 16 | NVME_READ;
+    slot->base = nvme_sqe_cdw0_nsid(NVME_READ, i, queue->nsid);
     slot->sent = SLOT_FREE;
     if (i >= queue->block.depth) continue;
     slot->next_free = queue->free;
@@ -131,8 +134,8 @@ static void slots_init(struct spate_nvme_queue *queue) {
   }
 }
 
-/* `left` is whether the drive still knows of the completion queue after an error. */
-static enum spate_error tell_drive(struct spate_nvme_queue *queue, bool *left) {
+/* `left`: after an error, whether the drive still has the completion queue. */
+static enum spate_error create_in_drive(struct spate_nvme_queue *queue, bool *left) {
   struct spate_nvme *controller = queue->controller;
   const uint32_t resets = controller->counters.resets;
   struct nvme_command command;
@@ -145,14 +148,14 @@ static enum spate_error tell_drive(struct spate_nvme_queue *queue, bool *left) {
   error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
   if (error != SPATE_OK && controller->counters.resets == resets) {
     const uint16_t status = controller->status;
-    *left = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0) != SPATE_OK &&
+    *left = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0) != SPATE_OK &&
             controller->counters.resets == resets;
-    controller->status = status; /* of what the caller asked for */
+    controller->status = status; /* the caller gets the status of the creation, not of the deletion */
   }
   return error;
 }
 
-/* More entries than commands, no more than that needs or the drive takes. */
+/* The smallest power of two above `depth`, or less where the drive allows less. */
 static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth) {
   uint32_t entries = SPATE_NVME_RING_ENTRIES(1u);
 
@@ -168,7 +171,7 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
 
   if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX) return SPATE_E_INVALID;
   for (const struct spate_nvme_queue *open = controller->queues; open != NULL; open = open->next)
-    if (open == queue) return SPATE_E_OPEN; /* linked twice the list of queues would have no end */
+    if (open == queue) return SPATE_E_OPEN; /* a second time in the list would make the list endless */
   enum spate_error error = choose_namespace(controller, nsid, &namespace);
   if (error != SPATE_OK) return error;
   const unsigned id = choose_id(controller, entries);
@@ -178,8 +181,8 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
   *queue = (struct spate_nvme_queue){
       .controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id, .entries = entries};
   queue->namespace_mark = spate_nvme_namespace_mark(controller);
-  queue->sq_mask = queue->entries * 8u - 1u;
-  queue->want = ((uint64_t)queue->nsid << 32 | NVME_READ) ^ queue->id;
+  queue->sq_mask = queue->entries * NVME_SQE_QWORDS - 1u;
+  queue->fast_match = nvme_sqe_cdw0_nsid(NVME_READ, 0, queue->nsid) ^ queue->id;
   queue->sq_doorbell = spate_nvme_doorbell(controller, 2u * id);
   queue->cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u);
   describe(queue, &namespace, depth < queue->entries - 1u ? depth : queue->entries - 1u);
@@ -187,13 +190,13 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
   error = memory_take(queue, memory);
   if (error != SPATE_OK) return error;
   spate_nvme_queue_rings(queue);
-  error = tell_drive(queue, &memory->in_use);
+  error = create_in_drive(queue, &memory->in_use);
   if (error != SPATE_OK) return error;
 
   memory->in_use = true;
   queue->next = controller->queues;
   controller->queues = queue;
-  queue->plain_bytes = queue->block.command_bytes_max;
+  queue->fast_boundary_bytes = queue->block.command_bytes_max;
   return SPATE_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bus below the driver, where that is PCI Express as spate/pcie.h has it. */
+/* The bus below the driver, implemented with spate/pcie.h. */
 #include <spate/nvme_pcie.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Physical Region Page entries and lists (4.3): where a command's data lies, page by page. The first entry may start
- * inside its page; one more page goes into the second entry; more of them make that the address of a list.
+ * Physical Region Page entries and lists (4.3): the addresses of a command's data, page by page. PRP1 may start inside
+ * its page. With one more page, PRP2 is the address of that page. With more pages, PRP2 is the address of a list.
  */
 #include "internal.h"
 
@@ -10,7 +10,7 @@
 _Static_assert(SPATE_NVME_BUFFER_PAGES - 1u == ENTRIES + (ENTRIES - 1u) && SPATE_NVME_LIST_PAGES >= 2,
                "two chained pages describe the longest command");
 
-/* Pages beyond the first. */
+/* The number of pages after the first. */
 static uint32_t more_pages(uint64_t address, uint64_t bytes) {
   return (uint32_t)(((address & (SPATE_PAGE_BYTES - 1u)) + bytes - 1u) >> SPATE_PAGE_SHIFT);
 }
@@ -26,7 +26,7 @@ void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_b
   if (more > 1) prps->second = region->pages_dma + (page + 1u) * 8u;
 }
 
-/* The slot's next page of the pool, or NULL. */
+/* A page of the pool for this slot, or NULL. */
 static uint64_t *take_page(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
   for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++) {
     if (queue->list_owner[i] == NULL) {
@@ -49,7 +49,7 @@ unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes) {
   return more <= ENTRIES ? 1 : 2;
 }
 
-/* The last entry of a full page names the next page of the list, if entries are left beyond the one that would fit. */
+/* The last entry of a full list page is the address of the next list page, unless it is the last entry of all. */
 void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t bytes, struct nvme_prps *prps) {
   uint32_t more = bytes == 0 ? 0 : more_pages(address, bytes);
   uint64_t next_page = (address & ~(uint64_t)(SPATE_PAGE_BYTES - 1u)) + SPATE_PAGE_BYTES;
@@ -74,7 +74,7 @@ bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_sl
   const unsigned needed = spate_nvme_prps_lists(address, bytes);
   uint64_t *lists[2];
 
-  if (needed > 0) spate_nvme_lists_free(queue, slot); /* of an earlier attempt */
+  if (needed > 0) spate_nvme_lists_free(queue, slot); /* pages of an earlier attempt */
   for (unsigned i = 0; i < needed; i++) {
     lists[i] = take_page(queue, slot);
     if (lists[i] != NULL) continue;

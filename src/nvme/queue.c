@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The data path. Its budget is 55 instructions to submit a command and 20 to complete one (gcc -O2, AArch64), which is
- * why each thing that is rare leaves for request.c by a tail call, and why conditions are arranged to share a branch.
+ * The fast path. Its budget is 55 instructions to submit a command and 20 to complete one (gcc -O2, AArch64). Rare
+ * cases therefore go to request.c, the slow path, by a tail call, and conditions are combined so that they share a
+ * branch.
  */
 #include "internal.h"
 
 static struct spate_nvme_queue *queue_of(struct spate_block *block) { return (struct spate_nvme_queue *)(void *)block; }
 
+/* CDW0 and NSID of the command for `op`, READ or WRITE, given those of a Read: only the opcode differs. */
+static uint64_t cdw0_nsid_of(uint64_t read_cdw0_nsid, uint32_t op) { return read_cdw0_nsid - op; }
+
+_Static_assert(SPATE_READ == 0 && SPATE_WRITE == 1 && NVME_READ - SPATE_WRITE == NVME_WRITE, "opcode = NVME_READ - op");
+
 #define TABLE_SHIFT (SPATE_PAGE_SHIFT - 3u) /* a region's table has 8 bytes for each page */
 
 /*
- * A request is plain when one command does it: a READ or WRITE without flags from the start of a page of a region, that
- * does not cross a multiple of command_bytes_max there, so that its PRP list is in one page of the region's table. The
- * last block's start tells it all: it is in the region and in the same stretch as the first, which also bounds the
- * length and catches offsets that wrap. (No blocks at all are 2^32 here, and cross.)
+ * The fast path takes a READ or WRITE without flags that starts at a page of a region and does not cross a multiple of
+ * command_bytes_max there. One command carries it out, and its PRP list is in one page of the region's table.
+ *
+ * The offset of the last block is enough to check this: it must be in the region, and between the same two multiples as
+ * the offset of the first block. That also limits the length and catches offsets that wrap. A request of 0 blocks
+ * counts as 2^32 blocks here, and crosses a multiple.
  */
 static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   struct spate_nvme_queue *queue = queue_of(block);
@@ -27,17 +35,17 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   const uint64_t bytes_less_block = blocks_less_one << block->block_shift;
   const uint64_t last_bytes = offset_bytes + bytes_less_block;
   const uint64_t region_bytes = region->bytes;
-  const uint64_t stretch_bytes = queue->plain_bytes;
+  const uint64_t boundary_bytes = queue->fast_boundary_bytes;
   const uint64_t lba = io->lba;
-  const uint64_t lba_max = queue->plain_lba_max;
-  const uint32_t what = io->op | (uint32_t)io->flags << 8;
+  const uint64_t lba_max = queue->fast_lba_max;
+  const uint32_t op_and_flags = io->op | (uint32_t)io->flags << 8;
 
-  if (!(((offset_bytes & (SPATE_PAGE_BYTES - 1u)) == 0) & ((offset_bytes ^ last_bytes) < stretch_bytes) &
+  if (!(((offset_bytes & (SPATE_PAGE_BYTES - 1u)) == 0) & ((offset_bytes ^ last_bytes) < boundary_bytes) &
         (last_bytes < region_bytes)) ||
-      !((lba <= lba_max) & (what <= SPATE_WRITE) & (slot != NULL)))
+      !((lba <= lba_max) & (op_and_flags <= SPATE_WRITE) & (slot != NULL)))
     return spate_nvme_submit_parts(queue, io);
 
-  /* The table is in uncached memory: it is read only where addresses cannot be computed. */
+  /* The table is in uncached memory: it is read only where the addresses cannot be computed. */
   const bool is_contiguous = region->first_dma != 0;
   const uint64_t page = offset_bytes >> SPATE_PAGE_SHIFT;
   const uint64_t first_prp = is_contiguous ? region->first_dma + offset_bytes : region->pages[page];
@@ -49,8 +57,8 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   }
 
   const uint32_t order = queue->sq_tail;
-  const uint64_t sent = spate_nvme_sent(slot, order);
-  uint64_t *entry = queue->sq + ((order * 8u) & queue->sq_mask);
+  const uint64_t read_cdw0_nsid = spate_nvme_read_cdw0_nsid(slot, order);
+  uint64_t *entry = queue->sq + ((order * NVME_SQE_QWORDS) & queue->sq_mask);
 
   queue->free = slot->next_free;
   queue->sq_tail = order + 1u;
@@ -59,17 +67,16 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   slot->attempts = 0;
   slot->age = 0;
   slot->io = io;
-  slot->sent = sent;
+  slot->sent = read_cdw0_nsid;
 
-  entry[0] = sent - what;
-  entry[3] = first_prp;
-  entry[4] = second_prp;
-  entry[5] = lba;
-  entry[6] = blocks_less_one;
+  entry[NVME_SQE_CDW0_NSID] = cdw0_nsid_of(read_cdw0_nsid, op_and_flags);
+  entry[NVME_SQE_PRP1] = first_prp;
+  entry[NVME_SQE_PRP2] = second_prp;
+  entry[NVME_SQE_SLBA] = lba;
+  entry[NVME_SQE_NLB] = blocks_less_one;
   return SPATE_OK;
 }
 
-_Static_assert(SPATE_READ == 0 && SPATE_WRITE == 1 && NVME_READ - SPATE_WRITE == NVME_WRITE, "opcode = base - op");
 _Static_assert(sizeof(void *) != 8 || sizeof(struct spate_nvme_slot) == 32, "a slot is found by a shift");
 
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
@@ -80,29 +87,30 @@ void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
   queue->controller->counters.doorbells++;
   queue->sq_rung = tail;
   spate_port_dma_write_barrier();
-  spate_port_write32(queue->sq_doorbell, tail & queue->sq_mask / 8u);
+  spate_port_write32(queue->sq_doorbell, tail & queue->sq_mask / NVME_SQE_QWORDS);
 }
 
 static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(block)); }
 
 /*
- * Reap entries that succeeded, up to `end`. Of each, the bits from 16 on of its second half are submission queue
- * identifier, command identifier, phase, status: one comparison with what the slot sent settles that the entry is new,
- * for this queue, of the command in flight there and not of one before it, and successful.
+ * Reaps entries of fast-path commands that succeeded, up to `end` or to the first other entry. One comparison of
+ * submission queue identifier, command identifier, phase and status with slot->sent decides all of this: the entry is
+ * new, it belongs to this queue, the status is success, and the command is the one in flight in that slot and not an
+ * earlier one. For such an entry the two differ only in bits that are the same for the whole queue: `match`.
  */
-static const volatile uint64_t *reap_plain(struct spate_nvme_queue *queue, const volatile uint64_t *entry,
-                                           const volatile uint64_t *end) {
-  const uint64_t want = queue->want ^ queue->phase >> 16;
+static const volatile uint64_t *reap_fast(struct spate_nvme_queue *queue, const volatile uint64_t *entry,
+                                          const volatile uint64_t *end) {
+  const uint64_t match = queue->fast_match ^ nvme_cqe_from_sqid(queue->phase);
   struct spate_nvme_slot *slots = queue->slots;
 
-  for (; entry != end; entry += 2) {
-    const uint64_t answer = entry[1];
-    struct spate_nvme_slot *slot = slots + ((answer >> 32) & 0xffu);
+  for (; entry != end; entry += NVME_CQE_QWORDS) {
+    const uint64_t dw2_3 = entry[NVME_CQE_DW2_3];
+    struct spate_nvme_slot *slot = slots + nvme_cid_slot(nvme_cqe_cid(nvme_cqe_dw3(dw2_3)));
     struct spate_nvme_slot *next_free = queue->free;
     struct spate_io *io = slot->io;
 
-    if ((slot->sent ^ answer >> 16) != want) break;
-    spate_port_dma_read_barrier(); /* what the command read is not looked at before its completion */
+    if ((slot->sent ^ nvme_cqe_from_sqid(dw2_3)) != match) break;
+    spate_port_dma_read_barrier(); /* the data of a read are not loaded before its completion entry */
     slot->next_free = next_free;
     slot->sent = SLOT_FREE;
     queue->free = slot;
@@ -119,13 +127,14 @@ static unsigned reap(struct spate_nvme_queue *queue, unsigned max) {
 
   while (left > 0) {
     const volatile uint64_t *start = queue->cq_head;
-    const volatile uint64_t *end = (size_t)(queue->cq_end - start) > left * 2u ? start + left * 2u : queue->cq_end;
-    const volatile uint64_t *stop = reap_plain(queue, start, end);
+    const size_t left_qwords = left * NVME_CQE_QWORDS;
+    const volatile uint64_t *end = (size_t)(queue->cq_end - start) > left_qwords ? start + left_qwords : queue->cq_end;
+    const volatile uint64_t *stop = reap_fast(queue, start, end);
 
-    left -= (size_t)(stop - start) / 2u;
+    left -= (size_t)(stop - start) / NVME_CQE_QWORDS;
     spate_nvme_reaped(queue, stop);
     if (stop == end) continue;
-    if (!spate_nvme_complete(queue)) break; /* from the lap before; otherwise an error, or one that needed care */
+    if (!spate_nvme_complete(queue)) break; /* no new entry; otherwise it was an error, or of the slow path */
     left--;
   }
   return max - (unsigned)left;
@@ -136,16 +145,16 @@ unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max) {
 
   if (reaped != 0) {
     queue->controller->counters.completions += reaped;
-    spate_port_write32(queue->cq_doorbell, (uint32_t)(queue->cq_head - queue->cq) / 2u);
+    spate_port_write32(queue->cq_doorbell, (uint32_t)(queue->cq_head - queue->cq) / NVME_CQE_QWORDS);
   }
   if (queue->waiting) spate_nvme_issue_waiting(queue);
   spate_nvme_queue_kick(queue);
   return reaped;
 }
 
-/* Commands that wait need no look here: it takes a completion, or the passing of an interval, to let them go. */
+/* Commands that wait are not checked here: they are sent only after a completion, or at the end of an interval. */
 static bool nothing_to_do(const struct spate_nvme_queue *queue) {
-  return ((queue->cq_head[1] ^ queue->phase) & CQ_PHASE) != 0 && queue->sq_tail == queue->sq_rung;
+  return ((queue->cq_head[NVME_CQE_DW2_3] ^ queue->phase) & NVME_CQE_PHASE) != 0 && queue->sq_tail == queue->sq_rung;
 }
 
 static unsigned poll(struct spate_block *block, unsigned max) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of an I/O queue pair (5.5, 5.6): submission before completion queue, and only without requests. */
+/* Deletes an I/O queue pair without requests (5.5, 5.6): first the submission queue, then the completion queue. */
 #include "internal.h"
 
 static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
@@ -14,7 +14,7 @@ static unsigned poll(struct spate_block *block, unsigned max) {
   return 0;
 }
 
-/* The slots and rings of a closed queue belong to nobody. */
+/* The slots and the memory of a closed queue may be in use for something else. */
 static const struct spate_block_ops closed_ops = {.submit = refuse, .kick = kick, .poll = poll};
 
 bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {
@@ -29,7 +29,7 @@ static bool is_used(const struct spate_block *block) {
   return false;
 }
 
-/* Where the list of open queues names this one; NULL: nowhere. The object itself may hold anything then. */
+/* The pointer to this queue in the list of open queues. NULL: it is not open, and the object may hold anything. */
 static struct spate_nvme_queue **link_to(struct spate_nvme *controller, const struct spate_nvme_queue *queue) {
   struct spate_nvme_queue **link = &controller->queues;
 
@@ -38,21 +38,21 @@ static struct spate_nvme_queue **link_to(struct spate_nvme *controller, const st
   return *link == NULL ? NULL : link;
 }
 
-/* A reset does not bring it back: bring-up tells the drive of the queues in the list. */
+/* A reset does not create this queue again: bring-up creates the queues in the list. */
 static void unlink_queue(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                          struct spate_nvme_queue **link) {
   *link = queue->next;
   queue->block.ops = &closed_ops;
-  queue->plain_bytes = 0;
+  queue->fast_boundary_bytes = 0;
   if (controller->state == SPATE_NVME_ABORTING && controller->abort_queue == queue)
-    controller->state = SPATE_NVME_RUNNING; /* it has no request, so what was aborted has come back */
+    controller->state = SPATE_NVME_RUNNING; /* the queue has no request, so the aborted command has completed */
 }
 
-static void link_again(struct spate_nvme *controller, struct spate_nvme_queue *queue) {
+static void relink_queue(struct spate_nvme *controller, struct spate_nvme_queue *queue) {
   queue->next = controller->queues;
   controller->queues = queue;
   queue->block.ops = &spate_nvme_queue_ops;
-  queue->plain_bytes = queue->block.command_bytes_max;
+  queue->fast_boundary_bytes = queue->block.command_bytes_max;
 }
 
 enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue) {
@@ -64,16 +64,16 @@ enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct sp
 
   const uint32_t resets = controller->counters.resets;
   unlink_queue(controller, queue, link);
-  enum spate_error error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
+  enum spate_error error = spate_nvme_call_dwords(controller, NVME_DELETE_SQ, queue->id, 0);
   const bool kept = error != SPATE_OK;
-  if (!kept) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
-  /* A controller that was reset, or that is given up or shut down, has no queues. */
+  if (!kept) error = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0);
+  /* A controller that was reset, given up or shut down has no queues. */
   if (controller->counters.resets != resets || controller->state == SPATE_NVME_DEAD ||
       controller->state == SPATE_NVME_CLOSED)
     error = SPATE_OK;
   if (error == SPATE_OK)
     controller->queue_memory[queue->id - 1u].in_use = false;
   else if (kept)
-    link_again(controller, queue);
+    relink_queue(controller, queue);
   return error;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What single drives need beyond the specification, told by vendor and device id.
+ * Drives that need more than the specification asks for, recognised by vendor and device id.
  *
- * A pause after CC.EN was cleared, before the first read of CSTS: these do not become ready again, or stop answering,
- * when they are read too soon (seen after a firmware activation). Source: Linux, drivers/nvme/host/pci.c, the drives
- * with NVME_QUIRK_DELAY_BEFORE_CHK_RDY; nvme.h there has the time, which was found by experiment on 1c58:0003.
+ * These drives need a pause between the write that clears CC.EN and the first read of CSTS. If CSTS is read too early,
+ * they do not become ready again, or stop answering (seen after a firmware activation). Source: Linux,
+ * drivers/nvme/host/pci.c, the drives with NVME_QUIRK_DELAY_BEFORE_CHK_RDY. The time is in nvme.h there, and was found
+ * by experiment on 1c58:0003.
  */
 #include "internal.h"
 
@@ -28,6 +29,6 @@ void spate_nvme_pause(struct spate_nvme *controller) {
   for (unsigned i = 0; i < sizeof pausing / sizeof pausing[0]; i++)
     if (pausing[i].vendor_id == bus->vendor_id && pausing[i].device_id == bus->device_id)
       pause_ticks = spate_nvme_ticks(controller, PAUSE_MS);
-  controller->look_ticks = spate_port_ticks() + pause_ticks;
+  controller->pause_until_ticks = spate_port_ticks() + pause_ticks;
   controller->deadline_ticks += pause_ticks;
 }

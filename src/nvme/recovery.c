@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a command does not come back: abort it, then reset the controller and send again all that had not completed, in
- * the order it was first sent. Also for a controller that says it failed, or that is gone.
+ * Recovery. A command that does not complete in time is aborted. If that does not end it, the controller is reset, and
+ * all commands that had not completed are sent again in their first order. A controller that reports a fatal error or
+ * is gone is reset at once.
  */
 #include "internal.h"
 
-/* Take the controller down and up again. Until it runs submit answers FULL: no request is plain, and the long way
- * looks at the state. */
+/* Starts the reset. Until the controller runs again submit answers FULL: with fast_boundary_bytes 0 every request takes
+ * the slow path, which checks the state. */
 void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
   spate_port_log("nvme: controller reset, error", error);
   controller->counters.resets++;
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
-    queue->plain_bytes = 0;
-    queue->sq_rung = queue->sq_tail; /* a disabled controller's doorbells are not rung; what waits is replayed */
+    queue->fast_boundary_bytes = 0;
+    queue->sq_rung = queue->sq_tail; /* the doorbells of a disabled controller are not rung; replay sends the rest */
   }
   spate_nvme_begin(controller, error);
 }
 
-/* The controller is disabled and writes no more: take what it completed before, then give every queue empty rings. */
+/* The controller is disabled and writes to memory no more. Reaps what it completed before, then empties all queues. */
 void spate_nvme_quiesce(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     for (unsigned i = 0; i < queue->entries && spate_nvme_complete(queue); i++)
@@ -33,8 +34,8 @@ void spate_nvme_quiesce(struct spate_nvme *controller) {
   spate_nvme_request_end(controller, controller->error);
 }
 
-/* The slot to send first, of those that the reset caught. */
-static struct spate_nvme_slot *oldest_caught(struct spate_nvme_queue *queue) {
+/* Of the commands that the reset interrupted, the one that was sent first. */
+static struct spate_nvme_slot *oldest_interrupted(struct spate_nvme_queue *queue) {
   struct spate_nvme_slot *oldest = NULL;
 
   for (unsigned i = 0; i < queue->block.depth; i++) {
@@ -45,13 +46,14 @@ static struct spate_nvme_slot *oldest_caught(struct spate_nvme_queue *queue) {
   return oldest;
 }
 
-/* A command that was there at each of several failures may well be their cause: it ends with their error. Of absences
- * it outlives more, as a connector that shakes is more likely; but not any number, as each could be within its time. */
+/* A command that was in flight at each of several failures may be their cause, and ends with their error. It tolerates
+ * more link drops than other failures, because a bad connector is the more likely cause of those. The number is still
+ * limited: without it, link drops that each end in time could repeat endlessly. */
 static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
   struct spate_nvme *controller = queue->controller;
   struct spate_nvme_slot *slot;
 
-  while ((slot = oldest_caught(queue)) != NULL) {
+  while ((slot = oldest_interrupted(queue)) != NULL) {
     slot->attempts = (uint8_t)(slot->attempts + cost);
     if (slot->attempts >= ATTEMPTS_BUDGET) {
       spate_nvme_finish(queue, slot, controller->error, 0);
@@ -63,16 +65,16 @@ static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
   spate_nvme_queue_kick(queue);
 }
 
-/* Bring-up is over. */
+/* Bring-up is complete. */
 void spate_nvme_running(struct spate_nvme *controller) {
-  const bool was_away = controller->back_by_ticks != 0 && controller->resets_tried == 0;
+  const bool was_link_drop = controller->reattach_by_ticks != 0 && controller->resets_tried == 0;
 
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
-    replay(queue, was_away ? 1u : ATTEMPT_COST);
-    queue->plain_bytes = queue->block.command_bytes_max;
+    replay(queue, was_link_drop ? 1u : ATTEMPT_COST);
+    queue->fast_boundary_bytes = queue->block.command_bytes_max;
   }
-  controller->counters.reattachments += was_away;
-  controller->back_by_ticks = 0;
+  controller->counters.reattachments += was_link_drop;
+  controller->reattach_by_ticks = 0;
   controller->failures = 0;
   controller->resets_tried = 0;
   controller->serviced_ticks = spate_port_ticks();
@@ -80,10 +82,10 @@ void spate_nvme_running(struct spate_nvme *controller) {
 }
 
 static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
-  const uint32_t id = (uint32_t)(slot->sent >> 16) & 0xffffu;
-  const struct nvme_command command = {.opcode = NVME_ABORT, .dword10 = id << 16 | queue->id};
+  const uint32_t cid = nvme_sqe_cid(slot->sent);
+  const struct nvme_command command = {.opcode = NVME_ABORT, .dword10 = nvme_abort_cdw10(queue->id, cid)};
 
-  spate_port_log("nvme: command timed out, aborted, identifier", id);
+  spate_port_log("nvme: command timed out, aborted, identifier", cid);
   controller->counters.aborts++;
   controller->abort_queue = queue;
   controller->abort_slot = slot;
@@ -92,7 +94,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_nvme_enter(controller, SPATE_NVME_ABORTING, ABORT_TIMEOUT_MS);
 }
 
-/* Another interval has passed for every command. The first found too old, or NULL. */
+/* Adds an interval to the age of each command. Returns the first that is past its time-out, or NULL. */
 static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
   struct spate_nvme_slot *expired = NULL;
 
@@ -112,12 +114,12 @@ static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
 static void age_commands(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     struct spate_nvme_slot *slot = age_queue(queue);
-    if (queue->waiting) { /* this may be another queue's poll, and its own finds no interval passed */
+    if (queue->waiting) { /* not left to the queue's own poll, which may find that no interval has passed */
       spate_nvme_issue_waiting(queue);
       spate_nvme_queue_kick(queue);
     }
     if (slot == NULL || controller->state != SPATE_NVME_RUNNING) continue;
-    /* Perhaps the drive has answered, and it is us who did not look. */
+    /* The command may have completed already, and the caller has not polled since. */
     const uint64_t sent = slot->sent;
     (void)spate_nvme_queue_poll(queue, queue->entries);
     if (slot->sent != sent || controller->admin[SPATE_NVME_ADMIN_ABORT].busy) continue;
@@ -126,7 +128,7 @@ static void age_commands(struct spate_nvme *controller) {
   }
 }
 
-/* An abort may succeed, be too late or be ignored: what counts is whether the command comes back. */
+/* An abort may succeed, be too late or be ignored. Only the completion of the command itself ends this state. */
 static void poll_abort(struct spate_nvme *controller) {
   (void)spate_nvme_queue_poll(controller->abort_queue, controller->abort_queue->entries);
   if (controller->abort_slot->sent != controller->abort_sent)
@@ -157,9 +159,9 @@ void spate_nvme_supervise(struct spate_nvme *controller) {
 }
 
 /*
- * The controller is dead or shut down, and writes no more: every request ends. What the drive completed before counts:
- * the entry is in memory, behind the data that it tells of, whatever became of the registers since. Without a request
- * the ring is not looked at: its memory may be somebody else's by now.
+ * The controller is dead or shut down, and writes to memory no more: every request ends. A request that the drive
+ * completed before ends with the drive's status: its entry is in memory, and the drive wrote the data before the entry.
+ * Without a request the completion queue is not read, because its memory may have another use by now.
  */
 unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max) {
   const struct spate_nvme *controller = queue->controller;

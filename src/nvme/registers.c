@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Controller registers, as far as they can be believed. Bridges give different things for a drive that is gone: all
- * ones, zeros, or arbitrary data (docs/PORTING.md has the list). Only the bus below can tell of the last.
+ * Reads of controller registers that recognise a drive that is gone. Bridges return different values for such a drive:
+ * all ones, zeros, or arbitrary data (docs/PORTING.md has the list). Arbitrary data are recognised only by
+ * config.bus.link_is_up.
  */
 #include "internal.h"
 
@@ -16,22 +17,22 @@ static uint32_t read_register(const struct spate_nvme *controller, uint32_t offs
 }
 
 /* No controller has 0 in both: VS is at least 1.0, and CAP.MQES at least 1. */
-static bool says_nothing(const struct spate_nvme *controller) {
+static bool reads_as_zeros(const struct spate_nvme *controller) {
   return read_register(controller, NVME_VS) == 0 && spate_port_read64(controller->config.registers + NVME_CAP) == 0;
 }
 
-/* The bus is asked again when the registers were read: it remembers a link that dropped meanwhile. */
-enum spate_error spate_nvme_look(const struct spate_nvme *controller, uint32_t *control, uint32_t *status) {
+/* link_is_up is called again after the registers were read: it also reports a link that dropped in between. */
+enum spate_error spate_nvme_control_status(const struct spate_nvme *controller, uint32_t *control, uint32_t *status) {
   if (!spate_nvme_link_is_up(controller)) return SPATE_E_GONE;
   *control = read_register(controller, NVME_CC);
   *status = read_register(controller, NVME_CSTS);
-  if (*status == NVME_ALL_ONES || (*status == 0 && says_nothing(controller))) return SPATE_E_GONE;
+  if (*status == NVME_ALL_ONES || (*status == 0 && reads_as_zeros(controller))) return SPATE_E_GONE;
   return spate_nvme_link_is_up(controller) ? SPATE_OK : SPATE_E_GONE;
 }
 
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller) {
   uint32_t control, status;
-  const enum spate_error error = spate_nvme_look(controller, &control, &status);
+  const enum spate_error error = spate_nvme_control_status(controller, &control, &status);
 
   if (error != SPATE_OK) return error;
   return (status & (NVME_CSTS_FATAL | NVME_CSTS_READY)) == NVME_CSTS_READY ? SPATE_OK : SPATE_E_FATAL;

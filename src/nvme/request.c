@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the data path leaves to others: requests in several commands, the rarer operations, commands sent again, and
- * completions that are not plain successes.
+ * The slow path: requests of several commands, the rarer operations, commands that are sent again, and completions with
+ * an error.
  */
 #include "internal.h"
 
-#define ZERO_BLOCKS_MAX UINT32_C(65536)     /* NLB has 16 bits; MDTS does not bound Write Zeroes (6.16) */
-#define TRIM_DEALLOCATE (UINT64_C(4) << 32) /* dword 11: attribute Deallocate (6.7) */
+#define ZERO_BLOCKS_MAX UINT32_C(65536) /* NLB has 16 bits; MDTS does not limit Write Zeroes (6.16) */
 
-/* The part of a request that one command does. */
-struct piece {
+/* The blocks of a request that one command carries out. */
+struct part {
   uint32_t first_block; /* counted from io->lba */
   uint32_t blocks;
 };
 
 static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
 
-/* Without a region: MDTS, or what the chained pages of one list describe from there. */
+/* Without a region: limited by MDTS, and by what two chained list pages describe from this address. */
 static uint32_t buffer_blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io,
                                       uint32_t first_block) {
   const uint64_t start = spate_port_dma_address(io->buffer) + ((uint64_t)first_block << queue->block.block_shift);
@@ -28,9 +27,10 @@ static uint32_t buffer_blocks_allowed(const struct spate_nvme_queue *queue, cons
 }
 
 /*
- * Blocks that a command from `first_block` on may have. On a region it ends at a multiple of command_bytes_max, where
- * one page of the table ends at the latest. A block that straddles such a multiple (its offset is only a multiple of
- * 4) belongs to the stretch it ends in: the list of a command starts with its second page, which is there, too.
+ * How many blocks a command that starts at `first_block` may have. In a region it ends at the next multiple of
+ * command_bytes_max, so that its list is within one page of the table. An offset need only be a multiple of 4, so that
+ * a block may straddle such a multiple. It then belongs to the command after the multiple: the list of a command starts
+ * with its second page, and that page is after the multiple.
  */
 static uint32_t blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io, uint32_t first_block) {
   if (io->op == SPATE_ZERO) return ZERO_BLOCKS_MAX;
@@ -43,22 +43,22 @@ static uint32_t blocks_allowed(const struct spate_nvme_queue *queue, const struc
   return (uint32_t)((end_bytes - start_bytes) >> queue->block.block_shift);
 }
 
-static struct piece piece_from(const struct spate_nvme_queue *queue, const struct spate_io *io, uint32_t first_block) {
+static struct part part_from(const struct spate_nvme_queue *queue, const struct spate_io *io, uint32_t first_block) {
   const uint32_t left = io->blocks - first_block;
   const uint32_t allowed = blocks_allowed(queue, io, first_block);
 
-  return (struct piece){.first_block = first_block, .blocks = left < allowed ? left : allowed};
+  return (struct part){.first_block = first_block, .blocks = left < allowed ? left : allowed};
 }
 
-static struct piece piece_number(const struct spate_nvme_queue *queue, const struct spate_io *io, unsigned part) {
-  struct piece piece = piece_from(queue, io, 0);
+static struct part part_number(const struct spate_nvme_queue *queue, const struct spate_io *io, unsigned number) {
+  struct part part = part_from(queue, io, 0);
 
-  for (; part > 0; part--)
-    piece = piece_from(queue, io, piece.first_block + piece.blocks);
-  return piece;
+  for (; number > 0; number--)
+    part = part_from(queue, io, part.first_block + part.blocks);
+  return part;
 }
 
-/* Where the CPU sees the data; NULL: nowhere. */
+/* The CPU's address of the data. NULL: the CPU cannot reach them. */
 static void *data_of(const struct spate_io *io) {
   if (io->region == NULL) return io->buffer;
   return io->region->start == NULL ? NULL : io->region->start + io->offset_bytes;
@@ -75,7 +75,7 @@ static enum spate_error check_data(const struct spate_nvme_queue *queue, const s
     return SPATE_E_INVALID;
   }
   if ((io->flags & SPATE_IO_CPU) == 0) return SPATE_OK;
-  /* Blocks are whole cache lines, so that the start tells of the end, too. */
+  /* Blocks are whole cache lines: if the start is aligned to a line, so is the end. */
   const void *data = data_of(io);
   return data == NULL || ((uintptr_t)data & (SPATE_DMA_ALIGN - 1u)) != 0 ? SPATE_E_INVALID : SPATE_OK;
 }
@@ -90,19 +90,19 @@ static enum spate_error check(const struct spate_nvme_queue *queue, const struct
   return (io->op == SPATE_TRIM ? block->can_trim : block->can_zero) ? SPATE_OK : SPATE_E_UNSUPPORTED;
 }
 
-/* Commands the request takes; more than the queue has: some number above its depth. */
+/* How many commands the request needs. If it needs more than the queue's depth: any number above the depth. */
 static unsigned count_parts(const struct spate_nvme_queue *queue, const struct spate_io *io) {
-  struct piece piece = piece_from(queue, io, 0);
+  struct part part = part_from(queue, io, 0);
   unsigned parts = 1;
 
-  while (parts <= queue->block.depth && piece.first_block + piece.blocks < io->blocks) {
-    piece = piece_from(queue, io, piece.first_block + piece.blocks);
+  while (parts <= queue->block.depth && part.first_block + part.blocks < io->blocks) {
+    part = part_from(queue, io, part.first_block + part.blocks);
     parts++;
   }
   return parts;
 }
 
-/* All of a request is taken, or nothing. */
+/* Accepts the whole request or nothing of it. */
 enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io) {
   const struct spate_nvme *controller = queue->controller;
   const enum spate_error error = check(queue, io);
@@ -123,7 +123,7 @@ enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct 
     if (io->op == SPATE_WRITE)
       spate_port_cache_clean(data_of(io), bytes);
     else
-      spate_port_cache_invalidate(data_of(io), bytes); /* no dirty line is evicted over what the drive wrote */
+      spate_port_cache_invalidate(data_of(io), bytes); /* or a dirty line is evicted later, over the drive's data */
   }
   io->error = SPATE_OK;
   io->detail = 0;
@@ -134,18 +134,18 @@ enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct 
     slot->io = io;
     slot->part = (uint8_t)part;
     slot->attempts = 0;
-    slot->sent = SLOT_CAREFUL;
+    slot->sent = SLOT_SLOW_PATH;
     spate_nvme_issue(queue, slot);
   }
   return SPATE_OK;
 }
 
-/* PRPs of a piece. False: it has to wait for a list page. */
-static bool prps_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, struct piece piece,
+/* False: the command has to wait for a list page. */
+static bool prps_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, struct part part,
                     struct nvme_prps *prps) {
   const struct spate_io *io = slot->io;
-  const uint64_t skipped_bytes = (uint64_t)piece.first_block << queue->block.block_shift;
-  const uint64_t bytes = (uint64_t)piece.blocks << queue->block.block_shift;
+  const uint64_t skipped_bytes = (uint64_t)part.first_block << queue->block.block_shift;
+  const uint64_t bytes = (uint64_t)part.blocks << queue->block.block_shift;
 
   if (io->region != NULL) {
     spate_nvme_prps_region(io->region, io->offset_bytes + skipped_bytes, bytes, prps);
@@ -155,16 +155,17 @@ static bool prps_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot
 }
 
 static void range_of(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot, struct nvme_prps *prps) {
-  uint64_t *range = queue->ranges + (size_t)(slot - queue->slots) * 2u;
+  uint64_t *range = queue->ranges + (size_t)(slot - queue->slots) * NVME_RANGE_QWORDS;
 
-  range[0] = (uint64_t)slot->io->blocks << 32;
-  range[1] = slot->io->lba;
+  range[NVME_RANGE_ATTRIBUTES_LENGTH] = NVME_RANGE_LENGTH(slot->io->blocks);
+  range[NVME_RANGE_SLBA] = slot->io->lba;
   *prps = (struct nvme_prps){.first = spate_port_dma_address(range)};
 }
 
 /*
- * Put a slot's command into the submission ring, for the first time or again, or mark it as waiting. There is room:
- * the ring has more entries than there are slots, and a command's entry is free once the drive completed it.
+ * Writes a slot's command into the submission queue, for the first time or again, or marks it as waiting. There is
+ * always room: the queue has more entries than there are slots, and the entry of a command is free once the drive has
+ * completed the command.
  */
 void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
   static const uint8_t opcodes[] = {[SPATE_READ] = NVME_READ,
@@ -173,38 +174,38 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
                                     [SPATE_TRIM] = NVME_DATASET,
                                     [SPATE_ZERO] = NVME_WRITE_ZEROES};
   const struct spate_io *io = slot->io;
-  const struct piece piece = piece_number(queue, io, slot->part);
+  const struct part part = part_number(queue, io, slot->part);
   struct nvme_prps prps = {0, 0};
-  uint64_t dwords_10_11 = io->lba + piece.first_block;
-  uint64_t dword_12 = piece.blocks - 1u;
+  uint64_t cdw10_11 = io->lba + part.first_block; /* SLBA */
+  uint64_t cdw12_13 = part.blocks - 1u;           /* NLB */
 
   slot->age = 0;
-  if (moves_data(io) && !prps_of(queue, slot, piece, &prps)) {
+  if (moves_data(io) && !prps_of(queue, slot, part, &prps)) {
     slot->sent |= SLOT_IDLE;
     queue->waiting = true;
     return;
   }
-  if (io->op == SPATE_WRITE && (io->flags & SPATE_IO_FUA) != 0) dword_12 |= UINT64_C(1) << 30;
-  if (io->op == SPATE_FLUSH) dwords_10_11 = dword_12 = 0;
+  if (io->op == SPATE_WRITE && (io->flags & SPATE_IO_FUA) != 0) cdw12_13 |= NVME_NLB_FUA;
+  if (io->op == SPATE_FLUSH) cdw10_11 = cdw12_13 = 0;
   if (io->op == SPATE_TRIM) {
     range_of(queue, slot, &prps);
-    dwords_10_11 = TRIM_DEALLOCATE;
-    dword_12 = 0;
+    cdw10_11 = NVME_CDW11_DEALLOCATE;
+    cdw12_13 = 0;
   }
 
   const uint32_t order = queue->sq_tail++;
-  const uint64_t read = spate_nvme_sent(slot, order);
-  uint64_t *entry = queue->sq + ((order * 8u) & queue->sq_mask);
+  const uint64_t read_cdw0_nsid = spate_nvme_read_cdw0_nsid(slot, order);
+  uint64_t *entry = queue->sq + ((order * NVME_SQE_QWORDS) & queue->sq_mask);
   slot->order = order;
-  slot->sent = read | (slot->sent & SLOT_CAREFUL);
-  entry[0] = read - NVME_READ + opcodes[io->op];
-  entry[3] = prps.first;
-  entry[4] = prps.second;
-  entry[5] = dwords_10_11;
-  entry[6] = dword_12;
+  slot->sent = read_cdw0_nsid | (slot->sent & SLOT_SLOW_PATH);
+  entry[NVME_SQE_CDW0_NSID] = read_cdw0_nsid - NVME_READ + opcodes[io->op];
+  entry[NVME_SQE_PRP1] = prps.first;
+  entry[NVME_SQE_PRP2] = prps.second;
+  entry[NVME_SQE_CDW10_11] = cdw10_11;
+  entry[NVME_SQE_CDW12_13] = cdw12_13;
 }
 
-/* Send again what waited long enough: retries without a delay, and commands that found no list page. */
+/* Sends commands whose wait is over: retries after their delay, and commands that found no list page. */
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   queue->waiting = false;
   for (unsigned i = 0; i < queue->block.depth; i++) {
@@ -213,12 +214,12 @@ void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   }
 }
 
-/* A slot's command is over; with the last of its request, the request is. */
+/* Ends the command of a slot. When it was the last command of its request, the request ends, too. */
 void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, enum spate_error error,
                        uint16_t detail) {
   struct spate_io *io = slot->io;
 
-  if ((slot->sent & SLOT_CAREFUL) == 0) { /* the only part, and submit left the answer to us */
+  if ((slot->sent & SLOT_SLOW_PATH) == 0) { /* the only part; the fast path sets these only when it completes */
     io->error = SPATE_OK;
     io->detail = 0;
     io->parts_left = 1;
@@ -237,7 +238,7 @@ void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *s
   io->done(io);
 }
 
-/* Errors in the command itself: sending it again can only give the same answer, also where DNR was not set. */
+/* Errors in the command itself: the drive would give the same answer again, even if it did not set DNR. */
 static bool is_final(uint16_t status) {
   if ((status & NVME_STATUS_DO_NOT_RETRY) != 0) return true;
   switch (NVME_STATUS_CODE(status)) {
@@ -270,17 +271,19 @@ static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slo
 
 bool spate_nvme_complete(struct spate_nvme_queue *queue) {
   const volatile uint64_t *entry = queue->cq_head;
-  const uint64_t second = entry[1];
-  const uint32_t last = (uint32_t)(second >> 32); /* dword 3 */
+  const uint64_t dw2_3 = entry[NVME_CQE_DW2_3];
+  const uint32_t dw3 = nvme_cqe_dw3(dw2_3);
 
-  if (((second ^ queue->phase) & CQ_PHASE) != 0) return false; /* from the lap before */
+  if (((dw2_3 ^ queue->phase) & NVME_CQE_PHASE) != 0) return false; /* of the pass before: no new entry */
   spate_port_dma_read_barrier();
-  const uint32_t third = (uint32_t)entry[1]; /* dword 2, certainly of the same lap now */
-  struct spate_nvme_slot *slot = &queue->slots[last & 0xffu];
-  const uint16_t status = (uint16_t)(last >> 17);
-  spate_nvme_reaped(queue, entry + 2);
+  /* Some processors load a quadword in two halves, and dword 2 may then be older than the phase. Load it again. */
+  const uint32_t dw2 = (uint32_t)entry[NVME_CQE_DW2_3];
+  const uint32_t cid = nvme_cqe_cid(dw3);
+  struct spate_nvme_slot *slot = &queue->slots[nvme_cid_slot(cid)];
+  const uint16_t status = nvme_cqe_status(dw3);
+  spate_nvme_reaped(queue, entry + NVME_CQE_QWORDS);
 
-  if (!spate_nvme_in_flight(slot) || third >> 16 != queue->id || ((slot->sent >> 16) & 0xffffu) != (last & 0xffffu)) {
+  if (!spate_nvme_in_flight(slot) || nvme_cqe_sqid(dw2) != queue->id || nvme_sqe_cid(slot->sent) != cid) {
     queue->controller->counters.spurious_completions++;
     return true;
   }

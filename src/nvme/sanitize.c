@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sanitize (5.24) and its log page (5.14.1.16.2). The drive works by itself after the command has completed. */
+/* Sanitize (5.24) and its log page (5.14.1.16.2). The command completes first; then the drive sanitizes by itself. */
 #include "internal.h"
 
 #define LOG_SANITIZE 0x81u
@@ -11,8 +11,7 @@
 #define ALL_ERASED   (UINT32_C(1) << 8)
 #define STATE_BITS   16u /* SSTAT is the upper half of dword 0 */
 
-/* By SANACT: the bit of SANICAP that says that the drive can do it. To leave a failed sanitize is for all that can do
- * any. */
+/* The bits of SANICAP, one of which the drive needs for this action. Every drive with Sanitize has EXIT. */
 static uint8_t capability_of(enum spate_nvme_sanitize_action action) {
   switch (action) {
   case SPATE_NVME_SANITIZE_CRYPTO: return SPATE_NVME_CAN_SANITIZE_CRYPTO;
@@ -36,7 +35,7 @@ uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action) {
 enum spate_error spate_nvme_sanitize(struct spate_nvme *controller, enum spate_nvme_sanitize_action action) {
   if (controller->queues != NULL) return SPATE_E_BUSY;
   if (!spate_nvme_can_sanitize(&controller->identity, action)) return SPATE_E_UNSUPPORTED;
-  return spate_nvme_call_plain(controller, NVME_SANITIZE, spate_nvme_sanitize_dword10(action), 0);
+  return spate_nvme_call_dwords(controller, NVME_SANITIZE, spate_nvme_sanitize_dword10(action), 0);
 }
 
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an enabled controller is told and asked before I/O: admin commands, one after the other. */
+/* Setup of a controller after it was enabled: admin commands, one after the other. */
 #include "internal.h"
 
-#define HOST_BUFFER_ENABLE 1u
-#define HOST_BUFFER_RETURN 2u    /* memory it had before, with its contents */
-#define EVENTS_HEALTH      0x1fu /* the critical warnings, which any 1.x drive knows */
+#define HOST_BUFFER_ENABLE 1u    /* EHM */
+#define HOST_BUFFER_RETURN 2u    /* MR: memory that the drive had before, with its contents */
+#define EVENTS_HEALTH      0x1fu /* the critical warnings, which every 1.x drive supports */
 
 enum step {
   STEP_IDENTIFY,
@@ -26,7 +26,7 @@ static void set_feature(struct nvme_command *command, enum nvme_feature feature,
   command->dword11 = value;
 }
 
-/* One descriptor will do: the caller's memory is contiguous. */
+/* One descriptor is enough: the caller's memory is contiguous. */
 static bool make_host_buffer(struct spate_nvme *controller, struct nvme_command *command) {
   const struct spate_nvme_identity *identity = &controller->identity;
   const uint32_t wanted_pages = identity->host_buffer_wanted_bytes >> SPATE_PAGE_SHIFT;
@@ -46,7 +46,7 @@ static bool make_host_buffer(struct spate_nvme *controller, struct nvme_command 
   return true;
 }
 
-/* The command of the step that comes next. False: nothing to do for this drive. */
+/* Makes the command of the present step. False: this drive does not need the step. */
 static bool make(struct spate_nvme *controller, struct nvme_command *command) {
   *command = (struct nvme_command){0};
   switch (controller->setup_step) {
@@ -55,15 +55,15 @@ static bool make(struct spate_nvme *controller, struct nvme_command *command) {
     command->dword10 = NVME_IDENTIFY_CONTROLLER;
     command->data = controller->data;
     return true;
-  case STEP_BEHAVIOR: /* without ACRE a drive does not say how long to wait before a retry (5.21.1.22) */
+  case STEP_BEHAVIOR: /* ACRE: the drive then states how long to wait before a retry (5.21.1.22) */
     set_feature(command, NVME_FEATURE_HOST_BEHAVIOR, 0);
     command->data = controller->behavior;
     return (controller->retry_delay[0] | controller->retry_delay[1] | controller->retry_delay[2]) != 0;
   case STEP_QUEUE_COUNT:
-    set_feature(command, NVME_FEATURE_QUEUES, (SPATE_NVME_QUEUES_MAX - 1u) << 16 | (SPATE_NVME_QUEUES_MAX - 1u));
+    set_feature(command, NVME_FEATURE_QUEUES, nvme_queue_count_cdw11(SPATE_NVME_QUEUES_MAX));
     return true;
   case STEP_HOST_BUFFER: return make_host_buffer(controller, command);
-  case STEP_WRITE_CACHE: /* the caller's choice does not survive a reset in every drive; otherwise ask */
+  case STEP_WRITE_CACHE: /* set what the caller chose: not every drive keeps it over a reset. No choice: get it */
     set_feature(command, NVME_FEATURE_WRITE_CACHE, controller->cache_choice == 2);
     if (controller->cache_choice == 0) command->opcode = NVME_GET_FEATURES;
     return controller->identity.volatile_cache;
@@ -91,28 +91,28 @@ static void take_queue_count(struct spate_nvme *controller, uint32_t result) {
   controller->queues_max = (uint16_t)(given < SPATE_NVME_QUEUES_MAX ? given : SPATE_NVME_QUEUES_MAX);
 }
 
-/* The answer. Most of what a drive may refuse does no harm. */
+/* Handles the completion of the step. Most steps may be refused without harm. */
 static enum spate_error take(struct spate_nvme *controller, uint16_t status, uint32_t result) {
   if (status != 0) {
     controller->status = status;
-    spate_port_log("nvme: refused while it is set up, status", status);
+    spate_port_log("nvme: setup command refused, status", status);
   }
   switch (controller->setup_step) {
   case STEP_BEHAVIOR:
   case STEP_EVENTS: return SPATE_OK;
   case STEP_HOST_BUFFER: controller->host_buffer_lent = status == 0; return SPATE_OK;
-  case STEP_WRITE_CACHE: /* in doubt there is one */
+  case STEP_WRITE_CACHE: /* in doubt the cache counts as on */
     spate_nvme_write_cache_take(
         controller,
         status != 0 || (controller->cache_choice == 0 ? (result & 1u) != 0 : controller->cache_choice == 2));
     return SPATE_OK;
-  case STEP_HEALTH: /* completed is not durable if the drive lost its power. Without an answer, suppose it did */
+  case STEP_HEALTH: /* without the log, assume that the drive lost power and what it had not flushed */
     if (status == 0)
       spate_nvme_health_take(controller, controller->data);
     else if (controller->queues != NULL)
       spate_nvme_power_lost(controller);
     return SPATE_OK;
-  case STEP_NAMESPACE: /* as with another serial number */
+  case STEP_NAMESPACE: /* another namespace counts as another drive */
     if (status != 0 || spate_nvme_namespace_mark(controller) != controller->setup_queue->namespace_mark)
       return SPATE_E_GONE;
     return SPATE_OK;

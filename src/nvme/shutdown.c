@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#define REQUESTS_TIMEOUT_MS 30000u /* for requests in the drive's hands: a time-out and an abort fit in */
+#define REQUESTS_TIMEOUT_MS 30000u /* for requests in flight: long enough for a time-out and an abort */
 
 static bool any_request(const struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
@@ -9,8 +9,8 @@ static bool any_request(const struct spate_nvme *controller) {
   return controller->request != NULL;
 }
 
-/* Let what is in flight end, each request by its own rules, but not for ever. Recovery has its own deadlines, and what
- * it sends again has all its time again. */
+/* Waits until the requests in flight have ended, up to a limit. A recovery does not count: it has its own deadlines,
+ * and commands that it sends again have their full time again. */
 static void drain(struct spate_nvme *controller) {
   uint64_t start = spate_port_ticks();
 
@@ -23,19 +23,19 @@ static void drain(struct spate_nvme *controller) {
   }
 }
 
-/* The buffer, which is the caller's again afterwards, then submission before completion queues (5.6). The drive's word
- * is not needed: the shutdown follows anyway. */
-static void give_back(struct spate_nvme *controller) {
+/* Takes the host memory buffer back from the drive and deletes the queues, submission before completion queues (5.6).
+ * An error is only logged: the shutdown follows in any case. */
+static void release_memory(struct spate_nvme *controller) {
   enum spate_error error = SPATE_OK;
 
   if (controller->host_buffer_lent)
-    error = spate_nvme_call_plain(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0);
+    error = spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_HOST_BUFFER, 0);
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL && error == SPATE_OK;
        queue = queue->next) {
-    error = spate_nvme_call_plain(controller, NVME_DELETE_SQ, queue->id, 0);
-    if (error == SPATE_OK) error = spate_nvme_call_plain(controller, NVME_DELETE_CQ, queue->id, 0);
+    error = spate_nvme_call_dwords(controller, NVME_DELETE_SQ, queue->id, 0);
+    if (error == SPATE_OK) error = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0);
   }
-  if (error != SPATE_OK) spate_port_log("nvme: buffer or queues not given back, error", error);
+  if (error != SPATE_OK) spate_port_log("nvme: buffer or queues not released, error", error);
 }
 
 enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
@@ -43,8 +43,8 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   drain(controller);
   spate_nvme_wait_for_running(controller);
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
-    queue->plain_bytes = 0;
-  if (spate_nvme_is_running(controller)) give_back(controller);
+    queue->fast_boundary_bytes = 0;
+  if (spate_nvme_is_running(controller)) release_memory(controller);
   if (controller->state == SPATE_NVME_DEAD) return controller->error;
 
   controller->error = SPATE_OK;
@@ -56,6 +56,6 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   }
   const enum spate_error error = controller->error;
   spate_nvme_request_end(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
-  if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* what requests and calls get from now on */
+  if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* the answer to requests and calls from now on */
   return error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of status values, for people: figures 126 to 131 of the base specification 1.4. Nothing else uses them. */
+/* Names of status values in texts: figures 126 to 131 of the base specification 1.4. */
 #include "internal.h"
 
 struct name {

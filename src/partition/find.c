@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Block 0 decides what kind of table a drive has, as it does for every PC. */
+/* Block 0 decides which kind of table a drive has, as on a PC. */
 #include "../core/fields.h"
 #include "table.h"
 
@@ -8,7 +8,7 @@
 #define BOOT_SECTOR_NAME_OFFSET 3u
 
 static bool is_protective(const uint8_t *block0) {
-  /* Any of the four: some systems add an entry of their own for a partition that the GPT has as well. */
+  /* In any of the four entries: some systems also add entries for partitions of the GPT. */
   for (unsigned i = 0; i < MBR_ENTRIES; i++)
     if (block0[MBR_ENTRIES_OFFSET + i * MBR_ENTRY_BYTES + 4] == MBR_TYPE_PROTECTIVE) return true;
   return false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a GPT: a copy is used only if it is whole, that is, both its sums are right and it does not contradict
- * itself or the drive (UEFI 2.10, 5.3.2). The primary is at block 1, the backup in the last block. */
+/* Reads a GPT. A copy is used only if both CRCs are right and its fields agree with each other and with the drive (UEFI
+ * 2.10, 5.3.2). The primary header is at block 1, the backup header in the last block. */
 #include "../core/fields.h"
 #include "table.h"
 
 #include <string.h>
 
 #define ENTRY_BYTES_MAX   4096u
-#define ENTRIES_BYTES_MAX (UINT32_C(1) << 20) /* 64 times what the specification demands: bounds the reading */
+#define ENTRIES_BYTES_MAX (UINT32_C(1) << 20) /* 64 times the minimum of the specification; limits the reading */
 
 struct gpt {
   uint64_t first_usable, last_usable;
@@ -16,7 +16,7 @@ struct gpt {
   uint32_t entries_crc;
 };
 
-static bool header_sum_is_right(uint8_t *header, uint32_t block_bytes) {
+static bool header_crc_is_right(uint8_t *header, uint32_t block_bytes) {
   uint32_t bytes = spate_field_get32(header + HEADER_SIZE);
   if (bytes < GPT_HEADER_BYTES || bytes > block_bytes) return false;
   uint32_t stored = spate_field_get32(header + HEADER_CRC);
@@ -33,7 +33,7 @@ static bool geometry_is_possible(const struct spate_block *block, const struct g
   if (gpt->entries_lba <= GPT_PRIMARY_LBA || gpt->entries_lba >= block->blocks) return false;
   if (array_blocks > block->blocks - gpt->entries_lba) return false;
 
-  /* Either end has room for a header and the entries, and block 0 comes before them. */
+  /* Each end must have room for a header and the entries; at the start there is block 0, too. */
   uint64_t table_blocks = array_blocks + 1;
   if (gpt->first_usable <= table_blocks) return false;
   if (gpt->last_usable >= block->blocks - table_blocks) return false;
@@ -46,7 +46,7 @@ static enum spate_error read_header(struct spate_block *block, uint8_t *scratch,
 
   if (memcmp(scratch + HEADER_SIGNATURE, GPT_SIGNATURE, 8) != 0) return SPATE_E_TABLE;
   if (spate_field_get32(scratch + HEADER_REVISION) != GPT_REVISION) return SPATE_E_TABLE;
-  if (!header_sum_is_right(scratch, spate_block_bytes(block))) return SPATE_E_TABLE;
+  if (!header_crc_is_right(scratch, spate_block_bytes(block))) return SPATE_E_TABLE;
   if (spate_field_get64(scratch + HEADER_MY_LBA) != lba) return SPATE_E_TABLE;
 
   *gpt = (struct gpt){
@@ -60,7 +60,8 @@ static enum spate_error read_header(struct spate_block *block, uint8_t *scratch,
   return geometry_is_possible(block, gpt) ? SPATE_OK : SPATE_E_TABLE;
 }
 
-/* What two passes over the entries find: the first one that can hold exFAT, then whether another lies across it. */
+/* The results of two passes over the entries: the first finds the first entry that can hold exFAT, the second whether
+ * another entry overlaps it. */
 struct search {
   bool choosing;
   bool found, overlapped;
@@ -68,7 +69,7 @@ struct search {
   uint64_t first_lba, last_lba;
 };
 
-static void look_at(struct search *search, const uint8_t *entry, uint32_t index) {
+static void check_entry(struct search *search, const uint8_t *entry, uint32_t index) {
   uint64_t first_lba = spate_field_get64(entry + ENTRY_FIRST_LBA);
   uint64_t last_lba = spate_field_get64(entry + ENTRY_LAST_LBA);
 
@@ -78,7 +79,7 @@ static void look_at(struct search *search, const uint8_t *entry, uint32_t index)
       search->overlapped = true;
     return;
   }
-  /* spate_partition.index has eight bits; nobody puts the volume of a recorder behind 256 others. */
+  /* spate_partition.index has eight bits: entries after the first 256 are ignored. */
   if (search->found || index > UINT8_MAX || memcmp(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES) != 0) return;
   search->found = true;
   search->index = index;
@@ -92,7 +93,7 @@ static enum spate_error search_entries(struct spate_block *block, uint8_t *scrat
   uint32_t crc = 0;
   uint32_t index = 0;
 
-  /* Entries never straddle two pieces: their size divides the scratch memory's. */
+  /* No entry straddles the end of the scratch memory: its size is a multiple of theirs. */
   for (uint32_t at = 0; at < array_bytes; at += SPATE_PARTITION_SCRATCH_BYTES) {
     uint32_t left_bytes = array_bytes - at;
     uint32_t bytes = left_bytes < SPATE_PARTITION_SCRATCH_BYTES ? left_bytes : SPATE_PARTITION_SCRATCH_BYTES;
@@ -101,7 +102,7 @@ static enum spate_error search_entries(struct spate_block *block, uint8_t *scrat
     if (error != SPATE_OK) return error;
     crc = spate_crc32(crc, scratch, bytes);
     for (uint32_t offset = 0; offset < bytes; offset += gpt->entry_bytes)
-      look_at(search, scratch + offset, index++);
+      check_entry(search, scratch + offset, index++);
   }
   return crc == gpt->entries_crc ? SPATE_OK : SPATE_E_TABLE;
 }
@@ -137,7 +138,7 @@ enum spate_error spate_gpt_find(struct spate_block *block, void *scratch, struct
 
   enum spate_error error = find_in_copy(block, scratch, GPT_PRIMARY_LBA, partition);
   if (error != SPATE_E_TABLE && error != SPATE_E_MEDIA) return error;
-  /* The backup answers for a primary that is damaged, be it in its contents or in the medium below. */
+  /* The backup replaces a primary with wrong contents, or one that cannot be read. */
   enum spate_error backup_error = find_in_copy(block, scratch, block->blocks - 1, partition);
   return backup_error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classic table: four entries at the end of block 0, in logical blocks of whatever size the drive has. */
+/* The MBR: four entries at the end of block 0, in units of the drive's logical blocks. */
 #include "../core/fields.h"
 #include "table.h"
 
@@ -9,7 +9,7 @@ static const uint8_t *entry_at(const uint8_t *block0, unsigned index) {
   return block0 + MBR_ENTRIES_OFFSET + (size_t)index * MBR_ENTRY_BYTES;
 }
 
-/* The table begins at an odd multiple of two: its fields are aligned to no more. */
+/* The table begins at an odd multiple of 2, so its fields are aligned to 2 bytes only. */
 static uint64_t get32(const uint8_t *at) { return spate_field_get16(at) | (uint32_t)spate_field_get16(at + 2) << 16; }
 
 static bool overlaps(const uint8_t *a, const uint8_t *b) {
@@ -27,7 +27,7 @@ enum spate_error spate_mbr_find(const struct spate_block *block, const uint8_t *
 
   for (unsigned i = MBR_ENTRIES; i-- > 0;) {
     const uint8_t *entry = entry_at(block0, i);
-    /* A boot sector of a file system carries the same signature, but code or text where the table would be. */
+    /* The boot sector of a file system has the same signature, but code or text in the place of the table. */
     if ((entry[MBR_STATUS] & 0x7fu) != 0) return SPATE_E_NO_TABLE;
     if (entry[MBR_KIND] == MBR_TYPE_EXFAT) found = i;
   }

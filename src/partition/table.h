@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef SPATE_PARTITION_TABLE_H
 #define SPATE_PARTITION_TABLE_H
 
@@ -16,7 +16,7 @@
 #define MBR_TYPE_EXFAT       0x07u
 #define MBR_TYPE_PROTECTIVE  0xeeu
 
-/* The array of entries as written here: what every reader supports (UEFI 2.10, 5.3.1 demands no less). */
+/* The array of entries as the library writes it. Every reader supports it: it is the minimum (UEFI 2.10, 5.3.1). */
 #define GPT_ENTRIES       128u
 #define GPT_ENTRY_BYTES   128u
 #define GPT_ENTRIES_BYTES (GPT_ENTRIES * GPT_ENTRY_BYTES)
@@ -57,13 +57,13 @@ static inline uint32_t gpt_entries_blocks(const struct spate_block *block) {
   return GPT_ENTRIES_BYTES >> block->block_shift;
 }
 
-/* As spate_partition_find(), where block 0 says which kind of table the drive has. */
+/* As spate_partition_find(), for a drive whose block 0 has this kind of table. */
 SPATE_MUST_CHECK enum spate_error spate_gpt_find(struct spate_block *block, void *scratch,
                                                  struct spate_partition *partition);
 SPATE_MUST_CHECK enum spate_error spate_mbr_find(const struct spate_block *block, const uint8_t *block0,
                                                  struct spate_partition *partition);
 
-/* Do two stretches of blocks share one? */
+/* Whether two ranges of blocks have a block in common. */
 static inline bool ranges_overlap(uint64_t first_a, uint64_t last_a, uint64_t first_b, uint64_t last_b) {
   return first_a <= last_b && first_b <= last_a;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a GPT, and telling whether a drive may be given one.
+ * Writes a GPT, and decides whether a drive may get one.
  *
- * Five kinds of block are made here: the protective MBR, a header (primary or backup), the block with the one entry
- * (likewise twice), and blank ones. Each can be made again from what the drive holds and compared, block by block. So
- * a drive on which an earlier write was cut short is recognised as our own in whatever state it was left.
+ * The library writes five kinds of block: the protective MBR, a header (primary or backup), the block with the one
+ * entry (also twice), and blank blocks. Each kind can be made again from the fields on the drive, and compared block by
+ * block. So a drive is recognised as written by this library even if the write was interrupted.
  */
 #include "../core/fields.h"
 #include "table.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 
 #define ALIGN_BYTES_MIN       (UINT32_C(1) << MIB_SHIFT)
-#define EXFAT_BACKUP_BOOT_LBA 12u /* in a volume: its second boot region, which stands in for a damaged first */
+#define EXFAT_BACKUP_BOOT_LBA 12u /* in a volume: the backup boot region, which replaces a damaged main one */
 
-/* The stretches at either end of a drive that lie outside every partition made here. Superblocks of file systems,
- * arrays and volume managers live there. */
+/* The ranges at both ends of a drive that are outside every partition made here. Superblocks of file systems, arrays
+ * and volume managers are there. */
 struct ends {
   uint64_t head_blocks; /* from block 0 */
   uint64_t tail_lba;    /* up to the last block */
@@ -28,7 +28,7 @@ static uint64_t backup_entries_lba(const struct spate_block *block) { return las
 
 static uint64_t round_down(uint64_t value, uint64_t power_of_two) { return value & ~(power_of_two - 1); }
 
-/* Too small for two tables and a MiB between them: all of it is an end. */
+/* A drive that is too small for two tables and a MiB between them is all head. */
 static struct ends find_ends(const struct spate_block *block) {
   uint64_t mib_blocks = UINT64_C(1) << (MIB_SHIFT - block->block_shift);
   if (block->blocks < 2 * mib_blocks) return (struct ends){block->blocks, block->blocks};
@@ -42,7 +42,7 @@ static void put_protective_mbr(const struct spate_block *block, uint8_t *at) {
   memset(at, 0, spate_block_bytes(block));
   entry[2] = 0x02; /* cylinder 0, head 0, sector 2: block 1 */
   entry[4] = MBR_TYPE_PROTECTIVE;
-  memset(entry + 5, 0xff, 3); /* an end beyond what cylinders can say */
+  memset(entry + 5, 0xff, 3); /* the end is beyond what cylinder, head and sector can express */
   spate_put32(entry + 8, GPT_PRIMARY_LBA);
   spate_put32(entry + 12, blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks);
   spate_put16(at + MBR_SIGNATURE_OFFSET, MBR_SIGNATURE);
@@ -88,7 +88,7 @@ static bool is_filled_with(const uint8_t *at, uint32_t bytes, uint8_t byte) {
   return true;
 }
 
-/* Make the block that belongs at `lba` from the identifiers that `found` carries, and compare. */
+/* Makes the block that the library would write at `lba`, with the identifiers in `found`, and compares the two. */
 static bool is_ours(const struct spate_block *block, uint64_t lba, const uint8_t *found, uint8_t *expected) {
   bool backup = lba == block->blocks - 1;
 
@@ -109,10 +109,10 @@ static bool is_ours(const struct spate_block *block, uint64_t lba, const uint8_t
 static enum spate_error check_range(struct spate_block *block, uint8_t *scratch, uint64_t lba, uint64_t end_lba) {
   uint32_t block_bytes = spate_block_bytes(block);
   uint8_t *expected = scratch + SPATE_PARTITION_SCRATCH_BYTES / 2;
-  uint32_t piece_blocks = (SPATE_PARTITION_SCRATCH_BYTES / 2) >> block->block_shift;
+  uint32_t step_blocks = (SPATE_PARTITION_SCRATCH_BYTES / 2) >> block->block_shift;
 
-  for (; lba < end_lba; lba += piece_blocks) {
-    uint32_t blocks = end_lba - lba < piece_blocks ? (uint32_t)(end_lba - lba) : piece_blocks;
+  for (; lba < end_lba; lba += step_blocks) {
+    uint32_t blocks = end_lba - lba < step_blocks ? (uint32_t)(end_lba - lba) : step_blocks;
     enum spate_error error = spate_block_read(block, lba, blocks, scratch);
     if (error != SPATE_OK) return error;
     for (uint32_t i = 0; i < blocks; i++) {
@@ -124,7 +124,7 @@ static enum spate_error check_range(struct spate_block *block, uint8_t *scratch,
   return SPATE_OK;
 }
 
-/* Is there a volume in the partition that this block of entries, which is blank or ours, tells of? */
+/* Whether the partition in this block of entries, which is blank or made here, has a boot sector. */
 static enum spate_error check_volume(struct spate_block *block, uint8_t *scratch, uint64_t entries_lba) {
   enum spate_error error = spate_block_read(block, entries_lba, 1, scratch);
   if (error != SPATE_OK) return error;
@@ -143,22 +143,23 @@ enum spate_error spate_partition_check_blank(struct spate_block *block, void *sc
   struct ends ends = find_ends(block);
   enum spate_error error = check_range(block, scratch, 0, ends.head_blocks);
   if (error == SPATE_OK) error = check_range(block, scratch, ends.tail_lba, block->blocks);
-  if (error != SPATE_OK || ends.tail_lba == block->blocks) return error; /* or all of it was looked at */
+  if (error != SPATE_OK || ends.tail_lba == block->blocks) return error; /* the head was the whole drive */
 
-  /* Either copy of the table may be all that is left of a drive in use. */
+  /* On a drive in use only one copy of the table may be left. */
   error = check_volume(block, scratch, GPT_PRIMARY_LBA + 1);
   return error != SPATE_OK ? error : check_volume(block, scratch, backup_entries_lba(block));
 }
 
-/* Version 4, variant 1 (RFC 4122): random, and saying so. The version is in the high byte of a little-endian field. */
+/* Sets the version to 4, random, and the variant to 1 (RFC 4122). The version is in the high byte of a little-endian
+ * field. */
 static void make_guid(uint8_t *guid, const uint8_t *random) {
   memcpy(guid, random, GPT_GUID_BYTES);
   guid[7] = (uint8_t)((guid[7] & 0x0fu) | 0x40u);
   guid[8] = (uint8_t)((guid[8] & 0x3fu) | 0x80u);
 }
 
-/* The scratch memory as the tables lie on the drive: primary header, entries, backup header. The first two are the
- * primary as written, the last two the backup. */
+/* Fills the scratch memory with the primary header, the entries and the backup header. The first two are written as the
+ * primary, the last two as the backup. */
 static void make_tables(const struct spate_block *block, uint8_t *scratch, const struct spate_partition_ids *ids,
                         uint64_t align_blocks) {
   uint8_t disk_guid[GPT_GUID_BYTES];
@@ -174,22 +175,22 @@ static void make_tables(const struct spate_block *block, uint8_t *scratch, const
   put_header(block, entries + GPT_ENTRIES_BYTES, true, disk_guid, entries_crc);
 }
 
-/* The tables leave this much of the scratch memory, whatever the block size. */
+/* The part of the scratch memory that the tables leave free, with any block size. */
 #define ZEROS_BYTES (8u * 1024u)
 _Static_assert(2 * 4096 + GPT_ENTRIES_BYTES + ZEROS_BYTES <= SPATE_PARTITION_SCRATCH_BYTES, "scratch memory");
 
 static enum spate_error zero_range(struct spate_block *block, uint8_t *zeros, uint64_t lba, uint64_t end_lba) {
-  uint32_t piece_blocks = ZEROS_BYTES >> block->block_shift;
+  uint32_t step_blocks = ZEROS_BYTES >> block->block_shift;
 
-  for (; lba < end_lba; lba += piece_blocks) {
-    uint32_t blocks = end_lba - lba < piece_blocks ? (uint32_t)(end_lba - lba) : piece_blocks;
+  for (; lba < end_lba; lba += step_blocks) {
+    uint32_t blocks = end_lba - lba < step_blocks ? (uint32_t)(end_lba - lba) : step_blocks;
     enum spate_error error = spate_block_write(block, lba, blocks, zeros, 0);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
 }
 
-/* Signatures that a PC would find beside the new table, and take the drive for what it was. */
+/* Zeroes the blocks around the new table: with an old signature there, a PC would recognise the old contents. */
 static enum spate_error wipe_around_tables(struct spate_block *block, uint8_t *scratch) {
   struct ends ends = find_ends(block);
   uint64_t head_lba = GPT_PRIMARY_LBA + 1 + gpt_entries_blocks(block);
@@ -202,10 +203,10 @@ static enum spate_error wipe_around_tables(struct spate_block *block, uint8_t *s
 }
 
 /*
- * A cut at any instant leaves what was there before, or the new table with at least one whole copy. Nothing but block 0
- * makes a reader look for a GPT, and it is written last. Where it was there before, an old primary stays whole until
- * the new backup is durable; from then on the backup stands in for a primary half old, half new. The flush before
- * block 0 is for readers that know no backup.
+ * A power cut at any time leaves the old contents, or the new table with at least one intact copy. Readers look for a
+ * GPT only if block 0 has a protective MBR, and block 0 is written last. If the drive had a protective MBR before, the
+ * old primary stays intact until the new backup is durable. After that the backup replaces a primary that is half old
+ * and half new. The flush before block 0 is for readers that do not use the backup.
  */
 static enum spate_error write_tables(struct spate_block *block, uint8_t *scratch, bool erase) {
   uint8_t *entries = scratch + spate_block_bytes(block);
@@ -248,8 +249,8 @@ enum spate_error spate_partition_whole_disk(struct spate_block *block, void *scr
   enum spate_error error = erase ? SPATE_OK : spate_partition_check_blank(block, scratch);
   if (error != SPATE_OK) return error;
 
-  /* A reader that finds a table, or only its backup, believes it. The end first: a cut leaves what was there, or less.
-   */
+  /* A reader uses a table even if it finds only the backup. So the backup is zeroed first: a power cut then leaves the
+   * old contents or a part of them. */
   memset(scratch, 0, ZEROS_BYTES);
   error = zero_range(block, scratch, ends.tail_lba, block->blocks);
   if (error == SPATE_OK) error = zero_range(block, scratch, 0, ends.head_blocks);

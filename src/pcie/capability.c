@@ -2,7 +2,7 @@
 /* The lists of capabilities in a function's configuration space (base specification 4.0, 7.5.1.1.11 and 7.6). */
 #include "registers.h"
 
-/* So many fit: dwords from 0x40 to 0xff, and entries of two dwords from 0x100 to 0xfff. */
+/* The number of capabilities that fit: dwords from 0x40 to 0xff, and entries of two dwords from 0x100 to 0xfff. */
 #define CAPABILITIES_MAX 48u
 #define EXTENDED_MAX     480u
 #define EXTENDED_START   0x100u
@@ -22,7 +22,7 @@ uint16_t spate_pcie_find_extended(pcie_reader *read, const void *context, enum p
   uint32_t offset = EXTENDED_START;
   for (unsigned hop = 0; hop < EXTENDED_MAX && offset >= EXTENDED_START; hop++) {
     uint32_t capability = read(context, offset);
-    if (capability == 0 || capability == UINT32_MAX) return 0; /* none, or no such space */
+    if (capability == 0 || capability == UINT32_MAX) return 0; /* no capability, or no extended space */
     if ((capability & 0xffff) == (uint32_t)wanted) return (uint16_t)offset;
     offset = (capability >> 20) & 0xffc;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers in configuration space, through the bridge. */
+/* Access to registers in configuration space, through the bridge. */
 #include "internal.h"
 
 uint32_t spate_pcie_read(const struct pcie_function *function, unsigned offset) {

@@ -23,7 +23,7 @@ static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at
 
 static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
   (void)host, (void)link;
-  return SPATE_E_UNSUPPORTED; /* the ports' own capabilities tell */
+  return SPATE_E_UNSUPPORTED; /* the capabilities of the ports have it */
 }
 
 static const struct spate_pcie_host_ops ops = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns the links: payload and read request sizes, power management, speed and width. */
+/* Links: payload and read request sizes, power management, speed and width. */
 #include "internal.h"
 
 #define READ_REQUEST_CODE UINT32_C(2) /* 128 << 2 = PCIE_READ_REQUEST_BYTES */
@@ -19,15 +19,15 @@ static void set_control(const struct pcie_function *function) {
                     (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
 }
 
-/* Leaving L0s or L1 costs microseconds in the middle of a stream. An integrated endpoint has no link. */
+/* Turns L0s and L1 off: leaving them costs microseconds in a stream. An integrated endpoint has no link. */
 static void keep_awake(const struct pcie_function *function) {
   if (function->express && function->express_type != EXPRESS_INTEGRATED_ENDPOINT)
     spate_pcie_change(function, function->express + EXPRESS_LINK_CONTROL, EXPRESS_LINK_ASPM_MASK, 0);
 }
 
 /*
- * A port that may send larger payloads than some receiver below it can take makes that receiver fail (2.2.2), so one
- * size holds for everything below a root port: the least that any function there supports.
+ * A receiver fails if it gets a larger payload than it supports (2.2.2). So everything below a root port has one size,
+ * the smallest that any function there supports.
  */
 void spate_pcie_match_payload(struct pcie_tree *tree) {
   for (unsigned i = 0; i < tree->function_count; i++) {
@@ -41,7 +41,7 @@ void spate_pcie_match_payload(struct pcie_tree *tree) {
     function->payload_code = top_of(function)->payload_least;
     if (function->express) set_control(function);
   }
-  /* L1 is turned off at the downstream end of a link first (5.4.1.3): what is below is listed later. */
+  /* L1 is turned off at the downstream end of a link first (5.4.1.3). Functions below a port are listed after it. */
   for (unsigned i = tree->function_count; i-- > 0;)
     keep_awake(&tree->functions[i]);
 }
@@ -55,7 +55,7 @@ static void read_speed_and_width(const struct pcie_function *function, struct sp
   link->width_max = (capabilities >> 4) & 0x3f;
 }
 
-/* The other end's ability counts where it tells: some switches leave the fields 0. */
+/* The lower of both ends. Some switches leave the fields 0, and these do not count. */
 static uint8_t lower(uint8_t own, uint8_t other) { return other && other < own ? other : own; }
 
 void spate_pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link) {
@@ -77,11 +77,10 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   struct spate_pcie_link bridge = {.up = true};
   enum spate_error error = host->ops->link(host, &bridge);
   if (error && error != SPATE_E_UNSUPPORTED) return error;
-  /* Silence: the request ended nowhere. Also asked after a link came back to a device that was reset.
-   */
+  /* The id also shows a device that was reset and does not answer although its link is up again. */
   link->up = bridge.up && !spate_pcie_is_silence(spate_pcie_read(&function, PCI_ID));
   if (!link->up) return SPATE_E_LINK_DOWN;
-  if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing known about it */
+  if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing is known about it */
 
   function.express = spate_pcie_find_express(&function);
   if (!function.express) return SPATE_E_LINK_DOWN; /* it had one when it was enumerated */

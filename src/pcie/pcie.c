@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a bridge to a list of endpoints that are ready for DMA. */
+/* Enumeration: from a bridge to a list of endpoints that are ready for DMA. */
 #include "internal.h"
 
-#define READY_MS 1000u /* base specification 6.6.1: how long a device may answer "retry" */
-
-#define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Bridges below it have multiples of 1 MiB */
+#define READY_MS           1000u /* how long a device may answer "retry" (6.6.1) */
+#define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Windows of bridges are multiples of 1 MiB */
 
 bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
-  /* So large that sums of what is placed in a window cannot overflow, and larger than any real one. */
+  /* Larger than any real window, and small enough that sums of sizes in a window do not overflow. */
   const uint64_t bytes_max = UINT64_C(1) << 48, address_end = UINT64_MAX - bytes_max + 1;
   const struct spate_pcie_window *windows[] = {memory, prefetchable};
   for (unsigned i = 0; i < 2; i++) {
@@ -38,7 +37,7 @@ static void list_endpoint(const struct pcie_tree *tree, const struct pcie_functi
     const struct pcie_resource *resource = &tree->resources[i];
     if (resource->function != function || resource->bar != PCI_BAR0) continue;
     device->bar0_bytes = resource->bytes;
-    if (resource->window == PCIE_NO_PLACE || function->in_the_way) continue;
+    if (resource->window == PCIE_NO_PLACE || function->memory_off) continue;
     const struct spate_pcie_window *window = spate_pcie_host_window(host, resource->window);
     device->bar0 = (uintptr_t)(window->cpu_address + (resource->address - window->bus_address));
   }
@@ -50,15 +49,15 @@ static bool is_left_out(const struct pcie_function *function) {
   return false;
 }
 
-/* Decoders and DMA on, once every BAR and window is in its place. Nothing here uses interrupts. */
+/* Turns on memory decoding and DMA, when every BAR and window has its place. The library does not use interrupts. */
 static void enable(const struct pcie_function *function) {
-  uint32_t memory = function->in_the_way ? 0 : PCI_COMMAND_MEMORY;
+  uint32_t memory = function->memory_off ? 0 : PCI_COMMAND_MEMORY;
   spate_pcie_change(function, PCI_COMMAND, 0, memory | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
 }
 
-/* The outcome of a scan that found no endpoint. */
+/* The error of a scan that found no endpoint. */
 static enum spate_error nothing_found(const struct pcie_tree *tree) {
-  if (tree->first_error) return tree->first_error; /* it says where, too */
+  if (tree->first_error) return tree->first_error; /* failed_at is set */
   if (!tree->link_is_down) return SPATE_E_NO_DEVICE;
   tree->host->failed_at = tree->down_at;
   return SPATE_E_LINK_DOWN;
@@ -79,7 +78,7 @@ static void take_into_use(struct pcie_tree *tree) {
   }
 }
 
-/* The bridge's own link, where it tells: up since it was first seen so. */
+/* For a bridge that reports its own link: waits until 100 ms after the link was first seen up. */
 static void settle_link(struct spate_pcie_host *host, uint64_t reset_ticks) {
   if (!reset_ticks) return;
   if (host->link_seen_ticks <= reset_ticks) host->link_seen_ticks = spate_port_ticks();
@@ -98,7 +97,7 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   enum spate_error error = host->ops->link(host, &link);
   if (error && error != SPATE_E_UNSUPPORTED) return error;
   if (!link.up) return SPATE_E_LINK_DOWN;
-  if (host->ops->forward != NULL) host->ops->forward(host); /* before the rest: a link that drops from here on shows */
+  if (host->ops->forward != NULL) host->ops->forward(host); /* first, so that a later link drop is noticed */
 
   struct pcie_tree tree;
   tree.host = host;

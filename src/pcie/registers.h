@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of configuration space by name (PCI Express base specification 4.0, chapter 7), and the way to them. */
+/* Registers of configuration space (PCI Express base specification 4.0, chapter 7), and how to find them. */
 #ifndef SPATE_PCIE_REGISTERS_H
 #define SPATE_PCIE_REGISTERS_H
 
@@ -8,7 +8,7 @@
 /* Type 0 and type 1 headers (7.5.1). */
 enum {
   PCI_ID = 0x00,
-  PCI_COMMAND = 0x04, /* the upper half is Status, whose bits clear when written 1: always write it as 0 */
+  PCI_COMMAND = 0x04, /* the upper half is Status, whose bits are cleared by a 1: always write 0 there */
   PCI_CLASS = 0x08,
   PCI_HEADER_TYPE = 0x0c,
   PCI_BAR0 = 0x10,
@@ -19,7 +19,7 @@ enum {
   PCI_PREFETCH_BASE_UPPER = 0x28,
   PCI_PREFETCH_LIMIT_UPPER = 0x2c,
   PCI_CAPABILITIES = 0x34,
-  PCI_BRIDGE_CONTROL = 0x3c, /* the upper half, of a bridge */
+  PCI_BRIDGE_CONTROL = 0x3c, /* in the upper half; only in bridges */
 };
 
 #define PCI_COMMAND_IO           UINT32_C(0x0001)
@@ -34,9 +34,9 @@ enum {
 #define PCI_CLASS_PCI_BRIDGE     UINT32_C(0x0604)
 #define PCI_ID_ABSENT            UINT32_C(0xffffffff)
 #define PCI_BRIDGE_RESET         UINT32_C(0x00400000) /* secondary bus reset */
-#define PCI_VENDOR_RETRY         UINT32_C(0x0001)     /* configuration request retry, made visible (2.3.2) */
+#define PCI_VENDOR_RETRY         UINT32_C(0x0001)     /* the vendor id that stands for "retry" (2.3.2) */
 
-/* PCI Express capability (7.5.3), from its own offset. The upper halves of the control registers are status. */
+/* PCI Express capability (7.5.3), relative to its offset. The upper halves of the control registers are status. */
 enum {
   EXPRESS_CAPABILITIES = 0x00,
   EXPRESS_DEVICE_CAPABILITIES = 0x04,
@@ -60,11 +60,11 @@ enum express_type {
 
 #define EXPRESS_SLOT_IMPLEMENTED         UINT32_C(0x01000000)
 #define EXPRESS_LINK_ACTIVE_REPORTING    UINT32_C(0x00100000)
-#define EXPRESS_SPEED_5                  UINT32_C(2) /* 5 GT/s, in Link Capabilities' lowest four bits */
+#define EXPRESS_SPEED_5                  UINT32_C(2) /* 5 GT/s, in bits 3:0 of Link Capabilities */
 #define EXPRESS_LINK_TRAINING            UINT32_C(0x08000000)
 #define EXPRESS_LINK_ACTIVE              UINT32_C(0x20000000)
 #define EXPRESS_SLOT_PRESENCE            UINT32_C(0x00400000)
-#define EXPRESS_SLOT_LINK_CHANGED        UINT32_C(0x01000000) /* data link layer state changed; clears when written 1 */
+#define EXPRESS_SLOT_LINK_CHANGED        UINT32_C(0x01000000) /* data link layer state changed; cleared by a 1 */
 #define EXPRESS_FUNCTION_RESET_CAPABLE   UINT32_C(0x10000000)
 #define EXPRESS_FUNCTION_RESET           UINT32_C(0x00008000)
 #define EXPRESS_ROOT_RETRY_VISIBLE       UINT32_C(0x00000010)
@@ -73,21 +73,21 @@ enum express_type {
 #define EXPRESS_DEVICE_PAYLOAD_MASK      UINT32_C(0x000000e0)
 #define EXPRESS_DEVICE_READ_REQUEST_MASK UINT32_C(0x00007000)
 
-/* PCI power management capability (7.5.2), from its own offset. */
+/* PCI power management capability (7.5.2), relative to its offset. */
 enum { POWER_CONTROL = 0x04 };
 #define POWER_STATE_MASK UINT32_C(0x00000003)
 
-/* Advanced error reporting (7.8.4), from its own offset. */
+/* Advanced error reporting (7.8.4), relative to its offset. */
 enum { ERRORS_UNCORRECTABLE = 0x04, ERRORS_CORRECTABLE = 0x10 };
 
 enum pcie_capability { CAPABILITY_POWER = 0x01, CAPABILITY_EXPRESS = 0x10 };
 enum pcie_extended_capability { CAPABILITY_ERRORS = 0x0001 };
 
-/* One function's configuration space: a dword at a multiple of 4. */
+/* Reads a dword at a multiple of 4 from the configuration space of one function. */
 typedef uint32_t pcie_reader(const void *context, unsigned offset);
 
-/* capability.c: the offset of a capability, 0 if there is none. Pointers come from the device: they lead nowhere but
- * into configuration space, and a loop in them ends. */
+/* capability.c: the offset of a capability, 0 if there is none. The pointers come from the device. They are followed
+ * only within configuration space, and a limited number of times in case they form a loop. */
 uint16_t spate_pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted);
 uint16_t spate_pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Harder than a controller's own reset: bus mastering taken away, and the resets that PCI Express has. */
+/* Isolation of a device (bus mastering off), function level reset and secondary bus reset. */
 #include "internal.h"
 
 #define FUNCTION_RESET_MS 100u /* no request to the function within this time (6.6.2) */
-#define BUS_RESET_MS      2u   /* the link is told to reset for at least 1 ms (7.5.1.3.13) */
+#define BUS_RESET_MS      2u   /* Secondary Bus Reset is set for at least 1 ms (7.5.1.3.13) */
 
 /* The port above the device; false: there is none. */
 static bool port_above(struct spate_pcie_host *host, const struct spate_pcie_device *device,
@@ -13,8 +13,9 @@ static bool port_above(struct spate_pcie_host *host, const struct spate_pcie_dev
   return true;
 }
 
-/* The answer to the read comes behind all that was posted in its direction before: with it, that is in memory. */
-static bool give_up_bus(const struct pcie_function *function) {
+/* The completion of a read does not pass posted writes that go in the same direction. When it arrives, all earlier
+ * writes of the device are in memory. */
+static bool master_off(const struct pcie_function *function) {
   if (spate_pcie_is_silence(spate_pcie_read(function, PCI_ID))) return false;
   spate_pcie_change(function, PCI_COMMAND, PCI_COMMAND_MASTER, 0);
   const uint32_t command = spate_pcie_read(function, PCI_COMMAND);
@@ -26,8 +27,8 @@ enum spate_error spate_pcie_isolate(struct spate_pcie_host *host, const struct s
   const struct pcie_function function = {.host = host, .at = device->address};
   struct pcie_function port;
   if (device->saved.id == 0) return SPATE_E_NO_DEVICE;
-  if (spate_pcie_link_is_up(host, device) && give_up_bus(&function)) return SPATE_OK;
-  return port_above(host, device, &port) && give_up_bus(&port) ? SPATE_OK : SPATE_E_NO_DEVICE;
+  if (spate_pcie_link_is_up(host, device) && master_off(&function)) return SPATE_OK;
+  return port_above(host, device, &port) && master_off(&port) ? SPATE_OK : SPATE_E_NO_DEVICE;
 }
 
 static bool is_under_way(const struct spate_pcie_device *device, enum spate_pcie_reset how) {
@@ -59,7 +60,7 @@ static enum spate_error reset_function(struct spate_pcie_host *host, struct spat
   const uint32_t capabilities =
       spate_pcie_read(&function, (unsigned)control - EXPRESS_DEVICE_CONTROL + EXPRESS_DEVICE_CAPABILITIES);
   if (!(capabilities & EXPRESS_FUNCTION_RESET_CAPABLE)) return SPATE_E_UNSUPPORTED;
-  (void)give_up_bus(&function); /* no request of its own is on its way any more */
+  (void)master_off(&function); /* so that it has no request in flight during the reset */
   spate_pcie_change(&function, control, 0, EXPRESS_FUNCTION_RESET);
   return begun(device, SPATE_PCIE_RESET_FUNCTION);
 }
@@ -76,7 +77,7 @@ static bool is_below(const struct spate_pcie_host *host, const struct spate_pcie
   return false;
 }
 
-/* Another function, or whatever is behind a port that several share: it may be in the middle of a stream. */
+/* Whether the reset would also reach other devices, which may be in the middle of a stream. */
 static bool has_neighbours(const struct spate_pcie_host *host, const struct spate_pcie_device *device) {
   unsigned below = 0;
   for (unsigned i = 0; i < host->device_count; i++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What enumeration set, kept and set again: for a device that was reset, alone or with the bridges above it. */
+/* Saves the registers that enumeration set, and restores them after a device was reset, alone or with the bridges above
+ * it. */
 #include "internal.h"
 
-/* The registers that are kept: what type 0 and type 1 headers have from BAR 0 on, and then, in the order in which they
- * are written again, the control registers. An endpoint's two beyond its BARs cannot be written, and never differ. */
+/* The saved registers: those of type 0 and type 1 headers from BAR 0 on, then the control registers in the order in
+ * which they are restored. The two registers after an endpoint's BARs are read-only and never differ. */
 #define HEADER_REGISTERS 8u
 #define LINK             (HEADER_REGISTERS + 1u)
 #define COMMAND          (SPATE_PCIE_SAVED_REGISTERS - 1u)
@@ -12,8 +13,8 @@
 _Static_assert(HEADER_REGISTERS + 3u == SPATE_PCIE_SAVED_REGISTERS, "device control, link control, command");
 
 struct saved_register {
-  uint16_t offset; /* 0: not there */
-  uint32_t mask;   /* an upper half that is status is left alone */
+  uint16_t offset; /* 0: the function does not have it */
+  uint32_t mask;   /* excludes an upper half that is status */
 };
 
 static struct saved_register register_of(const struct spate_pcie_saved *saved, unsigned i) {
@@ -47,7 +48,7 @@ void spate_pcie_save(const struct pcie_function *function, struct spate_pcie_sav
   }
 }
 
-/* True: it had lost its value. */
+/* True: the register had lost its value. */
 static bool restore_register(const struct pcie_function *function, const struct spate_pcie_saved *saved, unsigned i) {
   const struct saved_register at = register_of(saved, i);
   if (!at.offset || (spate_pcie_read(function, at.offset) & at.mask) == saved->registers[i]) return false;
@@ -55,8 +56,10 @@ static bool restore_register(const struct pcie_function *function, const struct 
   return true;
 }
 
-/* Is it there, and is it who it was? Then it gets back what it does not have any more, but for its link's power
- * management. A bridge that had lost something was reset, with all that is below it: the others there learn of it. */
+/* Restores the registers that differ, except the link's power management, if the function answers with its old id. A
+ * bridge that had lost a value was reset, with everything below it. That counts as a change for the other devices
+ * there.
+ */
 static enum spate_error restore(const struct pcie_function *function, struct spate_pcie_saved *saved) {
   const uint32_t id = spate_pcie_read(function, PCI_ID);
   if (spate_pcie_is_silence(id) || (id & LOWER_HALF) == PCI_VENDOR_RETRY) return SPATE_E_BUSY;
@@ -68,7 +71,7 @@ static enum spate_error restore(const struct pcie_function *function, struct spa
   return SPATE_OK;
 }
 
-/* From the device up: L1 is turned off at the downstream end of a link first (5.4.1.3). */
+/* Turns L1 off again, from the device up: the downstream end of a link comes first (5.4.1.3). */
 static void keep_awake(struct spate_pcie_host *host, const struct spate_pcie_device *device) {
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
   const unsigned bridges = spate_pcie_path(host, device, path);
@@ -81,14 +84,15 @@ static void keep_awake(struct spate_pcie_host *host, const struct spate_pcie_dev
   }
 }
 
-/* From this link on everything is begun anew. */
+/* This link is down: it and the links below it have to settle again. */
 static enum spate_error link_is_down(struct spate_pcie_device *device, uint8_t link) {
   device->links_settled = link;
   device->link_up_ticks = 0;
   return SPATE_E_BUSY;
 }
 
-/* The links before this one have settled. Has it, too? One that went down and up again settles anew, whoever saw it. */
+/* Whether this link has settled; the links above it have. A link that went down and up again has to settle again, even
+ * if the change was noticed while another device was restored. */
 static bool is_settled(struct spate_pcie_device *device, uint8_t link, const struct spate_pcie_saved *bridge) {
   const uint64_t now = spate_port_ticks();
   const uint64_t settle_ticks = spate_ticks_of_ms(PCIE_SETTLE_MS);
@@ -104,7 +108,7 @@ static bool is_settled(struct spate_pcie_device *device, uint8_t link, const str
   return true;
 }
 
-/* From the first bus down. OK: the device is as it was. */
+/* From the first bus down. OK: the device has all its registers back. */
 static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_pcie_device *device) {
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
   unsigned bridges = spate_pcie_path(host, device, path);
@@ -115,7 +119,7 @@ static enum spate_error restore_path(struct spate_pcie_host *host, struct spate_
     const enum spate_error error = restore(&function, bridge);
     if (error) return error;
     if (!bridge->link_below) continue;
-    spate_pcie_forget_change(&function, bridge); /* before the look: one that comes after it is seen the next time */
+    spate_pcie_forget_change(&function, bridge); /* before the link is read, so that no later change is lost */
     if (!spate_pcie_port_link_is_up(&function, bridge)) {
       bridge->changes++;
       return link_is_down(device, links);
@@ -138,14 +142,14 @@ enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_p
   if (!link.up) return link_is_down(device, 0);
   error = restore_path(host, device);
   if (error == SPATE_E_BUSY) return error;
-  /* Who seemed to be another device was perhaps nobody: a link that has just gone again. */
+  /* A wrong id may come from a link that has just dropped again, and not from another device. */
   if (error == SPATE_E_NO_DEVICE && !spate_pcie_links_stayed_up(host, device)) return link_is_down(device, 0);
-  (void)link_is_down(device, 0); /* as far as the next time is concerned */
+  (void)link_is_down(device, 0); /* the next restore starts from the beginning */
   if (error != SPATE_OK) return error;
-  if (host->ops->forwards != NULL && !host->ops->forwards(host)) host->changes++; /* news for the others */
+  if (host->ops->forwards != NULL && !host->ops->forwards(host)) host->changes++; /* for the other devices */
   device->changes_known = spate_pcie_changes(host, device);
   if (host->ops->forward == NULL) return SPATE_OK;
   host->ops->forward(host);
-  /* A link that went before this would not stop the bridge any more, and so not be seen when it is back. */
+  /* If a link dropped before forward(), the bridge forwards again now and would not show the link drop later. */
   return spate_pcie_links_stayed_up(host, device) ? SPATE_OK : SPATE_E_BUSY;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbering the buses and listing what answers on them.
+ * Numbers the buses and lists the functions that answer on them.
  *
- * Depth first, as bus numbers have to nest, but without recursion: a bus is scanned whole, and then the next bridge to
- * open is the first closed one on the deepest bus that has any.
+ * The scan is depth first, because bus numbers have to nest, but without recursion: a bus is scanned completely. The
+ * next bridge to open is then the first closed one on the deepest bus that has any.
  */
 #include "internal.h"
 
@@ -28,8 +28,9 @@ uint16_t spate_pcie_find_express(const struct pcie_function *function) {
 static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ticks() >= tree->deadline_ticks; }
 
 /*
- * Read vendor and device id, waiting while the device answers "retry": after reset it may for 1 s (6.6.1). Bridges that
- * keep that to themselves answer all ones or zeros, which is waited out where a link says that somebody is there.
+ * Reads vendor and device id. Waits while the device answers "retry", as it may for 1 s after a reset (6.6.1). Bridges
+ * that do not show "retry" return all ones or zeros instead. Those are waited for only where the link is up, so that a
+ * device must be there.
  */
 static enum spate_error identify(const struct pcie_tree *tree, const struct pcie_function *function, uint32_t *id) {
   bool expected = function->parent != NULL && function->parent->link_is_up && function->at.function == 0;
@@ -50,14 +51,15 @@ static void read_express(struct pcie_function *function) {
   function->payload_code = spate_pcie_read(function, function->express + EXPRESS_DEVICE_CAPABILITIES) & 0x7;
 }
 
-/* Does the bridge forward 64-bit prefetchable addresses? The low nibble of its base register says 1 (7.5.1.3.9). */
+/* Whether the bridge, and all above it, forward 64-bit prefetchable addresses: bits 3:0 of the base register are 1
+ * (7.5.1.3.9). */
 static bool has_wide_prefetch(const struct pcie_function *function) {
   spate_pcie_write(function, PCI_PREFETCH_WINDOW, 0xfff0fff0);
   bool wide = (spate_pcie_read(function, PCI_PREFETCH_WINDOW) & 0xf) == 1;
   return wide && (function->parent == NULL || function->parent->wide_prefetch);
 }
 
-/* Firmware before us may have left it running: it loses its decoders, DMA and buses. */
+/* Turns off decoding, DMA and bus numbers, which earlier firmware may have left on. */
 static void switch_off(const struct pcie_function *function) {
   spate_pcie_change(function, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
   if (function->bridge) spate_pcie_write(function, PCI_BUS_NUMBERS, 0);
@@ -67,13 +69,13 @@ static bool has_active_link(const struct pcie_function *port) {
   return spate_pcie_read(port, port->express + EXPRESS_LINK_CONTROL) & EXPRESS_LINK_ACTIVE;
 }
 
-/* Since when this port's link is known to be up: the bridge itself may have told of it before. */
+/* Since when this port's link is known to be up. The host bridge may have reported it before. */
 static uint64_t seen_ticks(const struct pcie_tree *tree, const struct pcie_function *port) {
   return port->parent == NULL && tree->host_link_is_up && tree->reset_ticks ? tree->host->link_seen_ticks
                                                                             : spate_port_ticks();
 }
 
-/* The link of a port in a slot changed since this was asked last. */
+/* Whether the link of a port with a slot changed since the last call. */
 static bool link_has_changed(const struct pcie_function *port) {
   const unsigned slot = port->express + EXPRESS_SLOT_CONTROL;
   if (!spate_pcie_tells_changes(port) || !(spate_pcie_read(port, slot) & EXPRESS_SLOT_LINK_CHANGED)) return false;
@@ -81,14 +83,14 @@ static bool link_has_changed(const struct pcie_function *port) {
   return true;
 }
 
-/* Of a link that is up for the first time we look at it. What changed before is forgotten before the look: what changes
- * after it makes has_settled() wait anew, and in the end is what spate_pcie_link_is_up() tells of. */
+/* Notes the time if the link is up at the first read. The recorded change is cleared before: a change that is recorded
+ * later makes has_settled() wait again, and spate_pcie_link_is_up() reports it in the end. */
 static void see_link(const struct pcie_tree *tree, struct pcie_function *port) {
   (void)link_has_changed(port);
   if (has_active_link(port)) port->link_seen_ticks = seen_ticks(tree, port);
 }
 
-/* List a function that answered, if there is room for it. */
+/* Lists a function that answered, if there is room for it. */
 static void add_function(struct pcie_tree *tree, struct pcie_function *function) {
   if (spate_pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return;
   switch_off(function);
@@ -104,7 +106,7 @@ static void add_function(struct pcie_tree *tree, struct pcie_function *function)
   tree->functions[tree->function_count++] = *function;
 }
 
-/* The functions of one device. Functions 1–7 exist only where function 0 says so (7.5.1.1.9). */
+/* Lists the functions of one device. Functions 1–7 exist only if function 0 is multi-function (7.5.1.1.9). */
 static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, uint8_t bus, uint8_t device) {
   unsigned functions = 1;
   for (unsigned i = 0; i < functions; i++) {
@@ -121,7 +123,7 @@ static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, ui
   }
 }
 
-/* A link has one device at its other end, number 0; ports exist that answer for all 32 with that one (7.3.1). */
+/* A link has one device at its other end, number 0. Some ports show that device at all 32 numbers (7.3.1). */
 bool spate_pcie_has_link_below(const struct pcie_function *function) {
   return function->express_type == EXPRESS_ROOT_PORT || function->express_type == EXPRESS_DOWNSTREAM_PORT;
 }
@@ -138,8 +140,9 @@ static void scan_bus(struct pcie_tree *tree, struct pcie_function *parent, uint8
     scan_device(tree, parent, bus, (uint8_t)device);
 }
 
-/* No request goes to a link within 100 ms of the end of its training, above 5 GT/s (6.6.1). When that was is known only
- * of one that was seen down; of one that was up already, after a reset, it may have been just before it was seen. */
+/* For a link above 5 GT/s, no request is sent within 100 ms of the end of its training (6.6.1). The end of training is
+ * known for a link that was seen down before. A link that was up already, after a reset, may have come up just before
+ * it was first seen. */
 static void settle_link(const struct pcie_tree *tree, const struct pcie_function *port, uint32_t capabilities,
                         bool was_down) {
   if ((capabilities & 0xf) <= EXPRESS_SPEED_5) return;
@@ -149,8 +152,8 @@ static void settle_link(const struct pcie_tree *tree, const struct pcie_function
     spate_pcie_settle(port->link_seen_ticks);
 }
 
-/* Is the link up, and was it so while it was waited for? It may have changed only by coming up: that is forgotten, and
- * the look that counts comes after it. */
+/* Whether the link is up, and stayed up during the wait. The change by which it came up is cleared, and the link is
+ * read again after that. */
 static bool has_settled(const struct pcie_tree *tree, const struct pcie_function *port, uint32_t capabilities,
                         bool was_down) {
   if (!has_active_link(port)) return false;
@@ -160,13 +163,14 @@ static bool has_settled(const struct pcie_tree *tree, const struct pcie_function
   return !link_has_changed(port);
 }
 
-/* Is there, or will there be by the deadline, a link below this port? A port that cannot tell: yes. */
+/* Waits until the link below this port is up, at most until the deadline. True also for a port that does not report its
+ * link. */
 static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   port->link_is_up = port->parent == NULL && tree->host_link_is_up;
   uint32_t link_capabilities = spate_pcie_read(port, port->express + EXPRESS_LINK_CAPABILITIES);
   if (!(link_capabilities & EXPRESS_LINK_ACTIVE_REPORTING)) return true;
 
-  /* An empty slot says so at once, and is "no device" rather than "link down". */
+  /* A slot reports at once that it is empty. That is "no device", not "link down". */
   bool slot = spate_pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
   for (bool was_down = false;; was_down = true) {
     bool empty = slot && !(spate_pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
@@ -183,7 +187,7 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
   return false;
 }
 
-/* Without this a root port may swallow "retry" and repeat the request itself, or answer all ones (2.3.2). */
+/* Without this a root port may hide "retry" and repeat the request by itself, or return all ones (2.3.2). */
 static void make_retry_visible(const struct pcie_function *port) {
   uint32_t control = spate_pcie_read(port, port->express + EXPRESS_ROOT_CONTROL);
   if (control & EXPRESS_ROOT_RETRY_CAPABLE)
@@ -204,19 +208,20 @@ static void open_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
     return;
   }
   bridge->secondary = ++tree->last_bus;
-  /* Everything above is this bridge's for now; its last bus is known when all below it was scanned. */
+  /* For now the bridge gets all higher bus numbers. Its last bus is known when everything below it was scanned. */
   set_buses(bridge, tree->host->last_bus);
   scan_bus(tree, bridge, bridge->secondary);
 }
 
-/* All bridges from `from` up to, not including, `to` are done: no bus beyond the last one is theirs. */
+/* Sets the last bus of the bridges from `from` up to, but not including, `to`: everything below them was scanned. */
 static void close_bridges(const struct pcie_tree *tree, const struct pcie_function *from,
                           const struct pcie_function *to) {
   for (; from != to && from != NULL; from = from->parent)
     if (from->secondary) set_buses(from, tree->last_bus);
 }
 
-/* The first closed bridge on the bus listed last: the functions of a bus are listed together, after those above. */
+/* The first closed bridge on the bus that was listed last. The functions of a bus are listed together, after those of
+ * the bus above. */
 static struct pcie_function *next_bridge(struct pcie_tree *tree) {
   struct pcie_function *next = NULL;
   for (unsigned i = 0; i < tree->function_count; i++) {

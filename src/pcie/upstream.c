@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to a device: the ports on it, and whether their links are up and have been all the time. */
+/* The path to a device: the ports on it, and whether their links are up and stayed up. */
 #include "internal.h"
 
 #define CAPABILITIES_OF(bridge) ((unsigned)(bridge)->link_control - EXPRESS_LINK_CONTROL)
@@ -22,7 +22,7 @@ static uint32_t slot(const struct pcie_function *function, const struct spate_pc
   return spate_pcie_read(function, CAPABILITIES_OF(bridge) + EXPRESS_SLOT_CONTROL);
 }
 
-/* Written only where there is something to forget: the register is shared with whoever looks after the slot. */
+/* Written only if a change is recorded: other software may use the slot's registers. */
 void spate_pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge) {
   if (!bridge->tells_changes || !(slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED)) return;
   bridge->changes++;
@@ -38,7 +38,7 @@ uint32_t spate_pcie_changes(const struct spate_pcie_host *host, const struct spa
   return changes;
 }
 
-/* The change is asked for after the link: one that comes between the two looks is not missed. */
+/* The recorded change is read after the link, so that a change between the two reads is not missed. */
 static bool stayed_up(const struct pcie_function *function, const struct spate_pcie_saved *bridge) {
   if (!spate_pcie_port_link_is_up(function, bridge)) return false;
   return !bridge->tells_changes || !(slot(function, bridge) & EXPRESS_SLOT_LINK_CHANGED);
@@ -50,8 +50,8 @@ bool spate_pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate
   if ((error && error != SPATE_E_UNSUPPORTED) || !link.up) return false;
 
   uint8_t path[SPATE_PCIE_BRIDGES_MAX];
-  for (unsigned bridges = spate_pcie_path(host, device, path);
-       bridges-- > 0;) { /* what is below a dead link is not asked */
+  /* From the top down: nothing below a link that is down is accessed. */
+  for (unsigned bridges = spate_pcie_path(host, device, path); bridges-- > 0;) {
     const struct spate_pcie_saved *bridge = &host->bridges[path[bridges] - 1u];
     const struct pcie_function function = {.host = host, .at = bridge->at};
     if (bridge->link_below && !stayed_up(&function, bridge)) return false;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Xilinx soft and hard bridges as root port: AXI Memory Mapped to PCI Express (PG055, 7 series) and the bridge mode of
- * AXI PCIe Gen3 and DMA/Bridge for UltraScale and UltraScale+ (PG194). One AXI-Lite interface holds ECAM from bus 0,
- * with the bridge's own registers in the root port's configuration space:
+ * AXI PCIe Gen3 and DMA/Bridge for UltraScale and UltraScale+ (PG194). One AXI-Lite interface has ECAM from bus 0. The
+ * bridge's own registers are in the configuration space of the root port:
  *
- *   0x138  interrupt decode     both; a bit clears when written 1
- *   0x13c  interrupt mask       both; 0: none reaches the CPU
+ *   0x138  interrupt decode     both; a bit is cleared by a 1
+ *   0x13c  interrupt mask       both; 0: no interrupt reaches the CPU
  *   0x144  PHY status/control   both: 0 rate 5 GT/s, 2:1 width as a power of two, 11 link up.
  *                               PG194 adds 12 rate 8 GT/s (then bit 0 has no meaning) and 13 width 16
  *   0x148  root port status     both: 0 bridge enable. Memory requests end in a slave error until it is set, and again
  *                               after the link went down
- *   0x154  root port error FIFO both: bit 18 an entry is valid; any write takes it out
- *   0x158  interrupt FIFO       PG055 and PG194 up to UltraScale: bit 31 an entry is valid; any write takes it out.
+ *   0x154  root port error FIFO both: bit 18 an entry is valid; any write removes it
+ *   0x158  interrupt FIFO       PG055 and PG194 up to UltraScale: bit 31 an entry is valid; any write removes it.
  *                               UltraScale+ decodes MSIs at 0x160–0x17c instead and reads 0 here, which is "empty"
  *
- * An interface whose logic is absent or held in reset reads zeros or all ones: the identity comes before all else. That
- * is the header of a PCI-to-PCI bridge, whatever vendor's id the design has given it.
+ * If the logic is absent or in reset, the interface reads zeros or all ones. So the identity is checked first: the
+ * header of a PCI-to-PCI bridge. The vendor id does not count, because a design may set any.
  */
 #include "internal.h"
 
@@ -40,8 +40,8 @@ enum {
 
 static const struct spate_pcie_address root_port;
 
-/* The root port's own BARs say where memory of ours the device may reach, not what we may reach of it. They take no
- * room in the window, and their reset value is right: enumeration does not get to see them. */
+/* The root port's own BARs define which memory the device may access. They need no space in the window, and their reset
+ * value is right. So enumeration reads 0 there, and does not change them. */
 static bool is_inbound_bar(struct spate_pcie_address at, uint16_t offset) {
   return at.bus == 0 && (offset == PCI_BAR0 || offset == PCI_BAR0 + 4);
 }
@@ -54,7 +54,7 @@ static void config_write(struct spate_pcie_host *host, struct spate_pcie_address
   if (!is_inbound_bar(at, offset)) spate_pcie_ecam_write(host, at, offset, value);
 }
 
-/* Bus 0 is the root port alone; its decoder does not look at the device number. Below it is one link, so one device. */
+/* Bus 0 has only the root port, which ignores the device number. The link below it has one device. */
 static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at) {
   (void)host;
   if (at.bus == 0) return at.device == 0 && at.function == 0;
@@ -70,7 +70,7 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
   return SPATE_OK;
 }
 
-/* A design may give the root port any vendor's id: what it is counts. */
+/* The class and the header type count. A design may set any vendor id. */
 static enum spate_error check_identity(struct spate_pcie_host *host) {
   uint32_t id = spate_pcie_ecam_read(host, root_port, PCI_ID);
   uint32_t class_code = spate_pcie_ecam_read(host, root_port, PCI_CLASS) >> 16;
@@ -79,7 +79,8 @@ static enum spate_error check_identity(struct spate_pcie_host *host) {
   return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
 }
 
-/* A link that comes up under our eyes counts as one above 5 GT/s: 100 ms once cost less than asking what it can do. */
+/* A link that comes up during the wait is treated as one above 5 GT/s: to wait 100 ms once is simpler than to find out
+ * its speed. */
 static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t timeout_ms) {
   uint64_t deadline = spate_port_ticks() + spate_ticks_of_ms(timeout_ms);
   for (bool was_down = false;; was_down = true) {
@@ -93,13 +94,13 @@ static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t tim
   }
 }
 
-/* What is left of training, or of firmware before us, would be taken for news by whoever looks later. */
+/* Removes entries of link training or of earlier firmware, which would otherwise look like new ones. */
 static void drain(struct spate_pcie_host *host, uint16_t fifo, uint32_t valid) {
   for (unsigned i = 0; i < FIFO_ENTRIES_MAX && (spate_pcie_ecam_read(host, root_port, fifo) & valid); i++)
     spate_pcie_ecam_write(host, root_port, fifo, UINT32_MAX);
 }
 
-/* Bridge Enable, which the bridge clears when its link goes down (PG194, Root Port Status/Control). */
+/* Sets Bridge Enable. The bridge clears it when its link goes down (PG194, Root Port Status/Control). */
 static void forward(struct spate_pcie_host *host) {
   uint32_t control = spate_pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT);
   spate_pcie_ecam_write(host, root_port, BRIDGE_ROOT_PORT, control | ROOT_PORT_ENABLE);

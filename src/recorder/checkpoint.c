@@ -25,7 +25,7 @@ static bool is_due(const struct spate_recorder *recorder) {
   if (recorder->now_ticks - recorder->checkpoint_started_ticks < recorder->period_ticks) return false;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
     const struct spate_stream_clip *clip = open_clip(recorder, i);
-    if (clip != NULL && clip->completed_bytes > clip->file.published_bytes) return true;
+    if (clip != NULL && clip->progress.completed_bytes > clip->progress.published_bytes) return true;
   }
   /* Also for the sake of memory that is held until it is flushed, whatever became of its bytes. */
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
@@ -60,9 +60,7 @@ static void begin(struct spate_recorder *recorder) {
     recorder->streams[i]->flush_mark = recorder->streams[i]->completed;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
     struct spate_stream_clip *clip = open_clip(recorder, i);
-    if (clip == NULL) continue;
-    clip->snapshot_bytes = clip->completed_bytes;
-    clip->offered = false;
+    if (clip != NULL) clip->snapshot_bytes = clip->progress.completed_bytes;
   }
 }
 
@@ -74,21 +72,15 @@ static void give_up(struct spate_recorder *recorder) {
 
 /* Hand a clip's length to the volume until it has it, or has failed. True: this clip is done. */
 static bool publish(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
-  struct spate_exfat_clip *file = &clip->file;
-  enum spate_error error = SPATE_OK;
-
-  if (clip->snapshot_bytes == 0 || file->publishing) return clip->snapshot_bytes == 0;
-  if (clip->offered && file->published_bytes >= clip->snapshot_bytes) {
-    clip->stream->counters.checkpoints++;
-  } else if (clip->offered && file->error != SPATE_OK) {
-    error = file->error;
-  } else { /* the first time, or there was no room for the write */
-    error = spate_exfat_publish(file, clip->snapshot_bytes);
-    clip->offered = error == SPATE_OK;
-    if (error == SPATE_OK || error == SPATE_E_FULL) return false;
-  }
+  if (clip->snapshot_bytes == 0) return true;
+  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);
+  if (error == SPATE_E_BUSY || error == SPATE_E_FULL) return false;
   clip->snapshot_bytes = 0;
-  if (error == SPATE_OK) return true;
+  spate_progress_published(clip);
+  if (error == SPATE_OK) {
+    clip->stream->counters.checkpoints++;
+    return true;
+  }
   recorder->counters.checkpoint_failures++;
   if (recorder->error == SPATE_OK) recorder->error = error;
   return true;
@@ -110,11 +102,8 @@ static void make_durable(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
     struct spate_stream_clip *clip = open_clip(recorder, i);
     if (clip == NULL) continue;
-    if (clip->snapshot_bytes > clip->durable_bytes) {
-      clip->stream->counters.durable_bytes += clip->snapshot_bytes - clip->durable_bytes;
-      clip->durable_bytes = clip->snapshot_bytes;
-    }
-    if (clip->snapshot_bytes <= clip->file.published_bytes) clip->snapshot_bytes = 0; /* nothing to publish */
+    spate_progress_durable(clip, clip->snapshot_bytes);
+    if (clip->snapshot_bytes <= clip->progress.published_bytes) clip->snapshot_bytes = 0; /* nothing to publish */
   }
 }
 

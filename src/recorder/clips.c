@@ -31,6 +31,7 @@ static bool copy_path(char *to, const char *from) {
 
 static enum spate_error arm(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t bytes) {
   clip->state = CLIP_ARMING; /* pushes may come while this waits: they must not see a half-made clip */
+  spate_progress_begin(clip);
   struct spate_exfat_chunks chunks = {.chunk_bytes = stream->config.chunk_bytes,
                                       .first_number = stream->counters.pushed_pieces};
   memcpy(chunks.stream, stream->config.chunk_stream, sizeof chunks.stream);
@@ -41,16 +42,10 @@ static enum spate_error arm(struct spate_stream *stream, struct spate_stream_cli
     return error;
   }
   clip->stream = stream;
-  clip->pushed_bytes = 0;
-  clip->completed_bytes = 0;
-  clip->snapshot_bytes = 0;
-  clip->durable_bytes = 0;
-  clip->outstanding = 0;
   clip->error = SPATE_OK;
   clip->capped = false;
   clip->rolled = false;
   clip->last_pushed = false;
-  clip->offered = false;
   clip->order = stream->arms++;
   clip->state = CLIP_ARMED;
   if (stream->current == NULL)
@@ -208,8 +203,6 @@ static bool room_is_coming(const struct spate_recorder *recorder) {
 /* `error` is what push answers once the present clip is full: its sentence says what to do. So it is not FULL, which
  * says that waiting helps. */
 static void no_next_part(struct spate_stream *stream, enum spate_error error) {
-  const struct spate_stream_clip *now = stream->current;
-
   if (error == SPATE_E_FULL) {
     const struct spate_exfat_config *config = &stream->recorder->volume->config;
     spate_port_log("recorder: the volume's cache has no block for the next file; bytes that it needs",
@@ -219,7 +212,7 @@ static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   stream->volume_ended = true;
   stream->end_reason = error;
   if (error == SPATE_E_NO_SPACE) {
-    spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, now->file.reserved_bytes - now->pushed_bytes);
+    spate_recorder_event(stream, SPATE_EVENT_VOLUME_ENDS, spate_stream_left_bytes(stream));
     return;
   }
   if (stream->error == SPATE_OK) stream->error = error;
@@ -231,7 +224,7 @@ void spate_stream_arm_next(struct spate_stream *stream) {
   struct spate_stream_clip *now = stream->current;
 
   if (stream->config.next_bytes == 0 || stream->volume_ended || now == NULL || stream->following != NULL) return;
-  if (!now->capped && now->pushed_bytes < now->file.reserved_bytes >> 1) return;
+  if (!now->capped && now->progress.pushed_bytes < now->file.reserved_bytes >> 1) return;
   struct spate_stream_clip *clip = free_slot(stream);
   if (clip == NULL) {
     /* The one before is still closing, or never will be. */
@@ -256,13 +249,15 @@ static bool may_close(struct spate_stream_clip *clip) {
   /* Power lost while the other one was closing: its pieces may be gone, and that is not yet acted upon. */
   bool lost = clip->stream->losses_seen != clip->stream->recorder->block->power_losses;
 
-  return clip->state == CLIP_ENDING && clip->outstanding == 0 && !clip->file.publishing && !older && !lost;
+  /* Its length is on its way to the volume: closing would wait for that. */
+  bool publishing = clip->stream->recorder->checkpoint == CHECKPOINT_PUBLISHING && clip->snapshot_bytes > 0;
+
+  return clip->state == CLIP_ENDING && clip->outstanding == 0 && !publishing && !older && !lost;
 }
 
 static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
   struct spate_stream *stream = clip->stream;
 
-  stream->counters.durable_bytes += bytes - clip->durable_bytes;
   spate_transfer_flushed(stream, clip->end);
   clip->state = CLIP_EMPTY;
   if (clip->rolled) spate_recorder_event(stream, SPATE_EVENT_ROLLED_OVER, bytes);
@@ -271,11 +266,12 @@ static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
 
 void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
   if (!may_close(clip)) return;
-  uint64_t bytes = clip->completed_bytes;
+  uint64_t bytes = clip->progress.completed_bytes;
   clip->state = CLIP_CLOSING;
   clip->snapshot_bytes = 0; /* a checkpoint that is under way no longer concerns it */
   /* Armed and never used: leaves no file. */
   enum spate_error error = bytes == 0 ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
+  spate_progress_published(clip); /* also where what comes after the final length failed */
   if (error == SPATE_OK) {
     closed(clip, bytes);
   } else if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) {

@@ -26,6 +26,25 @@ static inline bool spate_stream_clip_is_open(const struct spate_stream_clip *cli
   return clip->state == CLIP_ARMED || clip->state == CLIP_ENDING;
 }
 
+/* progress.c: how far a clip is, and the stream's counters with it. */
+/* The clip's next piece, in the order pushed, has completed. What completes after the clip was capped is lost. */
+static inline void spate_progress_completed(struct spate_stream_clip *clip, uint32_t bytes) {
+  struct spate_stream_counters *counters = &clip->stream->counters;
+
+  clip->outstanding--;
+  if (clip->capped) {
+    counters->lost_bytes += bytes;
+  } else {
+    clip->progress.completed_bytes += bytes;
+    counters->completed_bytes += bytes;
+  }
+}
+void spate_progress_begin(struct spate_stream_clip *clip);
+void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes);
+void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);
+void spate_progress_published(struct spate_stream_clip *clip);
+void spate_progress_cut(struct spate_stream_clip *clip);
+
 /* The device knows the recorder that is open on it. One that was closed, or whose volume was abandoned, is not. */
 static inline bool spate_recorder_is_open(const struct spate_recorder *recorder) {
   return recorder->block != NULL && recorder->block->while_waiting_context == recorder;
@@ -40,7 +59,7 @@ void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error erro
 /* checkpoint.c: one step of the state machine; never waits. */
 void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);
 
-/* clip.c: files begin and end; these wait. */
+/* clips.c: files begin and end; these wait. */
 void spate_stream_arm_next(struct spate_stream *stream);
 void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip);
 

@@ -45,13 +45,7 @@ static void advance(struct spate_stream *stream) {
 
     if (piece->state != PIECE_DONE) return;
     if (piece->io.error != SPATE_OK) spate_stream_clip_cap(clip, piece->io.error);
-    if (clip->capped) {
-      stream->counters.lost_bytes += piece->bytes;
-    } else {
-      clip->completed_bytes += piece->bytes;
-      stream->counters.completed_bytes += piece->bytes;
-    }
-    clip->outstanding--;
+    spate_progress_completed(clip, piece->bytes);
     stream->completed++;
   }
 }
@@ -123,7 +117,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   if (stream->config.chunk_bytes > 0 && bytes > stream->config.chunk_bytes) return SPATE_E_INVALID;
   if (clip->last_pushed) return SPATE_E_STATE;
   const uint64_t whole_bytes = (uint64_t)blocks << shift;
-  if (clip->capped || clip->pushed_bytes + whole_bytes > clip->file.reserved_bytes) {
+  if (clip->capped || clip->progress.pushed_bytes + whole_bytes > clip->file.reserved_bytes) {
     enum spate_error error = roll_over(stream, whole_bytes);
     if (error != SPATE_OK) return error;
     clip = stream->current;
@@ -141,7 +135,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
       .state = PIECE_QUEUED,
       .io = {.op = SPATE_WRITE,
              .flags = stream->config.cpu_filled ? SPATE_IO_CPU : 0,
-             .lba = clip->file.first_lba + (clip->pushed_bytes >> shift),
+             .lba = clip->file.first_lba + (clip->progress.pushed_bytes >> shift),
              .blocks = blocks,
              .region = stream->config.region,
              .offset_bytes = offset_bytes,
@@ -151,7 +145,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   if (stream->completed == stream->pushed)
     stream->last_completion_ticks = stream->recorder->now_ticks; /* nothing was due until now */
   stream->pushed++;
-  clip->pushed_bytes += bytes;
+  clip->progress.pushed_bytes += bytes;
   clip->last_pushed = (bytes & within) != 0 || bytes < stream->config.chunk_bytes;
   clip->outstanding++;
   stream->counters.pushed_bytes += bytes;
@@ -201,39 +195,22 @@ void spate_transfer_submit(struct spate_recorder *recorder) {
   spate_block_kick(recorder->block);
 }
 
-/* What completed since the last flush may be gone. Chunks still held are written again; a clip whose pieces were
+/* What completed since the last flush may be gone. Pieces still held are written again; a clip whose pieces were
  * already released ends at what was flushed. */
 static void power_lost(struct spate_stream *stream) {
   uint32_t first = spate_stream_released(stream);
 
   for (uint32_t i = first; i != stream->completed; i++) {
-    struct spate_piece *piece = spate_piece_at(stream, i);
-    if (!piece->clip->capped) {
-      piece->clip->completed_bytes -= piece->bytes;
-      stream->counters.completed_bytes -= piece->bytes;
-    } else {
-      stream->counters.lost_bytes -= piece->bytes;
-    }
-    piece->clip->outstanding++;
+    const struct spate_piece *piece = spate_piece_at(stream, i);
+    spate_progress_take_back(piece->clip, piece->bytes);
   }
   for (uint32_t i = first; i != stream->pushed; i++) {
     if (spate_piece_at(stream, i)->state == PIECE_DONE) spate_piece_at(stream, i)->state = PIECE_QUEUED;
   }
   stream->completed = first;
   stream->next = first;
-  for (unsigned i = 0; i < 2; i++) {
-    struct spate_stream_clip *clip = &stream->clips[i];
-    uint64_t durable_bytes = clip->durable_bytes;
-    if (spate_stream_clip_is_open(clip) && clip->file.published_bytes > durable_bytes)
-      durable_bytes = clip->file.published_bytes;
-    if (spate_stream_clip_is_open(clip) && clip->completed_bytes > durable_bytes) {
-      uint64_t gone_bytes = clip->completed_bytes - durable_bytes;
-      stream->counters.lost_bytes += gone_bytes;
-      stream->counters.completed_bytes -= gone_bytes;
-      clip->completed_bytes = durable_bytes;
-      spate_stream_clip_cap(clip, SPATE_E_POWER_LOST);
-    }
-  }
+  for (unsigned i = 0; i < 2; i++)
+    if (spate_stream_clip_is_open(&stream->clips[i])) spate_progress_cut(&stream->clips[i]);
 }
 
 static bool is_closing(const struct spate_stream *stream) {

@@ -156,7 +156,6 @@ static enum spate_level judge(const struct spate_recorder *recorder, const struc
   if (view->stopped || drains) return SPATE_LEVEL_CALM;
   if (grown_pieces > rhythm_pieces && !burst) {
     *left_ms = spate_watch_quotient(piece_ms, grown_pieces);
-    if (*left_ms == SPATE_NEVER_MS) *left_ms -= 1u;
     return level;
   }
   if (view->room_pieces <= view->ring_pieces >> 2) return level; /* it may be filling up just too slowly to tell */

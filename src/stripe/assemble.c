@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From superblocks to an array: each member takes the place that its own superblock names. */
+/* Assembles an array: each member gets the place that its superblock has. */
 #include "internal.h"
 
 #include <spate/port.h>
@@ -34,7 +34,7 @@ static enum spate_error read_superblock(struct spate_block *member, void *scratc
   return error != SPATE_OK ? error : spate_stripe_superblock_get(scratch, superblock);
 }
 
-/* Is the data area on the drive, behind the superblock, in whole blocks? */
+/* Whether the data area is on the drive, after the superblock, in whole blocks. */
 static bool fits(const struct spate_block *member, const struct stripe_superblock *superblock) {
   const uint64_t member_bytes = member->blocks << member->block_shift;
   const uint64_t offset_bytes = superblock->data_offset_bytes;
@@ -44,7 +44,7 @@ static bool fits(const struct spate_block *member, const struct stripe_superbloc
          superblock->data_bytes <= member_bytes && offset_bytes <= member_bytes - superblock->data_bytes;
 }
 
-/* Of one array, and one zone: in a second one, md goes on with those members only that have more. */
+/* Members of one array with a single zone. If members have different sizes, md has a second zone on the larger ones. */
 static bool belong_together(const struct stripe_superblock *a, const struct stripe_superblock *b) {
   return memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0 && a->chunk_bytes == b->chunk_bytes &&
          a->member_count == b->member_count && a->data_bytes == b->data_bytes;
@@ -80,7 +80,7 @@ enum spate_error spate_stripe_open(struct spate_stripe *stripe, const struct spa
     error = take_member(stripe, config->members[i], &superblock);
     if (error != SPATE_OK) return error;
   }
-  /* As many members as places, and none twice: all are there. */
+  /* There are as many members as places, and no place has two: the array is complete. */
   if (!spate_stripe_size_is_possible(config->member_count, first.chunk_bytes, first.data_bytes))
     return SPATE_E_UNSUPPORTED;
   memcpy(stripe->uuid, first.uuid, sizeof stripe->uuid);

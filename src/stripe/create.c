@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Superblocks for a new array, on members that hold nothing worth keeping. */
+/* Creates an array: checks that the members are blank, or zeroes them, and writes superblocks. */
 #include "internal.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #define MIB UINT64_C(1048576)
 
 /*
- * Where file systems, arrays, volume managers and partition tables say what they are: either end of the member, and the
- * beginning of what becomes the data area, so that nothing old shows up at the beginning of the array.
+ * The places where file systems, arrays, volume managers and partition tables have their signatures: both ends of the
+ * member, and the start of the new data area, so that no old signature is at the start of the array.
  */
 #define HEAD_BYTES (SPATE_STRIPE_DATA_OFFSET_BYTES + MIB)
 #define TAIL_BYTES MIB
@@ -34,7 +34,7 @@ static enum spate_error check_create(const struct spate_stripe_create *create) {
              : SPATE_OK;
 }
 
-/* What the smallest member can give, in whole chunks. */
+/* The data area of the smallest member, in whole chunks. */
 static uint64_t data_bytes_of(const struct spate_stripe_config *config, uint32_t chunk_bytes) {
   const uint64_t offset_bytes = SPATE_STRIPE_DATA_OFFSET_BYTES;
   uint64_t least_bytes = UINT64_MAX;
@@ -69,7 +69,7 @@ static enum spate_error zero(struct spate_block *member, uint64_t lba, uint32_t 
   return spate_block_write(member, lba, blocks, scratch, 0);
 }
 
-/* Do something with both ends of a member, as much at a time as fits the scratch memory. */
+/* Calls `act` for both ends of a member, in steps of the scratch memory. */
 static enum spate_error at_both_ends(struct spate_block *member, void *scratch,
                                      enum spate_error (*act)(struct spate_block *member, uint64_t lba, uint32_t blocks,
                                                              void *scratch)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The data path: requests are cut into parts, parts go to their members or wait in their lines, and the last part that
- * comes back ends its request. Nothing here waits, allocates or divides.
+ * The data path. A request is split into parts. A part is submitted to its member, or waits in the member's queue if
+ * the member has no room. The last part that completes ends the request. Nothing here waits, allocates or divides.
  *
- * `parts_left` of a request counts its parts that are not back, and one more until it is cut to its end.
+ * `parts_left` of a request is the number of its parts that have not completed, and one more while it is being split.
  */
 #include "internal.h"
 
@@ -11,11 +11,11 @@
 
 static struct spate_stripe *stripe_of(struct spate_block *block) { return (struct spate_stripe *)(void *)block; }
 
-/* ---- where blocks lie ---- */
+/* ---- the layout ---- */
 
-/* Where an array's block lies: so many blocks into that member's data area. */
+/* The place of a block of the array. */
 struct place {
-  uint64_t block;
+  uint64_t block; /* of the member's data area */
   uint8_t member;
 };
 
@@ -28,7 +28,7 @@ static struct place place_of(const struct spate_stripe *stripe, uint64_t lba) {
                         .member = (uint8_t)(chunk - row * stripe->member_count)};
 }
 
-/* How many of the array's first `blocks` blocks lie on this member: its own first ones. */
+/* How many of the array's first `blocks` blocks are on this member. They are the first blocks of its data area. */
 static uint64_t blocks_on(const struct spate_stripe *stripe, uint64_t blocks, uint8_t member) {
   const struct place end = place_of(stripe, blocks);
   const uint64_t chunk_blocks = UINT64_C(1) << stripe->chunk_shift;
@@ -58,13 +58,13 @@ static void refresh(struct spate_stripe *stripe) {
 
 static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
 
-/* All parts are back. Callers look at power_losses after poll(), and in the answers to their requests. */
+/* All parts have completed. power_losses is refreshed first: `done` may read it. */
 static void end_request(struct spate_stripe *stripe, struct spate_io *io) {
   refresh(stripe);
   io->done(io);
 }
 
-/* The part is free again; its request may have ended. */
+/* Frees the part. Its request may have ended then. */
 static void end_part(struct spate_stripe *stripe, struct spate_stripe_part *part, enum spate_error error,
                      uint16_t detail) {
   struct spate_io *io = part->parent;
@@ -83,9 +83,9 @@ static void end_part(struct spate_stripe *stripe, struct spate_stripe_part *part
   io->parts_left--;
 }
 
-/* ---- parts on their way ---- */
+/* ---- sending parts ---- */
 
-/* FULL: it is still the stripe's. Any other answer: it is with the member, or at its end. */
+/* FULL: the part was not submitted. Any other answer: it was submitted, or it ended with that error. */
 static enum spate_error send(struct spate_stripe *stripe, struct spate_stripe_part *part) {
   struct spate_stripe_member *member = &stripe->members[part->member];
   const enum spate_error error = spate_block_submit(member->block, &part->io);
@@ -113,70 +113,70 @@ static void send_or_wait(struct spate_stripe *stripe, struct spate_stripe_part *
   member->full++;
 }
 
-/* ---- cutting ---- */
+/* ---- splitting ---- */
 
-/* What one part does. */
-struct piece {
+/* The blocks of one part. */
+struct range {
   uint64_t block;       /* of the member's data area */
-  uint32_t blocks;      /* 0: of a FLUSH */
-  uint32_t first_block; /* of the request's */
+  uint32_t blocks;      /* 0: a FLUSH */
+  uint32_t first_block; /* counted from the request's first */
   uint8_t member;
 };
 
-static bool next_chunk(struct spate_stripe *stripe, struct piece *piece) {
-  const struct spate_io *io = stripe->to_cut;
-  const uint32_t first_block = stripe->cut_position;
+static bool next_chunk(struct spate_stripe *stripe, struct range *range) {
+  const struct spate_io *io = stripe->splitting;
+  const uint32_t first_block = stripe->split_position;
   const uint32_t left_blocks = io->blocks - first_block;
 
   if (left_blocks == 0) return false;
   const struct place place = place_of(stripe, io->lba + first_block);
   const uint32_t chunk_blocks = UINT32_C(1) << stripe->chunk_shift;
   const uint32_t room_blocks = chunk_blocks - ((uint32_t)place.block & (chunk_blocks - 1u));
-  *piece = (struct piece){.block = place.block,
+  *range = (struct range){.block = place.block,
                           .blocks = left_blocks < room_blocks ? left_blocks : room_blocks,
                           .first_block = first_block,
                           .member = place.member};
-  stripe->cut_position += piece->blocks;
+  stripe->split_position += range->blocks;
   return true;
 }
 
-/* A TRIM or ZERO: what the array's range covers of a member is one range there, or nothing. */
-static bool next_range(struct spate_stripe *stripe, struct piece *piece) {
-  const struct spate_io *io = stripe->to_cut;
+/* For TRIM and ZERO: a range of the array is one range on each member, or none. */
+static bool next_erase(struct spate_stripe *stripe, struct range *range) {
+  const struct spate_io *io = stripe->splitting;
 
-  while (stripe->cut_position < stripe->member_count) {
-    const uint8_t member = (uint8_t)stripe->cut_position++;
+  while (stripe->split_position < stripe->member_count) {
+    const uint8_t member = (uint8_t)stripe->split_position++;
     const uint64_t start = blocks_on(stripe, io->lba, member);
     const uint64_t end = blocks_on(stripe, io->lba + io->blocks, member);
     if (start == end) continue;
-    *piece = (struct piece){.block = start, .blocks = (uint32_t)(end - start), .member = member};
+    *range = (struct range){.block = start, .blocks = (uint32_t)(end - start), .member = member};
     return true;
   }
   return false;
 }
 
-static bool next_member(struct spate_stripe *stripe, struct piece *piece) {
-  if (stripe->cut_position == stripe->member_count) return false;
-  *piece = (struct piece){.member = (uint8_t)stripe->cut_position++};
+static bool next_flush(struct spate_stripe *stripe, struct range *range) {
+  if (stripe->split_position == stripe->member_count) return false;
+  *range = (struct range){.member = (uint8_t)stripe->split_position++};
   return true;
 }
 
-/* False: all of the request has its parts. */
-static bool next_piece(struct spate_stripe *stripe, struct piece *piece) {
-  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);
-  return stripe->to_cut->op == SPATE_FLUSH ? next_member(stripe, piece) : next_range(stripe, piece);
+/* False: the whole request has its parts. */
+static bool next_range(struct spate_stripe *stripe, struct range *range) {
+  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);
+  return stripe->splitting->op == SPATE_FLUSH ? next_flush(stripe, range) : next_erase(stripe, range);
 }
 
 static void part_done(struct spate_io *io);
 
-static void fill_part(const struct spate_stripe *stripe, struct spate_stripe_part *part, const struct piece *piece) {
-  const struct spate_io *io = stripe->to_cut;
-  const size_t skipped_bytes = (size_t)piece->first_block << stripe->block.block_shift;
+static void fill_part(const struct spate_stripe *stripe, struct spate_stripe_part *part, const struct range *range) {
+  const struct spate_io *io = stripe->splitting;
+  const size_t skipped_bytes = (size_t)range->first_block << stripe->block.block_shift;
 
-  part->parent = stripe->to_cut;
-  part->member = piece->member;
-  part->io = (struct spate_io){.lba = piece->blocks == 0 ? 0 : stripe->members[piece->member].data_lba + piece->block,
-                               .blocks = piece->blocks,
+  part->parent = stripe->splitting;
+  part->member = range->member;
+  part->io = (struct spate_io){.lba = range->blocks == 0 ? 0 : stripe->members[range->member].data_lba + range->block,
+                               .blocks = range->blocks,
                                .op = io->op,
                                .flags = io->flags,
                                .done = part_done,
@@ -190,32 +190,32 @@ static void fill_part(const struct spate_stripe *stripe, struct spate_stripe_par
 }
 
 /*
- * As far as there are free parts. An error makes the rest of the request pointless. Returns the request when it is cut
- * to its end and has no part left; otherwise NULL.
+ * Splits the request as far as there are free parts. After an error the rest of the request is not sent. Returns the
+ * request if it is split completely and all its parts have ended, otherwise NULL.
  */
-static struct spate_io *cut(struct spate_stripe *stripe) {
-  struct spate_io *io = stripe->to_cut;
+static struct spate_io *split(struct spate_stripe *stripe) {
+  struct spate_io *io = stripe->splitting;
 
   while (io != NULL && stripe->free != NULL) {
     struct spate_stripe_part *part = stripe->free;
-    struct piece piece;
+    struct range range;
 
-    if (io->error != SPATE_OK || !next_piece(stripe, &piece)) {
-      stripe->to_cut = NULL;
+    if (io->error != SPATE_OK || !next_range(stripe, &range)) {
+      stripe->splitting = NULL;
       return --io->parts_left == 0 ? io : NULL;
     }
     stripe->free = part->next;
-    fill_part(stripe, part, &piece);
+    fill_part(stripe, part, &range);
     io->parts_left++;
     send_or_wait(stripe, part);
   }
   return NULL;
 }
 
-/* After a part of it ended, in poll(). What it left is for the request that is being cut. */
+/* A part of `io` has ended, in poll(). The request that is being split may use the free part. */
 static void part_ended(struct spate_stripe *stripe, struct spate_io *io) {
   if (io->parts_left == 0) end_request(stripe, io);
-  io = cut(stripe);
+  io = split(stripe);
   if (io != NULL) end_request(stripe, io);
 }
 
@@ -234,11 +234,11 @@ static void send_waiting(struct spate_stripe *stripe, struct spate_stripe_member
     struct spate_stripe_part *part = member->first_waiting;
     struct spate_stripe_part *next = part->next;
     struct spate_io *io = part->parent;
-    const bool pointless = io->error != SPATE_OK; /* another part of it has failed */
-    const enum spate_error error = pointless ? io->error : send(stripe, part);
+    const bool has_failed = io->error != SPATE_OK; /* by another part */
+    const enum spate_error error = has_failed ? io->error : send(stripe, part);
 
     if (error == SPATE_E_FULL) return;
-    if (pointless) end_part(stripe, part, SPATE_OK, 0);
+    if (has_failed) end_part(stripe, part, SPATE_OK, 0);
     member->first_waiting = next;
     member->waiting--;
     if (error != SPATE_OK) part_ended(stripe, io);
@@ -247,7 +247,7 @@ static void send_waiting(struct spate_stripe *stripe, struct spate_stripe_member
 
 /* ---- the block device ---- */
 
-/* What a member would refuse is refused here, before half of the request is on its way. */
+/* Refuses here what a member would refuse, before a part of the request is sent. */
 static enum spate_error check_data(const struct spate_block *block, const struct spate_io *io) {
   const uint64_t bytes = (uint64_t)io->blocks << block->block_shift;
   const uint8_t *data = io->buffer;
@@ -277,14 +277,14 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   const enum spate_error error = check(block, io);
 
   if (error != SPATE_OK) return error;
-  if (stripe->to_cut != NULL || stripe->free == NULL) return SPATE_E_FULL;
+  if (stripe->splitting != NULL || stripe->free == NULL) return SPATE_E_FULL;
   io->error = SPATE_OK;
   io->detail = 0;
   io->parts_left = 1;
-  stripe->to_cut = io;
-  stripe->cut_position = 0;
-  if (cut(stripe) == NULL) return SPATE_OK;
-  refresh(stripe); /* refused by the members, all of it: it may be something that they cannot do any more */
+  stripe->splitting = io;
+  stripe->split_position = 0;
+  if (split(stripe) == NULL) return SPATE_OK;
+  refresh(stripe); /* the members refused all of it: perhaps they do not support the operation any more */
   return io->error;
 }
 
@@ -299,7 +299,7 @@ static uint8_t after(const struct spate_stripe *stripe, uint8_t member) {
   return member + 1u < stripe->member_count ? (uint8_t)(member + 1u) : 0;
 }
 
-/* Each member is polled first in its turn, so that a small `max` is not used up by the same one for ever. */
+/* Another member is polled first in each call, so that one member does not always use up a small `max`. */
 static unsigned poll(struct spate_block *block, unsigned max) {
   struct spate_stripe *stripe = stripe_of(block);
   uint8_t turn = stripe->turn;
@@ -323,9 +323,9 @@ static const struct spate_block_ops stripe_ops = {.submit = submit, .kick = kick
 
 /*
  * chunk / N without a division. With k = 31 + ⌈log2 N⌉ and M = ⌈2^k / N⌉, M·N = 2^k + e where e < N ≤ 2^(k−31), and
- * chunk·M / 2^k = chunk/N + chunk·e / (N·2^k). The second term is less than 1/N while chunk·e < 2^k, which holds for
- * every chunk < 2^31; a fraction of N-ths is at least 1/N short of the next whole number, so the whole part is the
- * same. M has 32 bits, the product 63.
+ * chunk·M / 2^k = chunk/N + chunk·e / (N·2^k). The second term is less than 1/N if chunk·e < 2^k, which is true for
+ * every chunk < 2^31. The fraction of chunk/N is at most (N−1)/N, so the sum has the same whole part. M has 32 bits,
+ * and the product has 63.
  */
 #define RECIPROCAL(n, log2)                                                                                            \
   [n] = {.shift = 31u + (log2), .value = (uint32_t)(((UINT64_C(1) << (31u + (log2))) + (n)-1u) / (n))}

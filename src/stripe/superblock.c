@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The version 1 superblock of Linux md (struct mdp_superblock_1 of its raid/md_p.h), and what this library makes of it.
- * Fields are little endian; sizes and offsets are in sectors of 512 bytes.
+ * The version 1 superblock of Linux md (struct mdp_superblock_1 in its raid/md_p.h). Fields are little endian. Sizes
+ * and offsets are in sectors of 512 bytes.
  */
 #include "../core/fields.h"
 #include "internal.h"
@@ -14,10 +14,10 @@
 #define MD_RESYNC_COMPLETE UINT64_MAX
 #define HEADER_BYTES       256u
 #define ROLES_MAX          ((SPATE_STRIPE_SCRATCH_BYTES - HEADER_BYTES) / 2u)
-#define ROLES_WRITTEN      128u /* as mdadm does: the header and these are one sector */
+#define ROLES_WRITTEN      128u /* as mdadm: the header and these roles are one sector */
 
-/* The one feature that RAID 0 may have: kernels from 5.4 on ask for it where there is more than one zone, for `layout`
- * to say how the second is laid out. With one zone it means nothing, and is what mdadm writes without the feature. */
+/* The only feature that RAID 0 may have. With more than one zone, kernels from 5.4 on need it, and `layout` then is the
+ * layout of the second zone. With one zone `layout` has no meaning; mdadm writes it without the feature, too. */
 #define MD_FEATURE_RAID0_LAYOUT UINT32_C(4096)
 #define MD_LAYOUT_ORIGINAL      1u
 
@@ -44,7 +44,8 @@ enum {
   MD_ROLES_AT = 256,
 };
 
-/* All 32-bit words, the checksum's own as zero, added up and folded. An odd half word at the end counts as one. */
+/* The sum of all 32-bit words, folded to 32 bits. The checksum itself counts as zero. A half word at the end counts as
+ * a word. */
 static uint32_t checksum(const uint8_t *at, uint32_t role_count) {
   const uint32_t bytes = HEADER_BYTES + role_count * 2u;
   uint64_t sum = 0;
@@ -72,7 +73,7 @@ void spate_stripe_superblock_put(uint8_t *at, const struct stripe_superblock *su
   spate_field_put64(at + MD_DATA_SIZE_AT, superblock->data_bytes >> SECTOR_SHIFT);
   spate_field_put64(at + MD_SUPER_OFFSET_AT, SUPERBLOCK_OFFSET_BYTES >> SECTOR_SHIFT);
   spate_field_put32(at + MD_DEV_NUMBER_AT, superblock->role);
-  /* Each member has an identity of its own: the array's, with the place in it. */
+  /* Each member has its own UUID, made of the array's UUID and the member's place. */
   memcpy(at + MD_DEVICE_UUID_AT, superblock->uuid, sizeof superblock->uuid);
   at[MD_DEVICE_UUID_AT] = (uint8_t)(superblock->uuid[0] ^ (0x80u + superblock->role));
   spate_field_put64(at + MD_UPDATED_AT, create->created_s);
@@ -85,14 +86,14 @@ void spate_stripe_superblock_put(uint8_t *at, const struct stripe_superblock *su
 
 static bool is_power_of_two(uint32_t value) { return value != 0 && (value & (value - 1u)) == 0; }
 
-/* A whole superblock, of whatever array. */
+/* Checks that this is an intact superblock. It may be of any array. */
 static enum spate_error check(const uint8_t *at) {
   const uint32_t role_count = spate_field_get32(at + MD_ROLE_COUNT_AT);
 
   if (spate_field_get32(at + MD_MAGIC_AT) != MD_MAGIC) return SPATE_E_NO_STRIPE;
   if (role_count > ROLES_MAX || spate_field_get32(at + MD_CHECKSUM_AT) != checksum(at, role_count))
     return SPATE_E_CORRUPT;
-  /* Versions 1.0 and 1.1 lie elsewhere: this one was copied here. */
+  /* Superblocks of versions 1.0 and 1.1 are elsewhere: this one was copied here. */
   if (spate_field_get64(at + MD_SUPER_OFFSET_AT) != SUPERBLOCK_OFFSET_BYTES >> SECTOR_SHIFT) return SPATE_E_CORRUPT;
   return SPATE_OK;
 }

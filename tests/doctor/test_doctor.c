@@ -101,7 +101,7 @@ static const struct provocation {
     {SPATE_DOCTOR_LINK_SPEED_LIMITED, link_speed_limited, "2.5 GT/s because"},
     {SPATE_DOCTOR_LINK_NARROW, link_narrow, "1 lanes, and both ends can do 4"},
     {SPATE_DOCTOR_PORT_SLOWER, port_slower, "64 GT/s"},
-    {SPATE_DOCTOR_PORT_NARROWER, port_narrower, "4 lanes at most, and what is below it 8"},
+    {SPATE_DOCTOR_PORT_NARROWER, port_narrower, "4 lanes at most, and the device below it 8"},
     {SPATE_DOCTOR_PAYLOAD_UNSUPPORTED, payload_unsupported, "512 bytes, and this function supports 256 bytes"},
     {SPATE_DOCTOR_PAYLOAD_MISMATCH, payload_mismatch, "128 bytes here and to 256 bytes above"},
     {SPATE_DOCTOR_PAYLOAD_SMALL, payload_small, "128 bytes, and every function on the path supports 256 bytes"},

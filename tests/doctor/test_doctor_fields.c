@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../../src/doctor/internal.h"
 #include <cmocka.h>
-#include <spate/doctor.h>
 
 #define EXPRESS 0x70u
 
@@ -153,6 +153,51 @@ static void a_temperature_warning_has_one_number(void **state) {
     assert_int_equal(heard[0].numbers[i], 0);
 }
 
+/* Speeds have four bits, widths six. */
+static void links_are_whole_fields(void **state) {
+  (void)state;
+  for (unsigned bit = 0; bit < 6; bit++) {
+    fill(0);
+    config[(EXPRESS + 0x0c) / 4] = (bit < 4 ? 1u << bit : 0) | 1u << (4 + bit);
+    config[(EXPRESS + 0x10) / 4] = (bit < 4 ? 1u << (16 + bit) : 0) | 1u << (20 + bit);
+    const struct spate_pcie_link link = read_function().link;
+    assert_int_equal(link.speed, bit < 4 ? 1u << bit : 0);
+    assert_int_equal(link.speed_max, bit < 4 ? 1u << bit : 0);
+    assert_int_equal(link.width, 1u << bit);
+    assert_int_equal(link.width_max, 1u << bit);
+  }
+}
+
+/* The bridge is set for more than it can do. That the drive is set for less than both can do is no fault beside that.
+ */
+static void an_unsupported_payload_is_one_fault(void **state) {
+  const struct spate_doctor_function path[2] = {
+      {.header_known = true, .bridge = true, .payload_bytes = 512, .payload_bytes_max = 256},
+      {.header_known = true, .payload_bytes = 128, .payload_bytes_max = 512, .read_request_code = 0}};
+  struct spate_doctor doctor = {.found = hear};
+  (void)state;
+  heard_count = 0;
+  spate_doctor_judge_payload(&doctor, path, 2);
+  assert_int_equal(heard_count, 1);
+  assert_int_equal(heard[0].code, SPATE_DOCTOR_PAYLOAD_UNSUPPORTED);
+}
+
+/* A finding about a namespace has its number alone. */
+static void a_namespace_has_one_number(void **state) {
+  static const struct spate_nvme_namespace namespaces[2] = {{.nsid = 3, .metadata = true, .block_bytes = 512},
+                                                            {.nsid = 4, .block_bytes = 1024}};
+  struct spate_doctor doctor = {.found = hear};
+  (void)state;
+  heard_count = 0;
+  spate_doctor_judge_namespaces(&doctor, namespaces, 2);
+  assert_int_equal(heard_count, 2);
+  for (unsigned i = 0; i < 2; i++) {
+    assert_int_equal(heard[i].numbers[0], namespaces[i].nsid);
+    for (unsigned j = 1; j < SPATE_DOCTOR_NUMBERS; j++)
+      assert_int_equal(heard[i].numbers[j], 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(payloads_are_whole_fields),
@@ -160,6 +205,9 @@ int main(void) {
       cmocka_unit_test(windows_reach_from_base_to_limit),
       cmocka_unit_test(a_bar_outside_the_windows_is_reported_once),
       cmocka_unit_test(a_temperature_warning_has_one_number),
+      cmocka_unit_test(links_are_whole_fields),
+      cmocka_unit_test(an_unsupported_payload_is_one_fault),
+      cmocka_unit_test(a_namespace_has_one_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

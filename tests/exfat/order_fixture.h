@@ -13,9 +13,4 @@ static inline void open_image(uint32_t block_bytes) {
   image.ram.keep_log = true;
 }
 
-static inline void wait_for(struct spate_exfat_clip *clip) {
-  while (clip->publishing)
-    spate_block_poll(&image.ram.block, 1);
-}
-
 #endif

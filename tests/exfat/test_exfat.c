@@ -3,9 +3,7 @@
 #include "exfat_fixture.h"
 
 static void publish(struct spate_exfat_clip *clip, uint64_t bytes) {
-  assert_int_equal(spate_exfat_publish(clip, bytes), SPATE_OK);
-  while (clip->publishing)
-    spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(image_publish(&image.ram.block, clip, bytes), SPATE_OK);
   assert_int_equal(clip->published_bytes, bytes);
 }
 
@@ -151,10 +149,9 @@ static void test_many_clips(void **state) {
     }
     assert_int_equal(spate_exfat_arm(&image.volume, &clips[count], "more", 1), SPATE_E_FULL);
     for (unsigned i = 0; i < count; i++)
-      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i), SPATE_OK);
+      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i), SPATE_E_BUSY);
     for (unsigned i = 0; i < count; i++)
-      while (clips[i].publishing)
-        spate_block_poll(&image.ram.block, 1);
+      assert_int_equal(image_publish(&image.ram.block, &clips[i], 1000 + i), SPATE_OK);
     assert_whole(true);
     for (unsigned i = 0; i < count; i++) {
       unsigned n = (i * 7) % count;

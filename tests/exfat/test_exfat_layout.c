@@ -66,6 +66,28 @@ static void no_old_bit_is_left_in_the_bitmap(void **state) {
   }
 }
 
+/* Specification, 7.1 and 7.2: reserved bytes of the bitmap's and the table's entries are zeros, and so is the rest of
+ * the directory's first block behind the record's entry set. */
+static void reserved_bytes_of_the_first_entries_are_zeros(void **state) {
+  (void)state;
+  static const uint8_t zeros[512];
+  image_open(&image, 64 * MIB, 512, 0);
+  memset(image.ram.memory, 0xb6, 4 * MIB);
+  image_format(&image);
+  const uint8_t *boot = image.ram.memory;
+  const uint64_t cluster_bytes = UINT64_C(512) << boot[109];
+  const uint64_t root = spate_get32(boot + 88) * UINT64_C(512) + (spate_get32(boot + 96) - 2) * cluster_bytes;
+  const uint8_t *entries = image.ram.memory + root;
+  assert_int_equal(entries[32], 0x81);
+  assert_memory_equal(entries + 32 + 2, zeros, 18);
+  assert_int_equal(entries[64], 0x82);
+  assert_memory_equal(entries + 64 + 1, zeros, 3);
+  assert_memory_equal(entries + 64 + 8, zeros, 12);
+  const unsigned set = 1u + entries[96 + 1];
+  assert_memory_equal(entries + 96 + 32 * set, zeros, 512 - 96 - 32 * set);
+  image_close(&image);
+}
+
 /* Bitmaps of more than one cluster are linked to their end. Sparse memory makes the size cheap. */
 static void a_long_bitmap_is_one_chain(void **state) {
   (void)state;
@@ -144,6 +166,7 @@ int main(void) {
       cmocka_unit_test(clusters_are_aligned_on_the_medium),
       cmocka_unit_test(the_fat_holds_the_chains_and_nothing_else),
       cmocka_unit_test(no_old_bit_is_left_in_the_bitmap),
+      cmocka_unit_test(reserved_bytes_of_the_first_entries_are_zeros),
       cmocka_unit_test(a_long_bitmap_is_one_chain),
       cmocka_unit_test(five_clusters_are_enough),
       cmocka_unit_test(both_boot_regions_are_whole),

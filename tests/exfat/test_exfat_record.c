@@ -19,9 +19,7 @@ static void open_cut(void) {
 
 static uint8_t *slot_at(uint32_t slot) { return image.ram.memory + ((image.volume.record_lba + slot) << 9); }
 
-static void seal(uint8_t *slot) {
-  spate_put32(slot + offsetof(struct exfat_record, crc), spate_crc32(0, slot, offsetof(struct exfat_record, crc)));
-}
+static void seal(uint8_t *slot) { spate_put32(slot + RECORD_CRC, spate_crc32(0, slot, RECORD_CRC)); }
 
 static void expect_no_record(const char *what, size_t which) {
   uint64_t writes = image.ram.count[SPATE_WRITE];
@@ -34,7 +32,7 @@ static void expect_no_record(const char *what, size_t which) {
 static void no_bit_of_a_record_can_change(void **state) {
   (void)state;
   open_cut();
-  for (size_t bit = 0; bit < 8 * sizeof(struct exfat_record); bit++) {
+  for (size_t bit = 0; bit < 8 * RECORD_BYTES; bit++) {
     slot_at(0)[bit / 8] ^= (uint8_t)(1u << bit % 8);
     expect_no_record("bit", bit);
     slot_at(0)[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -56,24 +54,24 @@ static void a_record_of_something_that_the_volume_lacks_is_refused(void **state)
     uint64_t value;
     size_t bytes;
   } wrong[] = {
-      {offsetof(struct exfat_record, magic) + 4, 'X', 1},
-      {offsetof(struct exfat_record, version), 2, 4},
-      {offsetof(struct exfat_record, serial), 0x0badcafd, 4},
-      {offsetof(struct exfat_record, previous_cluster), 1, 4},
-      {offsetof(struct exfat_record, previous_cluster), end, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), 0, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), 1, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), end, 4},
-      {offsetof(struct exfat_record, clusters.first_cluster), end - RESERVED_BYTES / 1024 + 1, 4},
-      {offsetof(struct exfat_record, clusters.bytes), UINT64_MAX, 8},
-      {offsetof(struct exfat_record, from.directory.first_cluster), 1, 4},
-      {offsetof(struct exfat_record, from.directory.first_cluster), end, 4},
-      {offsetof(struct exfat_record, from.directory.bytes), 1, 8},
-      {offsetof(struct exfat_record, to.directory.first_cluster), 1, 4},
-      {offsetof(struct exfat_record, to.directory.first_cluster), end, 4},
-      {offsetof(struct exfat_record, to.directory.bytes), 1, 8},
+      {RECORD_MAGIC + 4, 'X', 1},
+      {RECORD_VERSION, 2, 4},
+      {RECORD_SERIAL, 0x0badcafd, 4},
+      {RECORD_PREVIOUS_CLUSTER, 1, 4},
+      {RECORD_PREVIOUS_CLUSTER, end, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, 0, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, 1, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, end, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_FIRST_CLUSTER, end - RESERVED_BYTES / 1024 + 1, 4},
+      {RECORD_CLUSTERS + RECORD_CHAIN_BYTES, UINT64_MAX, 8},
+      {RECORD_FROM + RECORD_CHAIN_FIRST_CLUSTER, 1, 4},
+      {RECORD_FROM + RECORD_CHAIN_FIRST_CLUSTER, end, 4},
+      {RECORD_FROM + RECORD_CHAIN_BYTES, 1, 8},
+      {RECORD_TO + RECORD_CHAIN_FIRST_CLUSTER, 1, 4},
+      {RECORD_TO + RECORD_CHAIN_FIRST_CLUSTER, end, 4},
+      {RECORD_TO + RECORD_CHAIN_BYTES, 1, 8},
   };
-  uint8_t whole[sizeof(struct exfat_record)];
+  uint8_t whole[RECORD_BYTES];
   memcpy(whole, slot_at(0), sizeof whole);
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     uint8_t value[8];
@@ -91,13 +89,13 @@ static void a_directory_change_is_not_made_of_chunks(void **state) {
   (void)state;
   open_cut();
   uint8_t *journal = slot_at(EXFAT_RECORD_JOURNAL);
-  memcpy(journal, slot_at(0), sizeof(struct exfat_record));
-  memset(slot_at(0), 0, sizeof(struct exfat_record));
-  spate_put32(journal + offsetof(struct exfat_record, chunk_bytes), 1);
+  memcpy(journal, slot_at(0), RECORD_BYTES);
+  memset(slot_at(0), 0, RECORD_BYTES);
+  spate_put32(journal + RECORD_CHUNK_BYTES, 1);
   seal(journal);
   expect_no_record("a record with chunks", EXFAT_RECORD_JOURNAL);
 
-  spate_put32(journal + offsetof(struct exfat_record, chunk_bytes), 0);
+  spate_put32(journal + RECORD_CHUNK_BYTES, 0);
   seal(journal);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(image.found.reclaimed_bytes, RESERVED_BYTES);
@@ -111,8 +109,7 @@ static void a_record_may_name_any_cluster_of_the_volume(void **state) {
   (void)state;
   for (unsigned last = 0; last < 2; last++) {
     open_cut();
-    spate_put32(slot_at(0) + offsetof(struct exfat_record, previous_cluster),
-                last ? image.volume.cluster_count + 1 : EXFAT_FIRST_CLUSTER);
+    spate_put32(slot_at(0) + RECORD_PREVIOUS_CLUSTER, last ? image.volume.cluster_count + 1 : EXFAT_FIRST_CLUSTER);
     seal(slot_at(0));
     assert_int_equal(image_mount(&image), SPATE_OK);
     assert_int_equal(image.found.reservations, 1);
@@ -122,7 +119,7 @@ static void a_record_may_name_any_cluster_of_the_volume(void **state) {
   }
 }
 
-/* The position of an earlier walk of the chain is not part of the record. */
+/* Releases up to 0.1.0 wrote where a walk of the chain had stopped: between the first cluster and the length. */
 static void a_recorded_chain_is_walked_from_its_start(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
@@ -139,12 +136,38 @@ static void a_recorded_chain_is_walked_from_its_start(void **state) {
   ram_block_fault(&image.ram, bitmap_fails);
   assert_int_equal(spate_exfat_delete(&image.volume, "chained"), SPATE_E_MEDIA);
   uint8_t *journal = slot_at(EXFAT_RECORD_JOURNAL);
-  spate_put32(journal + offsetof(struct exfat_record, clusters.cluster), first + 8);
-  spate_put32(journal + offsetof(struct exfat_record, clusters.index), 0);
+  spate_put32(journal + RECORD_CLUSTERS + 4, first + 8);
+  spate_put32(journal + RECORD_CLUSTERS + 8, 0);
   seal(journal);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(image.found.reclaimed_bytes, 5 * 1024);
   assert_whole(false);
+  image_close(&image);
+}
+
+/* What memory happens to hold between two fields does not reach the volume. */
+static void between_the_fields_are_zeros(void **state) {
+  (void)state;
+  static const struct {
+    size_t from, to;
+  } gaps[] = {{RECORD_CLUSTERS + 4, RECORD_CLUSTERS + 16},
+              {RECORD_CLUSTERS + 25, RECORD_FROM},
+              {RECORD_FROM + 4, RECORD_FROM + 16},
+              {RECORD_FROM + 25, RECORD_FROM + RECORD_PLACE_OFFSET},
+              {RECORD_FROM + 37, RECORD_TO},
+              {RECORD_TO + 4, RECORD_TO + 16},
+              {RECORD_TO + 25, RECORD_TO + RECORD_PLACE_OFFSET},
+              {RECORD_TO + 37, RECORD_STREAM}};
+  open_cut();
+  memset(slot_at(1), 0xa5, RECORD_BYTES); /* what was there before */
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+  struct spate_exfat_chunks chunks = {.stream = "between", .chunk_bytes = 4096};
+  struct spate_exfat_clip other;
+  assert_int_equal(spate_exfat_arm_chunks(&image.volume, &other, "d/chunks", RESERVED_BYTES, &chunks), SPATE_OK);
+  for (uint32_t slot = 0; slot < 2; slot++)
+    for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++)
+      for (size_t at = gaps[i].from; at < gaps[i].to; at++)
+        if (slot_at(slot)[at] != 0) fail_msg("slot %u, byte %zu is %02x", slot, at, slot_at(slot)[at]);
   image_close(&image);
 }
 
@@ -155,6 +178,7 @@ int main(void) {
       cmocka_unit_test(a_directory_change_is_not_made_of_chunks),
       cmocka_unit_test(a_record_may_name_any_cluster_of_the_volume),
       cmocka_unit_test(a_recorded_chain_is_walked_from_its_start),
+      cmocka_unit_test(between_the_fields_are_zeros),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

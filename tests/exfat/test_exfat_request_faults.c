@@ -2,8 +2,8 @@
 /* Requests of an operation that fail, or that the drive loses with its power. */
 #include "order_fixture.h"
 
-/* A drive without room answers FULL, and the write is sent again. A failed write sets the clip's error, and the next
- * publish succeeds. */
+/* A drive without room answers FULL, and the write is sent again. A failed write is reported once, and the call after
+ * that sends it again. */
 static void test_publish_refused(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -11,23 +11,37 @@ static void test_publish_refused(void **state) {
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
   image.ram.block.depth = 0;
   assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_FULL);
-  assert_false(clip.publishing);
+  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_FULL);
   image.ram.block.depth = 1;
-  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_OK);
-  wait_for(&clip);
+  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_BUSY);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 100), SPATE_OK);
   assert_int_equal(clip.published_bytes, 100);
   ram_block_fault(
       &image.ram,
       (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
-  assert_int_equal(spate_exfat_publish(&clip, 200), SPATE_OK);
-  wait_for(&clip);
-  assert_int_equal(clip.error, SPATE_E_MEDIA);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 200), SPATE_E_MEDIA);
   assert_int_equal(clip.published_bytes, 100);
-  assert_int_equal(spate_exfat_publish(&clip, 200), SPATE_OK);
-  wait_for(&clip);
-  assert_int_equal(clip.error, SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&clip, 200), SPATE_E_BUSY);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 200), SPATE_OK);
   assert_int_equal(clip.published_bytes, 200);
-  assert_int_equal(spate_exfat_close(&clip, 200), SPATE_OK);
+
+  /* The result of one length is not reported for the next one. */
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_publish(&clip, 300), SPATE_E_BUSY);
+  spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(spate_exfat_publish(&clip, 400), SPATE_E_BUSY);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 400), SPATE_OK);
+
+  /* A write that the device refuses is reported immediately, and only once. */
+  const uint64_t blocks = image.ram.block.blocks;
+  image.ram.block.blocks = 1;
+  assert_int_equal(spate_exfat_publish(&clip, 500), SPATE_E_INVALID);
+  image.ram.block.blocks = blocks;
+  assert_int_equal(spate_exfat_publish(&clip, 500), SPATE_E_BUSY);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 500), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clip, 500), SPATE_OK);
   image_close(&image);
 }
 

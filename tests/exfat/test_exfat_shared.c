@@ -209,9 +209,7 @@ static void test_open_clip_is_no_damage(void **state) {
   add("old", small_allocate(image.ram.memory, 3, 2), 3, false);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 200 * 1024), SPATE_OK);
-  assert_int_equal(spate_exfat_publish(&clip, 150 * 1024), SPATE_OK);
-  while (clip.publishing)
-    spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 150 * 1024), SPATE_OK);
   delete_file("old");
   assert_int_equal(spate_exfat_close(&clip, 150 * 1024), SPATE_OK);
   assert_whole(false);

@@ -88,8 +88,7 @@ static void a_clip_is_created_once_and_modified_until_it_is_closed(void **state)
   uint32_t created = spate_get32(set + 8);
   for (now.hour = 6; now.hour < 9; now.hour++) {
     if (now.hour < 8) {
-      assert_int_equal(spate_exfat_publish(&clip, now.hour * 1000u), SPATE_OK);
-      spate_block_poll(&image.ram.block, 16);
+      assert_int_equal(image_publish(&image.ram.block, &clip, now.hour * 1000u), SPATE_OK);
     } else {
       assert_int_equal(spate_exfat_close(&clip, 10000), SPATE_OK);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings of chunks that are cut in the middle: chunks past the last checkpoint that prove themselves are salvaged,
- * and nothing else is. */
-#include "ram_block.h"
+/* Recordings made of chunks, cut in the middle: what proves itself past the last checkpoint comes back, nothing else.
+ */
+#include "exfat_image.h"
 
 #include <spate/bytes.h>
 #include <spate/chunk.h>
@@ -83,9 +83,7 @@ static void arm(struct fixture *fixture, const char *path, uint64_t first_number
 }
 
 static void publish(struct fixture *fixture, uint64_t bytes) {
-  OK(spate_exfat_publish(&fixture->clip, bytes));
-  while (fixture->clip.publishing)
-    spate_block_poll(&fixture->ram.block, 8);
+  OK(image_publish(&fixture->ram.block, &fixture->clip, bytes));
 }
 
 /* The machine loses power; the contents of the medium are mounted again. */

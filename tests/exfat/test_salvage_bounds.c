@@ -98,9 +98,7 @@ static void what_is_not_the_clip_is_not_extended(void **state) {
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
     open_clip(RESERVED, 10);
     write_chunks(RESERVED);
-    assert_int_equal(spate_exfat_publish(&clip, UINT64_C(2) * CHUNK), SPATE_OK);
-    while (clip.publishing)
-      spate_block_poll(&image.ram.block, 1);
+    assert_int_equal(image_publish(&image.ram.block, &clip, UINT64_C(2) * CHUNK), SPATE_OK);
     uint8_t *set = image.ram.memory + (clip.block->lba << 9) + clip.entry_offset;
     changes[i](set);
     small_seal(set);

@@ -124,10 +124,7 @@ static void seal_set(uint8_t *set) {
   spate_put16(set + 2, sum);
 }
 
-static void seal_record(uint8_t *record) {
-  const size_t crc_at = offsetof(struct exfat_record, crc);
-  spate_put32(record + crc_at, spate_crc32(0, record, crc_at));
-}
+static void seal_record(uint8_t *record) { spate_put32(record + RECORD_CRC, spate_crc32(0, record, RECORD_CRC)); }
 
 static void seal(uint8_t options) {
   for (uint32_t at = 0; at < VOLUME_BYTES; at += 32) {
@@ -176,9 +173,7 @@ static void change(void) {
   struct spate_exfat_info info;
   (void)spate_exfat_info(&volume, &info);
   if (spate_exfat_arm(&volume, &clip, "directory/new clip", 3000) == SPATE_OK) {
-    (void)spate_exfat_publish(&clip, 600);
-    while (clip.publishing)
-      spate_block_poll(&ram.block, 4);
+    (void)image_publish(&ram.block, &clip, 600);
     (void)spate_exfat_close(&clip, 700);
   }
   (void)spate_exfat_mkdir(&volume, "directory/d/and one more of a longer name");

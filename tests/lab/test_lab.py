@@ -15,6 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
+import pressure  # noqa: E402 - the path comes first
 from lab import chapters_files, chapters_overview, compare, page, plots, runner, runs, seeds, sources  # noqa: E402 - the path comes first
 
 PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
@@ -51,12 +52,18 @@ def test_every_page_of_the_files_is_what_was_recorded(lab, profile):
 
 
 def test_a_source_that_listens_loses_nothing(lab):
-    deaf, listens = (lab.results[f"warned-edge-{kind}"] for kind in ("deaf", "listens"))
-    assert deaf["result"]["overrun_bytes"] > 0
+    ignores, listens = (lab.results[f"warned-edge-{kind}"] for kind in ("ignores", "listens"))
+    assert ignores["result"]["overrun_bytes"] > 0
     assert listens["result"]["overrun_bytes"] == 0
     assert listens["result"]["slowed_down"] > 0
-    warned, lost = chapters_files.first_warning(deaf)
+    warned, lost = chapters_files.first_warning(ignores)
     assert (lost - warned) * 1000 >= 250, "the level SLOW came too late for a source that needs 250 ms"
+
+
+def test_the_picture_in_the_docs_is_what_the_lab_draws(lab, tmp_path):
+    drawn = tmp_path / "pressure.svg"
+    pressure.draw(*(lab.results[run.name] for run in runs.edge()), drawn)
+    assert drawn.read_text() == pressure.PICTURE.read_text(), "make pressure draws it again"
 
 
 def test_the_library_is_never_longer_silent_than_fatfs(lab):
@@ -184,7 +191,7 @@ def test_the_same_seed_gives_the_same_text(run):
     (["raw", "--profile", "none-such"], "there is no profile"),
     (["raw", "--bytes", "12 apples"], "not a number"),
     (["raw", "--op", "sideways"], "read, write or alternate"),
-    (["raw", "--block", "1000"], "whole pages"),
+    (["raw", "--block", "1000"], "must be a multiple"),
     (["dance"], "there is no experiment"),
     (["files", "--host", "abacus"], "there is no host"),
     ([], "usage"),

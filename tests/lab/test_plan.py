@@ -122,7 +122,7 @@ def test_it_says_it_in_words_too():
         (["--profile", "980pro", "--rate", "1GB/s", "--checkpoint-ms", "0.5"], "not a whole number"),
         (["--profile", "980pro", "--rate", "1GB/s", "--piece", "1B"], "is not between"),
         (["--profile", "980pro", "--rate", "1GB/s", "more"], "is not an option"),
-        (["--colour"], "--help explains"),
+        (["--colour"], " --help."),
     ],
 )
 def test_a_wrong_question_is_refused(words, says):
@@ -148,7 +148,7 @@ def plan_changed(tmp_path, old, new, name="drive.profile"):
         ("lanes             4  ", "lains             4  ", ":5: unknown key 'lains'"),
         ("lanes             4  ", "lanes\n# ", ":5: not KEY VALUE"),
         ("lanes             4          # assumed: an M.2 drive\n", "", "missing: lanes"),
-        ("lanes             4  ", "generation        4  ", ":5: 'generation' a second time"),
+        ("lanes             4  ", "generation        4  ", ":5: 'generation' appears twice"),
         ("lanes             4          # assumed: an M.2 drive", "lanes 4", ":5: 'lanes' has no source"),
         ("lanes             4          # assumed: an M.2 drive", "lanes 4 # guessed: yes", ":5: 'lanes' has no source"),
         ("lanes             4          # assumed: an M.2 drive", "lanes 4 # assumed:", ":5: 'lanes' has no source"),
@@ -159,13 +159,13 @@ def plan_changed(tmp_path, old, new, name="drive.profile"):
         ("buffer_bytes      1 GiB", "buffer_bytes 1 Gb", "bad unit 'Gb'"),
         ("buffer_bytes      1 GiB", "buffer_bytes 4096.5 B", "not a whole number"),
         ("write_latency_ns  10 us", "write_latency_ns 10 GB", "bad unit 'GB'"),
-        ("volatile_cache    yes", "volatile_cache maybe", "wants yes or no"),
+        ("volatile_cache    yes", "volatile_cache maybe", "must be yes or no"),
         ('model             "Spate ideal drive"', 'model "' + 41 * "x" + '"', "1 to 40 printable"),
         ("mdts_pages        512", "mdts_pages 500", "not a power of two"),
         ("fold_bytes        0 B", "fold_bytes 1 GB", "there is nothing to fold"),
         ("slc_full_bytes    0 B", "slc_full_bytes 1 GB", "slc_full_bytes <= slc_bytes"),
         ("throttle_c        85 C", "throttle_c 79 C", "recover_c < throttle_c"),
-        ("pause_ms          0 ms", "pause_ms 5 ms", "go together"),
+        ("pause_ms          0 ms", "pause_ms 5 ms", "must both be 0, or neither"),
     ],
 )
 def test_a_profile_out_of_order_is_refused(tmp_path, old, new, says):
@@ -187,8 +187,8 @@ def test_a_profile_is_taken_from_a_file(tmp_path):
 
 
 def test_what_is_no_text_is_no_profile(tmp_path):
-    for content, says in ((bytes(100), ":1: this is no text"), (b"x" * 70000, "this is no profile"),
-                          (b"#" * 600, ":1: a line of more than"), (b"", "missing: model")):
+    for content, says in ((bytes(100), ":1: this is not text"), (b"x" * 70000, "this is no profile"),
+                          (b"#" * 600, ":1: the line has more than"), (b"", "missing: model")):
         path = tmp_path / "drive.profile"
         path.write_bytes(content)
         done = plan("--profile", str(path), "--rate", "1GB/s")
@@ -199,7 +199,7 @@ def test_a_profile_that_is_compiled_in_has_a_name_for_the_command_line(tmp_path)
     wrong = tmp_path / "My-drive.profile"
     wrong.write_text("", encoding="utf-8")
     done = subprocess.run([sys.executable, PROFILES / "embed.py", tmp_path / "out.c", wrong], capture_output=True, text=True)
-    assert done.returncode == 1 and "up to 31 digits and small letters" in done.stderr
+    assert done.returncode == 1 and "1 to 31 digits and small letters" in done.stderr
     assert not (tmp_path / "out.c").exists()
 
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A producer of pieces that prove themselves: ring_producer NAME SLOT_BYTES SLOTS COUNT [OPTION...]
+ * A producer of pieces with checkable contents: ring_producer NAME SLOT_BYTES SLOTS COUNT [OPTION...]
  *
- *   --piece BYTES   of each; a slot when left out
- *   --last BYTES    of the last one
- *   --write         with spate_ring_write()
- *   --live          does not wait for room, but for the last piece's: counts what it loses
- *   --nap US        after each
- *   --await         begins once a recorder is there
- *   --hold          before it ends, waits until its standard input does
- *   --leave         goes without ending the ring
- *   --detach        goes as logic would not: the ring stays open
+ *   --piece BYTES   the length of each piece (default: a slot)
+ *   --last BYTES    the length of the last piece
+ *   --write         use spate_ring_write()
+ *   --live          wait for room only for the last piece, and count the pieces that are lost
+ *   --nap US        sleep after each piece
+ *   --await         begin when a recorder has the ring
+ *   --hold          wait for the end of standard input before the end
+ *   --leave         close the ring without ending it
+ *   --detach        detach from the ring, which stays open
  *
- * Piece i begins with i, and goes on in words of 64 bits that follow from i. Prints what became of them as JSON.
+ * Piece i begins with i. The 64-bit words that follow are computed from i. Prints the counts as JSON.
  */
 #include <spate/ring.h>
 
@@ -69,7 +69,7 @@ static struct options parse(char **words) {
   return options;
 }
 
-/* errno; EAGAIN: it is lost, and counted. */
+/* Returns 0 or an errno value. EAGAIN: the piece is lost, and counted. */
 static int send_piece(struct spate_ring *ring, const struct options *options, void *buffer, uint64_t index,
                       uint32_t bytes) {
   const int timeout_ms = options->live && index + 1u < options->count ? 0 : -1;

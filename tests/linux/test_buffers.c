@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registered buffers: what is written is what the ring holds, also where its addresses were another ring's before. */
+/* Registered buffers: the ring's present contents are written, even if another ring had the same addresses before. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include <sys/utsname.h>
 
-/* Whatever runs here. */
+/* A kernel that gains from registered buffers, whatever kernel runs the test. */
 static int fake_uname(struct utsname *system) {
   memcpy(system->release, "6.12.1", sizeof "6.12.1");
   return 0;
@@ -22,7 +22,7 @@ static int fake_uname(struct utsname *system) {
 #undef uname
 #include "../../hosted/target/requests.c"
 
-/* The sources' own. Not called in these tests; cmocka has a macro of that name. */
+/* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {
   (void)status, (void)format;
   abort();
@@ -40,7 +40,7 @@ void expect(enum spate_error error, const char *tried) {
 
 #include <cmocka.h>
 
-#define RING_BYTES ((size_t)64 << 10) /* within the memory that any user may lock; two buffers */
+#define RING_BYTES ((size_t)64 << 10) /* two buffers; any user may lock this much memory */
 #define PIECE      ((size_t)8192)
 #define FILE_BYTES ((uint64_t)1 << 20)
 
@@ -62,7 +62,7 @@ static void open_fixture(struct fixture *fixture) {
   config.fd = fixture->fd;
   fixture->requests = requests_open(&config, &fixture->wait_fd);
   linux_port_wait(requests_wait, fixture->requests);
-  if (!fixture->requests->uring) skip(); /* forbidden here: nothing is registered */
+  if (!fixture->requests->uring) skip(); /* io_uring is forbidden here, so nothing is registered */
 }
 
 static void close_fixture(struct fixture *fixture) {
@@ -111,7 +111,7 @@ static void a_ring_is_registered_and_written_from(void **state) {
   assert_int_equal(buffers_find(buffers, ring, PIECE), 0);
   assert_int_equal(buffers_find(buffers, ring + RING_BYTES - PIECE, PIECE), 1);
   assert_int_equal(buffers_find(buffers, ring + BUFFER_BYTES_MAX - PIECE, PIECE), 0);
-  assert_int_equal(buffers_find(buffers, ring + BUFFER_BYTES_MAX - PIECE, PIECE + 1u), -1); /* in two of them */
+  assert_int_equal(buffers_find(buffers, ring + BUFFER_BYTES_MAX - PIECE, PIECE + 1u), -1); /* in two buffers */
   assert_int_equal(buffers_find(buffers, ring + RING_BYTES - PIECE, PIECE + 1u), -1);
   assert_int_equal(buffers_find(buffers, ring - 1, PIECE), -1);
   assert_int_equal(buffers_find(buffers, other, PIECE), -1);
@@ -130,8 +130,8 @@ static void a_ring_is_registered_and_written_from(void **state) {
   close_fixture(&fixture);
 }
 
-/* The addresses of a ring that was given back, now with other pages behind them. */
-static void addresses_that_come_again_are_not_the_old_ring(void **state) {
+/* A ring is freed, and other pages get its addresses. */
+static void reused_addresses_are_not_the_old_ring(void **state) {
   (void)state;
   struct fixture fixture;
 
@@ -170,7 +170,7 @@ static void a_second_ring_survives_the_first(void **state) {
   close_fixture(&fixture);
 }
 
-static void only_kernels_that_gain_by_it(void **state) {
+static void only_kernels_that_gain_from_it(void **state) {
   (void)state;
   static const char *const pay[] = {"6.12.9+bpo-arm64", "6.12", "6.13.0", "7.0.1"};
   static const char *const cost[] = {"6.1.0-41-arm64", "6.11.99", "5.15.0", "4.19.0", "", "next"};
@@ -184,9 +184,9 @@ static void only_kernels_that_gain_by_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_ring_is_registered_and_written_from),
-      cmocka_unit_test(addresses_that_come_again_are_not_the_old_ring),
+      cmocka_unit_test(reused_addresses_are_not_the_old_ring),
       cmocka_unit_test(a_second_ring_survives_the_first),
-      cmocka_unit_test(only_kernels_that_gain_by_it),
+      cmocka_unit_test(only_kernels_that_gain_from_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

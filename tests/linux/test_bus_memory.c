@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where memory of a driver lies: what u-dma-buf says in sysfs, here in a folder of the test's, and which files are
- * BARs. */
+/* The bus address of a driver's memory: u-dma-buf's files of sysfs, here in a folder of the test, and BARs. */
 static char character_devices[64];
 #define CHARACTER_DEVICES character_devices
 #include "../../hosted/device/bus_memory.c"
@@ -27,7 +26,7 @@ static void put_bytes(const char *name, const void *bytes, size_t count) {
 
 static void put(const char *name, const char *text) { put_bytes(name, text, strlen(text)); }
 
-/* /dev/null is character device 1:3, and takes u-dma-buf's part. */
+/* /dev/null, which is character device 1:3, stands for u-dma-buf. */
 static int setup(void **state) {
   static int fd;
   char path[128];
@@ -61,7 +60,7 @@ static bool find(void **state, uint64_t offset_bytes, size_t bytes, uint64_t *ad
   return found;
 }
 
-static void test_the_address_of_a_stretch(void **state) {
+static void test_the_address_of_a_range(void **state) {
   uint64_t address = 0;
 
   put("phys_addr", "0x000000003f000000\n");
@@ -72,7 +71,7 @@ static void test_the_address_of_a_stretch(void **state) {
   assert_int_equal(address, ADDRESS + 8192);
 }
 
-static void test_nothing_outside_is_given(void **state) {
+static void test_a_range_outside_is_refused(void **state) {
   uint64_t address = 0;
 
   put("phys_addr", "0x3f000000\n");
@@ -83,7 +82,7 @@ static void test_nothing_outside_is_given(void **state) {
   assert_false(find(state, 512, 4096, &address));
 }
 
-static void test_a_driver_that_does_not_tell(void **state) {
+static void test_a_driver_that_reports_no_address(void **state) {
   uint64_t address = 0;
 
   assert_false(find(state, 0, 4096, &address));
@@ -92,7 +91,7 @@ static void test_a_driver_that_does_not_tell(void **state) {
   assert_false(find(state, 0, 4096, &address));
 }
 
-static void test_memory_whose_pages_lie_anywhere(void **state) {
+static void test_memory_that_is_not_contiguous(void **state) {
   FILE *file = tmpfile();
   uint64_t address = 0;
   const char *why;
@@ -124,8 +123,8 @@ static void test_which_files_are_bars(void **state) {
   }
 }
 
-/* BAR 2 has 64 bits and lies at different addresses for processors and on the bus, as behind a host bridge that
- * translates; BAR 4 has 32. */
+/* BAR 2 has 64 bits. Its addresses for the processors and on the bus differ, as behind a host bridge that translates.
+ * BAR 4 has 32 bits. */
 #define BUS_ADDRESS    UINT64_C(0x1c0000000)
 #define BUS_ADDRESS_32 UINT32_C(0xd0000000)
 
@@ -142,31 +141,31 @@ static void put_function(void) {
   put_bytes("config", config, sizeof config);
 }
 
-/* The drive is told what is on the bus: the processors' address may be somebody else's there. */
+/* The drive needs the address on the bus: at the processors' address there may be another device. */
 static void test_the_address_of_a_bar_is_the_one_on_the_bus(void **state) {
   char folder[128];
-  struct piece piece = {0, 0};
+  struct range range = {0, 0};
 
   (void)state;
   (void)snprintf(folder, sizeof folder, "%s/1:3", character_devices);
-  assert_false(read_bar(folder, 2, &piece));
+  assert_false(read_bar(folder, 2, &range));
   put_function();
-  assert_true(read_bar(folder, 2, &piece));
-  assert_int_equal(piece.address, BUS_ADDRESS);
-  assert_int_equal(piece.bytes, BYTES);
-  assert_true(read_bar(folder, 4, &piece));
-  assert_int_equal(piece.address, BUS_ADDRESS_32);
-  assert_int_equal(piece.bytes, 4096);
-  assert_false(read_bar(folder, 0, &piece)); /* there is none */
-  assert_false(read_bar(folder, 5, &piece)); /* ports, not memory */
+  assert_true(read_bar(folder, 2, &range));
+  assert_int_equal(range.address, BUS_ADDRESS);
+  assert_int_equal(range.bytes, BYTES);
+  assert_true(read_bar(folder, 4, &range));
+  assert_int_equal(range.address, BUS_ADDRESS_32);
+  assert_int_equal(range.bytes, 4096);
+  assert_false(read_bar(folder, 0, &range)); /* not implemented */
+  assert_false(read_bar(folder, 5, &range)); /* I/O ports, not memory */
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_the_address_of_a_stretch, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_nothing_outside_is_given, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_a_driver_that_does_not_tell, setup, teardown),
-      cmocka_unit_test(test_memory_whose_pages_lie_anywhere),
+      cmocka_unit_test_setup_teardown(test_the_address_of_a_range, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_a_range_outside_is_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_a_driver_that_reports_no_address, setup, teardown),
+      cmocka_unit_test(test_memory_that_is_not_contiguous),
       cmocka_unit_test(test_which_files_are_bars),
       cmocka_unit_test_setup_teardown(test_the_address_of_a_bar_is_the_one_on_the_bus, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);

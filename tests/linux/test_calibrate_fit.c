@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From curves to numbers: curves of which everything is known. */
+/* Fits curves whose parameters are known. */
 #include "../../hosted/calibrate/fit.c"
 
 #include <setjmp.h>
@@ -18,8 +18,8 @@ static void assert_near(double found, double expected, double relative) {
 }
 
 /*
- * What a host sees of a medium with these rates, each from `from` bytes on, behind a buffer that a faster link fills,
- * and with a pause each `every` bytes of the medium's. `jitter_s`: to and fro by turns.
+ * A medium with these rates, each from `from` bytes on. A faster link fills a buffer in front of it. The medium pauses
+ * after each `every` bytes. `jitter_s` is added to one point and subtracted from the next.
  */
 struct medium {
   double rate[3], from[3];
@@ -63,13 +63,13 @@ static const struct medium with_cache = {.rate = {5e9, 1.4e9, 2.8e9},
                                          .pause_s = 0.01,
                                          .jitter_s = 0.0003};
 
-static void test_three_stretches_and_their_pauses(void **state) {
+static void test_three_segments_and_their_pauses(void **state) {
   (void)state;
   struct fit_segments found;
   double every = 0;
 
   draw(&with_cache, 40e9);
-  gaps[gap_count++] = (struct fit_gap){.at_bytes = 39.5e9, .seconds = 0.0025}; /* jitter is no pause */
+  gaps[gap_count++] = (struct fit_gap){.at_bytes = 39.5e9, .seconds = 0.0025}; /* jitter, not a pause */
   assert_true(fit_pauses(gaps, &gap_count, &every));
   assert_near(every, 4e9, 0.001);
   assert_int_equal(gap_count, 9);
@@ -83,7 +83,7 @@ static void test_three_stretches_and_their_pauses(void **state) {
   assert_int_equal(fit_medium(&found, with_cache.buffer), 0);
 }
 
-static void test_a_pause_that_is_not_taken_out_moves_the_edge(void **state) {
+static void test_pauses_are_removed_before_the_edge_is_found(void **state) {
   (void)state;
   struct medium medium = with_cache;
   struct fit_segments found;
@@ -98,12 +98,13 @@ static void test_a_pause_that_is_not_taken_out_moves_the_edge(void **state) {
   assert_true(fit_segments(points, POINTS, gaps, gap_count, 0.01, 5e7, 3, &found));
   assert_int_equal(found.count, 2);
   assert_near(fit_edge(&found.segment[1], 5e9, medium.buffer), 2e9, 0.005);
-  fit_known_pauses(gaps, &gap_count, 0.1); /* not one of these */
+  fit_known_pauses(gaps, &gap_count, 0.1); /* a length that no gap has */
   assert_int_equal(gap_count, 0);
 }
 
-/* A link that is hardly faster than the cache fills the buffer for long: that is a stretch, and not the medium's. */
-static void test_a_buffer_that_fills_is_no_cache(void **state) {
+/* A link that is hardly faster than the cache takes long to fill the buffer. That gives a segment at the link's rate.
+ */
+static void test_a_buffer_that_fills_is_not_a_cache(void **state) {
   (void)state;
   const struct medium medium = {
       .rate = {3.3e9, 1.7e9}, .from = {0, 2e9}, .count = 2, .link = 3.58e9, .buffer = 16e6, .jitter_s = 1e-5};
@@ -117,7 +118,7 @@ static void test_a_buffer_that_fills_is_no_cache(void **state) {
   assert_near(fit_edge(&found.segment[2], found.segment[1].rate, medium.buffer), 2e9, 0.01);
 }
 
-static void test_one_rate_is_one_stretch(void **state) {
+static void test_one_rate_is_one_segment(void **state) {
   (void)state;
   const struct medium medium = {.rate = {2e9}, .count = 1, .link = 2e9, .jitter_s = 0.002};
   struct fit_segments found;
@@ -130,7 +131,7 @@ static void test_one_rate_is_one_stretch(void **state) {
   assert_false(fit_segments(points, POINTS, NULL, 0, 0, 21e9, FIT_SEGMENTS_MAX, &found));
 }
 
-static void test_gaps_at_random_are_no_pauses(void **state) {
+static void test_random_gaps_are_not_pauses(void **state) {
   (void)state;
   static const double at[] = {1, 1.1, 5, 5.2, 9, 17, 17.5, 30};
   double every = 0;
@@ -139,7 +140,7 @@ static void test_gaps_at_random_are_no_pauses(void **state) {
     gaps[gap_count] = (struct fit_gap){.at_bytes = at[gap_count] * 1e9, .seconds = 0.01};
   assert_false(fit_pauses(gaps, &gap_count, &every));
   assert_int_equal(gap_count, 0);
-  gap_count = 2; /* too few to tell */
+  gap_count = 2; /* too few */
   assert_false(fit_pauses(gaps, &gap_count, &every));
   gap_count = 0;
   assert_false(fit_pauses(gaps, &gap_count, &every));
@@ -163,7 +164,7 @@ static void test_medians_and_lines(void **state) {
 
 #define SENSED 600u
 
-/* Half a second apart, as a sensor of whole degrees tells it. */
+/* The readings of a sensor of whole degrees, half a second apart. */
 static size_t sense(struct fit_heat_point *out, double from_c, double to_c, double constant_s) {
   for (unsigned i = 0; i < SENSED; i++) {
     const double seconds = 100 + 0.5 * i;
@@ -173,7 +174,7 @@ static size_t sense(struct fit_heat_point *out, double from_c, double to_c, doub
   return fit_crossings(out, SENSED);
 }
 
-static void test_whole_degrees_tell_fractions(void **state) {
+static void test_whole_degrees_give_fractions(void **state) {
   (void)state;
   static struct fit_heat_point warming[SENSED], cooling[SENSED];
   double constant_s = 0, load_c = 0, idle_c = 0;
@@ -187,7 +188,7 @@ static void test_whole_degrees_tell_fractions(void **state) {
   assert_near(idle_c, 32.2, 0.01);
 }
 
-static void test_a_drive_that_stays_cold_tells_nothing(void **state) {
+static void test_a_drive_that_stays_cold_gives_no_result(void **state) {
   (void)state;
   static struct fit_heat_point warming[SENSED], cooling[SENSED];
   double constant_s = 0, load_c = 0, idle_c = 0;
@@ -200,14 +201,14 @@ static void test_a_drive_that_stays_cold_tells_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_three_stretches_and_their_pauses),
-      cmocka_unit_test(test_a_pause_that_is_not_taken_out_moves_the_edge),
-      cmocka_unit_test(test_a_buffer_that_fills_is_no_cache),
-      cmocka_unit_test(test_one_rate_is_one_stretch),
-      cmocka_unit_test(test_gaps_at_random_are_no_pauses),
+      cmocka_unit_test(test_three_segments_and_their_pauses),
+      cmocka_unit_test(test_pauses_are_removed_before_the_edge_is_found),
+      cmocka_unit_test(test_a_buffer_that_fills_is_not_a_cache),
+      cmocka_unit_test(test_one_rate_is_one_segment),
+      cmocka_unit_test(test_random_gaps_are_not_pauses),
       cmocka_unit_test(test_medians_and_lines),
-      cmocka_unit_test(test_whole_degrees_tell_fractions),
-      cmocka_unit_test(test_a_drive_that_stays_cold_tells_nothing),
+      cmocka_unit_test(test_whole_degrees_give_fractions),
+      cmocka_unit_test(test_a_drive_that_stays_cold_gives_no_result),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stretches that a cache explains, and stretches that none does. */
+/* Segments that an SLC cache explains, and segments that it cannot explain. */
 #include "../../hosted/calibrate/fit.c"
 #include "../../hosted/calibrate/stretches.c"
 
@@ -10,7 +10,7 @@
 
 #define GB 1e9
 
-/* Segments at these rates, each from `from` bytes on, as fit_segments() gives them. */
+/* Segments at these rates, each from `from` bytes on, in the form of fit_segments(). */
 static struct fit_segments segments(unsigned count, const double *from, const double *rate) {
   struct fit_segments found = {.count = count};
   double seconds = 0;
@@ -35,7 +35,7 @@ static void assert_near(double found, double expected) {
   if (!(fabs(found - expected) <= 1e-6 * expected)) fail_msg("%g is not %g", found, expected);
 }
 
-static void test_one_rate_is_no_cache(void **state) {
+static void test_one_segment_means_no_cache(void **state) {
   (void)state;
   const struct calibrate_results results = results_of(1, (double[]){0}, (double[]){2 * GB});
 
@@ -44,7 +44,7 @@ static void test_one_rate_is_no_cache(void **state) {
   assert_near(results.direct_rate, 2 * GB);
 }
 
-static void test_three_are_a_cache_and_what_is_folded(void **state) {
+static void test_three_segments_are_a_cache_and_folding(void **state) {
   (void)state;
   const struct calibrate_results results =
       results_of(3, (double[]){0, 10 * GB, 12 * GB}, (double[]){5 * GB, 1 * GB, 2 * GB});
@@ -55,7 +55,7 @@ static void test_three_are_a_cache_and_what_is_folded(void **state) {
   assert_near(results.direct_rate, 2 * GB);
 }
 
-static void test_more_than_three_are_folded_at_their_mean_rate(void **state) {
+static void test_further_segments_are_folding_at_their_mean_rate(void **state) {
   (void)state;
   const struct calibrate_results results =
       results_of(4, (double[]){0, 10 * GB, 12 * GB, 16 * GB}, (double[]){5 * GB, 1 * GB, 4 * GB, 2 * GB});
@@ -66,8 +66,8 @@ static void test_more_than_three_are_folded_at_their_mean_rate(void **state) {
   assert_near(results.direct_rate, 2 * GB);
 }
 
-/* A drive that was still busy with itself, say, or hot. That it has no cache is not known. */
-static void test_a_stream_that_becomes_faster_tells_nothing_of_a_cache(void **state) {
+/* The drive may have been busy with garbage collection, or hot. This does not prove that it has no cache. */
+static void test_a_stream_that_becomes_faster_says_nothing_about_a_cache(void **state) {
   (void)state;
   const struct calibrate_results results =
       results_of(3, (double[]){0, 5 * GB, 20 * GB}, (double[]){1 * GB, 5 * GB, 2 * GB});
@@ -78,10 +78,10 @@ static void test_a_stream_that_becomes_faster_tells_nothing_of_a_cache(void **st
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_rate_is_no_cache),
-      cmocka_unit_test(test_three_are_a_cache_and_what_is_folded),
-      cmocka_unit_test(test_more_than_three_are_folded_at_their_mean_rate),
-      cmocka_unit_test(test_a_stream_that_becomes_faster_tells_nothing_of_a_cache),
+      cmocka_unit_test(test_one_segment_means_no_cache),
+      cmocka_unit_test(test_three_segments_are_a_cache_and_folding),
+      cmocka_unit_test(test_further_segments_are_folding_at_their_mean_rate),
+      cmocka_unit_test(test_a_stream_that_becomes_faster_says_nothing_about_a_cache),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What verify finds in recordings of chunks: each kind of loss counted apart, and a file that is fed in any parts. */
+/* Verify counts each kind of loss in a recording of chunks separately, whatever the sizes of the parts that it is fed.
+ */
 #include "../../hosted/command/chunk_check.c"
 
 #include <setjmp.h>
@@ -44,7 +45,7 @@ static void expect_counts(const struct chunk_check *check, uint64_t good, uint64
   assert_int_equal(chunk_check_is_whole(check), wrong + damaged_headers + missing + lost + strange == 0 && !check->cut);
 }
 
-/* Headers lie across the borders of the parts in many of these. */
+/* With many of these sizes, headers lie across the borders of two parts. */
 static const size_t parts[] = {1, 63, 64, 100, 512, 1000, 4096, sizeof file};
 #define EACH_PART(part)                                                                                                \
   for (size_t p_ = 0, part = parts[0]; p_ < sizeof parts / sizeof parts[0];                                            \
@@ -71,14 +72,14 @@ static void test_each_kind_of_loss(void **state) {
 
       make(bytes, 0);
       file[2u * bytes + 100u] ^= 1; /* data */
-      file[4u * bytes + 30u] ^= 1;  /* two headers beside each other */
+      file[4u * bytes + 30u] ^= 1;  /* two consecutive headers */
       file[5u * bytes + 3u] ^= 1;
       file[9u * bytes + 60u] ^= 1;
       check = fed(file, (size_t)CHUNKS * bytes, part);
       expect_counts(&check, CHUNKS - 4, 1, 3, 0, 0, 0);
 
       make(bytes, 0);
-      memmove(file + 6u * bytes, file + 8u * bytes, (size_t)(CHUNKS - 8u) * bytes); /* numbers 6 and 7 */
+      memmove(file + 6u * bytes, file + 8u * bytes, (size_t)(CHUNKS - 8u) * bytes); /* removes numbers 6 and 7 */
       check = fed(file, (size_t)(CHUNKS - 2u) * bytes, part);
       expect_counts(&check, CHUNKS - 2, 0, 0, 2, 0, 0);
 
@@ -119,10 +120,10 @@ static void test_what_is_not_made_of_chunks(void **state) {
   struct chunk_check check = fed(file + 100, 8192, 512);
   assert_false(check.found);
   assert_true(chunk_check_is_whole(&check));
-  /* A recording inside another file, as in an archive, is not this file's. */
+  /* A recording inside another file, as in an archive, does not make the file a recording. */
   memmove(file + 512, file, 8192);
   check = fed(file, 8192, 512);
-  assert_true(check.found); /* block 0 is still a chunk's */
+  assert_true(check.found); /* block 0 is still a chunk's header */
   memset(file, 7, 512);
   check = fed(file, 8192, 512);
   assert_false(check.found);

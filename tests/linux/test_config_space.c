@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command register of a function, in a file that stands for its configuration space, at an offset as VFIO has it.
- */
+/* The command register of a function. A file stands for its configuration space, at an offset as in VFIO's file. */
 #include "../../hosted/device/config_space.h"
 #include "../../hosted/device/device.h"
 
@@ -44,13 +43,13 @@ static void test_a_drive_that_does_not_stop_is_kept_off_the_bus(void **state) {
   assert_int_equal(device_isolate(&device), SPATE_OK);
   assert_int_equal(command_of(device.config_fd, OFFSET) & BUS_MASTER, 0);
   assert_int_equal(command_of(device.config_fd, OFFSET) & MEMORY_SPACE, MEMORY_SPACE);
-  assert_true(config_space_on(device.config_fd, OFFSET)); /* as restoring it does */
+  assert_true(config_space_on(device.config_fd, OFFSET)); /* as device_reattach() does */
   assert_int_equal(command_of(device.config_fd, OFFSET) & BUS_MASTER, BUS_MASTER);
   assert_int_equal(close(device.config_fd), 0);
 }
 
-/* Otherwise the drive might still write to memory that is given back. */
-static void test_what_could_not_be_written_is_not_isolated(void **state) {
+/* Otherwise the drive could write to memory that is freed. */
+static void test_a_drive_is_not_isolated_if_the_write_fails(void **state) {
   struct device device = {.config_fd = open_space(0)};
 
   (void)state;
@@ -60,9 +59,9 @@ static void test_what_could_not_be_written_is_not_isolated(void **state) {
   assert_int_equal(close(device.config_fd), 0);
 }
 
-/* A write that leads nowhere is no proof either: the bit is read back. A file that is appended to stands for such a
- * register. */
-static void test_a_register_that_keeps_its_bit_is_not_isolated(void **state) {
+/* A write that succeeds but changes nothing must not count: the bit is read back. A file that is opened for appending
+ * stands for such a register. */
+static void test_a_drive_is_not_isolated_if_the_bit_stays(void **state) {
   struct device device = {.config_fd = open_space(0)};
 
   (void)state;
@@ -74,8 +73,8 @@ static void test_a_register_that_keeps_its_bit_is_not_isolated(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_drive_that_does_not_stop_is_kept_off_the_bus),
-      cmocka_unit_test(test_what_could_not_be_written_is_not_isolated),
-      cmocka_unit_test(test_a_register_that_keeps_its_bit_is_not_isolated),
+      cmocka_unit_test(test_a_drive_is_not_isolated_if_the_write_fails),
+      cmocka_unit_test(test_a_drive_is_not_isolated_if_the_bit_stays),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What erases all of a drive's namespaces at once is refused where there is another than the one that was meant: nobody
- * has been asked about it. The library's driver is played here. */
+/* A command that erases all of a drive's namespaces at once is refused if the drive has others, because the user has
+ * confirmed only one. The test replaces the library's driver. */
 #include <spate/nvme.h>
 
 static struct {
@@ -108,7 +108,7 @@ static void test_a_format_takes_the_namespace_that_was_named(void **state) {
   assert_int_equal(drive.formatted_nsid, 2);
   target = drive_with(3, false, 0);
   assert_true(admin_format(&target, SPATE_NVME_ERASE_USER, why));
-  assert_int_equal(drive.formatted_nsid, 1); /* the first, as for every command */
+  assert_int_equal(drive.formatted_nsid, 1); /* the first, as with every command */
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/linux/join.py: what several recorders recorded becomes one file of chunks, and what is missing is said."""
+"""examples/linux/join.py joins the clips of several recorders into one file of chunks, and reports what is missing."""
 
 import importlib.util
 import random
@@ -24,14 +24,14 @@ specification.loader.exec_module(join)
 
 
 def chunk(number, stream=STREAM, time_ns=0, size_bytes=CHUNK_BYTES, lost_pieces=0):
-    """As spate_chunk_seal() and spate_chunk_stamp() make it."""
+    """A chunk as spate_chunk_seal() and spate_chunk_stamp() make it."""
     data = random.Random(number).randbytes(size_bytes - 64)
     header = struct.pack("<8s16sQIIQQ4x", b"SPATECHK", stream, number, size_bytes, join.crc32c(data), lost_pieces, time_ns)
     return header + struct.pack("<I", join.crc32c(header)) + data
 
 
 def joined(folder, *clips, status=0):
-    """The joined file's content, and what was said."""
+    """Returns the content of the joined file, and the program's output."""
     paths = []
     for number, content in enumerate(clips):
         paths.append(folder / f"clip{number}.raw")
@@ -41,8 +41,8 @@ def joined(folder, *clips, status=0):
     return to.read_bytes() if to.exists() else None, done.stdout + done.stderr
 
 
-def test_one_stream_that_was_dealt_out(tmp_path):
-    """And what comes of it is a recording that spate verifies: the headers and their CRCs are the library's."""
+def test_one_stream_over_several_recorders(tmp_path):
+    """spate verify accepts the result, so this file's headers and CRCs are the same as the library's."""
     chunks = [chunk(number) for number in range(30)] + [chunk(30, size_bytes=1000)]
     content, said = joined(tmp_path, *(b"".join(chunks[first::3]) for first in range(3)))
     assert content == b"".join(chunks) and "missing" not in said
@@ -51,7 +51,7 @@ def test_one_stream_that_was_dealt_out(tmp_path):
     assert answer("verify", tmp_path / "rec.img", "joined")["chunks_good"] == 31
 
 
-def test_what_is_missing_is_said(tmp_path):
+def test_missing_chunks_are_reported(tmp_path):
     chunks = [chunk(number) for number in range(20)]
     damaged = bytearray(chunks[12])
     damaged[30] ^= 1
@@ -65,7 +65,7 @@ def test_what_is_missing_is_said(tmp_path):
     assert f"clip0.raw: at byte {6 * CHUNK_BYTES}: a header is damaged" in said
 
 
-def test_a_chunk_that_two_recorders_have_is_taken_once(tmp_path):
+def test_a_chunk_that_two_recorders_have_is_written_once(tmp_path):
     chunks = [chunk(number) for number in range(8)]
     content, said = joined(tmp_path, b"".join(chunks[:6]), b"".join(chunks[3:]))
     assert content == b"".join(chunks) and "differs" not in said
@@ -82,7 +82,7 @@ def test_several_streams_by_their_times(tmp_path):
     left = [chunk(number, time_ns=1000 + 10 * number) for number in range(10)]
     right = [chunk(number, second, time_ns=1005 + 10 * number) for number in range(10)]
     content, _ = joined(tmp_path, b"".join(left), b"".join(right))
-    assert content == b"".join(piece for pair in zip(left, right) for piece in pair)
+    assert content == b"".join(one for pair in zip(left, right) for one in pair)
 
 
 @pytest.mark.parametrize("clips,words", [
@@ -95,24 +95,24 @@ def test_clips_that_cannot_be_joined(clips, words, tmp_path):
     assert content is None and words in said
 
 
-def test_a_clock_that_is_set_back_is_said(tmp_path):
+def test_a_clock_that_goes_back_is_reported(tmp_path):
     content, said = joined(tmp_path, chunk(0, time_ns=2000) + chunk(1, time_ns=1000), status=1)
     assert content is not None and "went back by 1000 ns" in said
 
 
-def test_what_the_source_lost_is_said(tmp_path):
+def test_losses_of_the_source_are_reported(tmp_path):
     _, said = joined(tmp_path, chunk(0) + chunk(1, lost_pieces=3) + chunk(2, lost_pieces=3), status=1)
     assert said.count("the source lost 3 pieces before chunk 1") == 1
 
 
-def test_a_file_that_is_there_stays(tmp_path):
+def test_an_existing_file_is_kept(tmp_path):
     (tmp_path / "joined.raw").write_bytes(b"theirs")
     content, _ = joined(tmp_path, chunk(0), status=1)
     assert content == b"theirs"
 
 
 def test_two_recorders_at_once(tmp_path):
-    """Sensors of spate's own stamp their chunks with the machine's clock, which the two have in common."""
+    """The synthetic sensors of both recorders stamp their chunks with the clock of this machine."""
     images = [tmp_path / f"{name}.img" for name in ("left", "right")]
     for image in images:
         spate("format", image, "--size", "64MiB")
@@ -128,5 +128,5 @@ def test_two_recorders_at_once(tmp_path):
     whole = join.chunks_of(tmp_path / "joined.raw", join.Report())
     times = [found.time_ns for found in whole]
     assert times == sorted(times) and len({found.stream for found in whole}) == 2
-    # They recorded at once: the two streams take turns.
+    # The recorders ran at the same time, so the chunks of the two streams alternate.
     assert sum(a.stream != b.stream for a, b in zip(whole, whole[1:])) > 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench-linux: what it asks the guest for, and what it makes of the answers. The machines are not started here."""
+"""make bench-linux: the scripts that it sends to the guest, and how it parses the answers. No machine is started here."""
 
 import json
 import sys
@@ -37,13 +37,13 @@ def test_a_cost_is_the_median_difference_of_a_long_and_a_short_run():
     assert cost.instructions == 3200
 
 
-def test_a_count_that_did_not_come_is_no_cost():
+def test_a_missing_count_is_an_error():
     with pytest.raises(parse.Wrong, match="record/x/3/short"):
         parse.cost(case(repeats=4), parse.counts(CONSOLE))
     assert parse.failures(CONSOLE) == ["record/y/0/long"]
 
 
-def test_of_several_tries_the_last_counts():
+def test_the_last_of_several_tries_counts():
     again = CONSOLE + "count record/x/0/long user 1000 kernel 5000 switches 10 interrupts 4\n"
     assert parse.counts(again)["record/x/0/long"].instructions == 6000
 
@@ -52,7 +52,7 @@ def test_the_lines_of_a_word():
     assert parse.section(CONSOLE, "found") == "# lspci\n00:00.0 Host bridge"
 
 
-def test_the_calls_of_the_library():
+def test_costs_of_the_librarys_calls():
     text = ("cost write 4096 submit 52 doorbell 25 complete 860 batch 32\n"
             "cost read 4096 submit 53 doorbell 32 complete 864 batch 32\ncost callback 5\ncost idle poll 97\n")
     found, idle = parse.calls(text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""linux/: device-tree fragments that dtc takes without a word, and job files that fio runs. What needs the kernel's source
-is in tools/linux_boards.py."""
+"""linux/: dtc compiles the device-tree fragments without a warning, and fio runs the job files. tools/linux_boards.py has the
+checks that need the kernel's source."""
 
 import ctypes
 import errno
@@ -33,7 +33,7 @@ def test_an_overlay_compiles_without_a_warning_and_brings_its_nodes(overlay, tmp
     # The command of linux/README.md
     done = program.run("dtc", "-Wno-avoid_unnecessary_addr_size", "-@", "-o", target, overlay.name, cwd=overlay.parent)
     assert done.stderr == ""
-    # All that it refers to is in the tree it is merged into.
+    # Everything that the overlay refers to exists in the tree into which it is merged.
     board = tmp_path / "board.dtb"
     program.run("dtc", "-Wno-avoid_unnecessary_addr_size", "-@", "-o", board, ROOT / "tests/linux/boards/versal.dts")
     program.run("fdtoverlay", "-i", board, "-o", tmp_path / "merged.dtb", target)
@@ -60,7 +60,7 @@ def io_uring_is_forbidden():
 
 @pytest.mark.parametrize("job,engine", RUNS, ids=lambda value: getattr(value, "stem", value))
 def test_fio_runs_a_job_file_to_its_end(job, engine, tmp_path):
-    """Shortened, and on a file that need not be on a drive: through the page cache."""
+    """The job is shortened, and runs on a file without O_DIRECT, so that the file may be on any file system."""
     wanted = blocks_of(job)
     if engine == "io_uring" and io_uring_is_forbidden():
         pytest.skip("io_uring is forbidden here")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which addresses a drive is told for memory: none where registers are. */
+/* DMA addresses for memory never overlap the registers of PCI functions. */
 #include "../../hosted/device/pool.c"
 #include "../../hosted/text/fail.c"
 #include "../../hosted/text/units.c"
@@ -27,7 +27,7 @@ static struct range gap(struct range range, const struct range *ranges, size_t c
   } while (0)
 
 static void registers_are_left_out(void **state) {
-  /* A bridge's window, the registers of a drive behind it, and those of another. Not in order. */
+  /* A bridge's window, the registers of a drive behind it, and those of another drive; not in order. */
   const struct range taken[] = {{0x6000, 0x6fff}, {0x1000, 0x2fff}, {0x1000, 0x13ff}, {0x2800, 0x3fff}};
 
   (void)state;
@@ -39,7 +39,7 @@ static void registers_are_left_out(void **state) {
   assert_range(gap((struct range){0x100, 0x200}, taken, 0), 0x100, 0x200);
 }
 
-static void where_all_is_taken_there_is_none(void **state) {
+static void without_free_addresses_there_is_no_gap(void **state) {
   const struct range taken[] = {{0, UINT64_MAX}};
 
   (void)state;
@@ -49,7 +49,7 @@ static void where_all_is_taken_there_is_none(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(registers_are_left_out),
-      cmocka_unit_test(where_all_is_taken_there_is_none),
+      cmocka_unit_test(without_free_addresses_there_is_no_gap),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

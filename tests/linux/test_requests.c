@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file descriptor as a block device, without io_uring, on a kernel that answers as a script says. */
+/* A file descriptor as a block device, without io_uring. The test scripts the kernel's answers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
@@ -15,15 +15,15 @@ static int fake_fallocate(int fd, int mode, off_t offset, off_t bytes);
 #define pwritev2                                  fake_pwritev2
 #define fdatasync                                 fake_fdatasync
 #define fallocate                                 fake_fallocate
-#define io_uring_queue_init(entries, ring, flags) (-EPERM) /* as where it is forbidden */
+#define io_uring_queue_init(entries, ring, flags) (-EPERM) /* as if io_uring were forbidden */
 #include "../../hosted/target/buffers.c"
 #include "../../hosted/target/requests.c"
 
-/* Without io_uring nothing is registered, and nobody looks at rings. */
+/* Without io_uring nothing is registered. */
 void memory_watch(struct memory_watcher *watcher) { (void)watcher; }
 void memory_watch_no_more(struct memory_watcher *watcher) { (void)watcher; }
 
-/* The sources' own. Not called in these tests; cmocka has a macro of that name. */
+/* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {
   (void)status, (void)format;
   abort();
@@ -37,7 +37,7 @@ void fail(enum exit_status status, const char *format, ...) {
 #define BLOCK 512u
 #define DEPTH 4u
 
-/* The answers to come: bytes, or −errno; WHOLE: all that was asked for. What was asked is kept. */
+/* The next answers: bytes, or −errno; WHOLE: all of the requested bytes. The requests are recorded in `asked`. */
 #define WHOLE INT64_MAX
 static int64_t answers[8];
 static unsigned answered;
@@ -117,13 +117,13 @@ static struct spate_io request(enum spate_op op, uint64_t lba, uint32_t blocks, 
 /* Submits one request and polls it to its end. */
 static enum spate_error carry(struct spate_io *io) {
   assert_int_equal(spate_block_submit(block, io), SPATE_OK);
-  assert_int_equal(ended, 0); /* only poll ends requests */
+  assert_int_equal(ended, 0); /* only poll() completes requests */
   assert_int_equal(spate_block_poll(block, 8), 1);
   assert_int_equal(ended, 1);
   return io->error;
 }
 
-static void test_a_transfer_that_is_cut_short_goes_on(void **state) {
+static void test_a_short_transfer_is_continued(void **state) {
   (void)state;
   struct spate_io io = request(SPATE_WRITE, 10, 8, SPATE_IO_FUA);
   answers[0] = 3 * BLOCK;
@@ -161,7 +161,7 @@ static void test_errors(void **state) {
     assert_int_equal(carry(&io), cases[i].expected);
     assert_int_equal(io.detail, cases[i].error);
   }
-  assert_int_equal(block->power_losses, 0); /* a write that fails says so itself */
+  assert_int_equal(block->power_losses, 0); /* a failed write does not count as a power loss */
 }
 
 static void test_a_failed_flush_may_have_lost_what_had_completed(void **state) {
@@ -175,7 +175,7 @@ static void test_a_failed_flush_may_have_lost_what_had_completed(void **state) {
   assert_int_equal(block->power_losses, 2);
 }
 
-static void test_what_the_file_system_cannot_do(void **state) {
+static void test_unsupported_operations(void **state) {
   (void)state;
   struct spate_io trim = request(SPATE_TRIM, 0, 1, 0), zero = request(SPATE_ZERO, 0, 1, 0);
   answers[0] = answers[1] = -EOPNOTSUPP;
@@ -203,7 +203,7 @@ static void test_full_is_an_answer(void **state) {
   assert_int_equal(ended, DEPTH + 1);
 }
 
-static void test_what_is_out_of_range_is_refused(void **state) {
+static void test_requests_out_of_range_are_refused(void **state) {
   (void)state;
   struct spate_io ios[] = {request(SPATE_READ, 1000, 1, 0), request(SPATE_READ, 999, 2, 0),
                            request(SPATE_READ, 0, 0, 0), request(SPATE_WRITE, 0, 33, 0),
@@ -235,13 +235,13 @@ static void test_done_may_submit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_a_transfer_that_is_cut_short_goes_on),
+      TEST(test_a_short_transfer_is_continued),
       TEST(test_a_file_that_ends_early_is_an_error),
       TEST(test_errors),
       TEST(test_a_failed_flush_may_have_lost_what_had_completed),
-      TEST(test_what_the_file_system_cannot_do),
+      TEST(test_unsupported_operations),
       TEST(test_full_is_an_answer),
-      TEST(test_what_is_out_of_range_is_refused),
+      TEST(test_requests_out_of_range_are_refused),
       TEST(test_done_may_submit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

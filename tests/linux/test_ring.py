@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate record --from ring:NAME: another process fills the slots that are recorded. Both are the real programs."""
+"""spate record --from ring:NAME: another process fills the slots. The tests run both real programs."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ NOTHING = subprocess.DEVNULL
 
 @pytest.fixture
 def name(request):
-    """A ring's name of this test's own; nothing of it may be left."""
+    """A ring's name for this test alone. Fails if the ring still exists after the test."""
     text = re.sub(r"\W", "-", f"{request.node.name}-{os.getpid()}")
     yield text
     left = SHM / f"spate-{text}"
@@ -36,7 +36,7 @@ def name(request):
 
 @contextlib.contextmanager
 def started(*words, **options):
-    """A program; it is killed if the test does not wait for it."""
+    """Starts a program, and kills it at the end if the test has not waited for it."""
     with subprocess.Popen([str(word) for word in words], text=True, **options) as process:
         try:
             yield process
@@ -53,8 +53,8 @@ def recorder(image, name, *words, path="clip"):
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def told(process, status=DONE):
-    """What a program that ended with this status printed: JSON on its standard output, and its standard error."""
+def finish(process, status=DONE):
+    """Waits for the end of a program with this status. Returns the JSON of its standard output, and its standard error."""
     out, error = process.communicate(timeout=60)
     assert process.returncode == status, error
     return json.loads(out), error
@@ -63,12 +63,12 @@ def told(process, status=DONE):
 def until(condition, limit_s=20):
     end = time.monotonic() + limit_s
     while not condition():
-        assert time.monotonic() < end, "it did not come to that"
+        assert time.monotonic() < end, "the condition did not become true in time"
         time.sleep(0.01)
 
 
 def pieces(image, piece_bytes=SLOT, path="clip"):
-    """The numbers of the pieces in a recording, each of which is as the producer made it."""
+    """Checks that each piece of a recording is as the producer made it. Returns the numbers of the pieces."""
     data = spate("extract", image, path, "-", text=False).stdout
     assert len(data) % piece_bytes == 0
     numbers = []
@@ -81,81 +81,81 @@ def pieces(image, piece_bytes=SLOT, path="clip"):
     return numbers
 
 
-# ---- what comes, comes whole ----
+# ---- everything is recorded, or counted as lost ----
 
 
 @pytest.mark.parametrize("slot,slots", [(65536, 2), (65536, 16), (MIB, 4), (4 * MIB, 2)])
 def test_a_small_ring_goes_round_many_times(image, name, slot, slots):
     count = 300 * MIB // slot
-    with recorder(image, name) as taking, producer(name, count, slot=slot, slots=slots) as making:
-        made, _ = told(making)
-        taken, said = told(taking)
+    with recorder(image, name) as recording, producer(name, count, slot=slot, slots=slots) as producing:
+        made, _ = finish(producing)
+        report, said = finish(recording)
     assert made == {"published": count, "published_bytes": count * slot, "lost_bytes": 0}
-    assert taken["files"][0]["bytes"] == count * slot and "copied" not in said
+    assert report["files"][0]["bytes"] == count * slot and "copied" not in said
     assert pieces(image, slot) == list(range(count))
 
 
 @pytest.mark.parametrize("last", [1, 511, 4096, 65535])
 def test_the_last_slot_has_any_length(image, name, tmp_path, last):
-    with producer(name, 9, "--last", last) as making, recorder(image, name) as taking:
-        told(making)
-        assert told(taking)[0]["files"][0]["bytes"] == 8 * SLOT + last
+    with producer(name, 9, "--last", last) as producing, recorder(image, name) as recording:
+        finish(producing)
+        assert finish(recording)[0]["files"][0]["bytes"] == 8 * SLOT + last
     assert judged(image, tmp_path)["clip"][0] == 8 * SLOT + last
 
 
 @pytest.mark.parametrize("frame", [77, 4095, 100_003, 200_001])
 def test_frames_of_any_length_are_written_across_slots(image, name, frame):
     count = 12 * MIB // frame if frame > 1000 else 20_000
-    with recorder(image, name) as taking, producer(name, count, "--write", "--piece", frame) as making:
-        told(making)
-        told(taking)
+    with recorder(image, name) as recording, producer(name, count, "--write", "--piece", frame) as producing:
+        finish(producing)
+        finish(recording)
     assert pieces(image, frame) == list(range(count))
 
 
-def test_what_is_written_slowly_is_on_the_drive_soon(image, name):
-    """A slot would take this source a quarter of a minute to fill."""
-    with producer(name, 30, "--write", "--piece", 4096, "--nap", 100_000, slot=MIB) as making:
-        with recorder(image, name) as taking:
+def test_slow_writes_are_on_the_drive_soon(image, name):
+    """This source would need 25 seconds to fill a slot."""
+    with producer(name, 30, "--write", "--piece", 4096, "--nap", 100_000, slot=MIB) as producing:
+        with recorder(image, name) as recording:
             time.sleep(2.5)
             assert answer("ls", image)["entries"][0]["bytes"] >= 2 * 4096
-            told(making)
-            told(taking)
+            finish(producing)
+            finish(recording)
     assert pieces(image, 4096) == list(range(30))
 
 
 @pytest.mark.parametrize("words", [[], ["--write", "--piece", "10007"]])
-def test_published_and_lost_are_all_that_was_made(image, name, words):
-    """The recorder is stopped for a while, so that the source, which cannot wait, loses something."""
+def test_published_and_lost_bytes_add_up(image, name, words):
+    """The recorder is stopped for a while, so that the source, which cannot wait, loses data."""
     piece = int(words[-1]) if words else SLOT
-    with recorder(image, name) as taking, producer(name, 2000, "--live", "--await", "--nap", 500, *words) as making:
+    with recorder(image, name) as recording, producer(name, 2000, "--live", "--await", "--nap", 500, *words) as producing:
         until(lambda: (SHM / f"spate-{name}").exists())
         time.sleep(0.3)
-        taking.send_signal(signal.SIGSTOP)
+        recording.send_signal(signal.SIGSTOP)
         time.sleep(0.5)
-        taking.send_signal(signal.SIGCONT)
-        made, _ = told(making)
-        taken, said = told(taking, LOST)
+        recording.send_signal(signal.SIGCONT)
+        made, _ = finish(producing)
+        report, said = finish(recording, LOST)
     assert made["lost_bytes"] > 0 and made["published_bytes"] + made["lost_bytes"] == 2000 * piece
-    assert taken["files"][0]["lost_bytes"] == made["lost_bytes"] and taken["files"][0]["bytes"] == made["published_bytes"]
+    assert report["files"][0]["lost_bytes"] == made["lost_bytes"] and report["files"][0]["bytes"] == made["published_bytes"]
     assert "LOST" in said
     numbers = pieces(image, piece)
     assert len(numbers) == made["published"] and all(a < b for a, b in zip(numbers, numbers[1:]))
 
 
 def test_a_source_much_faster_than_the_recorder(image, name):
-    with recorder(image, name) as taking, producer(name, 20_000, "--live", "--await") as making:
-        made, _ = told(making)
-        taken, _ = told(taking, LOST)
+    with recorder(image, name) as recording, producer(name, 20_000, "--live", "--await") as producing:
+        made, _ = finish(producing)
+        report, _ = finish(recording, LOST)
     assert made["published_bytes"] + made["lost_bytes"] == 20_000 * SLOT
-    assert taken["files"][0]["lost_bytes"] == made["lost_bytes"] and len(pieces(image)) == made["published"]
+    assert report["files"][0]["lost_bytes"] == made["lost_bytes"] and len(pieces(image)) == made["published"]
 
 
 def test_several_rings_at_once(image, name):
     second = f"{name}-b"
     with producer(name, 500) as left, producer(second, 100, slot=MIB) as right:
         spate("record", image, "left", "right", "--from", f"ring:{name}", "--from", f"ring:{second}")
-        told(left)
-        told(right)
+        finish(left)
+        finish(right)
     assert pieces(image, path="left") == list(range(500)) and pieces(image, MIB, path="right") == list(range(100))
     assert not (SHM / f"spate-{second}").exists()
 
@@ -164,117 +164,117 @@ def test_several_rings_at_once(image, name):
 
 
 def test_the_end_by_size_cuts_a_slot(image, name):
-    with producer(name, 4, "--hold", stdin=subprocess.PIPE) as making:
-        with recorder(image, name, "--size", "100000", path="cut") as taking:
-            assert told(taking)[0]["files"][0]["bytes"] == 100_000
-        making.kill()
-        making.wait(60)
-    (SHM / f"spate-{name}").unlink()  # with what was not wanted
+    with producer(name, 4, "--hold", stdin=subprocess.PIPE) as producing:
+        with recorder(image, name, "--size", "100000", path="cut") as recording:
+            assert finish(recording)[0]["files"][0]["bytes"] == 100_000
+        producing.kill()
+        producing.wait(60)
+    (SHM / f"spate-{name}").unlink()  # it still holds data beyond --size
 
 
 def test_the_end_by_a_signal_leaves_the_rest_to_the_next_recorder(image, name):
-    with producer(name, 3000, "--nap", 500) as making:
-        with recorder(image, name, path="first") as taking:
+    with producer(name, 3000, "--nap", 500) as producing:
+        with recorder(image, name, path="first") as recording:
             time.sleep(0.7)
-            taking.send_signal(signal.SIGINT)
-            told(taking)
-        with recorder(image, name, path="second") as taking:
-            told(making)
-            told(taking)
+            recording.send_signal(signal.SIGINT)
+            finish(recording)
+        with recorder(image, name, path="second") as recording:
+            finish(producing)
+            finish(recording)
     first, second = pieces(image, path="first"), pieces(image, path="second")
     assert first and second and first + second == list(range(3000))
 
 
-def test_what_an_ended_ring_holds_is_recorded_later(image, name):
-    with producer(name, 3) as making:
-        told(making)
+def test_data_in_an_ended_ring_are_recorded_later(image, name):
+    with producer(name, 3) as producing:
+        finish(producing)
     assert (SHM / f"spate-{name}").stat().st_mode & 0o777 == 0o600
-    with recorder(image, name) as taking:
-        told(taking)
+    with recorder(image, name) as recording:
+        finish(recording)
     assert pieces(image) == [0, 1, 2]
 
 
-def test_a_new_producer_replaces_what_a_dead_one_left(image, name):
+def test_a_new_producer_replaces_the_ring_of_a_dead_one(image, name):
     for count in (3, 2):
-        with producer(name, count) as making:
-            told(making)
-    with recorder(image, name) as taking:
-        told(taking)
+        with producer(name, count) as producing:
+            finish(producing)
+    with recorder(image, name) as recording:
+        finish(recording)
     assert pieces(image) == [0, 1]
 
 
-# ---- who dies ----
+# ---- a side that dies ----
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_a_producer_that_goes_ends_the_recording(image, name, killed):
-    """By a kill, or by closing the ring without ending it."""
-    with recorder(image, name) as taking:
-        with producer(name, 50, "--leave", "--hold", stdin=subprocess.PIPE) as making:
+def test_a_producer_that_goes_away_ends_the_recording(image, name, killed):
+    """The producer is killed, or closes the ring without ending it."""
+    with recorder(image, name) as recording:
+        with producer(name, 50, "--leave", "--hold", stdin=subprocess.PIPE) as producing:
             until(lambda: (SHM / f"spate-{name}").exists())
             time.sleep(1)
-            making.kill() if killed else making.stdin.close()
-            taken, said = told(taking, FAILED)
-    assert "went away without ending it" in said and taken["files"][0]["bytes"] == 50 * SLOT
+            producing.kill() if killed else producing.stdin.close()
+            report, said = finish(recording, FAILED)
+    assert "went away without ending the ring" in said and report["files"][0]["bytes"] == 50 * SLOT
     assert pieces(image) == list(range(50)) and not answer("info", image)["volume"]["dirty"]
 
 
 def test_a_producer_outlives_its_recorder(image, name):
-    """It loses what does not fit, and goes on with the next recorder, which reports the loss."""
-    with producer(name, 3000, "--live", "--nap", 500) as making:
-        with recorder(image, name, path="killed") as taking:
+    """The producer loses what does not fit, and continues with the next recorder, which reports the loss."""
+    with producer(name, 3000, "--live", "--nap", 500) as producing:
+        with recorder(image, name, path="killed") as recording:
             time.sleep(0.5)
-            taking.kill()
-            taking.wait(60)
+            recording.kill()
+            recording.wait(60)
         time.sleep(0.5)
-        with recorder(image, name, path="next") as taking:
-            made, _ = told(making)
-            taken, _ = told(taking, LOST)
+        with recorder(image, name, path="next") as recording:
+            made, _ = finish(producing)
+            report, _ = finish(recording, LOST)
     numbers = pieces(image, path="next")
-    assert made["lost_bytes"] > 0 and taken["files"][0]["lost_bytes"] == made["lost_bytes"]
+    assert made["lost_bytes"] > 0 and report["files"][0]["lost_bytes"] == made["lost_bytes"]
     assert numbers[-1] == 2999 and all(a < b for a, b in zip(numbers, numbers[1:]))
 
 
 def test_a_loss_is_reported_once(image, name):
-    with producer(name, 6, "--live", "--hold", stdin=subprocess.PIPE) as making:
+    with producer(name, 6, "--live", "--hold", stdin=subprocess.PIPE) as producing:
         until(lambda: (SHM / f"spate-{name}").exists())
         time.sleep(0.3)
         for path, status in ("first", LOST), ("second", FAILED):
-            with recorder(image, name, "--for", "500ms", path=path) as taking:
-                _, said = taking.communicate(timeout=60)
-                assert taking.returncode == status and ("LOST" in said) == (status == LOST), said
-        told(making)
+            with recorder(image, name, "--for", "500ms", path=path) as recording:
+                _, said = recording.communicate(timeout=60)
+                assert recording.returncode == status and ("LOST" in said) == (status == LOST), said
+        finish(producing)
 
 
 def test_a_second_recorder_is_refused(image, name, tmp_path):
     other = tmp_path / "other.img"
     spate("format", other, "--size", "64MiB")
-    with producer(name, 1000, "--nap", 3000) as making, recorder(image, name) as taking:
+    with producer(name, 1000, "--nap", 3000) as producing, recorder(image, name) as recording:
         until(lambda: (SHM / f"spate-{name}").exists())
         time.sleep(0.3)
         with recorder(other, name) as second:
             _, said = second.communicate(timeout=60)
             assert second.returncode == REFUSED and "another recorder has this ring" in said, said
-        told(making)
-        told(taking)
+        finish(producing)
+        finish(recording)
     assert pieces(image) == list(range(1000)) and answer("ls", other)["entries"] == []
 
 
 def test_a_second_producer_is_refused(name):
-    with producer(name, 3, "--hold", stdin=subprocess.PIPE) as making:
+    with producer(name, 3, "--hold", stdin=subprocess.PIPE) as producing:
         until(lambda: (SHM / f"spate-{name}").exists())
         said = program.run(PRODUCER, name, SLOT, SLOTS, 1, statuses=(1,)).stderr
         assert "another producer has this ring" in said
-        making.kill()
+        producing.kill()
     (SHM / f"spate-{name}").unlink()
 
 
-def test_nobody_comes(image, name):
-    with recorder(image, name) as taking:
-        assert "waiting for a producer" in taking.stderr.readline()
-        taking.send_signal(signal.SIGINT)
-        _, said = taking.communicate(timeout=60)
-        assert taking.returncode == FAILED and "no file was made" in said
+def test_no_producer_comes(image, name):
+    with recorder(image, name) as recording:
+        assert "waiting for a producer" in recording.stderr.readline()
+        recording.send_signal(signal.SIGINT)
+        _, said = recording.communicate(timeout=60)
+        assert recording.returncode == FAILED and "no file was made" in said
     assert answer("ls", image)["entries"] == [] and not answer("info", image)["volume"]["dirty"]
 
 
@@ -284,20 +284,20 @@ def test_nobody_comes(image, name):
 def test_a_file_as_memory(image, tmp_path):
     ring = tmp_path / "memory"
     ring.touch()
-    with recorder(image, ring) as taking, producer(ring, 200) as making:
-        told(making)
-        told(taking)
+    with recorder(image, ring) as recording, producer(ring, 200) as producing:
+        finish(producing)
+        finish(recording)
     assert pieces(image) == list(range(200)) and ring.exists()
 
 
-def test_a_file_of_something_else_is_no_ring(image, tmp_path):
+def test_a_file_that_is_not_a_ring_is_refused(image, tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("mine" * 4096)
-    assert "something that is no ring" in program.run(PRODUCER, precious, SLOT, SLOTS, 1, statuses=(1,)).stderr
+    assert "the file is not a ring" in program.run(PRODUCER, precious, SLOT, SLOTS, 1, statuses=(1,)).stderr
     assert precious.read_text() == "mine" * 4096
-    with recorder(image, precious) as taking:
-        _, said = taking.communicate(timeout=60)
-        assert taking.returncode == REFUSED and "does not begin as a ring does" in said
+    with recorder(image, precious) as recording:
+        _, said = recording.communicate(timeout=60)
+        assert recording.returncode == REFUSED and "does not begin with a ring's magic" in said
     program.run(PRODUCER, tmp_path / "none", SLOT, SLOTS, 1, statuses=(1,))
     assert not (tmp_path / "none").exists()
 
@@ -305,15 +305,15 @@ def test_a_file_of_something_else_is_no_ring(image, tmp_path):
 def test_a_virtual_drive_gets_copies(name, tmp_path):
     drive = f"sim:ideal:{tmp_path}/drive"
     spate("format", drive, "--yes")
-    with producer(name, 100, "--last", 4321) as making, recorder(drive, name) as taking:
-        told(making)
-        taken, said = told(taking)
-    assert f"ring:{name} is copied" in said and taken["files"][0]["bytes"] == 99 * SLOT + 4321
+    with producer(name, 100, "--last", 4321) as producing, recorder(drive, name) as recording:
+        finish(producing)
+        report, said = finish(recording)
+    assert f"ring:{name} is copied" in said and report["files"][0]["bytes"] == 99 * SLOT + 4321
     data = spate("extract", drive, "clip", "-", text=False).stdout
     assert [struct.unpack_from("<Q", data, at)[0] for at in range(0, len(data), SLOT)] == list(range(100))
 
 
-def test_names_that_are_none(image):
+def test_invalid_names(image):
     for source in ("ring:", "ring:a/b"):
         assert "is not ring:NAME" in spate("record", image, "clip", "--from", source, status=USAGE).stderr
 
@@ -338,28 +338,28 @@ def write_ring(path, head, table=GOOD_TABLE, length=8192 + SLOT * SLOTS):
 
 @pytest.mark.parametrize("lie,said", [
     ({"magic": b"SPATERNH"}, "does not begin"),
-    ({"layout": 2}, "another version"),
+    ({"layout": 2}, "the version of its layout"),
     ({"slot_bytes": 65535}, "its slots are not"),
     ({"slot_bytes": 1 << 31}, "its slots are not"),
     ({"slots": 0}, "number of slots"),
     ({"slots": 1 << 31}, "number of slots"),
     ({"slots": 65536, "slot_bytes": 4 * MIB}, "larger than"),
-    ({"table": 0}, "one behind the other"),
-    ({"table": (1 << 64) - 4}, "one behind the other"),
-    ({"table": 8188}, "one behind the other"),
-    ({"start": 8193}, "one behind the other"),
-    ({"start": (1 << 64) - 4096}, "one behind the other"),
+    ({"table": 0}, "overlap or are out of order"),
+    ({"table": (1 << 64) - 4}, "overlap or are out of order"),
+    ({"table": 8188}, "overlap or are out of order"),
+    ({"start": 8193}, "overlap or are out of order"),
+    ({"start": (1 << 64) - 4096}, "overlap or are out of order"),
     ({"total": 8192}, "do not fit"),
     ({"total": 1 << 40}, "do not fit"),
     ({"slots": 8}, "do not fit"),
     ({"filled": 5}, "further apart"),
     ({"filled": 3, "released": 4}, "further apart"),
 ])
-def test_a_header_that_lies_is_refused(image, tmp_path, lie, said):
+def test_an_invalid_header_is_refused(image, tmp_path, lie, said):
     write_ring(tmp_path / "ring", header(**lie))
-    with recorder(image, tmp_path / "ring") as taking:
-        _, error = taking.communicate(timeout=60)
-        assert taking.returncode == REFUSED and said in error, error
+    with recorder(image, tmp_path / "ring") as recording:
+        _, error = recording.communicate(timeout=60)
+        assert recording.returncode == REFUSED and said in error, error
     assert answer("ls", image)["entries"] == []
 
 
@@ -368,61 +368,61 @@ def test_a_header_that_lies_is_refused(image, tmp_path, lie, said):
     ([SLOT, 0, SLOT, SLOT], "no bytes in it"),
     ([SLOT, 100, SLOT, SLOT], "follows a slot"),
 ])
-def test_slots_that_lie_end_the_recording(image, tmp_path, lengths, said):
+def test_invalid_slots_end_the_recording(image, tmp_path, lengths, said):
     write_ring(tmp_path / "ring", header(filled=4), struct.pack("<4I", *lengths))
-    with recorder(image, tmp_path / "ring") as taking:
-        taken, error = told(taking, FAILED)
-    assert said in error and taken["files"][0]["bytes"] == (SLOT + 100 if 100 in lengths else SLOT)
+    with recorder(image, tmp_path / "ring") as recording:
+        report, error = finish(recording, FAILED)
+    assert said in error and report["files"][0]["bytes"] == (SLOT + 100 if 100 in lengths else SLOT)
 
 
 @pytest.mark.parametrize("filled", [0, 1, 9, 1 << 40, (1 << 64) - 1])
 def test_a_counter_that_jumps_ends_the_recording(image, tmp_path, filled):
     ring = tmp_path / "ring"
     write_ring(ring, header(filled=2))
-    with recorder(image, ring) as taking:
+    with recorder(image, ring) as recording:
         time.sleep(0.7)
         with open(ring, "r+b") as file:
             file.seek(64)
             file.write(struct.pack("<Q", filled))
-        taken, error = told(taking, FAILED)
-    assert "went backwards, or further" in error and taken["files"][0]["bytes"] == 2 * SLOT
+        report, error = finish(recording, FAILED)
+    assert "went backwards, or further" in error and report["files"][0]["bytes"] == 2 * SLOT
 
 
-def test_memory_that_is_cut_off_ends_the_recording(image, tmp_path):
+def test_a_truncated_ring_ends_the_recording(image, tmp_path):
     ring = tmp_path / "ring"
     write_ring(ring, header(filled=2))
-    with recorder(image, ring) as taking:
+    with recorder(image, ring) as recording:
         time.sleep(0.7)
         os.truncate(ring, 0)
-        taken, _ = told(taking, FAILED)
-    assert taken["files"][0]["bytes"] == 2 * SLOT
+        report, _ = finish(recording, FAILED)
+    assert report["files"][0]["bytes"] == 2 * SLOT
 
 
-def test_logic_fills_a_ring_by_its_numbers_alone(image, tmp_path):
-    """As an FPGA would: data, length, counter, in this order, and no lock."""
+def test_logic_fills_a_ring_through_its_counters_alone(image, tmp_path):
+    """Writes data, length and counter in this order, and takes no lock, like an FPGA."""
     ring = tmp_path / "ring"
     write_ring(ring, header())
     memory = numpy.memmap(ring, numpy.uint8, "r+")
     filled, released = memory[64:72].view(numpy.uint64), memory[128:136].view(numpy.uint64)
     table, slots = memory[4096:4112].view(numpy.uint32), memory[8192:].reshape(SLOTS, SLOT)
-    with recorder(image, ring) as taking:
+    with recorder(image, ring) as recording:
         for number in range(40):
             until(lambda: number - int(released[0]) < SLOTS)
             slots[number % SLOTS] = number
             table[number % SLOTS] = SLOT
             filled[0] = number + 1
         memory[80] = 1
-        told(taking)
+        finish(recording)
     data = numpy.frombuffer(spate("extract", image, "clip", "-", text=False).stdout, numpy.uint8).reshape(40, SLOT)
     assert (data == numpy.arange(40, dtype=numpy.uint8)[:, None]).all()
 
 
-def test_what_detaches_is_watched_no_more(image, name):
-    with recorder(image, name) as taking, producer(name, 5, "--detach") as making:
-        told(making)
+def test_a_detached_ring_stays_open(image, name):
+    with recorder(image, name) as recording, producer(name, 5, "--detach") as producing:
+        finish(producing)
         time.sleep(0.5)
-        assert taking.poll() is None
-        taking.send_signal(signal.SIGINT)
-        told(taking)
+        assert recording.poll() is None
+        recording.send_signal(signal.SIGINT)
+        finish(recording)
     assert pieces(image) == list(range(5))
     (SHM / f"spate-{name}").unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libspate-ring as cmake --install leaves it: programs of others find it with pkg-config and with CMake, in C and in C++."""
+"""libspate-ring after cmake --install: other projects find it with pkg-config and with CMake, in C and in C++."""
 
 import os
 
@@ -26,7 +26,7 @@ int main(void) {
 
 @pytest.fixture
 def installed(tmp_path):
-    """Moved after it was installed, as a package's files are."""
+    """The installed library, moved to another folder, as a package manager does."""
     program.run("cmake", "--install", ROOT / "build" / "linux", "--prefix", tmp_path / "first")
     (tmp_path / "first").rename(tmp_path / "prefix")
     for name in ("camera.c", "camera.cpp"):
@@ -49,6 +49,6 @@ def test_with_cmake(installed, tmp_path):
         program.run(tmp_path / "build" / name)
 
 
-def test_nothing_but_the_c_library_is_needed(installed):
+def test_it_needs_only_the_c_library(installed):
     needed = program.run("readelf", "--dynamic", installed / "lib" / "libspate-ring.so.0").stdout
     assert [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "NEEDED" in line] == ["libc.so.6"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package spate_ring and the examples for Linux, each in a process of its own, with spate on the other side."""
+"""The Python package spate_ring and the examples for Linux. Each runs in its own process, with spate on the other side."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import pytest
 import program
 
 from conftest import ROOT
-from test_ring import MIB, SHM, SLOT, image, name, recorder, spate, started, told  # noqa: F401
+from test_ring import MIB, SHM, SLOT, image, name, recorder, spate, started, finish  # noqa: F401
 from test_spate_image import DONE, FAILED, LOST, SPATE
 from test_udp import listening, port  # noqa: F401
 
@@ -48,7 +48,7 @@ def recorded(image, path="clip"):
 
 
 def test_arrays_are_the_slots(image, name):
-    with recorder(image, name) as taking, script("""
+    with recorder(image, name) as recording, script("""
             with spate_ring.Ring(name, slot_bytes=65536, slots=4) as ring:
                 for number in range(200):
                     slot = ring.claim(timeout_s=None, dtype=numpy.uint32)
@@ -57,23 +57,23 @@ def test_arrays_are_the_slots(image, name):
                     ring.publish()
                 ring.claim(timeout_s=None)[:5] = 7
                 ring.publish(5)
-            """, name) as making:
-        ended(making)
-        assert told(taking)[0]["files"][0]["bytes"] == 200 * SLOT + 5
+            """, name) as producing:
+        ended(producing)
+        assert finish(recording)[0]["files"][0]["bytes"] == 200 * SLOT + 5
     data = recorded(image)
     assert (data[:-5].view(numpy.uint32).reshape(200, -1) == numpy.arange(200, dtype=numpy.uint32)[:, None]).all()
     assert (data[-5:] == 7).all()
 
 
 def test_arrays_bytes_and_frames_are_written(image, name):
-    with recorder(image, name) as taking, script("""
+    with recorder(image, name) as recording, script("""
             with spate_ring.Ring(name, slot_bytes=65536, slots=4) as ring:
                 for number in range(100):
                     assert ring.write(numpy.full((77, 333), number, numpy.int16), timeout_s=None)
                 assert ring.write(b"the end", timeout_s=None)
-            """, name) as making:
-        ended(making)
-        told(taking)
+            """, name) as producing:
+        ended(producing)
+        finish(recording)
     data = recorded(image)
     frames = data[:-7].view(numpy.int16).reshape(100, -1)
     assert (frames == numpy.arange(100, dtype=numpy.int16)[:, None]).all() and data[-7:].tobytes() == b"the end"
@@ -88,13 +88,13 @@ def test_losses_are_counted(image, name):
                 assert ring.claim() is None
                 ring.lost(123)
                 assert (ring.lost_bytes, ring.filled, ring.released, ring.has_recorder) == (50123, 2, 0, False)
-            """, name) as making:
-        ended(making)
-    with recorder(image, name) as taking:
-        assert told(taking, LOST)[0]["files"][0]["lost_bytes"] == 50123
+            """, name) as producing:
+        ended(producing)
+    with recorder(image, name) as recording:
+        assert finish(recording, LOST)[0]["files"][0]["lost_bytes"] == 50123
 
 
-def test_errors_are_exceptions_with_a_sentence(name):
+def test_errors_are_exceptions_with_a_message(name):
     with script("""
             def refused(number, what, *words, **options):
                 try:
@@ -117,28 +117,28 @@ def test_errors_are_exceptions_with_a_sentence(name):
             refused(errno.EPIPE, ring.claim)
             ring.close()
             refused(errno.EPIPE, ring.claim)
-            slot[:] = 1  # its memory is there as long as the array is
+            slot[:] = 1  # the memory stays mapped as long as the array exists
             try:
                 spate_ring.Ring("x").write("text")
             except TypeError:
                 pass
-            """, name) as making:
-        ended(making)
+            """, name) as producing:
+        ended(producing)
 
 
 def test_an_exception_is_not_the_end(image, name):
-    with recorder(image, name) as taking, script("""
+    with recorder(image, name) as recording, script("""
             with spate_ring.Ring(name, slot_bytes=65536, slots=4) as ring:
                 ring.write(bytes(65536), timeout_s=None)
                 raise RuntimeError("the camera is gone")
-            """, name) as making:
-        ended(making, 1)
-        assert "went away without ending it" in told(taking, FAILED)[1]
+            """, name) as producing:
+        ended(producing, 1)
+        assert "went away without ending the ring" in finish(recording, FAILED)[1]
     assert len(recorded(image)) == SLOT
 
 
 def test_declarations_are_the_header():
-    """Word by word: the package finds the library at run time, and nobody compares them then."""
+    """Compared word by word, because nothing compares them when the package loads the library at run time."""
     package = (ROOT / "python" / "spate_ring" / "__init__.py").read_text()
     header = re.sub(r"/\*.*?\*/", "", (ROOT / "ring" / "include" / "spate" / "ring.h").read_text(), flags=re.S)
     declarations = re.search(r'DECLARATIONS = """(.*?)"""', package, re.S)[1]
@@ -151,18 +151,18 @@ def test_declarations_are_the_header():
 
 
 def test_the_numpy_camera(image, name):
-    """It cannot wait: no more frames than the ring has slots, so that a slow machine loses none."""
-    with recorder(image, name) as taking, python(EXAMPLES / "numpy_camera.py", name, "30") as making:
-        ended(making)
-        assert told(taking)[0]["files"][0]["bytes"] == 30 * 2 * MIB
+    """The camera cannot wait. It makes fewer frames than the ring has slots, so that a slow machine loses none."""
+    with recorder(image, name) as recording, python(EXAMPLES / "numpy_camera.py", name, "30") as producing:
+        ended(producing)
+        assert finish(recording)[0]["files"][0]["bytes"] == 30 * 2 * MIB
     frames = recorded(image).view(numpy.uint16).reshape(30, 1024, 1024)
     assert all(frame[3, 5] == 8 + number for number, frame in enumerate(frames))
 
 
 def test_the_camera_in_c(image, name):
-    with recorder(image, name) as taking, started(SPATE.parent / "ring_camera", name, "20") as making:
-        assert making.wait(60) == 0
-        told(taking)
+    with recorder(image, name) as recording, started(SPATE.parent / "ring_camera", name, "20") as producing:
+        assert producing.wait(60) == 0
+        finish(recording)
     frames = recorded(image).view(numpy.uint16).reshape(20, MIB)
     expected = numpy.arange(MIB, dtype=numpy.uint32) * 7
     assert all((frame == (expected + number).astype(numpy.uint16)).all() for number, frame in enumerate(frames))
@@ -170,33 +170,34 @@ def test_the_camera_in_c(image, name):
 
 def test_the_udp_camera(image, port):
     words = [SPATE, "record", image, "clip", "--from", f"udp:{port}", "--size", "20MiB", "--output-format=json"]
-    with started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as taking:
+    with started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recording:
         listening(port)
-        with python(EXAMPLES / "udp_camera.py", "127.0.0.1", str(port), "20") as making:
-            ended(making)
-        told(taking)
+        with python(EXAMPLES / "udp_camera.py", "127.0.0.1", str(port), "20") as producing:
+            ended(producing)
+        finish(recording)
     assert (recorded(image).reshape(20, MIB) == numpy.arange(20, dtype=numpy.uint8)[:, None]).all()
 
 
 def test_the_gstreamer_camera(image, name):
     pipeline = "videotestsrc num-buffers=30 pattern=ball ! video/x-raw,format=GRAY8,width=1280,height=720"
-    with recorder(image, name) as taking:
-        with python(EXAMPLES / "gstreamer_camera.py", name, pipeline, interpreter="python3") as making:
-            ended(making)
-        assert told(taking)[0]["files"][0]["bytes"] == 30 * 1280 * 720
+    with recorder(image, name) as recording:
+        with python(EXAMPLES / "gstreamer_camera.py", name, pipeline, interpreter="python3") as producing:
+            ended(producing)
+        assert finish(recording)[0]["files"][0]["bytes"] == 30 * 1280 * 720
     frames = recorded(image).reshape(30, 720, 1280)
     assert frames.any() and all((a != b).any() for a, b in zip(frames, frames[1:]))
 
 
 @pytest.mark.skipif("SPATE_GNURADIO" not in os.environ, reason="GNU Radio is large: make example-gnuradio")
 def test_the_gnuradio_receiver(image, name, tmp_path):
-    """With Debian's own NumPy, which its GNU Radio was built for."""
+    """Uses Debian's NumPy, for which its GNU Radio was built."""
     samples = 3_000_000
-    with recorder(image, name) as taking:
+    with recorder(image, name) as recording:
         with started("python3", EXAMPLES / "gnuradio_receiver.py", name, samples, stdout=subprocess.PIPE,
-                     stderr=subprocess.PIPE, env=ENVIRONMENT | {"PYTHONPATH": str(ROOT / "python"), "HOME": str(tmp_path)}) as making:
-            ended(making)
-        assert told(taking)[0]["files"][0]["bytes"] == 8 * samples
+                     stderr=subprocess.PIPE, env=ENVIRONMENT | {"PYTHONPATH": str(ROOT / "python"), "HOME": str(tmp_path)}) as producing:
+            ended(producing)
+        assert finish(recording)[0]["files"][0]["bytes"] == 8 * samples
     tone = recorded(image).view(numpy.complex64)
-    # 1 MHz at 10 million samples a second: each is the one before, a tenth of a turn on. A sample too few would show.
+    # 1 MHz at 10 million samples a second: each sample is the one before, rotated by a tenth of a turn. So a missing sample
+    # is noticed.
     assert numpy.abs(tone[1:] - tone[:-1] * numpy.exp(0.2j * numpy.pi)).max() < 0.001

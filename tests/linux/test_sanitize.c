@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spate erase --sanitize on a drive that is played here, as the kernel's driver would hand it over: what it starts,
- * what it waits for, and what it says when the drive fails. */
+/* spate erase --sanitize on a simulated drive of the kernel's driver: the command that it sends, its wait for the end,
+ * and its message if the sanitize fails. */
 #include "../../hosted/command/sanitize.c"
 #include "../../hosted/text/json.c"
 #include "../../hosted/text/progress.c"
@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 
-/* ---- the end of the program ---- */
+/* ---- fail() returns to the test ---- */
 
 static jmp_buf ended;
 static enum exit_status end_status;
@@ -25,13 +25,13 @@ void fail(enum exit_status status, const char *format, ...) {
   longjmp(ended, 1);
 }
 
-#include <cmocka.h> /* it has a macro of the name of fail() */
+#include <cmocka.h> /* after fail(), because it defines a macro of that name */
 
 /* ---- the drive ---- */
 
 static struct {
   uint8_t capabilities, state, action, ends_as;
-  unsigned looks; /* until it ends */
+  unsigned looks; /* how often the status is read before the sanitize ends */
   unsigned started[8], looked;
 } drive;
 
@@ -61,7 +61,7 @@ bool admin_sanitize_status(struct target *target, struct spate_nvme_sanitize_sta
   return true;
 }
 
-/* EXIT_DONE: it returned. */
+/* EXIT_DONE if sanitize_drive() returned. */
 static enum exit_status sanitized(const char *word) {
   struct target target = {.name = "/dev/nvme0n1"};
   unsigned action = 0;
@@ -92,11 +92,11 @@ static int setup(void **state) {
 
 /* ---- tests ---- */
 
-static void test_the_best_method_and_its_end(void **state) {
+static void test_it_chooses_the_best_method_and_waits_for_the_end(void **state) {
   (void)state;
   assert_int_equal(sanitized(NULL), EXIT_DONE);
   assert_int_equal(drive.started[SPATE_NVME_SANITIZE_BLOCK], 1);
-  assert_int_equal(drive.looked, 4); /* before, twice meanwhile, at the end */
+  assert_int_equal(drive.looked, 4); /* before the start, twice while it runs, at the end */
   drive.looks = 0;
   drive.capabilities = SPATE_NVME_CAN_SANITIZE_OVERWRITE;
   drive.ends_as = SPATE_NVME_SANITIZE_DONE_DEALLOCATED;
@@ -104,7 +104,7 @@ static void test_the_best_method_and_its_end(void **state) {
   assert_int_equal(drive.started[SPATE_NVME_SANITIZE_OVERWRITE], 1);
 }
 
-static void test_one_that_runs_is_joined(void **state) {
+static void test_it_waits_for_a_sanitize_that_is_running(void **state) {
   (void)state;
   drive.state = SPATE_NVME_SANITIZE_RUNNING;
   drive.action = SPATE_NVME_SANITIZE_CRYPTO;
@@ -112,14 +112,14 @@ static void test_one_that_runs_is_joined(void **state) {
   assert_int_equal(drive.started[SPATE_NVME_SANITIZE_BLOCK], 0);
 }
 
-static void test_what_is_refused(void **state) {
+static void test_refusals(void **state) {
   (void)state;
   assert_int_equal(sanitized("overwrite"), EXIT_REFUSED);
-  assert_non_null(strstr(end_text, "It can do: block, crypto"));
+  assert_non_null(strstr(end_text, "It supports: block, crypto"));
   assert_int_equal(sanitized("exit"), EXIT_REFUSED);
   drive.capabilities = 0;
   assert_int_equal(sanitized(NULL), EXIT_REFUSED);
-  assert_non_null(strstr(end_text, "has no Sanitize"));
+  assert_non_null(strstr(end_text, "does not support Sanitize"));
   for (unsigned i = 0; i < 8; i++)
     assert_int_equal(drive.started[i], 0);
   unsigned action;
@@ -136,12 +136,12 @@ static void test_a_failure_says_what_to_do(void **state) {
   assert_int_equal(sanitized("exit"), EXIT_DONE);
   assert_int_equal(drive.started[SPATE_NVME_SANITIZE_EXIT], 1);
   drive.looks = 0;
-  drive.ends_as = SPATE_NVME_SANITIZE_NEVER; /* a drive that forgets what it was doing has not done it */
+  drive.ends_as = SPATE_NVME_SANITIZE_NEVER; /* a drive that forgets its sanitize has not completed it */
   assert_int_equal(sanitized(NULL), EXIT_FAILED);
 }
 
-/* Whoever only wants to know how far it is does not lose what was recorded since it ended. */
-static void test_looking_starts_nothing(void **state) {
+/* --status must not erase what was recorded since the last sanitize. */
+static void test_status_starts_nothing(void **state) {
   static const uint8_t ends[] = {SPATE_NVME_SANITIZE_NEVER, SPATE_NVME_SANITIZE_DONE, SPATE_NVME_SANITIZE_RUNNING};
 
   (void)state;
@@ -149,7 +149,7 @@ static void test_looking_starts_nothing(void **state) {
     drive.state = ends[i];
     assert_int_equal(shown(), EXIT_DONE);
   }
-  assert_int_equal(drive.state, SPATE_NVME_SANITIZE_DONE); /* it waited for the one that ran */
+  assert_int_equal(drive.state, SPATE_NVME_SANITIZE_DONE); /* it waited for the one that was running */
   drive.state = SPATE_NVME_SANITIZE_FAILED;
   assert_int_equal(shown(), EXIT_FAILED);
   assert_non_null(strstr(end_text, "--method exit"));
@@ -160,10 +160,10 @@ static void test_looking_starts_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_looking_starts_nothing, setup),
-                                     cmocka_unit_test_setup(test_the_best_method_and_its_end, setup),
-                                     cmocka_unit_test_setup(test_one_that_runs_is_joined, setup),
-                                     cmocka_unit_test_setup(test_what_is_refused, setup),
-                                     cmocka_unit_test_setup(test_a_failure_says_what_to_do, setup)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_status_starts_nothing, setup),
+      cmocka_unit_test_setup(test_it_chooses_the_best_method_and_waits_for_the_end, setup),
+      cmocka_unit_test_setup(test_it_waits_for_a_sanitize_that_is_running, setup),
+      cmocka_unit_test_setup(test_refusals, setup), cmocka_unit_test_setup(test_a_failure_says_what_to_do, setup)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

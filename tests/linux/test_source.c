@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the two threads of a source wake each other: for a quarter of the ring, and for half of it. The test says who
- * sleeps, and looks at the events: no thread and no clock has a part in it. */
+/* The two threads of a source wake each other when a quarter of the ring is filled, and when half of it is free. The
+ * test sets which thread sleeps, and checks the events. It uses no threads and no clock. */
 #include "../../hosted/source/source.c"
 #include "../../hosted/text/fail.c"
 
@@ -32,7 +32,7 @@ static void publish(struct source *source, unsigned slots) {
     source_publish(source, source->config.slot_bytes);
 }
 
-/* Takes it away, too. */
+/* Also clears the event. */
 static bool is_raised(int event) {
   uint64_t count;
 
@@ -52,7 +52,7 @@ static void the_taker_is_woken_for_a_quarter(void **state) {
   source_close(&source);
 }
 
-static void who_is_awake_is_not_woken(void **state) {
+static void a_thread_that_is_awake_is_not_woken(void **state) {
   struct source source;
 
   (void)state;
@@ -64,14 +64,14 @@ static void who_is_awake_is_not_woken(void **state) {
   source_close(&source);
 }
 
-/* It does not sleep at all when that much is there already, and the next quarter counts from then on. */
+/* It does not sleep if a quarter is filled already, and the next quarter counts from then on. */
 static void the_taker_looks_before_it_sleeps(void **state) {
   struct source source;
 
   (void)state;
   open_source(&source);
   publish(&source, SLOTS / 4);
-  source_wait(&source, -1, -1); /* for ever, if it slept */
+  source_wait(&source, -1, -1); /* would never return if it slept */
   assert_int_equal(source.seen, SLOTS / 4);
   atomic_store(&source.taker_sleeps, true);
   publish(&source, SLOTS / 4 - 1);
@@ -112,7 +112,7 @@ static void room_is_three_quarters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_taker_is_woken_for_a_quarter), cmocka_unit_test(who_is_awake_is_not_woken),
+      cmocka_unit_test(the_taker_is_woken_for_a_quarter), cmocka_unit_test(a_thread_that_is_awake_is_not_woken),
       cmocka_unit_test(the_taker_looks_before_it_sleeps), cmocka_unit_test(the_filler_is_woken_for_half),
       cmocka_unit_test(room_is_three_quarters),
   };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command spate on block devices of the kernel: loop devices, which only root may set up."""
+"""The command spate on block devices of the kernel. The tests use loop devices, which only root may set up."""
 
 import contextlib
 import json
@@ -62,7 +62,7 @@ def test_a_recording_on_a_device(disk, block):
 
 
 def test_an_image_on_a_disk_of_larger_blocks(disk, tmp_path):
-    """Its blocks of 512 bytes cannot be written past the page cache there."""
+    """O_DIRECT cannot write the image's blocks of 512 bytes there."""
     with loop(disk, "--sector-size", 4096) as device:
         program.run("mkfs.ext4", "-q", device)
         with mounted(device, tmp_path / "mnt"):
@@ -78,9 +78,9 @@ def test_a_disk_that_is_full_below_the_image(disk, tmp_path):
         image = tmp_path / "mnt" / "rec.img"
         spate("format", image, "--size", "1GiB")
         done = spate("record", image, "run", "--from", "synthetic", "--size", "500MB", "--output-format=json", status=LOST)
-        told = json.loads(done.stdout)["files"][0]
-        assert f"the file system that {image} lies on is full" in done.stderr
-        assert told["lost_bytes"] > 0 and told["error"] != "OK"
+        report = json.loads(done.stdout)["files"][0]
+        assert f"the file system of {image} is full" in done.stderr
+        assert report["lost_bytes"] > 0 and report["error"] != "OK"
 
 
 def test_a_mounted_device_is_refused(disk, tmp_path):
@@ -103,7 +103,7 @@ def test_a_device_with_a_mounted_partition_is_refused(disk, tmp_path):
     program.run("sfdisk", "--quiet", disk, input="start=2048, type=83\n")
     with loop(disk, "--partscan") as device:
         numbers = (partition_of(device) / "dev").read_text().split(":")
-        part = tmp_path / "part"  # as nobody may be here who makes the node in /dev
+        part = tmp_path / "part"  # a node of our own, because udev may not be running here
         os.mknod(part, 0o600 | stat.S_IFBLK, os.makedev(*map(int, numbers)))
         program.run("mkfs.ext4", "-q", part)
         with mounted(part, tmp_path / "mnt"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate doctor: on copies of /sys with everything that can be wrong, and in emulated machines. What the library judges
-from registers has its own tests (tests/doctor/test_doctor.c); these are about what is gathered, and where from."""
+"""spate doctor on copies of /sys with every defect, and in emulated machines. These tests are about the facts that are
+collected, and from where. tests/doctor/test_doctor.c tests how the library judges registers."""
 
 import errno
 import json
@@ -26,7 +26,7 @@ SEVERITIES = ("note", "warning", "error", "not done")
 
 
 class Function:
-    """A PCI function as sysfs shows it: a folder, with configuration space at 16 GT/s x4, payloads of 256 bytes."""
+    """A PCI function in sysfs: a folder with configuration space, a link of 16 GT/s x4, payloads of 256 bytes."""
 
     def __init__(self, folder, name, kind):
         self.folder = folder / name
@@ -63,7 +63,7 @@ class Function:
 
 
 class Machine:
-    """A copy of /sys: a root port, a drive behind it that the kernel's driver has, an IOMMU."""
+    """A copy of /sys with a root port, a drive behind it under the kernel's driver, and an IOMMU."""
 
     def __init__(self, folder):
         self.sys = folder / "sys"
@@ -117,7 +117,7 @@ class Machine:
         (self.group / "devices" / function.name).symlink_to(function.folder)
 
     def doctor(self, *words):
-        """Findings: {code: finding}, but for what a copy never allows."""
+        """Returns the findings as {code: finding}, without those that every copy of sysfs has."""
         for function in self.functions:
             if function.folder.exists():
                 (function.folder / "config").write_bytes(function.config[: self.config_bytes])
@@ -151,16 +151,16 @@ def test_a_healthy_machine_has_no_finding(machine, target):
     assert machine.doctor(*[target] if target else []) == {}
 
 
-def test_what_a_copy_does_not_allow_is_said(machine):
+def test_checks_that_a_copy_does_not_allow_are_reported(machine):
     machine.doctor()
     said = spate("doctor", VFIO, "--sysfs", machine.sys).stdout
     assert "nothing wrong was found" in said
-    assert said.count("a copy of sysfs is looked at") == 2
+    assert said.count("this is a copy of sysfs") == 2
     assert "16 GT/s x4 of 16 GT/s x4" in said
 
 
 def test_a_drive_in_a_large_domain(machine):
-    """Intel's VMD puts drives into a domain of five digits, behind a function that is neither a bridge nor a port."""
+    """Intel's VMD puts drives in a domain of five digits, behind a function that is neither a bridge nor a port."""
     vmd = machine.add(machine.sys / "devices/pci0000:00", "0000:00:0e.0", ENDPOINT)
     vmd.set(0x08, 0x01040000)
     inner = vmd.folder / "pci10000:e0/10000:e0:01.0"
@@ -172,7 +172,7 @@ def test_a_drive_in_a_large_domain(machine):
         (by_address / function.name).unlink()
         function.name, function.folder = folder.name, folder
         (by_address / folder.name).symlink_to(os.path.relpath(folder, by_address))
-    machine.bind(machine.drive, "nvme")  # a relative link: it has moved
+    machine.bind(machine.drive, "nvme")  # again, because the link is relative and the folder has moved
     machine.port.set(0x18, 0x00E1E1E0)
     for config_bytes in (4096, 64):
         machine.config_bytes = config_bytes
@@ -243,7 +243,7 @@ def shared_group(machine):
     machine.bind(other, "xhci_hcd")
     machine.join(other)
     machine.join(machine.port)
-    machine.bind(machine.port, "pcieport")  # which does not stand in the way
+    machine.bind(machine.port, "pcieport")  # this driver does not keep VFIO from the group
 
 
 def identity(machine):
@@ -278,13 +278,13 @@ def outside_the_tree(machine):
     (taken, VFIO, "TAKEN", "taken"),
     (state("resetting"), VFIO, "CONTROLLER_BUSY", '"resetting"'),
     (state("dead"), VFIO, "CONTROLLER_DEAD", '"dead"'),
-    (no_iommu, f"vfio:{VFIO}", "IOMMU_NONE", "no IOMMU"),
+    (no_iommu, f"vfio:{VFIO}", "IOMMU_NONE", "not behind an IOMMU"),
     (shared_group, f"vfio:{VFIO}", "IOMMU_SHARED", "use: 0000:00:02.0 (xhci_hcd)."),
     (lambda machine: (machine.node / "dma-coherent").unlink(), f"vfio:{VFIO}", "NOT_COHERENT", "coherent"),
     (lambda machine: None, f"pci:{VFIO}", "IOMMU_ACTIVE", "translates"),
     (no_pages, f"pci:{VFIO}", "HUGE_PAGES_MISSING", "32 huge pages"),
     (incoherent, f"pci:{VFIO}", "NOT_COHERENT", "coherent"),
-    (outside_the_tree, f"pci:{VFIO}", "COHERENCY_UNKNOWN", "Nothing says"),
+    (outside_the_tree, f"pci:{VFIO}", "COHERENCY_UNKNOWN", "not known"),
 ])
 def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
     provoke(machine)
@@ -298,20 +298,20 @@ def test_a_finding_says_where(machine):
     assert machine.doctor(VFIO)["BUS_MASTER_OFF"]["at"] == PORT
 
 
-def test_what_a_copy_has_not_is_not_judged(machine):
+def test_files_that_a_copy_lacks_are_not_judged(machine):
     identity(machine)
     (machine.pages / "free_hugepages").unlink()
     assert machine.doctor(f"pci:{VFIO}") == {}
 
 
-def test_what_is_shared_by_vfio_or_pci_is_no_finding_for_the_kernel(machine):
+def test_requirements_of_vfio_and_pci_are_not_checked_for_the_kernel(machine):
     shared_group(machine)
     incoherent(machine)
     no_pages(machine)
     assert machine.doctor(VFIO) == {}
 
 
-def test_a_pci_target_that_is_in_order(machine):
+def test_a_good_pci_target(machine):
     identity(machine)
     assert machine.doctor(f"pci:{VFIO}") == {}
 
@@ -324,7 +324,7 @@ def test_a_copy_of_a_pc_needs_no_device_tree(machine):
 
 @pytest.mark.parametrize(("error", "code"), [(errno.EPERM, "IO_URING_FORBIDDEN"), (errno.ENOSYS, "IO_URING_MISSING")])
 def test_a_machine_without_io_uring(error, code):
-    """Everything else of this machine does not matter here, whatever it has."""
+    """The machine that runs the test may have other findings, which are ignored."""
     steps = [(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7FFF0000)]
     done = program.run(SPATE, "doctor", "--output-format=json", statuses=(FOUND,), preexec_fn=lambda: filter_calls(steps))
     found = [finding for checkup in json.loads(done.stdout)["checkups"] for finding in checkup["findings"]]
@@ -361,8 +361,8 @@ def test_a_machine_without_a_drive_says_so(machine):
     assert list(machine.doctor(VFIO)) == ["WRONG_CLASS"]
 
 
-def test_without_root_it_says_what_it_could_not_see(machine):
-    """The kernel shows 64 bytes of configuration space then, and the links in files of their own."""
+def test_without_root_it_reports_what_it_could_not_read(machine):
+    """Without root the kernel shows 64 bytes of configuration space, and the links in separate files."""
     machine.config_bytes = 64
     found = machine.doctor(VFIO)
     assert list(found) == ["UNDONE_CONFIGURATION"] and "as root" in found["UNDONE_CONFIGURATION"]["advice"]
@@ -392,12 +392,12 @@ def test_configuration_space_at_random_is_survived(machine):
         machine.doctor()
 
 
-def test_what_is_no_drive_is_refused(machine, tmp_path):
+def test_a_target_that_is_not_a_drive_is_refused(machine, tmp_path):
     machine.doctor()
     (tmp_path / "rec.img").touch()
-    assert "is no NVMe drive" in spate("doctor", tmp_path / "rec.img", status=USAGE).stderr
-    assert "is no NVMe drive" in spate("doctor", "sim:990pro", status=USAGE).stderr
-    assert "is not there" in spate("doctor", tmp_path / "none", status=FAILED).stderr
+    assert "is not an NVMe drive" in spate("doctor", tmp_path / "rec.img", status=USAGE).stderr
+    assert "is not an NVMe drive" in spate("doctor", "sim:990pro", status=USAGE).stderr
+    assert "does not exist" in spate("doctor", tmp_path / "none", status=FAILED).stderr
     assert "there is no PCI function" in spate("doctor", "09:00.0", "--sysfs", machine.sys, status=FAILED).stderr
     spate("doctor", VFIO, PORT, status=USAGE)
 
@@ -406,20 +406,20 @@ def test_what_is_no_drive_is_refused(machine, tmp_path):
 
 
 def test_the_page_lists_every_finding():
-    rows = re.findall(r"^\| `(\w+)` \| (\w[\w ]*) \| (.*) \| (.*) \|$", (ROOT / "docs/DOCTOR.md").read_text(), re.M)
+    rows = re.findall(r"^\| `(\w+)` \| (\w[\w ]*) \| (.*) \| (.*) \|$", (ROOT / "docs/use/doctor.md").read_text(), re.M)
     wanted = [(each["code"], each["severity"], each["problem"], each["advice"]) for each in listed()]
-    assert rows == wanted, "docs/DOCTOR.md: the table is made by spate doctor --list --output-format=json"
+    assert rows == wanted, "docs/use/doctor.md: the table is made by spate doctor --list --output-format=json"
 
 
 def test_every_finding_is_provoked_by_a_test():
-    """By name, in this file or in the list of the library's test."""
+    """Each finding is named in this file or in the list of the library's test."""
     here = pathlib.Path(__file__).read_text()
     library = (ROOT / "tests/doctor/test_doctor.c").read_text()
     assert [each["code"] for each in listed()
             if f'"{each["code"]}"' not in here and not re.search(rf"^    {{SPATE_DOCTOR_{each['code']}, ", library, re.M)] == []
 
 
-def test_the_list_is_for_people_too():
+def test_the_list_as_text():
     said = spate("doctor", "--list").stdout
     assert all(each["code"] in said and each["advice"] in said for each in listed())
     assert len(listed()) > 60 and {each["severity"] for each in listed()} == set(SEVERITIES)
@@ -435,7 +435,7 @@ def findings(said, name):
 
 
 def test_drives_in_an_emulated_machine(drive, make_image, tmp_path):
-    """Healthy; bus mastering taken away, at the drive and at its port; a driver that let go; and what vfio: needs."""
+    """A healthy drive; bus mastering off, at the drive and at its port; a drive without a driver; the requirements of vfio:."""
     config = f"/sys/bus/pci/devices/{VFIO}/config"
     said = guest(f"""
       json="--output-format=json"
@@ -480,7 +480,7 @@ def test_drives_in_an_emulated_machine(drive, make_image, tmp_path):
     assert said["port"].status == FOUND and found["DEVICE_SILENT"]["at"] == "0000:00:02.0"
 
 
-def test_a_machine_that_pci_cannot_be_used_on(drive, tmp_path):
+def test_a_machine_on_which_pci_cannot_be_used(drive, tmp_path):
     said = guest(f"""
       check none spate doctor pci:{PCI} --output-format=json
       echo 40 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
@@ -495,7 +495,7 @@ def test_a_machine_that_pci_cannot_be_used_on(drive, tmp_path):
 
 
 def extra_drive(tmp_path, serial, words="", options=""):
-    """The emulator's options for one more drive, on the first bus."""
+    """The emulator's options for another drive, on the first bus."""
     image = tmp_path / f"{serial}.img"
     with open(image, "wb") as file:
         file.truncate(1 << 30)
@@ -503,8 +503,8 @@ def extra_drive(tmp_path, serial, words="", options=""):
     return ["-drive", disk, "-device", f"nvme,id=nvme-{serial},serial={serial}" + (f",{words}" if words else "")]
 
 
-def test_what_drives_say_of_themselves(drive, tmp_path):
-    """Without a namespace, with metadata beside its blocks, with critical warnings, and not to be read beyond 64 MiB."""
+def test_what_drives_report(drive, tmp_path):
+    """Drives without a namespace, with metadata in its blocks, with critical warnings, and with read errors after 64 MiB."""
     rule = tmp_path / "rule"
     rule.write_text('[inject-error]\nevent = "read_aio"\nerrno = "5"\nsector = "131072"\n')
     options = [
@@ -531,13 +531,13 @@ def test_what_drives_say_of_themselves(drive, tmp_path):
         "ill": {"SPARE_LOW", "UNRELIABLE", "READ_ONLY", "BACKUP_FAILED"},
         "bad": {"TRANSFER_FAILED"},
     }
-    assert said["health"].text.count("WARNING ") == 4 and "The drive takes reads only." in said["health"].text
+    assert said["health"].text.count("WARNING ") == 4 and "The drive accepts reads only." in said["health"].text
     assert said["healthy"].status == 0 and "WARNING" not in said["healthy"].text
     assert "after 64 MiB: " in serious["bad"]["TRANSFER_FAILED"]["problem"]
 
 
-def test_errors_that_a_transfer_provokes_are_told_from_older_ones(drive, tmp_path):
-    """The kernel's counter of the port is replaced by a file that changes once the doctor reads from the drive."""
+def test_errors_during_a_transfer_are_distinguished_from_older_ones(drive, tmp_path):
+    """A file replaces the kernel's counter of the port. It changes when the doctor reads from the drive."""
     counter = f"/sys/bus/pci/devices/{PORT}/aer_dev_correctable"
     said = guest(f"""
       printf 'RxErr 1\\nTOTAL_ERR_COR 1\\n' > /tmp/counter
@@ -556,7 +556,7 @@ def test_errors_that_a_transfer_provokes_are_told_from_older_ones(drive, tmp_pat
     assert "4 at least" in after["CORRECTED_BEFORE"]["problem"] and "CORRECTED_DURING" not in after
 
 
-def test_a_user_who_is_not_root_learns_what_was_not_done(drive, tmp_path):
+def test_without_root_the_missing_checks_are_reported(drive, tmp_path):
     said = guest(f"""
       mkdir -p /etc; echo 'user:x:1000:1000::/:/bin/sh' > /etc/passwd; echo 'user:x:1000:' > /etc/group
       ulimit -l 8192
@@ -573,7 +573,7 @@ def test_a_user_who_is_not_root_learns_what_was_not_done(drive, tmp_path):
     assert said["user"].status == 0, found
     assert set(found) == {"UNDONE_CONFIGURATION", "UNDONE_DRIVE", "UNDONE_TRANSFER"}, found
     assert "64 bytes" in found["UNDONE_CONFIGURATION"]["problem"]
-    assert "only root may ask" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
+    assert "only root may send commands" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
     assert answer["checkups"][0]["path"][1]["link_gt_per_s"] == 2.5
     assert "/dev/vfio/" in findings(said, "forbidden")[0]["VFIO_FORBIDDEN"]["problem"]
     assert {"VFIO_MISSING", "TAKEN"} <= set(findings(said, "missing")[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command spate on an image file, as somebody without root uses it; what it makes is judged by tools of others."""
+"""The command spate on an image file, without root. Tools from other projects check the results."""
 
 import ctypes
 import errno
@@ -46,7 +46,7 @@ def image(tmp_path):
 
 
 def judged(image, folder):
-    """What fdisk, fsck.exfat and The Sleuth Kit make of the image: {path: (bytes, SHA-256)}."""
+    """Checks the image with fdisk and fsck.exfat. Returns the files that The Sleuth Kit finds: {path: (bytes, SHA-256)}."""
     start, length = judge.partition_offset_bytes(image)
     part = folder / "partition.img"
     judge.copy_sparse(image, start, length, part)
@@ -59,7 +59,7 @@ def judged(image, folder):
     return found
 
 
-# ---- what a newcomer does ----
+# ---- first use ----
 
 
 def test_format_record_list_verify_extract(image, tmp_path):
@@ -87,7 +87,7 @@ def test_a_pipe_comes_back_byte_for_byte(image, tmp_path, size):
     assert judged(image, tmp_path) == {"a/deep/path/clip.bin": (size, hashlib.sha256(data).hexdigest())}
 
 
-def test_nothing_makes_no_file_and_says_so(image):
+def test_no_data_make_no_file(image):
     assert "no file was made" in spate("record", image, "clip", input="", status=FAILED).stderr
     assert answer("ls", image)["entries"] == [] and not answer("info", image)["volume"]["dirty"]
 
@@ -116,8 +116,8 @@ def test_several_sources_make_several_files(image, tmp_path):
     assert answer("verify", image, "sensor")["whole"]
 
 
-def test_what_trickles_in_is_on_the_drive_soon(image):
-    """A slot of a MiB would take this source a quarter of an hour to fill."""
+def test_a_slow_pipe_is_on_the_drive_soon(image):
+    """This source makes 40 KB/s, and would need 26 seconds to fill a slot of 1 MiB."""
     with subprocess.Popen([SPATE, "record", image, "log"], stdin=subprocess.PIPE) as recorder:
         for _ in range(30):
             recorder.stdin.write(b"x" * 4096)
@@ -174,18 +174,19 @@ def test_the_end_by_time_and_by_bytes(image):
     assert [(entry["path"], entry["bytes"]) for entry in answer("ls", image)["entries"]] == [("sensor", 2_000_000)]
 
 
-def test_a_sensor_that_is_too_fast_loses_and_says_so(image):
-    """No drive takes a terabyte per second, and a ring of 4 MiB bridges nothing of it."""
+def test_losses_of_a_sensor_that_is_too_fast_are_reported(image):
+    """No drive accepts a terabyte per second, and a ring of 4 MiB does not help."""
     done = spate("record", image, "fast", "--from", "synthetic", "--rate", "1000GB/s", "--size", "400MB", "--ring", "4MiB",
                  "--output-format=json", status=LOST)
-    told = json.loads(done.stdout)["files"][0]
-    assert told["lost_bytes"] > 0 and told["lost_bytes"] + told["bytes"] == 400_000_000
+    report = json.loads(done.stdout)["files"][0]
+    assert report["lost_bytes"] > 0 and report["lost_bytes"] + report["bytes"] == 400_000_000
     assert "LOST" in done.stderr
     assert answer("verify", image, "fast")["whole"]
 
 
 def filter_calls(steps):
-    """For the child: a seccomp filter of these instructions, each (code, jump if true, jump if false, value)."""
+    """Called in the child process: installs a seccomp filter of these instructions, each (code, jump if true, jump if false,
+    value)."""
     filters = b"".join(struct.pack("=HBBI", *step) for step in steps)
     memory = ctypes.create_string_buffer(filters)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -195,12 +196,12 @@ def filter_calls(steps):
 
 
 def forbid_io_uring():
-    """For the child: io_uring_setup answers EPERM, as in many containers."""
+    """Called in the child process: makes io_uring_setup fail with EPERM, as in many containers."""
     filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM),
                   (0x06, 0, 0, 0x7FFF0000)])
 
 
-def test_where_io_uring_is_forbidden(tmp_path):
+def test_without_io_uring(tmp_path):
     image, data = tmp_path / "rec.img", random.Random(9).randbytes(9 * MIB + 999)
     forbidden = {"preexec_fn": forbid_io_uring}
     spate("format", image, "--size", "256MiB", **forbidden)
@@ -212,11 +213,11 @@ def test_where_io_uring_is_forbidden(tmp_path):
     assert set(judged(image, tmp_path)) == {"run"}
 
 
-# ---- nothing is lost by a slip of the hand ----
+# ---- mistakes destroy nothing ----
 
 
 def test_reading_commands_write_nothing(image, tmp_path):
-    """Not on a volume that a kill left dirty, with a reservation to be recovered, either."""
+    """The volume is dirty and has a reservation to recover, because a recording was killed."""
     with subprocess.Popen([SPATE, "record", image, "cut", "--from", "synthetic", "--rate", "20MB/s"]) as recorder:
         time.sleep(1)
         recorder.kill()
@@ -228,7 +229,7 @@ def test_reading_commands_write_nothing(image, tmp_path):
     assert (digest(image), image.stat().st_mtime_ns) == before
 
 
-def test_what_holds_data_is_not_formatted(image):
+def test_a_target_with_data_is_not_formatted(image):
     before = digest(image)
     assert "--erase" in spate("format", image, status=REFUSED).stderr
     assert "--yes" in spate("format", image, "--erase", status=REFUSED, stdin=subprocess.DEVNULL).stderr
@@ -237,7 +238,7 @@ def test_what_holds_data_is_not_formatted(image):
     assert answer("ls", image)["entries"] == []
 
 
-def test_names_that_are_taken_are_refused(image, tmp_path):
+def test_existing_names_are_refused(image, tmp_path):
     spate("record", image, "clip", input="first", text=True)
     assert "spate rm" in spate("record", image, "clip", input="second", status=REFUSED).stderr
     assert spate("extract", image, "clip", "-").stdout == "first"
@@ -251,19 +252,19 @@ def test_several_files_are_refused_before_any_is_made(image):
     before = digest(image)
     three = ["--from", "synthetic"] * 3
     said = spate("record", image, "new/a", "b", "taken", *three, status=REFUSED).stderr
-    assert "taken is on the volume already, and nothing was changed" in said
+    assert "taken exists on the volume, and nothing was changed" in said
     assert digest(image) == before
 
 
-def test_a_volume_of_others_in_our_partition_is_refused(image):
-    """A table as Spate makes it says nothing of what somebody put into its partition."""
+def test_another_file_system_in_our_partition_is_refused(image):
+    """The table was made by Spate, but its partition holds another file system."""
     program.run("mkfs.ext4", "-q", "-F", "-E", f"offset={MIB}", image, "60M")
     before = digest(image)
     assert "--erase" in spate("format", image, "--yes", status=REFUSED).stderr
     assert digest(image) == before
 
 
-def test_extract_spares_the_target_and_what_is_there(image, tmp_path):
+def test_extract_keeps_the_target_and_existing_files(image, tmp_path):
     spate("record", image, "clip", input="data")
     before, precious = digest(image), tmp_path / "precious"
     precious.write_text("mine")
@@ -284,7 +285,7 @@ def test_closed_standard_files_become_no_target(image, closed):
     assert digest(image) == before
 
 
-def test_what_is_made_for_a_format_that_fails_goes(tmp_path):
+def test_a_failed_format_leaves_no_image(tmp_path):
     for words in (["--label", "THISLABELISTOOLONG"], ["--cluster", "32MiB"]):
         spate("format", tmp_path / "new.img", "--size", "64MiB", *words, status=USAGE)
         assert not (tmp_path / "new.img").exists()
@@ -319,14 +320,14 @@ WRONG = {
     "no command": ([], "Usage"),
     "an unknown command": (["frobnicate"], "no command"),
     "no target": (["ls"], "takes one TARGET"),
-    "a size that is none": (["format", "new.img", "--size", "8 apples"], "not a size"),
+    "an invalid size": (["format", "new.img", "--size", "8 apples"], "not a size"),
     "an image too small": (["format", "new.img", "--size", "1MB"], "not between"),
     "no size": (["format", "new.img"], "--size 8GiB makes"),
-    "an unknown option": (["ls", "x", "--frob"], "--help explains"),
-    "a rate that is none": (["record", "x", "y", "--rate", "fast"], "is not a rate"),
+    "an unknown option": (["ls", "x", "--frob"], "See spate ls --help"),
+    "an invalid rate": (["record", "x", "y", "--rate", "fast"], "is not a rate"),
     "standard input twice": (["record", "x", "y", "z", "--from", "-", "--from", "-"], "named twice"),
     "a file twice": (["record", "x", "y", "y", "--from", "synthetic", "--from", "synthetic"], "named twice"),
-    "a rate beyond all": (["record", "x", "y", "--rate", "1e300"], "is not a rate"),
+    "a rate that is too high": (["record", "x", "y", "--rate", "1e300"], "is not a rate"),
     "files without sources": (["record", "x", "y", "z", "--from", "-"], "--from for each"),
 }
 
@@ -345,7 +346,7 @@ def test_every_command_has_help():
         assert f"Usage: spate {command} " in spate(command, "--help").stdout
 
 
-def test_verify_tells_what_differs(image, tmp_path):
+def test_verify_finds_the_first_difference(image, tmp_path):
     data = bytearray(random.Random(1).randbytes(3 * MIB))
     spate("record", image, "clip", input=bytes(data), text=False)
     same, other = tmp_path / "same", tmp_path / "other"
@@ -366,8 +367,8 @@ def test_verify_finds_a_changed_chunk(image):
         byte = file.read(1)[0]
         file.seek(third + 5000)
         file.write(bytes([byte ^ 0x10]))
-    told = answer("verify", image, "run", status=LOST)
-    assert (told["chunks_good"], told["chunks_wrong"], told["chunks_strange"]) == (7, 1, 0)
+    report = answer("verify", image, "run", status=LOST)
+    assert (report["chunks_good"], report["chunks_wrong"], report["chunks_strange"]) == (7, 1, 0)
 
 
 def test_verify_tells_damaged_headers_from_missing_chunks(image):
@@ -376,27 +377,27 @@ def test_verify_tells_damaged_headers_from_missing_chunks(image):
     at = [at for at in range(0, len(content), MIB) if content[at : at + 8] == b"SPATECHK"]
     with open(image, "r+b") as file:
         file.seek(at[2] + 24)
-        file.write(b"\xff")  # the header of number 2
+        file.write(b"\xff")  # damages the header of number 2
         file.seek(at[4])
-        file.write(content[at[5] : at[5] + 3 * MIB])  # numbers 5, 6, 7, and the old 7
-    told = answer("verify", image, "run", status=LOST)
+        file.write(content[at[5] : at[5] + 3 * MIB])  # numbers 5, 6, 7, followed by the old number 7
+    report = answer("verify", image, "run", status=LOST)
     kinds = ("good", "wrong", "damaged_headers", "missing", "lost_by_source", "strange")
-    assert [told[f"chunks_{kind}"] for kind in kinds] == [7, 0, 1, 1, 0, 1]
+    assert [report[f"chunks_{kind}"] for kind in kinds] == [7, 0, 1, 1, 0, 1]
     said = spate("verify", image, "run", status=LOST).stdout
     assert "1 chunks have a damaged header" in said and "1 sequence numbers are missing" in said and "CRC is wrong" not in said
 
 
 def test_verify_reads_what_the_sensor_lost(tmp_path):
-    """A sensor far too fast for any drive: the recorder and the recording count the same loss."""
+    """The sensor is too fast for any drive. The recorder and the recording count the same loss."""
     image = tmp_path / "rec.img"
-    spate("format", image, "--size", "256GiB")  # sparse; the recorder reserves what such a sensor makes
-    told = answer("record", image, "run", "--from", "synthetic", "--rate", "200GB/s", "--for", "500ms", "--ring", "4MiB",
+    spate("format", image, "--size", "256GiB")  # sparse; the recorder reserves as much as such a sensor makes
+    report = answer("record", image, "run", "--from", "synthetic", "--rate", "200GB/s", "--for", "500ms", "--ring", "4MiB",
                   status=LOST)["files"][0]
     found = answer("verify", image, "run", status=LOST)
-    # What was lost behind the last piece that was recorded stands in no header.
-    assert 0 < found["chunks_lost_by_source"] * MIB <= told["lost_bytes"]
-    assert told["bytes"] == found["bytes"] and found["chunks_wrong"] == 0
-    assert found["chunks_good"] == -(-told["bytes"] // MIB)  # the last one may be short
+    # No header counts what was lost after the last recorded piece.
+    assert 0 < found["chunks_lost_by_source"] * MIB <= report["lost_bytes"]
+    assert report["bytes"] == found["bytes"] and found["chunks_wrong"] == 0
+    assert found["chunks_good"] == -(-report["bytes"] // MIB)  # the last one may be short
     assert "by the source's own count" in spate("verify", image, "run", status=LOST).stdout
 
 
@@ -405,9 +406,9 @@ def test_a_volume_in_use_is_not_called_damaged(image):
     with subprocess.Popen([SPATE, "record", image, "run", "--from", "synthetic", "--rate", "10MB/s", "--progress", "json"],
                           stderr=subprocess.PIPE) as recorder:
         try:
-            recorder.stderr.readline()  # a second of it is recorded
-            told = answer("info", image)
-            assert told["in_use"] and told["in_use_because"] == "is written to by another spate"
+            recorder.stderr.readline()  # after one second of recording
+            report = answer("info", image)
+            assert report["in_use"] and report["in_use_because"] == "is written to by another spate"
             said = spate("info", image).stdout
             assert "in use just now" in said and "not closed properly" not in said and "power cut" not in said
             said = spate("check", image).stdout
@@ -430,9 +431,9 @@ def test_a_full_volume_ends_the_recording_and_keeps_what_fits(tmp_path):
     with subprocess.Popen(["cat", "/dev/zero"], stdout=subprocess.PIPE) as source:
         done = spate("record", image, "all", stdin=source.stdout, status=LOST)
         source.kill()
-    told = json.loads(spate("record", image, "none", "--from", "synthetic", "--rate", "9MB/s", "--size", "9MB",
+    report = json.loads(spate("record", image, "none", "--from", "synthetic", "--rate", "9MB/s", "--size", "9MB",
                             "--output-format=json", status=FAILED).stdout or "{}")
-    assert told == {}
+    assert report == {}
     assert "ended before its source: NO_SPACE" in done.stderr and "LOST" in done.stderr
     assert judged(image, tmp_path)["all"][0] == free
     assert "NO_SPACE" in spate("record", image, "new/more", "--from", "synthetic", "--size", "64MB", status=FAILED).stderr
@@ -442,7 +443,7 @@ def test_a_full_volume_ends_the_recording_and_keeps_what_fits(tmp_path):
 
 @pytest.mark.slow
 def test_killed_at_any_moment_the_volume_is_whole(tmp_path):
-    """200 recordings, each killed at a random moment: what a checkpoint published is there, and salvage finds the rest."""
+    """200 recordings, each killed at a random moment: published data are there, and salvage finds the rest."""
     image = tmp_path / "rec.img"
     spate("format", image, "--size", "512MiB")
     moments, salvaged, dirty = random.Random(13), 0, 0
@@ -462,10 +463,10 @@ def test_killed_at_any_moment_the_volume_is_whole(tmp_path):
                 judged(image, tmp_path)
             spate("rm", image, name)
         if state["dirty"]:
-            # The kill came between the mark and the record of what is to be recovered: a limit that the README names.
+            # The kill came between the dirty flag and the reservation record, a limit that the README names.
             assert judged(image, tmp_path) == {}
             spate("format", image, "--erase", "--yes")
             dirty += 1
-    print(f"{dirty} of 200 left the mark alone; {salvaged >> 20} MiB salvaged")
+    print(f"{dirty} of 200 left the dirty flag without a reservation record; {salvaged >> 20} MiB salvaged")
     assert answer("ls", image)["entries"] == [] and salvaged > 0 and dirty < 10
     judged(image, tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages: lintian finds nothing, they hold what they should, and what they hold works."""
+"""The Debian packages: lintian finds nothing, they contain the right files, and the programs in them work."""
 
 import gzip
 import os
@@ -15,9 +15,9 @@ from test_spate_shell import PAGE
 COMPLETION = "share/bash-completion/completions/spate"
 LIBRARY = "lib/TRIPLET/libspate-ring"
 HEADERS = {f"include/spate/{path.name}" for path in (ROOT / "include/spate").iterdir()}
-# What is in each package below /usr, beside its changelog and copyright.
+# The files of each package below /usr, without changelog and copyright.
 HOLDS = {
-    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/LINUX.md.gz"},
+    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/linux.md.gz"},
     "libspate-ring0": {f"{LIBRARY}.so.0", f"{LIBRARY}.so.VERSION"},
     "libspate-ring-dev": {
         "include/spate/ring.h", f"{LIBRARY}.a", f"{LIBRARY}.so", "lib/TRIPLET/pkgconfig/spate-ring.pc",
@@ -30,14 +30,14 @@ HOLDS = {
 
 
 def sources():
-    """Every file of the sources, and when it was changed."""
+    """Every file of the sources, and its modification time."""
     outside = ("build", ".git")
     return {path: path.stat().st_mtime_ns for entry in ROOT.iterdir() if entry.name not in outside
             for path in [entry, *entry.rglob("*")] if "__pycache__" not in path.parts}
 
 
 def programs(folder):
-    """A PATH of what `make deb` installs, and nothing else."""
+    """A PATH with only the programs that `make deb` installs."""
     text = (ROOT / "setup" / "debian-12.txt").read_text()
     (folder / "list.txt").write_text(text[:text.index("[all]\n")])
     run(ROOT / "setup" / "programs", folder / "programs", "--list", folder / "list.txt")
@@ -50,7 +50,7 @@ def field(package, name):
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """{name: file} of all that is built, but for debugging symbols. Fails if lintian finds anything."""
+    """{name: file} of all packages that are built, without debug symbols. Fails if lintian finds anything."""
     folder = tmp_path_factory.mktemp("packages")
     before = sources()
     run(ROOT / "packaging" / "deb", folder / "deb", env={"PATH": programs(folder), "HOME": str(folder)})
@@ -61,14 +61,14 @@ def packages(tmp_path_factory):
 
 @pytest.fixture
 def usr(packages, tmp_path):
-    """/usr of a machine that has the packages."""
+    """/usr of a machine on which the packages are installed."""
     for package in packages.values():
         run("dpkg", "--extract", package, tmp_path / "root")
     return tmp_path / "root" / "usr"
 
 
 @pytest.mark.slow
-def test_what_the_packages_hold(packages, usr):
+def test_the_files_of_the_packages(packages, usr):
     assert packages.keys() == HOLDS.keys()
     triplet, = (usr / "lib").iterdir()
     replaced = {"TRIPLET": triplet.name, "VERSION": field(packages["spate"], "Version").rsplit("-", 1)[0]}

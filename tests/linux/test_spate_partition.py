@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that are a part of a drive: a partition as a window of a virtual drive, a partition device of the kernel, and in an
-emulated machine another namespace. What lies beside them stays as it was, byte for byte."""
+"""Targets that are a part of a drive: a partition as a window of a virtual drive, a partition device of the kernel, and another
+namespace in an emulated machine. The rest of the drive stays unchanged, byte for byte."""
 
 import os
 import random
@@ -25,7 +25,7 @@ PAGE = 4096
 
 
 def outside(path, start, length):
-    """All pages of a sparse file that are not zero and not in this stretch: {offset: content}."""
+    """All pages of a sparse file outside of this range that are not zero: {offset: content}."""
     found = {}
     with open(path, "rb") as file:
         at, size = 0, os.stat(path).st_size
@@ -51,7 +51,7 @@ def partitioned(path, size_bytes):
     program.run("sfdisk", "--quiet", path, input=TABLE)
     noise = random.Random(4)
     with open(path, "r+b") as file:
-        for at in (1 * MIB, 64 * MIB, 321 * MIB, 384 * MIB, 400 * MIB):  # both ends of the neighbours, and beyond
+        for at in (1 * MIB, 64 * MIB, 321 * MIB, 384 * MIB, 400 * MIB):  # both ends of the other partitions, and behind them
             file.seek(at)
             file.write(noise.randbytes(MIB))
     return path
@@ -70,7 +70,8 @@ def data(tmp_path):
 
 
 def judged(image, folder, start, length):
-    """The volume straight in a partition, as fsck.exfat and The Sleuth Kit see it; the boot sector knows its place."""
+    """Checks the volume in a partition with fsck.exfat, and its place in the boot sector. Returns the files that The Sleuth
+    Kit finds."""
     part = folder / "part.img"
     judge.copy_sparse(image, start, length, part)
     judge.fsck(part)
@@ -78,7 +79,7 @@ def judged(image, folder, start, length):
     assert int.from_bytes(boot[64:72], "little") * 512 == start  # PartitionOffset
     heap = int.from_bytes(boot[88:92], "little") * 512
     cluster = 1 << (boot[108] + boot[109])
-    assert (start + heap) % cluster == 0  # clusters lie on the drive's own boundaries
+    assert (start + heap) % cluster == 0  # clusters are aligned on the whole drive
     return set(judge.files(part))
 
 
@@ -96,7 +97,7 @@ def test_a_partition_of_a_drive(kept, data, tmp_path):
     assert answer("verify", window, "run")["whole"] and answer("check", window)["bad"] == 0
     assert answer("info", window)["bytes"] == SECOND[1]
     spate("speedtest", window, "--write", "--size", "1MiB", "--block", "64KiB")
-    # The volume in the only Basic Data partition of the whole drive is the same one.
+    # The whole drive has one Basic Data partition, so both targets are the same volume.
     assert spate("extract", whole, "clip", "-", text=False).stdout == data.read_bytes()
     spate("record", whole, "more", "--from", data)
     assert spate("extract", window, "more", "-", text=False).stdout == data.read_bytes()
@@ -109,7 +110,7 @@ def test_a_partition_of_a_drive(kept, data, tmp_path):
     assert outside(kept, *SECOND) == before
 
 
-def test_a_volume_of_others_in_a_partition(kept, data, tmp_path):
+def test_a_volume_of_mkfs_exfat_in_a_partition(kept, data, tmp_path):
     part = tmp_path / "theirs"
     with open(part, "wb") as file:
         file.truncate(SECOND[1])
@@ -122,7 +123,7 @@ def test_a_volume_of_others_in_a_partition(kept, data, tmp_path):
     assert 'exfat "theirs"' in said and "--erase" in said
     spate("record", window, "clip", "--from", data)
     assert spate("extract", window, "clip", "-", text=False).stdout == data.read_bytes()
-    # Its boot sector may be damaged: the volume has another one.
+    # The boot sector is damaged: the volume has a backup.
     with open(kept, "r+b") as file:
         file.seek(SECOND[0])
         file.write(bytes(512))
@@ -134,7 +135,7 @@ def test_a_type_that_windows_does_not_show(kept):
     assert "0FC63DAF-8483-4772-8E79-3D69D8477DE4" in said.upper() and "Windows will not show" in said
 
 
-def test_places_that_are_not_there(kept):
+def test_places_that_do_not_exist(kept):
     for place in ("", "n", "n0", "n1p", "n1p0", "1p2", "n1p2x", "n1/p2", "n1/n1", "p1", "n4294967295"):
         assert "/n1p3" in spate("info", f"sim:ideal/{place}:{kept}", status=USAGE).stderr, place
     said = spate("info", f"sim:ideal/n2:{kept}", status=FAILED).stderr
@@ -143,7 +144,7 @@ def test_places_that_are_not_there(kept):
     assert "no partition 4" in said and "partition 2: 268 MB" in said
     assert "Name one of these" in said
     said = spate("info", "sim:ideal/n1p1", status=FAILED).stderr
-    assert "nothing that is known" in said and "sfdisk" in said
+    assert "no known contents" in said and "sfdisk" in said
 
 
 def test_places_of_a_drive_whose_profile_is_a_file(kept, tmp_path):
@@ -155,7 +156,7 @@ def test_places_of_a_drive_whose_profile_is_a_file(kept, tmp_path):
 
 
 def test_a_table_that_leads_outside_the_drive(kept):
-    """The sums are right, and the partition is longer than what there is: a drive copied onto a smaller one."""
+    """The partition is longer than the drive, as after copying a drive onto a smaller one."""
     program.run("sfdisk", "--quiet", "--wipe", "always", kept,
                 input="label: dos\nstart=2048, size=131072, type=7\n")
     with open(kept, "r+b") as file:
@@ -168,7 +169,7 @@ def test_a_table_that_leads_outside_the_drive(kept):
 
 
 def test_partitions_and_namespaces_of_a_drive_in_a_machine(make_image, tmp_path):
-    """As the kernel sees them, and as the library's own driver does."""
+    """Through the kernel, and through the library's own driver."""
     drive, second = partitioned(make_image(1), 512 * MIB), make_image(256 * MIB)
     before = outside(drive, *SECOND)
     options = ("-drive", f"if=none,id=second,format=raw,cache=unsafe,discard=unmap,file={second}", "-device",
@@ -202,11 +203,11 @@ def test_partitions_and_namespaces_of_a_drive_in_a_machine(make_image, tmp_path)
     assert "Windows will not show" in said["type"].text and "Windows" not in said["device"].text
     for disk, what in ("nvme0n1p2", "it is mounted on /mnt"), ("nvme0n1", "has a partition /dev/nvme0n1p2 that is mounted"):
         for command in "info", "check":
-            told = said[f"mounted-{command}-{disk}"]
-            assert told.status == 0 and "in use just now" in told.text and what in told.text, told
-            assert "not closed properly" not in told.text
+            report = said[f"mounted-{command}-{disk}"]
+            assert report.status == 0 and "in use just now" in report.text and what in report.text, report
+            assert "not closed properly" not in report.text
     assert said["theirs"].text.split()[0] == said["theirs-read"].text.split()[0]
     assert said["third"].status == FAILED and "no active namespace 3" in said["third"].text
     assert judged(drive, tmp_path, *SECOND) >= {"run", "theirs"}
-    third = range(321 * MIB, 385 * MIB)  # formatted at the end
+    third = range(321 * MIB, 385 * MIB)  # formatted by the last command
     assert outside(drive, SECOND[0], third.stop - SECOND[0]) == {at: page for at, page in before.items() if at not in third}

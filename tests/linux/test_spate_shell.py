@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What spate is in a shell: its help, its manual page, completion in bash, and what it prints on a terminal."""
+"""spate in a shell: its help, its manual page, completion in bash, and its output on a terminal."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ TERM = re.compile(r"^  (-[^ ,=]+(?:, -[^ ,=]+)*(?:=[^ ]+| [^ ]+(?=  |$)| [A-Z][A
 
 
 def help_terms(command):
-    """The options as the help of the command names them: "-v, --verbose", "--block 512|4096"."""
+    """The options in the command's help: "-v, --verbose", "--block 512|4096"."""
     return TERM.findall(spate(command, "--help").stdout)
 
 
@@ -32,15 +32,15 @@ def names(terms):
     return {name for term in terms for name in re.findall(r"--[a-z][a-z-]*", term)}
 
 
-def taken(command):
-    """The options that the program takes: every name begins with nothing, and getopt lists what is ambiguous."""
+def accepted(command):
+    """The options that the program accepts. "--" followed by "=" abbreviates every option, and getopt lists the candidates."""
     said = spate(command, "--=", status=USAGE, env=os.environ | {"LC_ALL": "C"}).stderr
     return set(re.findall(r"'(--[a-z][a-z-]*)'", said))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_names_the_options_that_the_command_takes(command):
-    assert names(help_terms(command)) == taken(command)
+    assert names(help_terms(command)) == accepted(command)
 
 
 # ---- the manual page ----
@@ -72,11 +72,11 @@ def test_the_page_describes_every_command_and_every_option():
 
 
 @pytest.mark.parametrize("page", ["docs/man/spate.1.scd", "docs/LINUX.md", "README.md"])
-def test_what_the_pages_show_can_be_typed(page):
+def test_the_commands_on_the_pages_are_valid(page):
     lines = "".join(CODE.findall((ROOT / page).read_text())).splitlines()
     lines = [line.split("|")[-1].strip() for line in lines]
     for words in (shlex.split(line) for line in lines if line.startswith("spate ")):
-        assert words[1] in COMMANDS and names(words[2:]) <= taken(words[1]), words
+        assert words[1] in COMMANDS and names(words[2:]) <= accepted(words[1]), words
 
 
 # ---- completion ----
@@ -92,7 +92,7 @@ _spate "$1"
 
 
 def complete(folder, *words, program=SPATE):
-    """What Tab offers behind these words of bash, the last of which is being written."""
+    """The completions that Tab offers for the last of these words."""
     done = run("bash", "-c", TAB, COMPLETION, program, *words, cwd=folder)
     assert done.stderr == ""
     return done.stdout.splitlines()
@@ -108,7 +108,7 @@ def test_commands_are_offered(tmp_path):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_are_offered(tmp_path, command):
-    assert {word.split("=")[0] for word in complete(tmp_path, command, "--")} == taken(command)
+    assert {word.split("=")[0] for word in complete(tmp_path, command, "--")} == accepted(command)
     assert complete(tmp_path, "nothing", "--") == []
 
 
@@ -160,7 +160,7 @@ esac
 """
 
 
-def test_a_command_that_did_not_exist_yet_is_offered(tmp_path):
+def test_a_new_command_is_offered(tmp_path):
     program = tmp_path / "spate"
     program.write_text(NEW)
     program.chmod(0o755)
@@ -171,7 +171,7 @@ def test_a_command_that_did_not_exist_yet_is_offered(tmp_path):
     assert complete(tmp_path, "polish", "-s", "b", program=program) == ["bright"]
     assert complete(tmp_path, "polish", "x", "one", "two", "sp", program=program) == ["spate"]
     assert complete(tmp_path, "speedtest", "", program=program) == []
-    # A target with colons is one word, of which bash replaces the end.
+    # A target with colons is one argument, and bash replaces only its end.
     assert complete(tmp_path, "polish", "sim", ":", "nowhere", "sp", program=program) == ["spate"]
     (tmp_path / "a:b").touch()
     assert complete(tmp_path, "polish", "a", ":", "", program=program) == ["b"]
@@ -181,7 +181,7 @@ def test_a_command_that_did_not_exist_yet_is_offered(tmp_path):
 
 
 def on_a_terminal(*words):
-    """What the program shows on a terminal that knows colours."""
+    """The output of the program on a terminal with colours."""
     outer, inner = pty.openpty()
     with subprocess.Popen([str(word) for word in words], stdin=inner, stdout=inner, stderr=inner,
                           env=os.environ | {"TERM": "xterm-256color"}) as process:
@@ -190,7 +190,7 @@ def on_a_terminal(*words):
         try:
             while part := os.read(outer, 65536):
                 shown += part
-        except OSError:  # the terminal's other side is closed
+        except OSError:  # the program has closed its side of the terminal
             pass
     os.close(outer)
     assert process.returncode == 0, shown

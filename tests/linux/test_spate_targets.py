@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that need no machine of their own: virtual drives under the library's driver, and stripes; and the commands on
-them that others have no use for."""
+"""Targets that need no emulated machine: virtual drives under the library's driver, and stripes; and commands that the other
+test files do not use."""
 
 import errno
 import json
@@ -28,7 +28,7 @@ def data(tmp_path):
     return path
 
 
-# The peak that the kernel counts for a process begins with that of the one it was made from: so a small one makes it.
+# A process inherits the peak memory count of its parent. So a small process starts the command.
 MEASURE = """
 import os, subprocess, sys
 left = int(sys.argv[1])
@@ -41,14 +41,14 @@ print(os.wait4(command.pid, 0)[2].ru_maxrss * 1024)
 
 
 def memory_peak_bytes(*words, take_bytes):
-    """Of a command whose output is read so far, and which is then stopped."""
+    """The peak memory of a command that is stopped after `take_bytes` of its output were read."""
     return int(program.run(sys.executable, "-c", MEASURE, take_bytes, SPATE, *words, timeout_s=120).stdout)
 
 
 # ---- virtual drives ----
 
 
-def test_a_virtual_drive_keeps_what_is_on_it_in_a_file(tmp_path, data):
+def test_a_virtual_drive_keeps_its_contents_in_a_file(tmp_path, data):
     kept = tmp_path / "kept.img"
     drive = f"sim:990pro:{kept}"
     spate("format", drive, "--yes")
@@ -56,16 +56,16 @@ def test_a_virtual_drive_keeps_what_is_on_it_in_a_file(tmp_path, data):
     spate("record", drive, "run", "--from", "synthetic", "--size", "30MB")
     assert answer("verify", drive, "run")["whole"]
     assert spate("extract", drive, "clip", "-", text=False).stdout == data.read_bytes()
-    before = kept.stat()  # two terabytes, sparse: nobody reads it whole
+    before = kept.stat()  # two terabytes, sparse: too long for a digest
     for command in (("ls", drive), ("info", drive), ("check", drive), ("verify", drive, "run"), ("health", drive)):
         spate(*command)
     assert (kept.stat().st_mtime_ns, kept.stat().st_blocks) == (before.st_mtime_ns, before.st_blocks)
-    # The file is the drive as others see it.
+    # Other tools can read the file as an image of the drive.
     assert spate("extract", kept, "clip", "-", text=False).stdout == data.read_bytes()
     judge.partition_offset_bytes(kept)
 
 
-def test_what_a_virtual_drive_held_survives_a_full_disk(tmp_path, data):
+def test_the_contents_of_a_virtual_drive_survive_a_full_disk(tmp_path, data):
     kept = tmp_path / "kept.img"
     drive = f"sim:990pro:{kept}"
     spate("format", drive, "--yes")
@@ -74,10 +74,10 @@ def test_what_a_virtual_drive_held_survives_a_full_disk(tmp_path, data):
     files = set(tmp_path.iterdir())
     full = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 * MIB, 64 * MIB))}
     said = spate("record", drive, "more", "--from", data, status=FAILED, **full).stderr
-    assert "cannot be kept" in said and str(kept) in said and set(tmp_path.iterdir()) == files
+    assert "cannot be saved" in said and str(kept) in said and set(tmp_path.iterdir()) == files
     assert [entry["path"] for entry in answer("ls", drive)["entries"]] == ["clip"]
     assert spate("extract", drive, "clip", "-", text=False).stdout == data.read_bytes()
-    # A link stays one, and the file it leads to stays as it was for others.
+    # A link stays a link, and its file keeps its mode.
     link = tmp_path / "link.img"
     link.symlink_to(kept.name)
     spate("rm", f"sim:990pro:{link}", "clip")
@@ -92,19 +92,19 @@ def test_a_virtual_drive_without_a_file_is_new_each_time():
 
 
 @pytest.mark.parametrize("words", [("info", ""), ("format", "", "--size", "64MiB"), ("record", "", "run", "--from", "synthetic")])
-def test_an_empty_name_is_a_variable_that_is_not_set(words):
+def test_an_empty_argument_is_refused(words):
     assert "variable" in spate(*words, status=USAGE).stderr
 
 
 def test_wrong_virtual_drives(tmp_path):
     assert "990pro" in spate("health", "sim:nonsense", status=USAGE).stderr
     spate("format", f"sim:990pro:{tmp_path}/kept", "--yes")
-    assert "not kept by a virtual drive of this profile" in spate("info", f"sim:ideal:{tmp_path}/kept", status=REFUSED).stderr
+    assert "not from a virtual drive of this profile" in spate("info", f"sim:ideal:{tmp_path}/kept", status=REFUSED).stderr
     spate("info", f"sim:990pro:{tmp_path}/none/kept", status=FAILED)
 
 
 def test_speed_in_virtual_time():
-    """The rates of the drive's profile come out, whatever the machine is."""
+    """The test measures the rates of the drive's profile, on any machine."""
     said = answer("speedtest", "sim:990pro", "--for", "50ms")
     jobs = {job["job options"]["bs"]: job["read"] for job in said["jobs"]}
     assert set(jobs) == {"4k", "128k", "1024k"}
@@ -114,7 +114,7 @@ def test_speed_in_virtual_time():
         shares = list(latency["percentile"].values())
         assert shares == sorted(shares) and latency["min"] <= latency["mean"] <= latency["max"] == max(latency["max"], shares[-1])
         assert job["iops"] == pytest.approx(job["total_ios"] / job["runtime"] * 1000, rel=0.01)
-        # Little's law: what is in flight is rate times latency.
+        # Little's law: requests in flight = rate × latency.
         assert job["iops"] * latency["mean"] / 1e9 == pytest.approx(32, rel=0.1)
 
 
@@ -136,7 +136,7 @@ def test_the_speed_test_leaves_the_volume_as_it_was(tmp_path, data):
 
 @pytest.mark.parametrize("block,words,status", [(4096, ("--block", "4KiB", "--block", "512"), USAGE),
                                                 (512, ("--block", "4MiB"), USAGE)])
-def test_a_speed_test_that_cannot_be_leaves_the_volume_as_it_was(tmp_path, block, words, status):
+def test_an_impossible_speed_test_leaves_the_volume_as_it_was(tmp_path, block, words, status):
     image, most = tmp_path / "rec.img", tmp_path / "most"
     spate("format", image, "--size", "64MiB", "--block", block)
     if "4MiB" in words:
@@ -168,11 +168,11 @@ def test_a_speed_test_leaves_a_file_of_its_name_alone(tmp_path, data):
     assert "spate-speedtest.tmp" in said and digest(image) == before
 
 
-def test_the_memory_of_a_speed_test_is_for_what_is_in_flight(tmp_path):
+def test_a_speed_test_only_takes_memory_for_requests_in_flight(tmp_path):
     image = tmp_path / "rec.img"
     spate("format", image, "--size", "64MiB")
     peak_bytes = memory_peak_bytes("speedtest", image, "--depth", "256", "--block", "4MiB", "--size", "8MiB", take_bytes=MIB)
-    assert peak_bytes < 700 * MIB  # 128 MiB and the sanitizer's; not 1 GiB
+    assert peak_bytes < 700 * MIB  # 128 MiB plus the sanitizer's memory; 1 GiB would be 256 requests of 4 MiB
 
 
 # ---- stripes ----
@@ -222,7 +222,7 @@ def test_wrong_stripes(pair, tmp_path):
 
 
 def test_a_size_is_for_an_image_file_only(tmp_path):
-    """The members need not be there: the size is not theirs either."""
+    """It is refused even if the members do not exist, because --size does not apply to them."""
     for target in (f"stripe:{tmp_path}/a,{tmp_path}/b", "sim:ideal"):
         assert "for a new image file" in spate("format", target, "--size", "64MiB", status=USAGE).stderr
 
@@ -240,26 +240,27 @@ def test_a_stripe_that_is_too_small_is_not_made(tmp_path):
     spate(*words)
 
 
-# ---- before something is lost ----
+# ---- before data are lost ----
 
 
 PREADV, PWRITEV2 = {"x86_64": (295, 328), "aarch64": (69, 287)}[os.uname().machine]
 
 
 def failing_calls(number, begin, end):
-    """For the child: this call answers EIO where the offset, its fourth argument, is from `begin` up to `end`."""
+    """Called in the child process: makes this system call fail with EIO if its fourth argument, the offset, is at least `begin`
+    and below `end`."""
     filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM),
                   (0x15, 0, 4, number), (0x20, 0, 0, 16 + 3 * 8), (0x35, 0, 2, begin), (0x35, 1, 0, end),
                   (0x06, 0, 0, 0x00050000 | errno.EIO), (0x06, 0, 0, 0x7FFF0000)])
 
 
-def test_what_cannot_be_read_can_be_wiped(pair):
+def test_an_unreadable_target_can_be_erased(pair):
     image, _ = pair
     failing = {"preexec_fn": lambda: failing_calls(PREADV, 0, 4 * MIB)}
     said = spate("format", image, "--yes", status=FAILED, **failing).stderr
     assert "cannot be read" in said
     said = spate("trim", image, "--yes", **failing).stderr
-    assert said.count("cannot be read") == 1 and "nothing that is known" not in said
+    assert said.count("cannot be read") == 1 and "no known contents" not in said
     program.run("mkfs.ext4", "-q", image)
     tail = {"preexec_fn": lambda: failing_calls(PREADV, 127 * MIB, 128 * MIB)}
     said = spate("format", image, "--erase", "--yes", **tail).stderr
@@ -267,7 +268,7 @@ def test_what_cannot_be_read_can_be_wiped(pair):
     assert answer("check", image)["bad"] == 0
 
 
-def test_what_is_on_a_target_is_named(pair):
+def test_the_contents_of_a_target_are_named(pair):
     a, b = pair
     program.run("mkfs.exfat", "-L", "theirs", b)
     said = spate("format", b, status=REFUSED).stderr
@@ -275,13 +276,13 @@ def test_what_is_on_a_target_is_named(pair):
     program.run("sfdisk", "--quiet", a, input="label: gpt\n,32M\n,64M\n")
     program.run("mkfs.ext4", "-q", "-L", "second", "-E", f"offset={33 * MIB}", a, "64M")
     said = spate("format", a, "--erase", status=REFUSED).stderr
-    assert "a partition table (gpt)" in said and "partition 1: 33.6 MB, nothing that is known" in said
+    assert "a partition table (gpt)" in said and "partition 1: 33.6 MB, no known contents" in said
     assert 'partition 2: 67.1 MB, ext4 "second"' in said
-    # Its root directory, with the label, lies far behind what is read of other file systems.
+    # The root directory, which has the label, lies far behind the bytes that are read for other file systems.
     spate("format", b, "--label", "FLIGHT", "--cluster", "4MiB", "--erase", "--yes")
     assert 'exfat "FLIGHT"' in spate("format", b, status=REFUSED).stderr
     for command in (("trim", a), ("format", a, "--erase")):
-        assert "without a question" in spate(*command, status=REFUSED).stderr
+        assert "without a terminal" in spate(*command, status=REFUSED).stderr
 
 
 def test_trim_and_erase(tmp_path, pair):
@@ -291,7 +292,7 @@ def test_trim_and_erase(tmp_path, pair):
     blocks = image.stat().st_blocks
     spate("trim", image, "--yes")
     assert "holds no volume" in spate("info", image, status=FAILED).stderr and image.stat().st_blocks < blocks / 10
-    assert "no NVMe drive" in spate("erase", image, "--yes", status=REFUSED).stderr
+    assert "not an NVMe drive" in spate("erase", image, "--yes", status=REFUSED).stderr
     drive = f"sim:980pro:{tmp_path}/kept"
     spate("format", drive, "--yes")
     assert "Samsung SSD 980 PRO" in spate("erase", drive, status=REFUSED).stderr
@@ -305,17 +306,17 @@ def test_sanitize(tmp_path):
     drive = f"sim:980pro:{tmp_path}/kept"
     for words in ((), ("--method", "crypto"), ("--method", "overwrite")):
         spate("format", drive, "--yes")
-        assert "without a question" in spate("erase", drive, "--sanitize", *words, status=REFUSED).stderr
+        assert "without a terminal" in spate("erase", drive, "--sanitize", *words, status=REFUSED).stderr
         spate("info", drive)
         said = spate("erase", drive, "--yes", "--sanitize", *words).stderr
         assert "neither Ctrl-C nor a power cut" in said and (words[1] if words else "block") in said
         assert (tmp_path / "kept").stat().st_blocks == 0
     spate("format", drive, "--yes")
-    assert "never been sanitized" in spate("erase", drive, "--sanitize", "--status").stderr
+    assert "never sanitized" in spate("erase", drive, "--sanitize", "--status").stderr
     spate("info", drive)
     spate("erase", drive, "--status", status=USAGE)
     spate("erase", drive, "--sanitize", "--status", "--method", "block", status=USAGE)
-    assert "nothing to leave" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
+    assert "no failed state to exit" in spate("erase", drive, "--yes", "--sanitize", "--method", "exit", status=REFUSED).stderr
     spate("erase", drive, "--yes", "--sanitize", "--method", "shred", status=USAGE)
     spate("erase", drive, "--yes", "--method", "block", status=USAGE)
     spate("erase", drive, "--yes", "--sanitize", "--crypto", status=USAGE)
@@ -324,8 +325,8 @@ def test_sanitize(tmp_path):
 # ---- check, replay, health ----
 
 
-def test_check_finds_what_is_wrong(tmp_path, data):
-    """Of each kind of damage to the directory's entries: a checksum, a cluster of somebody else's, a chain that ends."""
+def test_check_finds_damage(tmp_path, data):
+    """Each kind of damage to an entry set: a wrong checksum, a cluster of another file, a chain that ends too early."""
     image = tmp_path / "rec.img"
     spate("format", image, "--size", "256MiB")
     for name in ("one", "two"):
@@ -345,19 +346,19 @@ def test_check_finds_what_is_wrong(tmp_path, data):
         return answer("check", image, status=FAILED)
 
     assert "shares a cluster" in damaged(second + 20, first_cluster)["findings"][0]["finding"]
-    # What is behind the valid length is the file's as well: the first one's now reaches into the second one's.
+    # Clusters behind the valid length belong to the file as well: those of the first file now overlap the second file.
     lengths = (4096).to_bytes(8, "little") + content[first + 16 : first + 24] + (20 * MIB).to_bytes(8, "little")
     assert "shares a cluster" in damaged(first + 8, lengths, first)["findings"][0]["finding"]
     far = (1 << 30).to_bytes(4, "little")
     assert damaged(second + 20, far)["bad"] == 1
     wrong = bytearray(content)
-    wrong[second + 8] ^= 1  # and the checksum stays
+    wrong[second + 8] ^= 1  # without a new checksum
     image.write_bytes(wrong)
     assert "contradicts itself" in spate("check", image, status=FAILED).stdout
 
 
 def stream_entry(content, name):
-    """Where the stream extension entry of a file with a short name is (exFAT 7.6)."""
+    """The offset of the stream extension entry of a file with a short name (exFAT 7.6)."""
     for match in re.finditer(re.escape(name.encode("utf-16-le") + b"\0\0"), content):
         at = match.start() - 2 - 32
         if at % 32 == 0 and content[at] == 0xC0 and content[at - 32] == 0x85:
@@ -374,12 +375,12 @@ def entry_checksum(entries):
     return checksum.to_bytes(2, "little")
 
 
-def test_replay_keeps_the_pace(tmp_path, data):
+def test_replay_keeps_the_rate(tmp_path, data):
     image = tmp_path / "rec.img"
     spate("format", image, "--size", "64MiB")
     spate("record", image, "clip", "--from", data)
     assert spate("replay", image, "clip", text=False).stdout == data.read_bytes()
-    # Not faster than asked: two seconds for two seconds' bytes. How much slower it was is the machine's affair.
+    # It must not be faster than the given rate. It may be slower on a slow machine.
     begun = time.monotonic()
     assert len(spate("replay", image, "clip", "--rate", "8MB/s", text=False).stdout) == data.stat().st_size
     assert time.monotonic() - begun >= data.stat().st_size / 8e6 * 0.95
@@ -387,7 +388,7 @@ def test_replay_keeps_the_pace(tmp_path, data):
     assert "No space left" in spate("replay", image, "clip", "--to", "/dev/full", status=FAILED).stderr
 
 
-def test_replay_writes_to_nothing_that_keeps_it(tmp_path, data):
+def test_replay_refuses_files(tmp_path, data):
     image, other = tmp_path / "rec.img", tmp_path / "other"
     spate("format", image, "--size", "64MiB")
     spate("record", image, "clip", "--from", data)
@@ -425,13 +426,13 @@ def test_extract_over_a_file(tmp_path, data, pair):
         spate("extract", target, "clip", out, status=REFUSED)
         spate("extract", target, "clip", out, "--force")
         assert out.read_bytes() == data.read_bytes()
-        # What the target is made of is never written over.
+        # The files of the target itself are never overwritten.
         assert "the target itself" in spate("extract", target, "clip", own, "--force", status=REFUSED).stderr
         assert spate("extract", target, "clip", "-", text=False).stdout == data.read_bytes()
 
 
 def test_extract_is_the_same_to_a_file_and_to_a_pipe(tmp_path, data):
-    """Of a file that is valid up to the middle of a block only, as after a cut: the rest reads as zeros."""
+    """The file is valid only up to the middle of a block, as after a power cut: the rest reads as zeros."""
     image, out = tmp_path / "rec.img", tmp_path / "out"
     spate("format", image, "--size", "64MiB")
     spate("record", image, "clip", "--from", data)
@@ -452,12 +453,12 @@ def test_extract_is_the_same_to_a_file_and_to_a_pipe(tmp_path, data):
     assert answer("verify", image, "clip", "--against", out, status=LOST)["first_difference"] == len(wanted) - 1
 
 
-def test_health_of_what_has_none(tmp_path):
+def test_health_of_an_image_is_refused(tmp_path):
     spate("format", tmp_path / "rec.img", "--size", "64MiB")
-    assert "no NVMe drive" in spate("health", tmp_path / "rec.img", status=FAILED).stderr
+    assert "not an NVMe drive" in spate("health", tmp_path / "rec.img", status=FAILED).stderr
 
 
-def test_progress_for_programs(tmp_path):
+def test_progress_as_json(tmp_path):
     image = tmp_path / "rec.img"
     spate("format", image, "--size", "256MiB")
     words = ("record", image, "run", "--from", "synthetic", "--rate", "20MB/s", "--size", "50MB")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate record --from udp:PORT: the payloads of datagrams, one behind the other; what the kernel drops is counted."""
+"""spate record --from udp:PORT records the payloads of datagrams in order, and counts the datagrams that the kernel drops."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from test_spate_image import DONE, FAILED, LOST, MIB, SPATE, USAGE, answer, imag
 
 @pytest.fixture
 def port():
-    """Free a moment ago; nobody else's tests use it by chance."""
+    """A port that the kernel has just chosen and freed, so that another program hardly uses it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -28,27 +28,28 @@ def receiver(image, source, *words):
 
 
 def listening(port, family=""):
-    """Once the recording has begun: the socket is open, and the file is made before."""
+    """Waits until the recording has begun: the recorder makes the file before it opens the socket."""
     end = time.monotonic() + 20
     while f":{port:04X} " not in open(f"/proc/net/udp{family}").read():
-        assert time.monotonic() < end, "nobody listens"
+        assert time.monotonic() < end, "no socket was opened"
         time.sleep(0.01)
-    time.sleep(0.3)  # it may have been the first look, before the target was opened
+    time.sleep(0.3)  # this may have been the first socket, which tests the address before the target is opened
 
 
-def told(process, status=DONE):
+def finish(process, status=DONE):
     out, error = process.communicate(timeout=60)
     assert process.returncode == status, error
     return json.loads(out)["files"][0], error
 
 
 def send(port, payloads, host="127.0.0.1", family=socket.AF_INET, paced=True):
-    """Paced, no more at once than the smallest socket's buffer bridges: who is not root may not have a larger one."""
+    """Sends datagrams. If paced, no burst is larger than the smallest socket buffer: without root the recorder may not have a
+    larger one."""
     burst = 0
     with socket.socket(family, socket.SOCK_DGRAM) as sender:
         for payload in payloads:
             sender.sendto(payload, (host, port))
-            burst += len(payload) + 1000  # what the kernel needs for each
+            burst += len(payload) + 1000  # the kernel's overhead for each
             if paced and burst > 60_000:
                 time.sleep(0.002)
                 burst = 0
@@ -68,77 +69,77 @@ STREAMS = {
 @pytest.mark.parametrize("stream", STREAMS)
 def test_payloads_come_back_byte_for_byte(image, port, stream):
     data = b"".join(STREAMS[stream])
-    with receiver(image, f"udp:{port}", "--for", "30s") as taking:
+    with receiver(image, f"udp:{port}", "--for", "30s") as recording:
         listening(port)
         send(port, STREAMS[stream])
         time.sleep(0.7)
-        taking.send_signal(signal.SIGINT)
-        taken, _ = told(taking)
-    assert (taken["bytes"], taken["lost_bytes"], taken["lost_datagrams"]) == (len(data), 0, 0)
+        recording.send_signal(signal.SIGINT)
+        report, _ = finish(recording)
+    assert (report["bytes"], report["lost_bytes"], report["lost_datagrams"]) == (len(data), 0, 0)
     assert spate("extract", image, "clip", "-", text=False).stdout == data
 
 
 def test_the_end_by_size_is_exact(image, port, tmp_path):
-    with receiver(image, f"udp:127.0.0.1:{port}", "--size", "100001") as taking:
+    with receiver(image, f"udp:127.0.0.1:{port}", "--size", "100001") as recording:
         listening(port)
         send(port, STREAMS["one size"])
-        assert told(taking)[0]["bytes"] == 100_001
+        assert finish(recording)[0]["bytes"] == 100_001
     assert judged(image, tmp_path)["clip"][0] == 100_001
 
 
 def test_the_end_by_time_without_a_datagram(image, port):
-    with receiver(image, f"udp:{port}", "--for", "500ms") as taking:
-        _, error = taking.communicate(timeout=60)
-        assert taking.returncode == FAILED and "no file was made" in error
+    with receiver(image, f"udp:{port}", "--for", "500ms") as recording:
+        _, error = recording.communicate(timeout=60)
+        assert recording.returncode == FAILED and "no file was made" in error
 
 
 def test_ipv6(image, port):
-    with receiver(image, f"udp:[::1]:{port}", "--size", "4096") as taking:
+    with receiver(image, f"udp:[::1]:{port}", "--size", "4096") as recording:
         listening(port, "6")
         send(port, [b"y" * 1024] * 4, "::1", socket.AF_INET6)
-        assert told(taking)[0]["bytes"] == 4096
+        assert finish(recording)[0]["bytes"] == 4096
 
 
 @pytest.mark.parametrize("more", [True, False])
-def test_what_the_kernel_drops_is_counted(image, port, more):
-    """The recorder is stopped until the socket's buffer is full; whether more comes afterwards makes no difference."""
+def test_datagrams_that_the_kernel_drops_are_counted(image, port, more):
+    """The recorder is stopped until the socket's buffer is full. The drops are counted even if no datagram follows them."""
     count, size = 80_000, 1400
-    with receiver(image, f"udp:{port}") as taking:
+    with receiver(image, f"udp:{port}") as recording:
         listening(port)
-        taking.send_signal(signal.SIGSTOP)
+        recording.send_signal(signal.SIGSTOP)
         send(port, (number.to_bytes(8, "little") * (size // 8) for number in range(count)), paced=False)
-        taking.send_signal(signal.SIGCONT)
+        recording.send_signal(signal.SIGCONT)
         time.sleep(1)
         if more:
             send(port, [bytes(size)])
             time.sleep(0.3)
-        taking.send_signal(signal.SIGINT)
-        taken, error = told(taking, LOST)
-    assert taken["lost_datagrams"] > 0 and taken["bytes"] // size + taken["lost_datagrams"] == count + more
-    assert f"{taken['lost_datagrams']} datagrams were LOST" in error
+        recording.send_signal(signal.SIGINT)
+        report, error = finish(recording, LOST)
+    assert report["lost_datagrams"] > 0 and report["bytes"] // size + report["lost_datagrams"] == count + more
+    assert f"{report['lost_datagrams']} datagrams were LOST" in error
     data = spate("extract", image, "clip", "-", text=False).stdout
     numbers = [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data) - size * more, size)]
-    assert numbers == sorted(set(numbers)) and len(data) == taken["bytes"]
+    assert numbers == sorted(set(numbers)) and len(data) == report["bytes"]
 
 
 def test_a_slow_stream_is_on_the_drive_soon(image, port):
-    with receiver(image, f"udp:{port}") as taking:
+    with receiver(image, f"udp:{port}") as recording:
         listening(port)
         for _ in range(30):
             send(port, [b"z" * 1400])
             time.sleep(0.1)
         assert answer("ls", image)["entries"][0]["bytes"] >= 4096
-        taking.send_signal(signal.SIGINT)
-        assert told(taking)[0]["bytes"] == 30 * 1400
+        recording.send_signal(signal.SIGINT)
+        assert finish(recording)[0]["bytes"] == 30 * 1400
 
 
 @pytest.mark.parametrize("source", ["udp:", "udp:0", "udp:65536", "udp:abc", "udp:localhost:5000", "udp:[::1]", "udp:[::1:5000",
                                     "udp::5000", "udp:1.2.3:5000", "udp:5000x"])
-def test_addresses_that_are_none(image, source):
+def test_invalid_addresses(image, source):
     assert "is not udp:PORT" in spate("record", image, "clip", "--from", source, status=USAGE).stderr
 
 
-def test_a_port_that_is_taken(image):
+def test_a_port_in_use(image):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("0.0.0.0", 0))
         said = spate("record", image, "clip", "--from", f"udp:{other.getsockname()[1]}", status=FAILED).stderr

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers with units, as people write and read them. */
+/* Parses and prints numbers with units. */
 #include "../../hosted/text/units.c"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static void test_sizes(void **state) {
   assert_int_equal(bytes_of("1k"), 1000);
 }
 
-static void test_what_is_no_size(void **state) {
+static void test_invalid_sizes(void **state) {
   (void)state;
   static const char *const words[] = {"",    "GiB",    "8 apples", "8GiBs", "-1",    "+1",   "inf",
                                       "nan", "8GiB/s", "1e30",     "8 G B", "8,5MB", "0x10z"};
@@ -76,7 +76,7 @@ static void test_text(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_what_is_no_size),
+      cmocka_unit_test(test_invalid_sizes),
       cmocka_unit_test(test_rates_and_times),
       cmocka_unit_test(test_text),
   };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A window on a device that notes what reaches it: the right blocks, and never one outside. */
+/* A window on a device that records its requests: they reach the right blocks, and never one outside. */
 #include "../../hosted/target/window.c"
 #include "../../hosted/text/fail.c"
 
@@ -75,7 +75,7 @@ static struct spate_io request(enum spate_op op, uint64_t lba, uint32_t blocks) 
   return (struct spate_io){.op = (uint8_t)op, .lba = lba, .blocks = blocks, .done = note};
 }
 
-static void test_requests_go_to_their_place(void **state) {
+static void test_requests_reach_the_right_blocks(void **state) {
   struct spate_block *block = window_block(*state);
   struct spate_io first = request(SPATE_READ, 0, COUNT), last = request(SPATE_WRITE, COUNT - 1, 1),
                   flush = request(SPATE_FLUSH, 0, 0);
@@ -92,7 +92,7 @@ static void test_requests_go_to_their_place(void **state) {
   assert_int_equal(kicks, 1);
   assert_int_equal(spate_block_poll(block, 8), 3);
   assert_int_equal(finished, 3);
-  /* The answer is the device's, the request stays the caller's own. */
+  /* The result comes from the device below; the caller's request is not changed. */
   assert_int_equal(first.error, SPATE_E_MEDIA);
   assert_int_equal(last.detail, FIRST + COUNT - 1);
   assert_int_equal(first.lba, 0);
@@ -115,7 +115,7 @@ static void test_nothing_outside_is_reached(void **state) {
   assert_int_equal(held_count, 0);
 }
 
-static void test_a_full_device_takes_more_later(void **state) {
+static void test_a_full_device_accepts_more_later(void **state) {
   struct spate_block *block = window_block(*state);
   struct spate_io ios[DEPTH + 1];
 
@@ -128,7 +128,7 @@ static void test_a_full_device_takes_more_later(void **state) {
   }
 }
 
-static void test_what_the_device_learns_is_passed_on(void **state) {
+static void test_changes_of_the_device_are_passed_on(void **state) {
   struct spate_block *block = window_block(*state);
   struct spate_io trim = request(SPATE_TRIM, 0, 1);
 
@@ -142,9 +142,9 @@ static void test_what_the_device_learns_is_passed_on(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_requests_go_to_their_place, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_requests_reach_the_right_blocks, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nothing_outside_is_reached, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_a_full_device_takes_more_later, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_what_the_device_learns_is_passed_on, setup, teardown)};
+      cmocka_unit_test_setup_teardown(test_a_full_device_accepts_more_later, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_changes_of_the_device_are_passed_on, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

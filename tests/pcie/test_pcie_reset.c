@@ -154,6 +154,12 @@ static void a_link_that_dropped_unseen_is_not_up(void **state) {
   assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
   assert_true(spate_pcie_link_is_up(&host, device));
 
+  host.changes++; /* both noted while another device was restored: neither hides the other */
+  host.bridges[0].changes++;
+  assert_false(spate_pcie_link_is_up(&host, device));
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, device));
+
   *fake_express_register(port, 0x18) |= CHANGED; /* set before the enumeration */
   assert_int_equal(enumerate(), SPATE_OK);
   assert_true(spate_pcie_link_is_up(&host, device));

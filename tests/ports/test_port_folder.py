@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's folder outside the repository, with exactly what docs/PORTING.md lists: the applications link."""
+"""A board's folder outside the repository, with exactly what docs/use/porting.md lists: the applications link."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT, run
 
-PAGE = (ROOT / "docs/PORTING.md").read_text()
+PAGE = (ROOT / "docs/use/porting.md").read_text()
 
 # A definition of each name in the page's list. The programs are not run, because memory and registers belong to no board.
 SUPPLIED = {

@@ -27,24 +27,25 @@ MUTATIONS = {
     ),
     "length from submitted bytes": (
         CHECKPOINT,
-        [("    clip->snapshot_bytes = clip->completed_bytes;", "    clip->snapshot_bytes = clip->pushed_bytes;")],
+        [("clip->snapshot_bytes = clip->progress.completed_bytes;", "clip->snapshot_bytes = clip->progress.pushed_bytes;")],
         "crash_recording", "foreign byte",
     ),
     "length completed after the flush was submitted": (
         CHECKPOINT,
-        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
-          "    error = spate_exfat_publish(file, clip->completed_bytes);")],
+        [("spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
+          "spate_exfat_publish(&clip->file, clip->progress.completed_bytes);")],
         "crash_recording", "foreign byte",
     ),
     "stream A's write publishes stream B's unflushed length": (
         CHECKPOINT,
-        [("    error = spate_exfat_publish(file, clip->snapshot_bytes);",
-          """    for (uint32_t i = 0; i < clip_count(recorder); i++) {
+        [("  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
+          """  enum spate_error error = SPATE_OK;
+    for (uint32_t i = 0; i < clip_count(recorder); i++) {
       struct spate_stream_clip *other = open_clip(recorder, i);
-      if (other != NULL && other != clip && other->completed_bytes > other->file.wanted_bytes)
-        error = spate_exfat_publish(&other->file, other->completed_bytes);
+      if (other != NULL && other != clip && other->progress.completed_bytes > other->file.wanted_bytes)
+        error = spate_exfat_publish(&other->file, other->progress.completed_bytes);
     }
-    error = spate_exfat_publish(file, clip->snapshot_bytes);""")],
+    error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);""")],
         "crash_recording", "foreign byte",
     ),
     "no FUA": (
@@ -86,15 +87,15 @@ MUTATIONS = {
     "TRIM before the deletion is durable": (
         CHANGE,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n",
-          "  error = each_run(volume, *chain, spate_exfat_trim);\n"
+          "  error = each_run(volume, chain, spate_exfat_trim);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);\n")],
         "crash_volumes", "foreign byte",
     ),
     "bits freed before the entry": (
         CHANGE,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
-          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
-          "  error = each_run(volume, *chain, free_run);\n"
+          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
+          "  error = each_run(volume, chain, free_run);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
     ),
@@ -138,9 +139,9 @@ MUTATIONS = {
     ),
     "a flush of one drive of an array": (
         "stripe/parts.c",
-        [("  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n",
-          "  if (moves_data(stripe->to_cut)) return next_chunk(stripe, piece);\n"
-          "  if (stripe->to_cut->op == SPATE_FLUSH && stripe->cut_position == 1) return false;\n")],
+        [("  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);\n",
+          "  if (moves_data(stripe->splitting)) return next_chunk(stripe, range);\n"
+          "  if (stripe->splitting->op == SPATE_FLUSH && stripe->split_position == 1) return false;\n")],
         "crash_drive", "foreign byte|free in the bitmap",
     ),
     "recovery that frees what has an owner": (
@@ -175,7 +176,7 @@ MUTATIONS = {
     ),
     "a deleted chain freed as if its clusters lay together": (
         CHANGE,
-        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, *chain, free_run);",
+        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
           "  if (error == SPATE_OK)\n"
           "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
         "crash_others", "free in the bitmap",

@@ -46,15 +46,13 @@ static inline void stream(struct spate_exfat_clip *clip, uint64_t from, uint64_t
 static inline void flush(void) { OK(spate_block_flush(&image.ram.block)); }
 
 static inline void published(struct spate_exfat_clip *clip, uint64_t bytes) {
-  while (clip->publishing)
-    spate_block_poll(&image.ram.block, 1);
+  OK(image_publish(&image.ram.block, clip, bytes));
   assert_int_equal(clip->published_bytes, bytes);
 }
 
 static inline void checkpoint(struct spate_exfat_clip *clip, uint64_t from, uint64_t to, uint32_t content) {
   stream(clip, from, to, content);
   flush();
-  OK(spate_exfat_publish(clip, to));
   published(clip, to);
 }
 

@@ -72,8 +72,8 @@ static void record_clip(struct tracked *tracked) {
   if (clip == NULL) return;
   content_step(tracked->content, (struct content_step){.since = witness.journal.now,
                                                        .ticks = witness_ticks(),
-                                                       .pushed_bytes = clip->pushed_bytes,
-                                                       .completed_bytes = clip->completed_bytes});
+                                                       .pushed_bytes = clip->progress.pushed_bytes,
+                                                       .completed_bytes = clip->progress.completed_bytes});
 }
 
 static void record_recorder(const struct spate_recorder *recorder) {

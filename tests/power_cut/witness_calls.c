@@ -212,7 +212,7 @@ enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t 
   if (data == NULL) abort();
   ram_block_data(&shape, &piece->io, data);
   tracked->pushed = true;
-  content_put(tracked->content, piece->clip->pushed_bytes - bytes, data, bytes);
+  content_put(tracked->content, piece->clip->progress.pushed_bytes - bytes, data, bytes);
   free(data);
   witness_progress();
   return error;

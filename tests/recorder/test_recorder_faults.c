@@ -272,6 +272,42 @@ static void a_volume_with_no_room_for_a_second_clip_is_reported(void **state) {
   close_fixture(fixture);
 }
 
+/* The volume's cache has blocks for two clips, in two directories. The clip of another stream, which is closing, gives
+ * its block back: the next clip is armed then. */
+static void another_stream_that_closes_makes_room_for_the_next_clip(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0], *other = &fixture->sources[1];
+
+  OK(spate_exfat_mkdir(&fixture->volume, "D"));
+  OK(spate_recorder_close(&fixture->recorder));
+  OK(spate_exfat_unmount(&fixture->volume));
+  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 2u) * 512u;
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
+  struct spate_recorder_config config = {.event = on_event, .context = fixture};
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  open_source(fixture, source, 3, false, 2 * MIB);
+  open_source(fixture, other, 4, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
+  OK(spate_stream_arm(&other->stream, "D/B.RAW", 2 * MIB));
+  stream_pieces(fixture, source, MIB / PIECE - 1);
+  drain(fixture, source);
+  fixture->ram.delay_polls = 8; /* the other clip has a request in flight when the next one is due */
+  OK(push(other, PIECE));
+  OK(spate_stream_stop(&other->stream));
+  OK(push(source, PIECE));
+  work(fixture);
+  assert_true(spate_stream_active(&other->stream));
+  fixture->ram.delay_polls = 0;
+  stream_pieces(fixture, source, MIB / PIECE + 4);
+  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
+  file_holds(fixture, "A_0002.RAW", source->sent + 2 * MIB, 4 * PIECE);
+  file_holds(fixture, "D/B.RAW", other->sent, PIECE);
+  close_fixture(fixture);
+}
+
 /* Push reports why the next file could not be armed, once the current file is full. RESERVATION would advise to reserve
  * more, which helps in none of these cases. */
 static void push_reports_why_the_next_file_failed(void **state) {
@@ -461,6 +497,7 @@ int main(void) {
       cmocka_unit_test(streams_do_not_starve_metadata),
       cmocka_unit_test(a_clip_that_cannot_be_closed_is_reported_and_kept),
       cmocka_unit_test(a_volume_with_no_room_for_a_second_clip_is_reported),
+      cmocka_unit_test(another_stream_that_closes_makes_room_for_the_next_clip),
       cmocka_unit_test(push_reports_why_the_next_file_failed),
       cmocka_unit_test(a_busy_volume_is_tried_again),
       cmocka_unit_test(a_piece_longer_than_the_next_reservation_is_refused_for_good),

@@ -119,7 +119,7 @@ static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) 
   fixture->ram.held_ops = RAM_OP(SPATE_WRITE); /* the repeated writes do not complete yet */
   for (int i = 0; i < 10; i++)
     work(fixture);
-  assert_int_equal(source->stream.clips[0].durable_bytes, 0);
+  assert_int_equal(source->stream.clips[0].progress.durable_bytes, 0);
   fixture->ram.held_ops = 0;
   OK(spate_stream_stop(&source->stream));
   close_clips(fixture, source);

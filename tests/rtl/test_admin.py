@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The admin sequencer and its program, with a drive that can be told to misbehave. Some of each kind of misbehaviour, so
-that it takes half a minute; ALL=1 does all."""
+"""The admin sequencer and its program, with a drive that can be told to misbehave. By default some cases of each kind run, in
+half a minute; ALL=1 runs all."""
 
 import os
 

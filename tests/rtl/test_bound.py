@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/rtl.py makes of its rows: a share above 100 % is an error, and quick runs do not judge."""
+"""The checks that bench/rtl.py makes on its rows: a share above 100 % is an error, and quick runs are not judged."""
 
 import figures
 import rtl
@@ -28,7 +28,7 @@ def collected(quick: bool) -> list[dict]:
 
 def test_long_runs_judge() -> None:
     missed = [figure["name"] for figure in collected(quick=False) if figures.Testbench.missed(figure)]
-    assert len(missed) == 4  # the share, the commands a second, both kinds of two drives as one
+    assert len(missed) == 4  # the share, the commands per second, and both kinds of two drives as one
 
 
 def test_quick_runs_do_not_judge() -> None:

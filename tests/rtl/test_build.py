@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model whose build failed is built again, and not linked out of what the failure left."""
+"""A model whose build failed is built again, and not linked from the remains of the failed build."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def test_a_failed_build_is_built_again(tmp_path):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     broken.mkdir()
-    python = broken / "python3"  # what Verilator's makefile joins its sources with
+    python = broken / "python3"  # Verilator's makefile joins its sources with it
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
     with pytest.raises(program.Failed, match="Vfifo__ALL.cpp"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_drive as a whole: widths, rings, memory mode, block sizes, few slots and many. Each case has its shapes, so
-that all are done in a minute; ALL=1 does each with each, and more of it."""
+"""spate_drive as a whole: widths, rings, memory mode, block sizes, few slots and many. By default each case runs with selected
+shapes, so that all finish in a minute; ALL=1 runs each with each, and longer."""
 
 import os
 
@@ -18,7 +18,7 @@ NEXT = "what_was_asked_of_one_drive_is_not_asked_of_the_next"  # in a ring that 
 DOUBLED = "a_late_double_of_a_flush_ends_no_other"
 LIAR = "a_controller_that_is_being_stopped_ends_nothing"
 EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER, DOUBLED, LIAR)
-# Data width, bytes of the buffer, log2 of the slots and of the queue's entries, of a block; 8192 bytes: memory mode.
+# Data width, bytes of the buffer, log2 of the slots and of the queue's entries, block size; 8192 bytes: memory mode.
 SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER, DOUBLED)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE, NEXT, LIAR)),
           (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST, LIAR)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
@@ -33,7 +33,7 @@ def window_bits(ram_bytes: int) -> int:
 
 @pytest.mark.parametrize("width,ram_bytes,slot_bits,queue_shift,block_shift,cases", SHAPES)
 def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
-    # A cycle is a microsecond, of which 4 are a millisecond.
+    # A cycle is a microsecond, and 4 are a millisecond.
     runner.run("spate_drive", "testbench_drive",
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "SlotBits": slot_bits, "QueueShiftMax": queue_shift,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,

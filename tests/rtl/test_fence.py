@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fence of memory mode with its tap, at equal clocks and at others."""
+"""The fence of memory mode with its tap, with equal clocks and different ones."""
 
 import pytest
 

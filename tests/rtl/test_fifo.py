@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queue within one clock domain, smallest and usual."""
+"""The queue within one clock domain, with its smallest and its usual depth."""
 
 import pytest
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Splitter, buffer and retire put together as in the core: the way of the data, in rings of all shapes."""
+"""The data path: splitter, buffer and retire connected as in the core, with rings of all shapes."""
 
 import pytest
 
 import runner
 
-# Rings of 16, 24 and 200 sectors: a power of two, not one, and one that holds many commands. 8192 bytes: memory mode.
+# Rings of 16, 24 and 200 sectors: a power of two, no power of two, and one that holds many commands. 8192 bytes: memory mode.
 SHAPES = [(128, 16384), (256, 20480), (512, 12288), (128, 110592), (128, 8192)]
 
 

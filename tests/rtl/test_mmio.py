@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The port for registers and configuration space, with an adapter that may be late or deaf."""
+"""The port for registers and configuration space, with an adapter that is late or does not answer."""
 
 import runner
 

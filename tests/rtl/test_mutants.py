@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/mutants/gateware.py: mutants of a small module die by its testbench, and what is no mistake is told apart."""
+"""bench/mutants/gateware.py: the testbench of a small module kills its mutants, and mutants that are no mistakes are
+recognised."""
 
 import dataclasses
 import json
@@ -38,7 +39,7 @@ def test_a_reset_that_a_module_makes_is_not_held():
 
 
 def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
-    """Of the sum that a counter of events becomes."""
+    """A mutant of the sum in an event counter."""
     module = rtl_netlist.Module("spate_event_counters", ())
     adder = next(cell for cell in rtl_netlist.cells(rtl_netlist.netlist(module)).values()
                  if cell.kind == "$add" and "counts[turn_q] + " in rtl_netlist.source(cell.src, module.name)[2])
@@ -46,14 +47,14 @@ def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
 
 
 def test_a_bench_kills_what_it_can_notice(tmp_path):
-    """Both are in one build; no event comes 2^31 times."""
+    """Both mutants are in one build; no test has 2^31 events."""
     tb = next(tb for tb in rtl_tests.testbenches() if tb.module == "testbench_event_counters")
     judged = [gateware.Judged(1, counter_mutant("inv", 3), [tb]), gateware.Judged(2, counter_mutant("const0", 31), [tb])]
     gateware.Judge(judged, 2, gateware.Progress(2), tmp_path / "gateware.json").run()
     assert [(one.status, one.met) for one in judged] == [("killed", 1), ("", 1)]
     document = json.loads((tmp_path / "gateware.json").read_text())
     entry, = document["mutants"]
-    assert not document["complete"]  # the other one has no answer yet
+    assert not document["complete"]  # the other one has no result yet
     assert entry["status"] == "killed" and entry["where"].startswith("rtl/regs/spate_event_counters.sv:")
     assert entry["killer"].startswith("tests/rtl/test_registers.py::test_event_counters")
 
@@ -81,7 +82,7 @@ def test_the_command_judges_a_small_sample(tmp_path):
     assert document["complete"] and [entry["status"] for entry in document["mutants"]] == ["killed"] * 3
 
 
-# ---- what is no answer ----
+# ---- results that judge nothing ----
 
 
 def limited(script: str, tmp_path, limit_s: int = 100) -> tuple[int, float]:
@@ -90,7 +91,7 @@ def limited(script: str, tmp_path, limit_s: int = 100) -> tuple[int, float]:
 
 @pytest.mark.parametrize("number", ["KILL", "XCPU"])
 def test_a_test_that_somebody_else_kills_is_no_answer(tmp_path, number):
-    """As the kernel does when the machine is out of memory."""
+    """As the kernel does when memory is short."""
     with pytest.raises(program.Failed, match=f"SIG{number}"):
         limited(f"kill -{number} $$", tmp_path)
 
@@ -111,13 +112,13 @@ def test_a_test_that_ends_with_the_command_is_no_answer(tmp_path, monkeypatch):
         limited("exit 1", tmp_path)
 
 
-# ---- what is asked before a mutant is believed ----
+# ---- checks before a mutant is judged ----
 
 TESTBENCH = rtl_tests.Testbench("test_it", "top", "bench_it", (), (), "", ())
 
 
 class Simulations:
-    """Of a testbench that stubs build and run: which (build, mutant) ran, and how each ends."""
+    """Judges with a testbench whose build and run are stubs: returns which (build, mutant) ran, and how each ends."""
 
     def __init__(self, monkeypatch):
         self.builds, self.ran, self.endings = 0, [], {}
@@ -157,7 +158,7 @@ def test_a_later_build_that_fails_without_a_mutant_ends_the_command(tmp_path, mo
         judge(2, tmp_path)
 
 
-# ---- those that are recorded ----
+# ---- recorded mutants ----
 
 
 def test_a_recorded_mutant_that_is_noticed_is_an_error(tmp_path, monkeypatch):
@@ -179,7 +180,7 @@ def test_a_recorded_mutant_meets_its_tests(tmp_path, monkeypatch):
 
 
 def test_a_proof_fails_with_a_mutant_and_holds_without():
-    """The mutant takes each question for answered at once."""
+    """The mutant treats each question as answered at once."""
     mutant = dataclasses.replace(fence_mutants("asking_q && answered")[0], mode="const1", port="B", port_bit=0,
                                  control_bit=None)
     proof = next(proof for proof in rtl_tests.proofs() if proof.task_name == "fence-order")
@@ -189,7 +190,7 @@ def test_a_proof_fails_with_a_mutant_and_holds_without():
 
 
 def test_only_what_is_the_same_is_proven_equivalent():
-    """The operand leave has one bit, extended by zeros: a zero there that is always zero is no mistake."""
+    """The operand `leave` has one bit, extended by zeros: holding one of these zeros at zero is no mistake."""
     same = next(each for each in fence_mutants(LEAVE) if (each.port, each.mode) == ("B", "const0") and each.port_bit > 0)
     assert "every state" in rtl_equal.proven(same, FENCE)
     other = dataclasses.replace(same, mode="const1")
@@ -229,7 +230,7 @@ def test_what_is_recorded_is_there(tmp_path, original, mutated, fits):
 
 
 def test_each_mutant_of_the_sample_can_be_recorded():
-    """What is printed for a mutant is what an entry says."""
+    """What is printed for a mutant is the text of its entry."""
     entries = [rtl_sample.Recorded("spate_fence", mutant.original, mutant.mutated, "why")
                for mutant in rtl_sample.chosen(rtl_netlist.pool(FENCE, 1), 60, 1)]
     rtl_sample.check_recorded(entries, lambda name: FENCE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole top on the UltraScale+ block, both widths: a drive behind a modelled link. Each width has its cases, so that
-all are done in a minute; ALL=1 does each with each, and drops the link many times."""
+"""The complete top on the UltraScale+ block, with both widths: a drive behind a modelled link. By default each width runs some
+cases, so that all finish in a minute; ALL=1 runs each with each, and drops the link many times."""
 
 import os
 

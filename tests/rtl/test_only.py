@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONLY: names and beginnings of names, in all three commands; what chooses nothing is an error that lists the names."""
+"""ONLY accepts names and beginnings of names, in all three commands. If it selects nothing, the error lists the names."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that cannot work are refused when a top is elaborated, with a sentence that names what is wrong."""
+"""Parameters that cannot work are refused when a top is elaborated, with a sentence that names the mistake."""
 
 import subprocess
 
@@ -28,8 +28,8 @@ REFUSED = {
     "no milliseconds": ("spate_nvme_axi", {"UsPerMs": "0"}, "UsPerMs must be 2 to 1000"),
     "a ring that is too small": ("spate_nvme_axi", {"RamBytes": "12288"}, "RamBytes 8192, or 40960 and more"),
     "a ring in memory, and one on chip": ("spate_nvme_axi", RING | {"RamBytes": "262144"}, "needs RamBytes 8192"),
-    "a ring in memory of less than two pieces": (
-        "spate_nvme_axi", RING | {"MemoryRingBytes": "64'h80000"}, "a multiple of 4096, at least twice PieceBytes"),
+    "a ring in memory of less than two parts": (
+        "spate_nvme_axi", RING | {"MemoryRingBytes": "64'h80000"}, "a multiple of 4096, at least twice PartBytes"),
     "a ring in memory inside a page": (
         "spate_nvme_axi", RING | {"MemoryRingDriveBase": "64'h100000800"}, "must be multiples of 4096"),
     "a ring in memory that the addresses do not reach": (
@@ -41,7 +41,7 @@ REFUSED = {
 
 
 def elaborate(top: str, parameters: dict[str, str], status: int) -> str:
-    """What Verilator says, which must end with this status."""
+    """Verilator's output, which must end with this status."""
     return program.run("tools/rtl/verilator", "--lint-only", "--top-module", top,
                        *(f"-G{name}={value}" for name, value in parameters.items()), "rtl/lint/waivers.vlt",
                        *filelist.needed_by(top), cwd=filelist.ROOT, stderr=subprocess.STDOUT, statuses=(status,)).stdout
@@ -58,7 +58,7 @@ CAN = {
     "a ring of 32 MiB": {"RamBytes": "33562624", "BarBase": "64'h70000000"},
     "the smallest ring": {"RamBytes": "40960"},
     "a ring in memory just before the aperture": RING | {"MemoryRingDriveBase": "64'h40000000"},
-    "the smallest ring in memory": RING | {"MemoryRingBytes": "64'h2000", "PieceBytes": "4096"},
+    "the smallest ring in memory": RING | {"MemoryRingBytes": "64'h2000", "PartBytes": "4096"},
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The test pattern's generator and checker, back to back."""
+"""The test pattern's generator and checker, connected to each other."""
 
 import pytest
 

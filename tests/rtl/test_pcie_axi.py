@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter for an AXI-PCIe bridge: every width with equal clocks, and one width with clocks that differ."""
+"""The adapter for an AXI-PCIe bridge: every width with equal clocks, and one width with different clocks."""
 
 import pytest
 

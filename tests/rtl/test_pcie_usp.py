@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter straight to the UltraScale+ block: both widths with equal clocks, and clocks that differ."""
+"""The adapter for the UltraScale+ block: both widths with equal clocks, and different clocks."""
 
 import pytest
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registers: the RTL, by a bus master and a core that behaves as it likes; and that what is generated is what would
-be generated now."""
+"""The registers: the RTL between a bus master and a random core; and a check that the generated files are up to date."""
 
 import pathlib
 import re

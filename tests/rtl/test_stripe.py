@@ -5,7 +5,7 @@ import pytest
 
 import runner
 
-# Drives, width, chunk, the members' buffer. The ring is two chunks, or more; 8192: memory mode.
+# Drives, width, chunk, the members' buffer. The ring has two chunks or more; 8192: memory mode.
 SHAPES = [(2, 128, 8192, 24576), (3, 256, 8192, 32768), (4, 512, 16384, 40960), (3, 128, 8192, 8192), (7, 512, 8192, 24576)]
 
 

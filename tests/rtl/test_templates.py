@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The FuseSoC core file and the instantiation templates are those of the sources as they are, and the templates fit."""
+"""The FuseSoC core file and the instantiation templates are up to date, and the templates elaborate."""
 
 import pathlib
 import sys
@@ -11,7 +11,7 @@ import program
 import templates
 
 TEMPLATES = sorted((filelist.ROOT / "rtl" / "templates").glob("*.veo"))
-# Its wires lead nowhere until a user connects them.
+# Its wires are unconnected until a user connects them.
 ALLOWED = ("-Wno-UNUSEDSIGNAL", "-Wno-UNUSEDPARAM", "-Wno-UNDRIVEN")
 
 
@@ -31,7 +31,7 @@ def test_a_template_fits_its_top(template, tmp_path):
 
 @pytest.mark.parametrize("top", [top.stem for top in sorted((filelist.ROOT / "rtl" / "top").glob("spate_nvme_*.sv"))])
 def test_fusesoc_takes_each_top(top, tmp_path):
-    """Its files in the order of the list, its version, its targets: set up for a tool that looks for mistakes in them."""
+    """The core file has the files in the order of the list, the version and the targets. FuseSoC sets it up for a lint tool."""
     program.run(pathlib.Path(sys.executable).parent / "fusesoc", "--cores-root", ".", "run", f"--target={top}", "--setup",
                 f"--work-root={tmp_path}", "spate:storage:spate", cwd=filelist.ROOT)
     listed = (next(tmp_path.glob("*.vc"))).read_text()

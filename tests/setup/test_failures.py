@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a program fails, whoever ran it says which command it was, how it ended and what it said last."""
+"""When a program fails, the error names the command, how it ended, and its last lines of output."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def failure(*words, **options) -> str:
 def test_program_run(end, ending):
     said = failure("sh", "-c", COUNT + end)
     assert said.startswith(f"sh -c '{COUNT}{end}'\n{ending}")
-    assert said.endswith("\n    999\n    1000") and "[960 lines before]" in said
+    assert said.endswith("\n    999\n    1000") and "[960 earlier lines]" in said
 
 
 def test_program_run_shows_errors_and_bytes():
@@ -35,7 +35,7 @@ def test_program_run_shows_errors_and_bytes():
     assert failure("printf", r"\377x", statuses=(1,)).endswith("    \\xffx")
 
 
-def test_program_run_takes_no_other_status():
+def test_program_run_accepts_no_other_status():
     assert program.run("sh", "-c", "exit 2", statuses=(0, 2)).returncode == 2
     assert "exit 1;" in failure("false", statuses=(0, 2))
 
@@ -44,7 +44,7 @@ def test_program_run_that_never_ends():
     assert "stopped after 0.2 s; the end of its output:\n    begun" in failure("sh", "-c", "echo begun; sleep 60", timeout_s=0.2)
 
 
-def test_program_run_of_what_is_not_there():
+def test_program_run_of_a_missing_program():
     assert "no-such-program\ncannot be started: No such file or directory" in failure("no-such-program")
 
 

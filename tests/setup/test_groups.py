@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever wants the command spate installs one group of setup/debian-12.txt, and no more."""
+"""A user who only wants the command spate installs one group of setup/debian-12.txt, and no more."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def group(*names):
 
 @pytest.fixture
 def copy(tmp_path):
-    """The repository on a machine where nothing else of the list can be had."""
+    """A copy of the repository whose list has no other packages that exist."""
     folder = tmp_path / "a copy"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
     text = LIST.read_text()
@@ -39,7 +39,7 @@ def copy(tmp_path):
 
 @pytest.mark.slow
 def test_make_install_needs_the_group_command_only(copy, tmp_path):
-    """With the programs of these packages as its whole PATH. That headers suffice is what make test-fresh shows."""
+    """The PATH has only the programs of these packages. make test-fresh also checks that their headers suffice."""
     run(ROOT / "setup" / "programs", tmp_path / "programs", "--list", copy / "setup" / "debian-12.txt")
     environment = {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)}
     assert not any(shutil.which(name, path=environment["PATH"]) for name in ("clang", "qemu-img", "lintian"))
@@ -58,7 +58,7 @@ def test_make_install_needs_the_group_command_only(copy, tmp_path):
     assert not {"venv", "fatfs-source", "linux-guest", "programs"} & {path.name for path in (copy / "build").iterdir()}
 
 
-def test_links_that_are_there_are_kept_complete(copy):
+def test_existing_links_are_kept_complete(copy):
     links = copy / "build" / "programs"
     links.mkdir(parents=True)
     run(copy / "setup" / "install", "command")
@@ -71,9 +71,9 @@ def test_links_that_are_there_are_kept_complete(copy):
     assert (links / "scdoc").is_symlink()
 
 
-def test_a_group_that_is_none_is_refused(copy):
-    done = subprocess.run([copy / "setup" / "install", "comand"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and '"comand"' in done.stderr and not (copy / "build").exists()
+def test_an_unknown_group_is_refused(copy):
+    done = subprocess.run([copy / "setup" / "install", "commands"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and '"commands"' in done.stderr and not (copy / "build").exists()
 
 
 def test_the_package_is_built_with_what_make_deb_installs():

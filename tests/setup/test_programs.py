@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""build/programs, the PATH of every command, holds what the packages of setup/debian-12.txt install, and nothing else."""
+"""build/programs, the PATH of every command, has the programs that the packages of setup/debian-12.txt install, and no others."""
 
 import importlib.machinery
 import importlib.util
@@ -22,7 +22,7 @@ def package(name, depends="", *, essential="no", priority="optional", provides="
             "Depends": depends}
 
 
-def test_what_counts():
+def test_which_packages_count():
     packages = [
         package("base", essential="yes"),
         package("init", priority="required", before="libc (>= 2)"),

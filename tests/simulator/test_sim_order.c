@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define TOO_LATE "could be seen only after the register write had left"
+#define TOO_LATE "became visible only after the register write that announces it"
 #define BYTES    16384u
 
 static struct sim_stack *open_stack(void) {

@@ -117,7 +117,7 @@ static void test_identify_before_1_1(void **state) {
       if (cns < 2 || has_lists)
         expect_none(r);
       else
-        expect(r, "before NVMe 1.1 it has one bit");
+        expect(r, "before NVMe 1.1 CNS has one bit");
     }
     raw_sim_free(r);
   }
@@ -155,13 +155,13 @@ static void test_doorbells(void **state) {
   raw_sim_write32(r, DOORBELLS + 8, RAW_ENTRIES);
   expect(r, "beyond the end");
   raw_sim_write32(r, DOORBELLS + 8, 0);
-  expect(r, "the value it had");
+  expect(r, "the value has not changed");
   raw_sim_write32(r, DOORBELLS + 12, 0);
-  expect(r, "the value it had");
+  expect(r, "the value has not changed");
   raw_sim_write32(r, DOORBELLS + 8 * 5, 1);
   expect(r, "there is no such queue");
   raw_sim_write32(r, DOORBELLS + 8 * 60, 1);
-  expect(r, "where no doorbell is");
+  expect(r, "which is no doorbell");
   raw_sim_write32(r, DOORBELLS + 12, 3);
   expect(r, "not posted");
   const struct raw_command flush = {.opcode = FLUSH, .nsid = 1};
@@ -232,7 +232,7 @@ static void test_identifiers_in_flight(void **state) {
   r->raw.next_id--;
   (void)raw_put(&r->raw, 1, &flush);
   raw_ring(&r->raw, 1);
-  expect(r, "is that of another one in flight");
+  expect(r, "is also that of another one in flight");
   raw_sim_free(r);
   (void)state;
 }
@@ -262,12 +262,12 @@ static void test_prps(void **state) {
   expect(r, "an entry of a PRP list with an offset");
   spate_put64(entries + 8, out);
   assert_int_equal(run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = NOWHERE}), 4);
-  expect(r, "in memory that nobody gave");
+  expect(r, "in memory that the host did not provide");
   assert_int_equal(run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = NOWHERE}), 4);
-  expect(r, "in memory that nobody gave");
+  expect(r, "in memory that the host did not provide");
   assert_int_equal(
       run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = NOWHERE, .dword12 = 31}), 4);
-  expect(r, "a PRP list in memory that nobody gave");
+  expect(r, "a PRP list in memory that the host did not provide");
   /* A list that passes the end of its page without a chain: its last entry is read as the chain. */
   spate_put64(entries + 8 * 511, out + 64);
   assert_int_equal(
@@ -336,15 +336,18 @@ static void test_admin_commands(void **state) {
       {"fewer than two entries", 0x4102, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 3u, .dword11 = 1}},
       {"more than CAP.MQES", 0x4102, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 1024u << 16 | 3u, .dword11 = 1}},
       {"not page aligned", 0x4013, {.opcode = CREATE_CQ, .prp1 = page + 8, .dword10 = 15u << 16 | 3u, .dword11 = 1}},
-      {"in pieces", 0x4002, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u}},
-      {"a vector", 0x4108, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u, .dword11 = 1u << 16 | 3u}},
+      {"not contiguous", 0x4002, {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u}},
+      {"an interrupt vector",
+       0x4108,
+       {.opcode = CREATE_CQ, .prp1 = page, .dword10 = 15u << 16 | 3u, .dword11 = 1u << 16 | 3u}},
       {"before its submission queue", 0x010c, {.opcode = DELETE_CQ, .dword10 = 1}},
       {"no such submission queue", 0x4101, {.opcode = DELETE_SQ, .dword10 = 3}},
       {"no such completion queue", 0x4101, {.opcode = DELETE_CQ, .dword10 = 3}},
       {"no such submission queue", 0x4002, {.opcode = ABORT, .dword10 = 3}},
-      {"there are I/O queues", 0x400c, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0x30003}},
+      {"while I/O queues exist", 0x400c, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0x30003}},
       {"65536 queues", 0x4002, {.opcode = SET_FEATURES, .dword10 = 7, .dword11 = 0xffff}},
       {"reserved bits in dword 10", 0x0, {.opcode = SET_FEATURES, .dword10 = 0x106, .dword11 = 1}},
+      {"reserved bits in dword 11", 0x0, {.opcode = 10, .dword10 = 6, .dword11 = 1}}, /* Get Features */
       {"the drive does not have it", 0x4001, {.opcode = 0x7f}},
       {"reserved dwords 2 to 5", 0, {.opcode = 6, .dword2 = 1, .prp1 = page, .dword10 = 1}},
       {"fused or with SGLs", 0, {.opcode = 6, .flags = 0x100, .prp1 = page, .dword10 = 1}},
@@ -391,7 +394,7 @@ static void test_memory_and_shutdown(void **state) {
                    0);
   expect_none(r);
   raw_sim_write32(r, DOORBELLS + 24, 1);
-  expect(r, "submission queue 3 is in memory that nobody gave");
+  expect(r, "submission queue 3 is in memory that the host did not provide");
   assert_int_equal(raw_csts(&r->raw) & 2, 2);
   raw_sim_free(r);
   (void)state;

@@ -161,7 +161,7 @@ static void test_more_chunks_than_part_structures(void **state) {
     data[i] = (uint8_t)ram_random(&random);
   OK(start(stripe, &large, write_of(data, 5, 100 * CHUNK / 512)));
   unsigned refused = 0;
-  while (stripe->to_cut != NULL) {
+  while (stripe->splitting != NULL) {
     GIVES(SPATE_E_FULL, start(stripe, &small, (struct spate_io){.op = SPATE_FLUSH}));
     assert_int_equal(large.ended, 0);
     refused++;

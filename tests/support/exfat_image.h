@@ -28,8 +28,18 @@ uint8_t *image_start(struct image *image); /* the volume's first byte */
 void image_format(struct image *image);
 enum spate_error image_mount(struct image *image); /* as a host that restarts, unless it was unmounted */
 
-/* A volume without the record's file, with clusters of 2^cluster_shift bytes, a minimal up-case table, and an empty
- * root directory of one cluster. `image` must be zeros. */
+/* Publish a length, and poll the device until it is known what became of it. */
+static inline enum spate_error image_publish(struct spate_block *block, struct spate_exfat_clip *clip, uint64_t bytes) {
+  enum spate_error error = spate_exfat_publish(clip, bytes);
+  while (error == SPATE_E_BUSY || error == SPATE_E_FULL) {
+    (void)spate_block_poll(block, 1);
+    error = spate_exfat_publish(clip, bytes);
+  }
+  return error;
+}
+
+/* A volume without the record's file, of clusters of 2^cluster_shift bytes: a minimal up-case table, an empty root
+ * directory of one cluster. `image` is zeros. */
 void small_format(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);
 /* The same with two FATs and two bitmaps, of which the second ones are active. The first ones are outdated. */
 void small_format_twice(uint8_t *image, uint64_t bytes, uint32_t block_shift, uint32_t cluster_shift);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateware's registers over a drive in memory. The model does what docs/REGISTERS.md says, and tolerates nothing
- * beyond it. A command takes some steps; a step happens with each register access, and when the test calls it. The data
- * lane answers in order. The side lane runs beside it, one command at a time. Stream writes take their data from a
- * pattern, as far as the test lets it flow.
- * Misuse that hardware could not report ends the program with a message.
+ * The gateware's registers over a drive in memory. The model does what docs/reference/registers.md says, and tolerates
+ * nothing beyond it. A command takes some steps; a step happens with each register access, and when the test calls it.
+ * The data lane answers in order. The side lane runs beside it, one command at a time. Stream writes take their data
+ * from a pattern, as far as the test lets it flow. Misuse that hardware could not report ends the program with a
+ * message.
  */
 #ifndef SPATE_TESTS_FAKE_GATEWARE_H
 #define SPATE_TESTS_FAKE_GATEWARE_H

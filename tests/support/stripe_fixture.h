@@ -130,7 +130,7 @@ static inline uint8_t *take(size_t bytes) {
 static inline bool is_idle(const struct array *array) {
   const struct spate_stripe *stripe = &array->stripe;
   unsigned parts = 0;
-  bool idle = stripe->to_cut == NULL;
+  bool idle = stripe->splitting == NULL;
 
   for (const struct spate_stripe_part *part = stripe->free; part != NULL; part = part->next)
     parts++;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C ends every command at once: no process stays, no temporary file, no traceback."""
+"""Ctrl-C ends every command at once, and leaves no process, no temporary file and no traceback."""
 
 import contextlib
 import os
@@ -15,10 +15,10 @@ import program
 import pytest
 
 ROOT = program.ROOT
-LIMIT_S = 120  # a machine under load; the commands need a second
+LIMIT_S = 120  # enough for a machine under load; the commands need a second
 FOLDERS = [program.BUILD / name for name in ("demo", "rtl-demo", "lab", "lab/quick", "bench", "report", "report/quick")]
 
-# A child that ends itself neither by SIGINT nor by SIGTERM, and one of its own that would outlive it.
+# A child process that ignores SIGINT and SIGTERM, and a grandchild that would outlive it.
 STUBBORN = """
 import contextlib, pathlib, sys, tempfile
 import program
@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as more:
     program.run("sh", "-c", "trap '' INT TERM; sleep 600 & echo begun >&2; wait; wait; sleep 600", stderr=sys.stdout)
 """
 
-# Eight programs, two at a time: those that wait must not be started any more.
+# Eight programs, two at a time: after the signal, the waiting ones must not be started.
 POOL = """
 import concurrent.futures, sys
 import program
@@ -37,16 +37,16 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
         one.result()
 """
 
-# The kernel gives the signal to another thread than the one that handles it, which waits for a lock.
+# The kernel gives the signal to another thread. The main thread, which must handle it, waits for a lock.
 OTHER_THREAD = """
 import concurrent.futures, signal, threading, time
 import program
-def told():
-    time.sleep(0.5)  # until it waits
+def interrupt():
+    time.sleep(0.5)  # until the main thread waits
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
     program.run("sleep", "600")
 with concurrent.futures.ThreadPoolExecutor(1) as pool:
-    pool.submit(told).result()
+    pool.submit(interrupt).result()
 """
 
 PYTHON = [sys.executable]
@@ -56,7 +56,7 @@ COMMANDS = {
     "lab": ["bench/lab.py", "--quick"],
     "speedtest": ["bench/speedtest.py"],
     "fuzz": ["tools/fuzz.py", "600"],
-    "mutants": ["bench/mutants.py", "--seed", str(os.getpid())],  # another sample each time: what is known of it starts no program
+    "mutants": ["bench/mutants.py", "--seed", str(os.getpid())],  # a new sample each time: known results would start no program
     "crash-soak": ["tools/crash_soak.py", "200000", "1"],
     "stubborn": ["-c", STUBBORN],
     "pool": ["-c", POOL],
@@ -71,19 +71,20 @@ def entries() -> dict[pathlib.Path, set[str]]:
 
 
 def marked(mark: str) -> dict[int, str]:
-    """{process: command line} of all with this word in their environment."""
+    """{process: command line} of all processes with this word in their environment."""
     found = {}
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (process / "environ").read_bytes():
                 found[int(process.name)] = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:  # it has ended, or is not ours
+        except OSError:  # it has ended, or belongs to another user
             continue
     return found
 
 
 def end_marked(mark: str) -> list[str]:
-    """What has stayed, and does so no longer. A process that was killed may need a moment to go."""
+    """Kills the marked processes that are still running after 5 s, and returns their command lines. A killed process may need a
+    moment to end."""
     deadline = time.monotonic() + 5
     while (stayed := marked(mark)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -108,16 +109,16 @@ def begin(words, mark, temporary):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_signal_ends_it_and_all_that_it_has_started(name, number, tmp_path):
+def test_a_signal_ends_the_command_and_everything_that_it_started(name, number, tmp_path):
     mark = f"spate-mark-{uuid.uuid4().hex}"
     before = entries()
     command = begin(COMMANDS[name], mark, tmp_path)
     try:
         if name in ("demo", "demo-linux", "stubborn", "pool"):
             assert command.stdout.readline() != "", command.communicate()
-        if name != "pool":  # which is told while it still makes threads
-            wait_for_children(mark, 4 if name == "mutants" else 2)  # it starts another script that starts them
-        # A terminal sends SIGINT to the whole group; whoever ends a service sends SIGTERM to the one process.
+        if name != "pool":  # it gets the signal while it still starts threads
+            wait_for_children(mark, 4 if name == "mutants" else 2)  # mutants starts another script that starts them
+        # A terminal sends SIGINT to the whole process group; a service manager sends SIGTERM to one process.
         if number == signal.SIGINT:
             os.killpg(command.pid, number)
         else:
@@ -132,12 +133,12 @@ def test_a_signal_ends_it_and_all_that_it_has_started(name, number, tmp_path):
     assert "Traceback" not in out + errors, errors
     assert errors.rstrip().endswith("stopped"), errors
     assert list(tmp_path.iterdir()) == []
-    # The lab keeps the results of runs that were complete.
+    # The lab keeps the results of completed runs.
     left = {name for folder, names in entries().items() for name in names - before[folder]}
     assert not {name for name in left if not re.fullmatch(r"[\w-]+\.json", name)}
 
 
-def test_it_ends_when_another_thread_is_told(tmp_path):
+def test_it_ends_when_another_thread_gets_the_signal(tmp_path):
     mark = f"spate-mark-{uuid.uuid4().hex}"
     command = begin(["-c", OTHER_THREAD], mark, tmp_path)
     try:
@@ -149,8 +150,8 @@ def test_it_ends_when_another_thread_is_told(tmp_path):
     assert stayed == [] and command.returncode == -signal.SIGTERM and errors == "\nstopped\n", (stayed, out, errors)
 
 
-def test_it_ends_whenever_it_is_told(tmp_path):
-    """Twenty times, a little later each time: while modules are loaded, threads made, programs started."""
+def test_it_ends_at_any_time(tmp_path):
+    """The signal comes twenty times, a little later each time: while modules are loaded, threads and programs started."""
     for step in range(20):
         mark = f"spate-mark-{uuid.uuid4().hex}"
         command = begin(["-c", "import program\nprint('begun')\n" + POOL], mark, tmp_path)
@@ -168,7 +169,7 @@ def test_it_ends_whenever_it_is_told(tmp_path):
 
 
 def test_tools_start_programs_in_one_place_only():
-    """Whatever is started in another way does not end with the command."""
+    """A program that is started in another way would not end with the command."""
     for path in [*ROOT.glob("tools/**/*.py"), *ROOT.glob("bench/**/*.py")]:
         text = path.read_text(encoding="utf-8")
         if path.name != "program.py":
@@ -176,7 +177,7 @@ def test_tools_start_programs_in_one_place_only():
 
 
 def test_each_command_of_make_knows_how_to_end():
-    """The script that a recipe starts has imported program, itself or by another."""
+    """The script that a recipe starts imports the module program, directly or through another module."""
     scripts = set(re.findall(r"PYTHON\) ([\w/]+\.py)", (ROOT / "Makefile").read_text(encoding="utf-8")))
     assert len(scripts) > 10
     known = {"program"}

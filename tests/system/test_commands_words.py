@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands take what people type, say no before they begin, and tell what they do in lines that fit."""
+"""The commands accept what people type, refuse wrong words before they begin, and print lines that fit a terminal."""
 
 import contextlib
 import io
@@ -25,7 +25,7 @@ def make(*words, status=0):
 
 
 def script(*words):
-    """The words with which a recipe's last line starts its script, as the shell takes them apart."""
+    """The words with which a recipe's last line starts its script, split as the shell splits them."""
     lines = [line for line in make("-n", *words).stdout.splitlines() if "build/venv/bin/python" in line]
     return shlex.split(lines[-1])[2:]
 
@@ -50,7 +50,7 @@ def test_a_file_with_an_apostrophe_is_recorded(tmp_path):
 
 
 @pytest.mark.parametrize(("word", "kept"), [("KEEP=1", True), ("KEEP=yes", True), ("KEEP=0", False), ("KEEP=no", False), ("KEEP=", False)])
-def test_no_means_no(word, kept):
+def test_words_that_mean_yes_and_no(word, kept):
     assert ("--keep" in script("demo", word)) == kept
     assert ("--keep" in script("demo-linux", word)) == kept
     assert ("--quick" in script("lab", word.replace("KEEP", "QUICK"))) == kept
@@ -61,13 +61,13 @@ def test_no_means_no(word, kept):
     [("crash-soak", "N=abc"), ("crash-soak", "N=-1"), ("crash-soak", "N=1e3"), ("crash-soak", "SEED=x"), ("rtl-soak", "SEED=0x1"),
      ("rtl-soak", "RUNS=1.5"), ("fuzz", "SECONDS=1m"), ("speedtest", "TOTAL_MIB=16MiB"), ("bench", "TOTAL_MIB=a")],
 )
-def test_what_is_not_a_number_is_said_before_anything_is_built(goal, word):
+def test_a_wrong_number_is_refused_before_anything_is_built(goal, word):
     done = make(goal, word, status=USAGE)
     assert f"{word} is not a number: digits only" in done.stderr and done.stdout == ""
-    assert make("-n", "help", word).stderr == "", "of no matter here"
+    assert make("-n", "help", word).stderr == "", "a goal that does not use the word must ignore it"
 
 
-def test_a_board_that_is_none():
+def test_an_unknown_board():
     for word in ("linux", "qemu", "qemu-virt qemu-boston", ""):
         done = make("speedtest", f"BOARD={word}", status=USAGE)
         assert done.stderr == make("demo", f"BOARD={word}", status=USAGE).stderr
@@ -82,13 +82,13 @@ def test_a_board_that_is_none():
 # ---- make plan ----
 
 
-def test_a_no_is_an_answer_and_no_error_of_make():
+def test_a_no_is_an_answer_and_not_an_error_of_make():
     done = make("plan", "DRIVE=970evoplus", "RATE=2500mb", "RING=2GiB")
     assert "sustained    NO" in done.stdout and "GB/s is the most that your ring holds" in done.stdout
     assert "sustained    yes" in make("plan", "DRIVE=970evoplus", "RATE=1.5 GB/s").stdout
 
 
-def test_a_wrong_question_is_an_error_of_make():
+def test_a_wrong_drive_is_an_error_of_make():
     assert "970evoplus" in make("plan", "DRIVE=860evo", status=USAGE).stderr
 
 
@@ -109,10 +109,10 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 @pytest.mark.parametrize("words", [["tools/demo.py"], ["tools/demo_linux.py"], ["tools/rtl_demo.py", "--clip-mib", "256"],
                                    ["bench/speedtest.py"], ["bench/lab.py", "--quick"]])
-def test_a_full_disk_is_said_before_anything_begins(words, tmp_path):
+def test_a_full_disk_is_reported_before_anything_begins(words, tmp_path):
     environment = os.environ | {"PYTHONPATH": f"{ROOT}/tools:{ROOT}/bench", "TMPDIR": str(tmp_path)}
     done = program.run(sys.executable, "-c", FULL, *words, statuses=(1,), env=environment, cwd=ROOT, timeout_s=60)
-    match = re.fullmatch(r"\s*FAILED at looking for room on the disk: .* needs up to (\d+) MB in .*, and 50 MB are free: .*\n", done.stdout)
+    match = re.fullmatch(r"\s*FAILED at checking free disk space: .* needs up to (\d+) MB in .*, and 50 MB are free: .*\n", done.stdout)
     assert match and int(match[1]) > 50, done.stdout
     assert list(tmp_path.iterdir()) == []
 
@@ -126,8 +126,8 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def test_the_room_that_the_demo_asks_for_is_what_it_needs(tmp_path):
-    """Not more than it asked for, and not so much less that a disk which would do is refused."""
+def test_the_demo_asks_for_the_disk_space_that_it_needs(tmp_path):
+    """It uses at most what it asked for, and at least 80 % of it, so that it does not refuse a disk with enough room."""
     folder = program.BUILD / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.iterdir())
@@ -171,19 +171,19 @@ class Time:
         return self.s
 
 
-def shown(pieces, terminal):
-    """What a console shows of (seconds that pass before it, piece)."""
+def shown(parts, terminal):
+    """The output of a console for a list of (seconds that pass before it, part of the input)."""
     out, time = io.BytesIO(), Time()
     console = Console(out, terminal, time)
-    for seconds, piece in pieces:
+    for seconds, part in parts:
         time.s += seconds
-        console.see(piece)
+        console.see(part)
     console.end()
     return out.getvalue()
 
 
 def test_a_line_that_is_rewritten_becomes_plain_lines():
-    pieces = [(0, b"begin\n"), (1, b"\r10 %  "), (1, b"\r20 %  "), (PLAIN_S, b"\r30"), (1, b" %  \r40 %  "), (1, b"\r50 %  "), (1, b"\ndone\r\n"),
+    parts = [(0, b"begin\n"), (1, b"\r10 %  "), (1, b"\r20 %  "), (PLAIN_S, b"\r30"), (1, b" %  \r40 %  "), (1, b"\r50 %  "), (1, b"\ndone\r\n"),
               (1, b"a\r"), (0, b"\nlast")]
-    assert shown(pieces, terminal=False) == b"begin\n20 %\n50 %\ndone\na\nlast\n"
-    assert shown(pieces, terminal=True) == b"".join(piece for _, piece in pieces)
+    assert shown(parts, terminal=False) == b"begin\n20 %\n50 %\ndone\na\nlast\n"
+    assert shown(parts, terminal=True) == b"".join(part for _, part in parts)

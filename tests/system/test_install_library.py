@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library in projects of others, C and C++: installed and found, added as a folder, cross-compiled for bare metal, or
-compiled from the plain list of its sources. And its version, wherever it is told."""
+"""The library in other projects, in C and C++: installed and found, added as a folder, cross-compiled for bare metal, or compiled
+from the plain list of its sources. Also checks that its version is the same everywhere."""
 
 import json
 import os
@@ -30,13 +30,13 @@ def build(source, folder, *options, **environment):
 
 
 def cache(folder):
-    """The names of the variables in the cache of a build that people may set."""
+    """The names of the variables in a build's cache that users may set."""
     variables = re.findall(r"^([^#/\n][^:]*):(\w+)=", (folder / "CMakeCache.txt").read_text(), re.M)
     return {name for name, kind in variables if kind not in ("STATIC", "INTERNAL")}
 
 
 def check_programs(folder):
-    """The example's two programs do what they should."""
+    """Runs the example's two programs, and checks their output."""
     volume = run(folder / "memory_volume").stdout
     assert volume == f"spate {VERSION}: volume MEMORY, {FREE_BYTES}\n"
     assert run(folder / "from_cpp").stdout == f"spate {VERSION}: chunk 7 of 4096 bytes\n"
@@ -47,7 +47,7 @@ def check_programs(folder):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The prefix, which was moved after the installation, as a package's files are."""
+    """The prefix of an installation that was moved afterwards, as a package manager does."""
     folder = tmp_path_factory.mktemp("installed")
     run("cmake", "--preset", "library", "-B", folder / "build", cwd=ROOT)
     run("cmake", "--build", folder / "build", "-j", "2")
@@ -90,14 +90,14 @@ def test_found_by_a_project_of_cpp_alone(installed, tmp_path):
     assert VERSION in run(folder / "from_cpp").stdout
 
 
-def test_a_version_that_is_not_there_is_not_found(installed, tmp_path):
+def test_a_newer_version_is_not_found(installed, tmp_path):
     major, minor, _ = VERSION.split(".")
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(newer LANGUAGES C)\n"
         f"find_package(spate {major}.{int(minor) + 1} REQUIRED)\n")
-    told = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}",
+    errors = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}",
                statuses=(1,)).stderr
-    assert f"version: {VERSION}" in told
+    assert f"version: {VERSION}" in errors
 
 
 def test_found_by_pkg_config(installed, tmp_path):
@@ -115,12 +115,12 @@ def test_each_installed_header_on_its_own(installed, tmp_path):
     for header in headers:
         for language, compiler in (("c", ("gcc", *C_FLAGS)), ("c++", ("g++", *CPP_FLAGS))):
             source = tmp_path / f"header.{language}"
-            source.write_text(f"#include <{header}>\n#include <{header}>\nextern int something;\n")  # not nothing at all
+            source.write_text(f"#include <{header}>\n#include <{header}>\nextern int something;\n")  # ISO C forbids an empty file
             run(*compiler, "-x", language, "-fsyntax-only", *flags, source)
 
 
 def test_the_headers_of_a_port_can_be_installed():
-    """They are in its folder, and need no others of the repository."""
+    """They are in the port's folder, and include no other headers of the repository."""
     headers = [header for board in ROOT.glob("ports/*/spate_board.h") for header in board.parent.glob("*.h")]
     assert len(headers) > 5
     for header in headers:
@@ -129,7 +129,7 @@ def test_the_headers_of_a_port_can_be_installed():
 
 
 def test_it_is_installed_with_the_command(tmp_path):
-    """Beside libspate-ring, which is another package of the same prefix."""
+    """Together with libspate-ring, which is another package in the same prefix."""
     run("cmake", "--install", ROOT / "build/linux", "--prefix", tmp_path / "prefix")
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(both LANGUAGES C)\n"
@@ -145,7 +145,7 @@ def test_it_is_installed_with_the_command(tmp_path):
 
 @pytest.fixture(scope="module")
 def added(tmp_path_factory):
-    """The build of a project that adds the sources, with a setting that nothing of theirs may overrule."""
+    """The build of a project that adds the sources. The library must not overrule the project's settings."""
     return build(EXAMPLE, tmp_path_factory.mktemp("added") / "build", f"-DSPATE_SOURCE={ROOT}",
                  "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DBUILD_TESTING=ON")
 
@@ -172,8 +172,8 @@ def test_the_cache_of_the_project_is_its_own(added, tmp_path):
 def test_it_is_installed_with_the_project_only_when_told(added, tmp_path):
     run("cmake", "--install", added, "--prefix", tmp_path / "prefix")
     assert not (tmp_path / "prefix").exists()
-    told = build(EXAMPLE, tmp_path / "told", f"-DSPATE_SOURCE={ROOT}", "-DSPATE_INSTALL=ON")
-    run("cmake", "--install", told, "--prefix", tmp_path / "prefix")
+    with_install = build(EXAMPLE, tmp_path / "with-install", f"-DSPATE_SOURCE={ROOT}", "-DSPATE_INSTALL=ON")
+    run("cmake", "--install", with_install, "--prefix", tmp_path / "prefix")
     check_programs(build(EXAMPLE, tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path}/prefix"))
 
 
@@ -205,14 +205,14 @@ MAIN = """#include <spate/clock.h>
 #include <stdint.h>
 uint64_t ticks;
 int raise(int number);
-int raise(int number) { return number; } /* libgcc of a compiler for Linux calls it on a division by zero */
+int raise(int number) { return number; } /* the libgcc of a Linux compiler calls it on a division by zero */
 int main(void) { return spate_clock_check() == SPATE_OK ? 0 : 1; }
 """
 
 
 @pytest.fixture(params=("aarch64-linux-gnu", "arm-linux-gnueabihf"))
 def firmware(request, tmp_path):
-    """A project with a board and a toolchain file of its own, for a machine without an operating system."""
+    """A project with its own board and toolchain file, for a machine without an operating system."""
     toolchain = TOOLCHAIN.replace("@COMPILER@", f"{request.param}-gcc").replace("@PROCESSOR@", request.param.split("-")[0])
     toolchain = toolchain.replace("@ALIGNMENT@", "-mstrict-align" if "aarch64" in request.param else "-mno-unaligned-access")
     project = tmp_path / "project"
@@ -230,7 +230,7 @@ def firmware(request, tmp_path):
 
 
 def check_firmware(folder):
-    """It is linked, with every function of the library in it."""
+    """The program is linked, and contains every function of the library."""
     program = folder / "firmware"
     assert run("readelf", "--file-header", program).stdout.count("EXEC (Executable file)") == 1
     symbols = run("readelf", "--symbols", "--wide", program).stdout
@@ -250,10 +250,10 @@ def test_bare_metal_installed(firmware, tmp_path):
 
 
 def test_a_cross_build_without_a_port_says_what_to_do(firmware, tmp_path):
-    told = run("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", tmp_path / "build", f"-DSPATE_SOURCE={ROOT}",
+    errors = run("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", tmp_path / "build", f"-DSPATE_SOURCE={ROOT}",
                f"-DCMAKE_TOOLCHAIN_FILE={firmware}/toolchain.cmake", "-DCMAKE_CXX_COMPILER=g++", "-Ddefault_port=8080", statuses=(1,)).stderr
-    assert 'SPATE_PORT_DIR ("") has no spate_board.h' in " ".join(told.split())
-    assert "Name a folder of ports/" in told and "docs/PORTING.md" in told
+    assert 'SPATE_PORT_DIR ("") has no spate_board.h' in " ".join(errors.split())
+    assert "Name a folder of ports/" in errors and "docs/PORTING.md" in errors
 
 
 # ---- from the list of the sources ----
@@ -265,14 +265,14 @@ def test_the_list_of_the_sources_is_complete():
 
 
 def test_the_list_of_the_sources_is_all_that_a_compiler_needs(tmp_path):
-    """The objects themselves and no archive: each is linked, needed or not."""
+    """Links the objects themselves instead of an archive, so each is linked even if it is not needed."""
     run("cc", "-Wall", "-Wextra", "-Werror", "-Iinclude", f"-I{EXAMPLE}/board", "@src/files.txt", EXAMPLE / "board/spate_board.c",
         EXAMPLE / "memory_volume.c", "-o", tmp_path / "memory_volume", cwd=ROOT)
     assert FREE_BYTES in run(tmp_path / "memory_volume").stdout
 
 
 def test_the_makefile_of_the_page(tmp_path):
-    """With the names in it replaced. Its objects lie beside the sources."""
+    """Builds the example with the page's makefile, after replacing the names in it."""
     page = (ROOT / "docs/INSTALL-LIBRARY.md").read_text()
     text = re.search(r"^```make\n(.*?)^```$", page, re.M | re.S)[1]
     (tmp_path / "Makefile").write_text(text.replace("my_board", "board").replace("my_program", "memory_volume"))
@@ -289,7 +289,7 @@ def test_the_makefile_of_the_page(tmp_path):
 def test_one_version_everywhere(installed, tmp_path):
     run("cmake", "--install", ROOT / "build/linux", "--prefix", tmp_path)
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
-    told = {
+    versions = {
         "spate --version": run(ROOT / "build/linux/bin/spate", "--version").stdout.removeprefix("spate ").strip(),
         "pkg-config spate": " ".join(pkg_config(installed, "--modversion")),
         "pkg-config spate-ring": re.search(r"^Version: (.*)$", (tmp_path / "lib/pkgconfig/spate-ring.pc").read_text(), re.M)[1],
@@ -297,4 +297,4 @@ def test_one_version_everywhere(installed, tmp_path):
         "spate.core": re.search(r"^name: spate:storage:spate:(.*)$", (ROOT / "spate.core").read_text(), re.M)[1],
         "python/pyproject.toml": re.search(r'^version = "(.*)"$', (ROOT / "python/pyproject.toml").read_text(), re.M)[1],
     }
-    assert told == dict.fromkeys(told, VERSION)
+    assert versions == dict.fromkeys(versions, VERSION)

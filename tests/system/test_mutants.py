@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make mutants: it judges rightly, and a handful of mutants that must be noticed are noticed."""
+"""make mutants: its verdicts are right, and the tests notice a handful of mutants that they must notice."""
 
 import importlib.util
 import io
@@ -17,7 +17,7 @@ sys.path.insert(0, str(program.ROOT / "bench"))
 
 from mutants import draw, judge, library, recorded, show, tree  # noqa: E402
 
-# (file, line, mutated line, the program that must notice). A line that is gone is passed over, as long as most are there.
+# (file, line, mutated line, the program that must notice). A line that no longer exists is skipped, but most must exist.
 NOTICED = [
     ("src/exfat/name.c", "return *code < smallest[more] || *code > 0x10ffff || surrogate ? 0 : more + 1u;",
      "return *code < smallest[more] || *code > 0x10ffff && surrogate ? 0 : more + 1u;", "test_exfat"),
@@ -37,7 +37,7 @@ NOTICED = [
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    """It knows no answer of a run before."""
+    """A bench without the results of earlier runs."""
     return library.Bench(2, tmp_path_factory.mktemp("kept"))
 
 
@@ -109,7 +109,7 @@ def test_the_sample_is_spread_over_the_modules(bench):
     assert shares["src/exfat"] > shares["src/partition"]
 
 
-# ---- what compiles to the same, or not at all ----
+# ---- mutants that compile to the same code, or do not compile ----
 
 CRC = "src/core/crc32.c"
 
@@ -129,7 +129,7 @@ WRONG = "<stdin>:5:3: error: expected expression"
 
 @pytest.fixture
 def compiler(bench, tmp_path, monkeypatch):
-    """Sets a shell script in the compiler's place."""
+    """Replaces the compiler by a shell script."""
 
     def be(script):
         path = tmp_path / "compiler"
@@ -142,16 +142,16 @@ def compiler(bench, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("script", ["kill -KILL $$", "kill -TERM $$", "exit 1", f"echo '{WRONG}' >&2; exit 4", "echo gone; exit 127",
                                     *(f"echo '{said}' >&2; exit 1" for said in (KILLED_INSIDE, DISK_FULL, BUG))])
-def test_a_compiler_that_could_not_finish_says_nothing_of_the_text(bench, compiler, monkeypatch, script):
+def test_a_compiler_that_could_not_finish_gives_no_verdict(bench, compiler, monkeypatch, script):
     text = bench.library.original(CRC) + f"\n/* {script} */\n"
     compiler(script)
     with pytest.raises(program.Failed):
         bench.code(CRC, text)
-    monkeypatch.undo()  # the real one
-    assert bench.code(CRC, text) != ""  # nothing was kept
+    monkeypatch.undo()  # the real compiler
+    assert bench.code(CRC, text) != ""  # no result was stored
 
 
-def test_a_compiler_that_ends_with_the_command_says_nothing_of_the_text(bench, compiler, monkeypatch):
+def test_a_compiler_that_ends_with_the_command_gives_no_verdict(bench, compiler, monkeypatch):
     compiler(f"echo '{WRONG}' >&2; exit 1")
     monkeypatch.setattr(program, "is_ending", lambda: True)
     with pytest.raises(program.Stopped):
@@ -163,7 +163,7 @@ def test_a_compiler_that_refuses_the_text_says_so_in_english(bench, compiler):
     assert bench.code(CRC, "/* refused */") == ""
 
 
-# ---- the judgement ----
+# ---- verdicts ----
 
 
 def found(bench, file, original, mutated):
@@ -171,13 +171,13 @@ def found(bench, file, original, mutated):
 
 
 def only_by(bench, name, monkeypatch):
-    """Judges by one program, which then needs no coverage."""
+    """Makes the bench use one program only, which then needs no coverage."""
     bench.seconds[name] = 5.0
     monkeypatch.setattr(bench, "order", lambda mutant: [bench.programs[name]])
 
 
 def test_the_library_as_it_is_survives(bench):
-    """Through the same path: compiled and linked as a mutant is."""
+    """The original library is compiled and linked in the same way as a mutant."""
     objects = bench.original_objects()
     for name in ("test_core", "test_nvme", "test_exfat"):
         ending = bench.run(objects, bench.programs[name], 5.0)
@@ -218,8 +218,8 @@ def test_a_program_that_waits_for_ever_is_timed_out(tmp_path, monkeypatch):
     assert not ending.passed and ending.timed_out
 
 
-def test_waiting_is_no_computing(tmp_path, monkeypatch):
-    """A loaded machine takes time by the clock, and no processor time of the program."""
+def test_waiting_does_not_count_as_computing(tmp_path, monkeypatch):
+    """On a loaded machine a program takes more wall-clock time, but no more processor time."""
     monkeypatch.setattr(judge, "CPU_S_MIN", 1)
     ending = ending_of("import time; time.sleep(4)", tmp_path)
     assert ending.passed and not ending.timed_out
@@ -231,8 +231,8 @@ def test_a_program_that_takes_all_memory_is_ended(tmp_path, monkeypatch):
     assert not ending.passed and not ending.timed_out
 
 
-def test_a_program_that_somebody_else_kills_is_no_answer(tmp_path):
-    """As the kernel does when the machine is out of memory."""
+def test_a_program_that_is_killed_from_outside_gives_no_verdict(tmp_path):
+    """The kernel does this when the machine is out of memory."""
     with pytest.raises(program.Failed, match="SIGKILL"):
         ending_of("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", tmp_path)
 
@@ -265,7 +265,7 @@ def test_what_a_program_leaves_behind_ends_with_it(tmp_path):
         time.sleep(0.01)
 
 
-# ---- the list of those that nobody can notice ----
+# ---- the list of equivalent mutants ----
 
 ENTRY = '[[equivalent]]\nfile = "{}"\noriginal = "{}"\nmutated = "{}"\nreason = "{}"\n'
 
@@ -276,7 +276,7 @@ def written(tmp_path, *entries):
     return recorded.read(path)
 
 
-def test_an_entry_of_a_line_that_is_gone_is_an_error(tmp_path, sources):
+def test_an_entry_for_a_line_that_no_longer_exists_is_an_error(tmp_path, sources):
     root, _ = sources
     good = ("src/part/one.c", "if (a < b) return a;", "if (a <= b) return a;", "a and b are the same there.")
     recorded.check(root, written(tmp_path, good))
@@ -295,17 +295,17 @@ def test_an_entry_that_is_noticed_is_an_error(bench, monkeypatch):
     mutant = some_mutant()
     monkeypatch.setattr(bench, "judge", lambda mutant, most_s: library.Result(mutant, library.KILLED, killer="test_part"))
     with pytest.raises(recorded.Wrong, match="test_part notices"):
-        bench.judge_all([mutant], {mutant.identity: "It was thought so."})
+        bench.judge_all([mutant], {mutant.identity: "A reason that is wrong."})
 
 
 def some_mutant(number=0):
-    """One that the operators make today."""
+    """A mutant that the operators make of the present source."""
     return draw.mutants_of(program.ROOT, CRC, 1)[number]
 
 
 @pytest.fixture
 def run_with(tmp_path, monkeypatch):
-    """library.run() with a list of equivalent mutants, a sample, and what the tests find out of each mutant; what it wrote."""
+    """Calls library.run() with a list of equivalent mutants, a sample, and a verdict for each mutant. Returns its document."""
 
     def run(entries, sample, status):
         path = tmp_path / "mutants.toml"
@@ -325,13 +325,13 @@ def run_with(tmp_path, monkeypatch):
     return run
 
 
-def test_an_entry_beside_the_sample_is_judged_too(run_with):
+def test_an_entry_outside_of_the_sample_is_judged_too(run_with):
     entry, other = some_mutant(0), some_mutant(1)
     with pytest.raises(recorded.Wrong, match="test_part notices"):
         run_with([entry], [other], lambda _: library.KILLED)
 
 
-def test_an_entry_beside_the_sample_does_not_count(run_with):
+def test_an_entry_outside_of_the_sample_does_not_count(run_with):
     entry, other = some_mutant(0), some_mutant(1)
     document = run_with([entry], [other], lambda mutant: library.SURVIVED if mutant == entry else library.KILLED)
     assert document["complete"] and [found["mutated"] for found in document["mutants"]] == [other.mutated]
@@ -347,12 +347,12 @@ def test_the_kept_list_fits_the_sources():
     recorded.check(program.ROOT, recorded.read(library.RECORDED))
 
 
-# ---- what a half hands over ----
+# ---- the documents of the two halves ----
 
 
 @pytest.fixture
 def half(tmp_path, monkeypatch):
-    """bench/mutants.py with a script of its own as a half, which has written a document before."""
+    """bench/mutants.py with a test script as one half. A document of an earlier run exists."""
     described = importlib.util.spec_from_file_location("mutants_command", program.ROOT / "bench/mutants.py")
     command = importlib.util.module_from_spec(described)
     monkeypatch.setitem(sys.modules, "mutants_command", command)
@@ -386,7 +386,7 @@ def test_a_half_that_was_not_finished_ends_the_command(half, capsys, document, s
     assert "before all mutants were judged" in capsys.readouterr().out
 
 
-# ---- what people see ----
+# ---- progress and summary ----
 
 
 def test_without_a_terminal_there_are_plain_lines():

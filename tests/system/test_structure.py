@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the library is put together, by what the linker sees: the names of its functions, and who calls whom."""
+"""The structure of the library as the linker sees it: the names of its functions, and which file uses which."""
 
 import collections
 import pathlib
@@ -11,18 +11,18 @@ from conftest import HOST_BUILD, ROOT
 
 OBJECTS = HOST_BUILD / "CMakeFiles/spate.dir/src"
 
-# docs/DESIGN.md, 2: what each folder of src/ uses, besides the port. All else comes by pointers, from above.
+# docs/DESIGN.md, 2: the folders that each folder of src/ uses, besides the port. Calls to others go through pointers.
 BELOW = {
     "core": set(), "pcie": set(), "nvme": {"core", "pcie"}, "gateware": set(), "stripe": {"core"}, "partition": {"core"},
     "exfat": {"core"}, "recorder": {"core", "exfat"}, "doctor": {"pcie"},
 }
-# An admin command's completion may change the controller's state, and each state sends admin commands.
+# These may call each other: an admin command's completion may change the controller's state, and states send admin commands.
 CIRCULAR = {"nvme"}
 
 
 @pytest.fixture(scope="module")
 def symbols():
-    """{file of src/ without .c: (names that it defines, names that it uses)}, of what other files can see."""
+    """{file of src/ without .c: (names that it defines, names that it uses)}, for names that other files can see."""
     found = {}
     for source in sorted((ROOT / "src").rglob("*.c")):
         name = source.relative_to(ROOT / "src")
@@ -55,7 +55,7 @@ def folder(name):
     return pathlib.PurePath(name).parts[0]
 
 
-def test_all_names_begin_with_the_project_s(symbols):
+def test_all_names_begin_with_spate(symbols):
     others = {f"{name}.c: {symbol}" for name, (defined, _) in symbols.items() for symbol in defined
               if not symbol.startswith(("spate_", "__asan_", "__odr_asan"))}
     assert not others, "a program that links the library may have these names itself: make them static, or spate_..."
@@ -69,4 +69,4 @@ def test_no_file_calls_itself_through_others(uses):
 def test_folders_use_only_what_is_below(uses):
     used = {part: {folder(other) for name, others in uses.items() if folder(name) == part for other in others} - {part}
             for part in BELOW}
-    assert used == BELOW, "docs/DESIGN.md says which folder may use which"
+    assert used == BELOW, "docs/understand/design.md says which folder may use which"

@@ -2,7 +2,7 @@
 /*
  * The library's exFAT on an image file, for tests that compare it with other implementations.
  *
- *   volume IMAGE [-b BLOCK_BYTES] [-o FIRST_LBA] [-w WINDOW_BYTES] COMMAND ...
+ *   volume IMAGE [-b BLOCK_BYTES] [-o FIRST_LBA] [-s 1 (salvage chunks)] [-w WINDOW_BYTES] COMMAND ...
  *     format [-c CLUSTER_BYTES] [-l LABEL] [-s SERIAL]
  *     info | recover                 (mounting recovers; both print what was found)
  *     ls PATH | tree                 one line each: type, bytes, valid bytes, contiguous, name
@@ -16,6 +16,7 @@
  *
  * Exit status 0, or 1 with the error's name on standard error.
  */
+#include "../support/exfat_image.h"
 #include "../support/file_block.h"
 
 #include <inttypes.h>
@@ -111,10 +112,7 @@ static void write_data(struct tool *tool, uint64_t lba, void *data, uint32_t byt
 
 static enum spate_error publish(struct tool *tool, struct spate_exfat_clip *clip, uint64_t bytes) {
   enum spate_error error = spate_block_flush(&tool->drive.block);
-  if (error == SPATE_OK) error = spate_exfat_publish(clip, bytes);
-  while (error == SPATE_OK && clip->publishing)
-    spate_block_poll(&tool->drive.block, 16);
-  return error == SPATE_OK ? clip->error : error;
+  return error == SPATE_OK ? image_publish(&tool->drive.block, clip, bytes) : error;
 }
 
 static enum spate_error put(struct tool *tool, const char *from, const char *path, unsigned checkpoints) {
@@ -221,10 +219,12 @@ int main(int count, char **words) {
   uint32_t block_bytes = 512;
   uint64_t first_lba = 0;
   size_t window_bytes = 256u * 1024u;
+  enum spate_error (*salvage)(struct spate_exfat *, struct spate_exfat_mounted *) = NULL;
   int at = 2;
   for (; at + 1 < count && words[at][0] == '-'; at += 2) {
     if (words[at][1] == 'b') block_bytes = (uint32_t)number(words[at + 1]);
     if (words[at][1] == 'o') first_lba = number(words[at + 1]);
+    if (words[at][1] == 's' && number(words[at + 1]) != 0) salvage = spate_exfat_salvage;
     if (words[at][1] == 'w') window_bytes = (size_t)number(words[at + 1]);
   }
   if (at >= count) return fail("usage", SPATE_E_INVALID);
@@ -236,6 +236,7 @@ int main(int count, char **words) {
                                             .cache_bytes = CACHE_BYTES,
                                             .bitmap = take(window_bytes),
                                             .bitmap_bytes = window_bytes,
+                                            .salvage = salvage,
                                             .now = now};
   tool.drive.trim_fill = -1;
   enum spate_error error;

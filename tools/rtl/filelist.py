@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one list of gateware sources, rtl/spate.f, for every tool that reads it.
+"""The list of gateware sources, rtl/spate.f, for all tools that read it.
 
-A file is named like its module or package, so what a module needs is found by the names that its text uses.
-Run by itself (for CMake), it prints what a module needs: filelist.py spate_fifo
+A file is named like its module or package, so the sources that a module needs are found by the names in its text.
+As a program (for CMake), it prints the sources of a module: filelist.py spate_fifo
 """
 
 import functools
@@ -35,8 +35,8 @@ def names_used(path: str) -> set[str]:
 
 
 def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
-    """The sources of a module and of all that it uses, in the order of the list; then the files of `extra`, which are
-    not on it: a testbench's wrapper, which may itself be the top."""
+    """The sources of a module and of all modules and packages that it uses, in the order of the list; then the files of `extra`,
+    which are not on the list: a testbench's wrapper, which may itself be the top."""
     path_of = {pathlib.PurePath(path).stem: path for path in sources()}
     if top not in {pathlib.PurePath(path).stem for path in (*path_of.values(), *extra)}:
         raise SystemExit(f"no file of rtl/spate.f is named {top}.sv")
@@ -50,7 +50,7 @@ def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
 
 
 def unlisted() -> list[str]:
-    """Sources below rtl/ that the list forgot: no tool would see them."""
+    """Sources below rtl/ that are missing from the list: no tool would read them."""
     present = {str(path.relative_to(ROOT)) for path in (ROOT / "rtl").rglob("*.sv")}
     return sorted(present - set(sources()))
 

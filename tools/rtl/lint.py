@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, and Yosys through slang.
+"""Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, and Yosys with slang.
 
-Nothing may be found, and no tool may print a warning. A waiver stands in rtl/lint/waivers.vlt with its reason, or beside
-the line that it is for.
-Verible's rules are about style, and not for generated files.
-`lint.py NAME` looks only at the file of that name, or at those whose names begin so (only.py).
+There must be no finding, and no tool may print a warning. A waiver is in rtl/lint/waivers.vlt with its reason, or beside its
+line. Verible's style rules do not apply to generated files.
+`lint.py NAME` checks only the file of that name, or those whose names begin with it (only.py).
 """
 
 import concurrent.futures
@@ -22,7 +21,7 @@ JOBS = 2
 
 
 def run(*words) -> str:
-    """The report of a program that failed or printed anything; relative paths begin at the repository."""
+    """The report of a program that failed or printed anything. Relative paths start at the repository."""
     try:
         done = program.run(*words, cwd=filelist.ROOT, env=yowasp.environment(), stderr=subprocess.STDOUT)
     except program.Failed as failed:
@@ -43,7 +42,7 @@ def is_written_here(path: str) -> bool:
 
 
 def chosen(name: str) -> list[str]:
-    """The files that can be looked at by themselves: of a generated package nothing is asked."""
+    """The files that can be linted alone: generated packages are not checked."""
     paths = [path for path in filelist.sources() if is_written_here(path) or modules([path])]
     return only.choose("file of rtl/spate.f", paths, lambda path: (name_of(path),), name)
 
@@ -59,7 +58,8 @@ def verible(*paths: str) -> str:
 
 
 def yosys(top: str, parameters: dict[str, int | str]) -> str:
-    """Elaborated by slang; then no latch, no combinational loop, nothing driven twice or not at all."""
+    """Elaborates with slang, then checks that there is no latch, no combinational loop, no net with two drivers, and none
+    without."""
     values = " ".join(f"-G{name}={value}" for name, value in parameters.items())
     files = " ".join(filelist.needed_by(top))
     script = (f"read_slang --threads 1 --ignore-assertions --top {top} {values} {files}; proc; "

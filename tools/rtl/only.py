@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ONLY chooses, in all commands of the gateware alike.
+"""What ONLY selects, in all commands for the gateware.
 
-ONLY is a name or the beginning of names, with or without spate_. A whole name wins over a beginning: with `fifo`,
-spate_fifo is chosen and spate_fifo_x is not. An ONLY that chooses nothing is an error that lists the names.
+ONLY is a name or the beginning of names, with or without spate_. A complete name has precedence over a beginning: `fifo`
+selects spate_fifo and not spate_fifo_x. An ONLY that selects nothing is an error, and the message lists the names.
 """
 
 import difflib
@@ -12,11 +12,11 @@ PREFIX = "spate_"
 
 
 class Unknown(SystemExit):
-    """Nothing has that name; the message says which names there are."""
+    """Nothing has that name; the message lists the names."""
 
 
 def choose(what: str, items: list, names, only: str) -> list:
-    """Those of `items` that `only` chooses, all if it is empty; `names(item)` are all names of one, the one to show first."""
+    """The `items` that `only` selects; all if it is empty. `names(item)` are all names of an item, the one to print first."""
     if not only:
         return items
     wanted = only.removeprefix(PREFIX)
@@ -32,4 +32,5 @@ def message(what: str, shown: list[str], only: str) -> str:
     near = difflib.get_close_matches(only, shown, n=1)
     question = f" Did you mean {near[0]}?" if near else ""
     listed = textwrap.fill(", ".join(shown), 120, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    return f"no {what} is called '{only}', and none begins with it.{question} ONLY is one of these, or how one begins:\n{listed}"
+    return (f"no {what} is called '{only}', and none begins with it.{question} ONLY must be one of these names or the beginning "
+            f"of one:\n{listed}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes from rtl/regs/spate_regs.rdl: the RTL, the C header and the page of the documentation.
+"""Generates from rtl/regs/spate_regs.rdl the RTL, the C header and the documentation page.
 
     registers.py            writes them (make generate)
-    registers.py --check    compares them with what is there; status 1 and the names if they differ
+    registers.py --check    compares them with the files in the repository; prints the different ones and ends with status 1
 
-They are kept in the repository, so that a user of the gateware or of the library needs none of this.
+They are kept in the repository, so that users of the gateware and the library do not need the generator.
 """
 
 import argparse
@@ -21,8 +21,8 @@ SOURCE = ROOT / "rtl" / "regs" / "spate_regs.rdl"
 PEAKRDL = pathlib.Path(sys.executable).with_name("peakrdl")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do not edit."
-# A read takes one cycle longer than a write, so the shift register that holds back the next write has one bit. Shifted by
-# one it is zero; written as a shift, tools warn of a count as large as the operand.
+# A read takes one cycle longer than a write, so the shift register that delays the next write has one bit. Shifted by one it is
+# zero; tools warn about a shift by the operand's width.
 ONE_BIT, SHIFTED = "logic [0:0] cpuif_req_stall_sr;", "(cpuif_req_stall_sr >> 'd1)"
 
 
@@ -31,7 +31,7 @@ def peakrdl(*arguments: str) -> None:
 
 
 def rtl(folder: pathlib.Path) -> dict[str, str]:
-    """Text by path in the repository."""
+    """The generated files: {path in the repository: text}."""
     options = ("--cpuif", "axi4-lite-flat", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-fanin")
     peakrdl("regblock", str(SOURCE), "-o", str(folder), *options)
     texts = {}
@@ -44,7 +44,7 @@ def rtl(folder: pathlib.Path) -> dict[str, str]:
 
 
 def header() -> dict[str, str]:
-    """Offsets and masks, without structs: the library reads registers through the port's functions, by address."""
+    """Offsets and masks without structs: the library accesses registers through the port's functions, by address."""
     lines = [f"/* {SPDX} */", f"/* {ORIGIN}", " * Fields and what they mean: docs/REGISTERS.md. */"]
     lines += ["#ifndef SPATE_GATEWARE_REGISTERS_H", "#define SPATE_GATEWARE_REGISTERS_H", "", "#include <stdint.h>", ""]
     for register in registers():
@@ -66,7 +66,7 @@ def header() -> dict[str, str]:
 
 
 def formatted(text: str) -> str:
-    """As the other headers are."""
+    """Formatted like the other headers."""
     command = ("clang-format", "--assume-filename=include/spate/gateware_registers.h")
     return program.run(*command, cwd=ROOT, input=text).stdout
 
@@ -98,7 +98,7 @@ def bits(field: FieldNode) -> str:
 
 def page() -> dict[str, str]:
     lines = [f"<!-- {SPDX} -->", f"<!-- {ORIGIN} -->", f"# {plain(top().get_property('name'))}", ""]
-    lines += [plain(top().get_property("desc")), "", "| offset | name | what it is |", "|---|---|---|"]
+    lines += [plain(top().get_property("desc")), "", "| offset | name | description |", "|---|---|---|"]
     for register in registers():
         link = f"[`{register.inst_name}`](#{register.inst_name})"
         lines.append(f"| {register.absolute_address:04x}h | {link} | {plain(register.get_property('name'))} |")
@@ -113,7 +113,7 @@ def page() -> dict[str, str]:
             after = "" if reset is None else f"{reset:x}h" if reset > 9 else str(reset)
             lines.append(f"| {bits(field)} | `{field.inst_name}` | {access(field)} | {after} "
                          f"| {plain(field.get_property('desc'))} |")
-    return {"docs/REGISTERS.md": "\n".join(lines) + "\n"}
+    return {"docs/reference/registers.md": "\n".join(lines) + "\n"}
 
 
 def main() -> int:
@@ -132,7 +132,7 @@ def main() -> int:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
     for path in different:
-        print(f"{path}: {'differs from' if check else 'made from'} rtl/regs/spate_regs.rdl")
+        print(f"{path}: {'differs from' if check else 'generated from'} rtl/regs/spate_regs.rdl")
     return 1 if check and different else 0
 
 

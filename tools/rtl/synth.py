@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a module takes of an UltraScale+ device, by Yosys: primitives, logic levels, and where each memory went.
+"""Resources of a module on an UltraScale+ device, by Yosys: primitives, logic levels, and the kind of each memory.
 
-Yosys maps carry chains to CARRY4 and does not place, so that its LUTs are a trend: comparable between our own versions,
-not with Vivado's.
+Yosys maps carry chains to CARRY4 and does not place, so its LUT counts show a trend: they are comparable between versions of
+this core, not with Vivado's.
 
-A logic level is a LUT, a wide multiplexer or the asynchronous read of a LUTRAM or shift register; a carry chain,
-however long, is one more. Counted from a flop, block RAM or input to a flop, block RAM or output.
+A logic level is a LUT, a wide multiplexer, or the asynchronous read of a LUTRAM or shift register; a carry chain of any
+length is one more. Levels are counted from a flip-flop, block RAM or input to a flip-flop, block RAM or output.
 """
 
 import collections
@@ -22,7 +22,7 @@ from tops import Area
 
 FOLDER = filelist.ROOT / "build" / "rtl" / "synth"
 
-# LUT sites of the primitives that are LUTs, are made of them, or are absorbed by nothing else (INV).
+# LUT sites of the primitives that are LUTs, are made of LUTs, or are not absorbed by anything else (INV).
 LUT_SITES = {f"LUT{inputs}": 1 for inputs in range(1, 7)} | {
     "INV": 1, "SRL16E": 1, "SRLC16E": 1, "SRLC32E": 1,
     "RAM32X1S": 1, "RAM64X1S": 1, "RAM128X1S": 2, "RAM256X1S": 4, "RAM512X1S": 8,
@@ -33,10 +33,10 @@ FLOPS = {"FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "FDSE_1", "FDCE_1", "FDPE_1"}
 BRAM18 = {"RAMB18E2": 1, "RAMB36E2": 2}
 LUTRAM = {kind for kind in LUT_SITES if kind.startswith(("RAM", "SRL"))}
 OTHERS = {"CARRY4", "MUXF7", "MUXF8", "MUXF9", "URAM288"}
-# Outputs that follow an input within the cycle; of all others nothing is known, and count() refuses them.
+# Primitives whose outputs follow an input within the cycle. count() refuses primitives that it does not know.
 THROUGH = {*LUT_SITES, "CARRY4", "MUXF7", "MUXF8", "MUXF9"}
 CLOCKED_INPUTS = re.compile(r"^(D|DI[A-H]?|CE|WE|CLK|WCLK)$")
-# The port whose address a write takes; it reads too, where its output is used.
+# The port that supplies the write address; it is a read port, too, if its output is used.
 WRITE_PORT = {"RAM32M": "D", "RAM64M": "D", "RAM32M16": "H", "RAM64M8": "H"}
 UNITS = ("LUT", "of which LUTRAM", "FF", "BRAM18", "URAM", "CARRY4", "MUXF")
 
@@ -45,9 +45,9 @@ UNITS = ("LUT", "of which LUTRAM", "FF", "BRAM18", "URAM", "CARRY4", "MUXF")
 class Result:
     total: collections.Counter
     levels: int
-    path: list[str]  # one longest path: where it starts, primitives with the nets that they drive, where it ends
-    memories: dict[str, str]  # memory → what it became
-    blocks: dict[str, tuple[int, collections.Counter, collections.Counter]]  # module → instances, their own and total
+    path: list[str]  # one longest path: its start, the primitives with the nets that they drive, its end
+    memories: dict[str, str]  # memory → the primitive that it became
+    blocks: dict[str, tuple[int, collections.Counter, collections.Counter]]  # module → instances, own counts, total counts
 
 
 def count(primitives: collections.Counter, where: str) -> collections.Counter:
@@ -67,18 +67,18 @@ def count(primitives: collections.Counter, where: str) -> collections.Counter:
 
 
 def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
-    """The netlist of each module, and the log."""
+    """Runs Yosys. Returns the netlist of each module, and the log."""
     netlist, log = FOLDER / f"{name}.json", FOLDER / f"{name}.log"
     values = " ".join(f"-G{parameter}={value}" for parameter, value in area.parameters.items())
     files = " ".join(filelist.needed_by(area.module))
-    # Flat for the mapping, but for modules that ask to be kept together (keep_hierarchy); those are taken apart after it.
+    # Mapped flat, except for modules with keep_hierarchy, which are flattened afterwards.
     flatten, flat = ("", "") if hierarchy else ("-flatten", "setattr -mod -unset keep_hierarchy *; flatten; ")
     uram = "-uram" if area.uram else ""
     script = (f"read_slang --threads 1 --ignore-assertions --keep-hierarchy --top {area.module} {values} {files}; "
               f"synth_xilinx -family xcup -noiopad -noclkbuf {flatten} {uram} -top {area.module}; "
               f"{flat}opt_clean -purge; "
               f"write_json {netlist.relative_to(filelist.ROOT)}")
-    # Started in the repository, above all that it reads: its sandbox sees no other folder.
+    # Started in the repository's root, because the sandbox can read only files below the working directory.
     try:
         program.run(yowasp.YOSYS, "-q", "-l", log.relative_to(filelist.ROOT), "-p", script, cwd=filelist.ROOT,
                     env=yowasp.environment(), stderr=subprocess.STDOUT)
@@ -89,8 +89,8 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
 
 
 def longest_path(netlist: dict) -> tuple[int, list[str]]:
-    """Logic levels of a flat netlist, and one path that has them. A carry chain costs one level where it is entered and
-    none from one CARRY4 to the next."""
+    """The logic levels of a flat netlist, and one path that has them. A carry chain costs one level at its entry and none from
+    one CARRY4 to the next."""
     cells = netlist["cells"]
     driver = {bit: name for name, cell in cells.items() for port, bits in cell["connections"].items()
               if cell["port_directions"][port] == "output" for bit in bits}
@@ -106,7 +106,7 @@ def longest_path(netlist: dict) -> tuple[int, list[str]]:
         steps = [(best[source][0] + (0 if carry and cells[source]["type"] == "CARRY4" else 1), source)
                  for source in before[name]]
         best[name] = max(steps, default=(1, None))
-    # What ends at a clocked input of a LUTRAM has been counted at its driver.
+    # A path to a clocked input of a LUTRAM was counted at its driver.
     name = max(best, key=lambda cell: best[cell][0], default=None)
     levels, path = (best[name][0] if name else 0), []
     while name:
@@ -116,8 +116,8 @@ def longest_path(netlist: dict) -> tuple[int, list[str]]:
 
 
 def described(netlist: dict, path: list[str]) -> list[str]:
-    """The primitives of a path with the nets that they drive, before them what it starts from and after them where it
-    ends, all where they have names."""
+    """The primitives of a path with the nets that they drive, after the path's start and before its end, as far as these have
+    names."""
     if not path:
         return []
     cells = netlist["cells"]
@@ -137,7 +137,7 @@ def described(netlist: dict, path: list[str]) -> list[str]:
 
 
 def inputs_through(cell: dict, used: set) -> list[str]:
-    """The inputs that an output follows without a clock."""
+    """The inputs that an output depends on combinationally."""
     inputs = [port for port, direction in cell["port_directions"].items() if direction == "input"]
     if cell["type"] not in LUTRAM:
         return inputs
@@ -165,23 +165,23 @@ def topological(before: dict[str, set[str]]) -> list[str]:
 
 
 def memories(log: str) -> dict[str, str]:
-    """From the log of the mapping: memory → the kind of RAM, or FLOPS."""
+    """From the log of the mapping: {memory: the kind of RAM, or FLOPS}."""
     found = {}
     for name, kind in re.findall(r"^mapping memory (\S+) via (\S+)$", log, re.M):
         found[name.replace("\\", "")] = kind.replace("$__XILINX_", "").strip("_")
     for name in re.findall(r"^using FF mapping for memory (\S+)$", log, re.M):
         found[name.replace("\\", "")] = "FLOPS"
-    # Tables of constants have no name of their own, only a number that changes; a block RAM of theirs is counted anyway.
+    # Constant tables have no name of their own, only a number that changes. A block RAM for one is counted nevertheless.
     return {name: kind for name, kind in found.items() if "$auto$" not in name}
 
 
 def plain(module: str) -> str:
-    """A module's own name: slang adds the instance's place to it."""
+    """A module's name without the place of the instance, which slang appends."""
     return re.split(r"[$\\]", module.lstrip("\\"))[0]
 
 
 def blocks(netlists: dict, where: str) -> dict:
-    """By module of the hierarchy: how many there are, and the own and total counts, summed over them."""
+    """For each module of the hierarchy: the number of instances, and its own and total counts, summed over them."""
     def tally(module: str) -> collections.Counter:
         kinds = [cell["type"] for cell in netlists[module]["cells"].values()]
         mine = count(collections.Counter(kind for kind in kinds if kind not in netlists), where)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is linted and measured besides each module with its own defaults."""
+"""The parameters with which modules are linted and measured, besides their defaults."""
 
 from typing import NamedTuple
 
 MEMORY_RING = {"RamBytes": 8192, "MemoryRingBytes": "64'h40000000", "MemoryRingBase": "64'h100000000",
                "MemoryRingDriveBase": "64'h100000000"}
 
-# Every module of rtl/spate.f is linted as a top with its defaults. Here: other parameters that change what is there.
+# Every module of rtl/spate.f is linted as a top with its defaults. These are other parameters that change its structure.
 LINT: dict[str, list[dict[str, int | str]]] = {
     "spate_fifo": [{"Width": 1, "Depth": 2}],
     "spate_buffer": [{"RamBytes": 8192}, {"DataWidth": 512, "RamBytes": 12288}],
@@ -24,12 +24,12 @@ LINT: dict[str, list[dict[str, int | str]]] = {
 
 
 class Area(NamedTuple):
-    """One thing that `make bench-rtl-area` synthesises."""
+    """A design that `make bench-rtl-area` synthesises."""
 
-    name: str  # of its figures
+    name: str  # in the table of figures
     module: str
     parameters: dict[str, int | str]
-    luts_max: int | None = None  # the aim
+    luts_max: int | None = None  # the target
     uram: bool = False  # large memories may become UltraRAM
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Yosys and SymbiYosys out of build/venv-gateware, as WebAssembly. What they compile at their first run is in build/cache,
-where setup/install has put it: two first runs at once would read each other's half-written files."""
+"""Yosys and SymbiYosys from build/venv-gateware, as WebAssembly. Their first run compiles them into build/cache. setup/install
+does that first run, because two first runs at once would read each other's incomplete files."""
 
 import os
 

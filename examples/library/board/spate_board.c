@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What spate_board.h only declares. */
+/* The clock of the port in spate_board.h. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime() */
 #include "spate_board.h"
 

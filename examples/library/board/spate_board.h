@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The smallest port: a clock, coherent memory, and no registers, for programs on a PC that have block devices of their
- * own. spate_board.c has the clock. */
+/* The smallest port, for programs on a PC that bring their own block device: a clock (in spate_board.c), coherent
+ * memory, and no registers. */
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
 
@@ -13,7 +13,7 @@ extern "C" {
 
 #define BOARD_TICKS_PER_SECOND UINT64_C(1000000000)
 
-/* No device answers. */
+/* There is no device: a read returns all ones, a write is ignored. */
 static inline uint32_t spate_port_read32(uintptr_t address) { return (void)address, UINT32_MAX; }
 static inline uint64_t spate_port_read64(uintptr_t address) { return (void)address, UINT64_MAX; }
 static inline void spate_port_write32(uintptr_t address, uint32_t value) { (void)address, (void)value; }

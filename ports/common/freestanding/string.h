@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <string.h> for boards without a C library: what ports/common/string.c has. */
+/* <string.h> for boards without a C library: the functions of ports/common/string.c. */
 #ifndef SPATE_PORTS_STRING_H
 #define SPATE_PORTS_STRING_H
 

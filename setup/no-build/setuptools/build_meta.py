@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A PEP 517 build back end that builds nothing.
 
-pip hands over a source archive only after it has asked the back end for metadata, and setuptools answers by executing
-the archive's setup.py. This one answers with the PKG-INFO that the archive brings, so nothing of it is executed.
+pip hands over a source archive only after it has asked the back end for metadata. setuptools answers by executing the archive's
+setup.py. This back end answers with the PKG-INFO in the archive, so nothing of the archive is executed.
 """
 
 import email
@@ -19,4 +19,4 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     return folder
 
 
-__legacy__ = sys.modules[__name__]  # what pip asks for where an archive has no pyproject.toml
+__legacy__ = sys.modules[__name__]  # pip uses this name if an archive has no pyproject.toml

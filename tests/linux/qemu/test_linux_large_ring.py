@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ring of memory so large that its addresses for the drive would meet those of the drive's registers."""
+"""A ring so large that its DMA addresses would reach those of the drives' registers."""
 
 import linux_guest
 

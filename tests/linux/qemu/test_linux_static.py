@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The static programs for boards, in an emulated Linux machine on an NVMe drive; the drive is judged outside of it."""
+"""The static programs for boards record onto an NVMe drive in an emulated Linux machine. The host checks the drive."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from conftest import ROOT
 MIB = 1 << 20
 DRIVE_BYTES = 6 << 30  # above 4 GiB: offsets of 32 bits do not reach the second partition table
 
-# The guest's kernel is AArch64's; it runs ARMv7's programs, too.
+# The guest's AArch64 kernel also runs ARMv7 programs.
 SCRIPT = """set -e
 test_crc32c
 date -s '2040-05-06 07:08:09' > /dev/null
@@ -31,7 +31,7 @@ spate extract /drives/rec flight/clip - | sha256sum
 """
 
 
-# AArch64 asks the kernel for the CRC instructions at run time; ARMv7 has none.
+# On AArch64 the program asks the kernel at run time whether there are CRC instructions; ARMv7 has none.
 @pytest.mark.parametrize("preset,machine,crc32c", [("linux-aarch64", "AArch64", "by instruction"), ("linux-armv7", "ARM", "by table")])
 def test_a_static_program_records_on_another_root_file_system(preset, machine, crc32c, make_image, tmp_path):
     command, agree = (ROOT / "build" / preset / place for place in ("bin/spate", "tests/test_crc32c"))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rings in an emulated Linux machine whose NVMe drive spate drives by itself, behind an IOMMU or without one: the drive reads
-the slots of another process, and memory of a PCI device that logic fills, where they are. The kernel's own drivers read the
-files."""
+"""Rings in an emulated Linux machine, with spate's own NVMe driver, behind an IOMMU or without one. The drive reads the slots of
+another process, or memory of a PCI device that logic fills, without a copy. The kernel's own drivers read the files."""
 
 import hashlib
 import re
@@ -26,7 +25,7 @@ while [ ! -e /dev/nvme0n1p1 ]; do sleep 0.1; done
 mount -t exfat -o ro /dev/nvme0n1p1 /mnt
 for name in $(ls /mnt); do echo "sum $(sha256sum < /mnt/$name | cut -d' ' -f1) $name"; done
 """
-# The bridge between host and guest: a PCI device whose memory is a file on the host.
+# Host and guest share the memory of this PCI device, which is a file on the host.
 BAR = "/sys/bus/pci/devices/$bar/resource2_wc"
 
 
@@ -41,7 +40,7 @@ def sums(done):
 
 @pytest.mark.parametrize("preset,target", [("linux-aarch64", f"{TARGET} --bind"), ("linux-armv7", "/drives/drive")])
 def test_a_drive_reads_the_slots_of_another_process(make_image, tmp_path, preset, target):
-    """Programs of 32 bits, too, which have no IOMMU here."""
+    """Also with 32-bit programs, which record through the kernel's driver."""
     script = HEAD + f"""ring_camera camera 40 &
     spate record {target} clip --from ring:camera --progress none 2>&1
     wait
@@ -55,7 +54,7 @@ def test_a_drive_reads_the_slots_of_another_process(make_image, tmp_path, preset
 
 
 def logic(memory):
-    """Fills the ring as logic would that has DMA and no processor: data, length, counter, in this order."""
+    """Fills the ring like logic with DMA and without a processor: writes data, length and counter in this order."""
     word = lambda at, kind: memory[at : at + numpy.dtype(kind).itemsize].view(kind)  # noqa: E731
     filled, released, slots_at = word(64, numpy.uint64), word(128, numpy.uint64), 2 * MIB
     word(8, numpy.uint32)[0], word(12, numpy.uint32)[0], word(16, numpy.uint32)[0] = 1, SLOT, SLOTS
@@ -75,8 +74,8 @@ def logic(memory):
 @pytest.mark.parametrize("target,copied,iommu", [(TARGET, False, True), ("pci:0000:00:01.0", False, False),
                                                  ("/drives/drive", True, True)])
 def test_a_drive_reads_memory_that_logic_fills(make_image, tmp_path, target, copied, iommu):
-    """The kernel's own driver needs pages, which such memory has not: there it is copied, and spate says so. Without an IOMMU
-    the drive gets the addresses of the device's memory."""
+    """The kernel's own driver needs struct pages, which such memory does not have: then spate copies the data, and says so.
+    Without an IOMMU the drive gets the addresses of the device's memory."""
     memory = tmp_path / "memory"
     memory.touch()
     memory.open("r+b").truncate(16 * MIB)
@@ -97,5 +96,5 @@ def test_a_drive_reads_memory_that_logic_fills(make_image, tmp_path, target, cop
     pattern = numpy.arange(SLOT, dtype=numpy.uint32).astype(numpy.uint8)
     data = b"".join((pattern + numpy.uint8(number)).tobytes() for number in range(COUNT))
     assert done.status == 0 and sums(done) == {"clip": hashlib.sha256(data).hexdigest()}, done.output
-    assert ("is copied, as the target cannot write from it: its driver maps it without pages" in done.output) == copied
+    assert ("is copied, as the target cannot write from it: its driver maps it without struct pages" in done.output) == copied
     assert ("is copied" in done.output) == copied

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The applications of apps/ as programs of Linux, on a virtual drive and on one that is emulated behind an IOMMU. Their
-main.c is the boards'. fsck.exfat, The Sleuth Kit, exfat.ko and the command spate judge what they recorded."""
+"""The applications of apps/ as Linux programs, on a virtual drive and on an emulated drive behind an IOMMU. Their main.c is the
+same as on boards. fsck.exfat, The Sleuth Kit, exfat.ko and the command spate check the recordings."""
 
 import hashlib
 import json
@@ -32,7 +32,8 @@ def spate(*words, **options):
 
 
 def digests(profile, kept, folder):
-    """{path: SHA-256} of a volume that fsck.exfat calls clean. The Sleuth Kit reads all of a virtual drive's 2 TB."""
+    """{path: SHA-256} of a volume, after fsck.exfat has found it clean. spate extracts the files, because The Sleuth Kit would
+    read all of a virtual drive's 2 TB."""
     part = folder / "partition.img"
     volume.copy_sparse(kept, *volume.partition_offset_bytes(kept), part)
     assert "clean" in volume.fsck(part)
@@ -67,14 +68,14 @@ def test_the_demo_records_onto_a_virtual_drive(kept, tmp_path):
     assert "Samsung SSD 990 PRO" in said and "done   the volume is clean" in said
     expected = {"CLIPS/CLIP_A.RAW": pattern.sha256(1, 48 * MIB), "CLIPS/CLIP_B.RAW": pattern.sha256(2, 72 * MIB + 12345)}
     assert digests("990pro", kept, tmp_path) == expected
-    # What it holds now is not lost by a second run, unless it is told so.
+    # A second run does not erase the drive without erase=1.
     assert "FOREIGN" in app("demo", f"sim:990pro:{kept}", status=FAILED).stdout
     assert digests("990pro", kept, tmp_path) == expected
     app("demo", f"sim:990pro:{kept}", "clip_mib=1", "erase=1")
 
 
-def test_lines_that_are_rewritten_are_plain_where_there_is_no_terminal():
-    said = app("demo", "sim:ideal", "clip_mib=8", text=False).stdout.decode()  # as text, a return would be a line's end
+def test_rewritten_lines_become_plain_lines_without_a_terminal():
+    said = app("demo", "sim:ideal", "clip_mib=8", text=False).stdout.decode()  # text mode would turn \r into a newline
     assert "\r" not in said and not re.search(r" $", said, re.M)
     assert len(re.findall(r"^record  ", said, re.M)) == 1 and len(re.findall("closed a clip", said)) == 2
     demo = BUILD / "hosted" / "apps" / "demo"
@@ -90,7 +91,7 @@ def test_the_demo_records_a_file_of_this_machine(kept, tmp_path):
     assert "not there" in app("demo", "sim:ideal", "input=/none", status=FAILED).stdout
 
 
-def test_recorder_only_adds_a_clip_to_a_volume_of_spates(kept, tmp_path):
+def test_recorder_only_adds_a_clip_to_a_volume_made_by_spate(kept, tmp_path):
     spate("format", f"sim:980pro:{kept}", "--yes")
     app("recorder_only", f"sim:980pro:{kept}")
     assert digests("980pro", kept, tmp_path) == {"CLIP.RAW": hashlib.sha256(bytes(64 * MIB)).hexdigest()}
@@ -115,7 +116,7 @@ def test_the_speed_test_asserts_what_the_drive_sees():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "which drive?"),
+        ([], "no drive is named"),
         (["sim:860evo"], "970evoplus"),
         (["drive.img"], "vfio:, pci: or sim:"),
         (["stripe:sim:ideal,sim:ideal"], "vfio:, pci: or sim:"),
@@ -134,15 +135,15 @@ def first_bytes(path):
 
 @pytest.mark.parametrize("place", ["n1p1", "n1", "n2"])
 def test_a_part_of_a_drive_is_refused(kept, place):
-    """An application has the whole drive: erase=1 would format what the name leaves out."""
+    """An application uses the whole drive: erase=1 would also format the parts that are not in the name."""
     spate("format", f"sim:ideal:{kept}", "--yes")
     before = first_bytes(kept)
     refused = app("demo", f"sim:ideal/{place}:{kept}", "erase=1", "clip_mib=4", status=USAGE)
-    assert f"leave /{place} out" in refused.stderr
+    assert f"leave out /{place}" in refused.stderr
     assert first_bytes(kept) == before
 
 
-def test_it_says_how_it_is_used():
+def test_help():
     assert "Usage: " in app("demo", "--help").stdout
 
 
@@ -155,7 +156,7 @@ def guest_files():
     return files
 
 
-def test_the_demo_records_past_the_kernels_driver(make_image, tmp_path):
+def test_the_demo_records_without_the_kernels_driver(make_image, tmp_path):
     """Behind an emulated IOMMU. The kernel's driver gets the drive back, and reads both clips."""
     image = make_image(1 << 30)
     script = f"""
@@ -187,8 +188,8 @@ def test_the_demo_records_past_the_kernels_driver(make_image, tmp_path):
 
 
 def test_the_demo_on_a_machine_without_an_iommu(make_image, tmp_path):
-    """The application's memory and its queues are in one huge page; the ring's pages lie anywhere. It records a file, for
-    which the demo takes the most memory."""
+    """The application's memory and its queues are in one huge page; the ring's pages may lie anywhere. The demo records a file,
+    because that takes the most memory."""
     image = make_image(512 * MIB)
     address = "0000:00:01.0"
     script = f"""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command spate with the library's own driver, in emulated Linux machines: behind an IOMMU (vfio:), and on a machine
-without one (pci:). The kernel's own drivers judge what is on the drive, and fsck.exfat outside."""
+"""The command spate with the library's own driver, in emulated Linux machines: behind an IOMMU (vfio:), and without one (pci:).
+The kernel's own drivers in the machine and fsck.exfat on the host check the drive."""
 
 import dataclasses
 import re
@@ -17,9 +17,9 @@ VFIO = "0000:01:00.0"
 PCI = "0000:00:01.0"
 FAILED, REFUSED, USAGE = 1, 3, 2
 
-# check NAME COMMAND...: its status and what it says, for the test to judge. begin NAME COMMAND... and end NAME do so for
-# one in the background, underway NAME waits until it has recorded for two seconds. `settle` waits until the kernel has a
-# drive.
+# check NAME COMMAND... reports the status and output of a command to the test. begin NAME COMMAND... and end NAME do the same for
+# a command in the background. underway NAME waits until that command has recorded for two seconds. settle waits until the kernel
+# has a drive.
 PRELUDE = """
 check() { name=$1; shift; "$@" > /tmp/said 2>&1 < /dev/null; echo "[$name] status $?"; sed "s/^/[$name] /" /tmp/said; }
 begin() { name=$1; shift; : > /tmp/$name; "$@" > /tmp/$name 2>&1 < /dev/null & eval "$name=$!"; }
@@ -37,7 +37,7 @@ class Said:
 
 
 def guest(script, drives, folder, files=(), **options) -> dict[str, Said]:
-    """What each check of a script said. `files`: what it needs beside spate."""
+    """Runs a script in a guest, and returns the result of each of its checks. `files`: programs in addition to spate."""
     files = linux_guest.spate(options.get("architecture", "arm64")) | dict(files)
     done = linux_guest.run(PRELUDE + script, drives, folder, files=files, memory="1G", timeout_s=120, **options)
     said: dict[str, Said] = {}
@@ -70,7 +70,7 @@ def check_outside(image, folder, sector_bytes=512):
 
 
 def without_coherency(folder, iommu):
-    """The machine's device tree as a file that says nowhere that DMA is coherent."""
+    """The emulator's options for the machine's device tree without dma-coherent."""
     tree = folder / "machine.dtb"
     command = linux_guest.machine({}, None, iommu, "1G", "", folder / "none", folder / "none", ())
     kind = command[command.index("-M") + 1]
@@ -79,7 +79,7 @@ def without_coherency(folder, iommu):
     program.run(*words)
     data = bytearray(tree.read_bytes().replace(b"\0dma-coherent\0", b"\0xma-coherent\0"))
     assert b"\0xma-coherent\0" in data
-    # Cut behind the strings, the last part: a tree of a megabyte, which this one is padded to, the kernel does not take.
+    # QEMU pads the tree to a megabyte, which the kernel refuses. The strings are the last part: cut behind them.
     strings, length = struct.unpack_from(">I", data, 12)[0], struct.unpack_from(">I", data, 32)[0]
     struct.pack_into(">I", data, 4, strings + length)
     tree.write_bytes(data[: strings + length])
@@ -112,7 +112,7 @@ def test_a_recording_behind_an_iommu(drive, tmp_path):
 
 
 def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
-    """And a drive without a table of partitions by the library's own health and erase."""
+    """Also compares health and erase through the library's own driver with those through the kernel."""
     said = guest(f"""
       check health spate health vfio:{VFIO} --bind
       check kernel-health spate health /dev/nvme0n1
@@ -135,8 +135,8 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
       check empty-again spate info vfio:{VFIO} --bind
     """, {"rec": drive}, tmp_path, iommu=True, architecture="amd64")
     good(said, "health", "kernel-health", "format", "record", "verify", "spared", "kernel-erase", "erase")
-    for name in ("kernel-sanitize", "sanitize"):  # QEMU's drive has none
-        assert said[name].status == REFUSED and "has no Sanitize" in said[name].text, said[name]
+    for name in ("kernel-sanitize", "sanitize"):  # QEMU's drive does not support it
+        assert said[name].status == REFUSED and "does not support Sanitize" in said[name].text, said[name]
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
     for name in ("health", "kernel-health"):
         assert "serial rec" in said[name].text and "temperature   50 C" in said[name].text, said[name]
@@ -145,7 +145,7 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
     assert "holds no volume" in said["empty"].text and "holds no volume" in said["empty-again"].text
 
 
-def test_nothing_is_taken_from_the_kernel_by_a_slip(drive, make_image, tmp_path):
+def test_nothing_is_taken_from_the_kernel_by_mistake(drive, make_image, tmp_path):
     said = guest(f"""
       check bound spate info vfio:{VFIO}
       check absent spate info vfio:0000:09:00.0
@@ -183,7 +183,7 @@ def test_nothing_is_taken_from_the_kernel_by_a_slip(drive, make_image, tmp_path)
     assert said["bound"].status == REFUSED and '"nvme"' in said["bound"].text and "--bind" in said["bound"].text
     assert said["absent"].status == FAILED and "no PCI function" in said["absent"].text
     assert said["address"].status == USAGE
-    assert said["bridge"].status == REFUSED and "no NVMe drive" in said["bridge"].text
+    assert said["bridge"].status == REFUSED and "not an NVMe drive" in said["bridge"].text
     assert said["bridge-driver"].text == "pcieport\n"
     assert said["hidden"].status == REFUSED and "mounted on /mnt" in said["hidden"].text
     assert said["no-node"].status == REFUSED and "node" in said["no-node"].text
@@ -201,8 +201,9 @@ def test_nothing_is_taken_from_the_kernel_by_a_slip(drive, make_image, tmp_path)
     assert said["iommu"].status == REFUSED and f"vfio:{VFIO}" in said["iommu"].text
 
 
-def test_ends_that_nobody_wanted(drive, tmp_path):
-    """SIGKILL, removal, a reset behind the driver, SIGTERM: nothing checkpointed is lost, and the kernel gets the drive."""
+def test_abrupt_ends(drive, tmp_path):
+    """SIGKILL, removal, a reset behind the driver's back, SIGTERM: no checkpointed data are lost, and the kernel gets the drive
+    back."""
     record = f"spate record vfio:{VFIO} --from synthetic --rate 20MB/s --bind --progress json"
     said = guest(f"""
       check format spate format vfio:{VFIO} --bind --yes
@@ -275,7 +276,7 @@ def test_a_machine_without_an_iommu(drive, tmp_path):
     assert said["none"].status == REFUSED and "nr_hugepages" in said["none"].text
     assert said["given-back"].text == "nvme\n"
     assert said["vfio"].status == REFUSED
-    good(said, "format", "record", "verify", "first", "release", "killed-verify")  # first: the second did not touch it
+    good(said, "format", "record", "verify", "first", "release", "killed-verify")  # the second command did not disturb "first"
     assert said["ended"].text == "nvme\n"
     assert said["second"].status == REFUSED and "in use by another spate" in said["second"].text
     assert int(said["bus-master"].text, 16) & 0x04 == 0, "the drive of a killed spate may still write to memory"
@@ -286,7 +287,7 @@ def test_a_machine_without_an_iommu(drive, tmp_path):
 
 @pytest.mark.parametrize("kind", ["vfio", "pci"])
 def test_dma_that_is_not_known_to_be_coherent_is_refused(kind, drive, tmp_path):
-    """Emulators do not show what would go wrong, so the property is taken away."""
+    """Emulated DMA is always coherent, so the test removes the property from the device tree."""
     iommu = kind == "vfio"
     address = VFIO if iommu else PCI
     said = guest(f"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command spate on storage that is more than a drive: NVMe over TCP, LVM and the device mapper, drives that fail."""
+"""The command spate on other storage than a plain drive: NVMe over TCP, LVM and the device mapper, drives that fail."""
 
 import random
 import re
@@ -24,11 +24,11 @@ def storage_guest(script, drives, folder, **options):
 
 
 class Enough(Exception):
-    """The machine's power is to be cut."""
+    """Raised to cut the machine's power."""
 
 
 def cut_power_of(script, drives, folder, durable_bytes, more_s):
-    """A guest that is killed `more_s` after it said that so many bytes are durable. How many it said at the end."""
+    """Runs a guest, and kills it `more_s` after it has reported `durable_bytes`. Returns the last number that it reported."""
     said = [0]
 
     def echo(line):
@@ -46,14 +46,14 @@ def cut_power_of(script, drives, folder, durable_bytes, more_s):
 
 
 def file_of(disk, name, folder):
-    """A file of an ext4 disk that nobody unmounted."""
+    """Copies a file from an ext4 disk that was not unmounted."""
     program.run("e2fsck", "-f", "-y", disk, statuses=(0, 1))
     copy = folder / name
     program.run("debugfs", "-R", f'dump "/{name}" "{copy}"', disk)
     return copy
 
 
-# What the target writes back without being asked would hide that a flush is missing.
+# Background writeback in the target would hide a missing flush, so it is turned off.
 RECORD_UNTIL_THE_POWER_FAILS = """
   echo 0 > /proc/sys/vm/dirty_writeback_centisecs
   echo 90 > /proc/sys/vm/dirty_ratio
@@ -70,10 +70,10 @@ RECORD_UNTIL_THE_POWER_FAILS = """
 
 
 def recorded_until_the_power_fails(make_image, folder, without_flush):
-    """What the target's file holds then, and how much was durable by then."""
+    """Returns a copy of the target's file, and how many bytes were reported as durable."""
     disk = make_image(DRIVE_BYTES)
     program.run("mkfs.ext4", "-q", disk)
-    # In the kernel's words: the device has no volatile cache. So it drops every flush and FUA.
+    # This tells the kernel that the device has no volatile cache. The kernel then drops every flush and FUA.
     take_away = "echo 'write through' > /sys/block/${device##*/}/queue/write_cache" if without_flush else ""
     script = RECORD_UNTIL_THE_POWER_FAILS.replace("WITHOUT_FLUSH", take_away)
     durable_bytes = cut_power_of(script, {"disk": disk}, folder, 20_000_000 + random.randrange(10_000_000), random.random())
@@ -81,7 +81,7 @@ def recorded_until_the_power_fails(make_image, folder, without_flush):
 
 
 def bytes_found(namespace):
-    """Of the recording: so many, and all of them are right. 0: there is none."""
+    """The length of the recording, after verifying it. 0: there is no recording."""
     done = program.run(SPATE, "verify", namespace, "run.raw", statuses=(DONE, FAILED))
     match = re.search(r": (\d+) bytes", done.stdout)
     assert match or "NOT_FOUND" in done.stderr, done
@@ -96,14 +96,14 @@ def test_a_recording_over_the_network_survives_a_power_cut(make_image, tmp_path)
     assert set(check_outside(namespace, tmp_path, sector_bytes=4096)) >= {"run.raw"}
 
 
-def test_it_is_the_flush_that_makes_it_survive(make_image, tmp_path):
-    """The same without one: otherwise the test above would prove nothing."""
+def test_without_flushes_it_would_not_survive(make_image, tmp_path):
+    """Without flushes data are lost. Otherwise the test above would prove nothing."""
     namespace, durable_bytes = recorded_until_the_power_fails(make_image, tmp_path, without_flush=True)
     assert bytes_found(namespace) < durable_bytes
 
 
 def durable_bytes_of(said):
-    """What a recording said last of its checkpoints."""
+    """The last number of durable bytes that a recording has reported."""
     return max(map(int, re.findall(r'"durable_bytes": ?(\d+)', said.text)), default=0)
 
 
@@ -113,8 +113,8 @@ def bytes_verified(said):
 
 
 def test_a_network_that_fails(tmp_path):
-    """For less time than the kernel waits (ctrl_loss_tmo), it costs time only. For more, the recording ends; what was
-    checkpointed is there when the network is back."""
+    """A failure shorter than ctrl_loss_tmo only costs time. A longer failure ends the recording; the checkpointed data are there
+    when the network is back."""
     said = storage_guest("""
       mkdir /store; mount -t tmpfs -o size=400M none /store
       truncate -s 400M /store/namespace
@@ -140,7 +140,7 @@ def test_a_network_that_fails(tmp_path):
     assert "live" not in said["connection"].text
     assert bytes_verified(said["verify-short"]) == 60_000_000
     assert said["long"].status == LOST and "were LOST" in said["long"].text  # a sensor does not wait
-    assert "GONE. The kernel has removed the device" in said["long"].text and "closing: GONE" in said["long"].text
+    assert "GONE. The kernel has removed the device" in said["long"].text and "closing failed: GONE" in said["long"].text
     assert "replace the drive" not in said["long"].text
     assert said["gone"].status != 0
     good(said, "recover")
@@ -149,7 +149,7 @@ def test_a_network_that_fails(tmp_path):
 
 # ---- drives that fail ----
 
-# A volume of the device mapper over the drive; `table` makes it another one, between two requests.
+# A device mapper volume over the drive; `table` replaces its table between two requests.
 MAPPER = """
   sectors=$(cat /sys/block/nvme0n1/size)
   table() { dmsetup suspend rec; echo "$1" | dmsetup load rec; dmsetup resume rec; }
@@ -160,7 +160,7 @@ MAPPER = """
 
 
 def test_a_device_that_fails(drive, tmp_path):
-    """Errors now and then, errors from a moment on, a bad place: what was checkpointed is there."""
+    """Intermittent errors, permanent errors, write errors: the checkpointed data are there."""
     record = "spate record /dev/mapper/rec --from synthetic --rate 20MB/s --progress json"
     said = storage_guest(MAPPER + f"""
       begin flaky {record} flaky.raw; underway flaky
@@ -184,8 +184,8 @@ BAD_SECTOR = 160_000  # at 82 MB, in the middle of the recording
 
 
 def failing_drive(name, image, port, once):
-    """The emulator's options for a drive behind a port of its own that cannot write one of its sectors; `once`: only the
-    first time."""
+    """The emulator's options for a drive behind its own port that cannot write one of its sectors; `once`: only the first write
+    fails."""
     rules = {"event": "none", "iotype": "write", "sector": BAD_SECTOR, "errno": 5, "once": "on" if once else "off"}
     words = ",".join(f"file.inject-error.0.{key}={value}" for key, value in rules.items())
     return ("-drive", f"if=none,id={name},driver=raw,file.driver=blkdebug,file.image.driver=file,file.image.filename="
@@ -194,9 +194,9 @@ def failing_drive(name, image, port, once):
 
 
 def test_a_drive_with_a_bad_sector(make_image, tmp_path):
-    """Under the library's own driver, and under the kernel's. A write that fails once is repeated, and nobody notices."""
+    """Under the library's own driver, and under the kernel's. A write that fails only once is repeated, and loses nothing."""
     bad, once = make_image(DRIVE_BYTES), make_image(DRIVE_BYTES)
-    sensor = "--from synthetic --size 120MB --progress json"  # one that waits; with a rate it does not
+    sensor = "--from synthetic --size 120MB --progress json"  # without a rate the sensor waits
     record = f"--rate 40MB/s {sensor}"
     said = storage_guest(f"""
       settle /dev/nvme0n1; settle /dev/nvme1n1
@@ -221,11 +221,11 @@ def test_a_drive_with_a_bad_sector(make_image, tmp_path):
     assert bytes_verified(said["once-verify"]) == 120_000_000
 
 
-# ---- who holds a drive ----
+# ---- drives in use ----
 
 
-def test_what_lvm_and_the_device_mapper_hold_is_refused(make_image, tmp_path):
-    """A drive and a partition, by the kernel's block device and with --bind; a volume of LVM is a target like another."""
+def test_drives_in_use_by_lvm_and_the_device_mapper_are_refused(make_image, tmp_path):
+    """A drive and a partition, as the kernel's block device and with --bind. An LVM volume is an ordinary target."""
     said = storage_guest("""
       lvm pvcreate -qq /dev/nvme0n1 && lvm vgcreate -qq films /dev/nvme0n1 && lvm lvcreate -qq -y -L 200M -n raw films
       check lvm-format spate format /dev/nvme0n1 --erase --yes
@@ -267,7 +267,7 @@ def test_what_lvm_and_the_device_mapper_hold_is_refused(make_image, tmp_path):
 
 
 def two_controllers(image):
-    """The emulator's options for one subsystem: two controllers, each behind a port of its own, and one namespace."""
+    """The emulator's options for one subsystem with one namespace and two controllers, each behind its own port."""
     options = ["-device", "nvme-subsys,id=both,nqn=both"]
     for number in (1, 2):
         options += ["-device", f"pcie-root-port,id=port{number},slot={number}",
@@ -277,7 +277,7 @@ def two_controllers(image):
 
 
 KERNELS, OURS = "0000:01:00.0", "0000:02:00.0"
-# By hand, as an administrator does it for a program without root.
+# By hand, as an administrator does for a program without root.
 GIVE_TO_VFIO = f"""
   echo vfio-pci > /sys/bus/pci/devices/{OURS}/driver_override
   echo {OURS} > /sys/bus/pci/devices/{OURS}/driver/unbind
@@ -285,13 +285,13 @@ GIVE_TO_VFIO = f"""
 """
 
 
-# The disk's number is that of the controller that was ready first.
+# The disk has the number of the controller that was ready first.
 SHARED_DISK = "n=0; while ! ls /dev/nvme?n1p1 > /dev/null 2>&1 && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; " \
               "disk=$(ls /dev/nvme?n1)"
 
 
 def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_path):
-    """What the kernel uses there is not written to, and what is written to the kernel cannot mount meanwhile."""
+    """spate does not write to a partition that the kernel uses, and the kernel cannot mount one while spate writes to it."""
     program.run("sfdisk", "--quiet", drive, input="label: gpt\n,256M\n,256M\n")
     said = storage_guest(f"""
       {SHARED_DISK}
@@ -321,9 +321,9 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
     """, {}, tmp_path, files=guest_files(), iommu=True, options=two_controllers(drive))
     for name in ("bind", "format", "erase", "application"):
         assert said[name].status == REFUSED, said[name]
-        assert f"by the controller {KERNELS}, which has a partition" in said[name].text, said[name]
+        assert f"through the controller {KERNELS}, which has a partition" in said[name].text, said[name]
         assert "that is mounted on /mnt" in said[name].text, said[name]
-    assert said["read"].status == FAILED and "holds no volume" in said["read"].text  # reading takes nothing from anybody
+    assert said["read"].status == FAILED and "holds no volume" in said["read"].text  # reading claims nothing
     good(said, "theirs", "free-format", "own", "mount")
     assert said["theirs"].text == "theirs\n"
     assert said["mount-meanwhile"].status != 0
@@ -357,7 +357,8 @@ def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, t
     """, {}, tmp_path, iommu=True, options=two_controllers(drive))
     good(said, "format", "running", "own", "mount", "verify")
     assert said["mount-meanwhile"].status != 0
-    assert said["first"].status == REFUSED and "p1 of the kernel's" in said["first"].text and "/mnt" in said["first"].text
+    assert said["first"].status == REFUSED and "/mnt" in said["first"].text, said["first"]
+    assert re.search(r"is also the kernel's /dev/nvme\dn1p1, through", said["first"].text), said["first"]
     assert said["whole"].status == REFUSED and "mounted on /mnt" in said["whole"].text
     assert said["theirs"].text.split()[0] == said["theirs-again"].text.split()[0]
     assert said["kernel"].text.split()[0] == said["ours"].text.split()[0]
@@ -368,7 +369,7 @@ def test_the_kernel_mounts_one_partition_while_spate_records_to_another(drive, t
 
 
 def test_ends_at_random_moments(drive, tmp_path):
-    """SIGKILL and removal, from before the first byte on. What was durable is there, and the kernel gets the drive."""
+    """SIGKILL and removal, even before the first byte. Durable data are there, and the kernel gets the drive back."""
     address = "0000:01:00.0"
     words = "--from synthetic --rate 20MB/s --checkpoint 50ms --progress json"
     script = f"check format spate format vfio:{address} --bind --yes\n"

@@ -195,7 +195,7 @@ static void test_bad_lba_is_reported_with_its_status(void **state) {
   uint16_t detail = 0;
   machine_open(m, 8);
   m->queue.block.blocks *= 2;
-  m->queue.plain_lba_max = m->queue.block.blocks - 1;
+  m->queue.fast_lba_max = m->queue.block.blocks - 1;
   struct spate_io io = {.op = SPATE_WRITE, .lba = IMAGE_BYTES / 512, .blocks = 1, .region = &m->ring};
   assert_int_equal(run(m, io, &detail), SPATE_E_COMMAND);
   assert_string_equal(spate_nvme_status_name(detail), "LBA Out of Range");
@@ -355,7 +355,7 @@ static void test_temperature_event(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   machine_open(m, 8);
   const uint32_t sequence = spate_nvme_health(&m->nvme)->sequence;
-  assert_int_equal(spate_nvme_call_plain(&m->nvme, NVME_SET_FEATURES, TEMPERATURE_THRESHOLD, 273), SPATE_OK);
+  assert_int_equal(spate_nvme_call_dwords(&m->nvme, NVME_SET_FEATURES, TEMPERATURE_THRESHOLD, 273), SPATE_OK);
   for (const uint64_t end = host_ticks() + 3000000000u;
        spate_nvme_health(&m->nvme)->sequence == sequence && host_ticks() < end;)
     assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
@@ -369,7 +369,7 @@ static void test_temperature_event(void **state) {
 static void test_abort_of_an_unknown_command(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0", NULL);
   machine_open(m, 8);
-  assert_int_equal(spate_nvme_call_plain(&m->nvme, NVME_ABORT, 0x1234u << 16 | 1u, 0), SPATE_OK);
+  assert_int_equal(spate_nvme_call_dwords(&m->nvme, NVME_ABORT, 0x1234u << 16 | 1u, 0), SPATE_OK);
   assert_int_equal(m->nvme.admin[SPATE_NVME_ADMIN_CALLER].result & 1, 1); /* not aborted */
   assert_int_equal(run(m, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
   machine_free(m);

@@ -90,7 +90,7 @@ static void test_gone_again_at_each_step_of_recovery(void **state) {
       struct fixture *f = prepared(&helper);
       /* the last command is sent when recovery is over: each time is a link drop of its own */
       const bool is_over = steps[i].opcode == 0x0c;
-      if (is_over && times[j] >= SPATE_NVME_ABSENCES_MAX) {
+      if (is_over && times[j] >= SPATE_NVME_LINK_DROPS_MAX) {
         fixture_free(f);
         continue;
       }
@@ -162,7 +162,7 @@ static void test_helper_is_asked_once_in_a_millisecond(void **state) {
 
 /* A request survives several link drops, but not any number: it may be the cause of the drops. */
 static void test_request_survives_link_drops(void **state) {
-  for (unsigned times = SPATE_NVME_ABSENCES_MAX - 1; times <= SPATE_NVME_ABSENCES_MAX; times++) {
+  for (unsigned times = SPATE_NVME_LINK_DROPS_MAX - 1; times <= SPATE_NVME_LINK_DROPS_MAX; times++) {
     struct helper helper = {.delay_us = 1000};
     struct fixture *f = prepared(&helper);
     struct outcome outcome;
@@ -170,7 +170,7 @@ static void test_request_survives_link_drops(void **state) {
     fixture_fault(f, SIM_SILENCE, false, -1, 0, times, 0);
     assert_int_equal(fixture_submit(f, &outcome, write_number(f, 0)), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 10000));
-    assert_int_equal(outcome.io.error, times < SPATE_NVME_ABSENCES_MAX ? SPATE_OK : SPATE_E_GONE);
+    assert_int_equal(outcome.io.error, times < SPATE_NVME_LINK_DROPS_MAX ? SPATE_OK : SPATE_E_GONE);
     assert_int_equal(f->nvme.state, SPATE_NVME_RUNNING);
     assert_int_equal(spate_nvme_counters(&f->nvme)->reattachments, times);
     expect_all_written(f);

@@ -150,6 +150,19 @@ static void test_format_picks_the_best_format(void **state) {
   (void)state;
 }
 
+static void test_format_with_blocks_that_the_drive_lacks(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint8_t *page = namespace_page(f);
+  page[25] = 1;
+  spate_put32(page + 128, UINT32_C(9) << 16);
+  spate_put32(page + 132, UINT32_C(12) << 16 | 8); /* 4096 bytes, with metadata only */
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  assert_int_equal(spate_nvme_format(&f->nvme, 1, 4096, SPATE_NVME_ERASE_NONE, 60000), SPATE_E_UNSUPPORTED);
+  assert_int_equal(spate_nvme_format(&f->nvme, 1, 512, SPATE_NVME_ERASE_NONE, 60000), SPATE_OK);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_queues_up_to_the_drives_limit(void **state) {
   struct fixture *f = fixture_make(9);
   struct spate_nvme_queue *more = calloc(4, sizeof *more);
@@ -222,6 +235,7 @@ int main(void) {
       cmocka_unit_test(test_queue_describes_namespace),
       cmocka_unit_test(test_unsuitable_namespaces_are_refused),
       cmocka_unit_test(test_format_picks_the_best_format),
+      cmocka_unit_test(test_format_with_blocks_that_the_drive_lacks),
       cmocka_unit_test(test_queues_up_to_the_drives_limit),
       cmocka_unit_test(test_doorbells_stay_in_the_bar),
       cmocka_unit_test(test_depth_is_bounded_by_the_drive),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host bridges that answer, each in its own way, for a drive that does not. In each mode a drive is brought up,
- * removed, dropped and restored, and reset. The table in docs/PORTING.md lists the results, and each of its rows is
+ * removed, dropped and restored, and reset. The table in docs/use/porting.md lists the results, and each of its rows is
  * checked here.
  */
 #include "stack.h"
@@ -242,7 +242,7 @@ static void test_each_row_of_the_table(void **state) {
                    recovered(mode, SIM_STACK_RESTORES), pulled(mode, SIM_STACK_ALONE),
                    dropped(mode, SIM_STACK_RESTORES), pulled(mode, SIM_STACK_WATCHES), dropped(mode, SIM_STACK_PCIE));
     if (page_has(row)) continue;
-    print_message("docs/PORTING.md has not got this row:%s", row);
+    print_message("docs/use/porting.md has not got this row:%s", row);
     missing++;
   }
   assert_int_equal(missing, 0);

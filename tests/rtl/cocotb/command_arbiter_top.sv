@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_command_arbiter with a drive that takes commands of the lanes that are welcome: bit 0 data, bit 1 side.
+// spate_command_arbiter with a drive that takes commands of the lanes in `welcome`: bit 0 data, bit 1 side.
 module command_arbiter_top
   import spate_pkg::*;
 (

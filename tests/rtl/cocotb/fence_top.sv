@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_fence and spate_write_tap, each in its clock, joined as in a design.
+// spate_fence and spate_write_tap, each in its clock, connected as in a design.
 module fence_top
   import spate_pkg::*;
 #(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of the data without what is between: splitter, buffer and retire, put together as in the core. The bench is
-// the slots (issue, head) and the drive (target_*).
+// The data path alone: splitter, buffer and retire, connected as in the core. The testbench acts as the slots (issue,
+// head) and as the drive (target_*).
 module lane
   import spate_pkg::*;
 #(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_nvme_usp with the names that the models look for, and the rules of its streams watched: what is shown stays until
-// it is taken, and a packet to the block has no pauses. A cycle is a microsecond, of which 4 are a millisecond.
+// spate_nvme_usp with the names that the models expect, and with checks of its streams' rules: an output does not
+// change until it is taken, and a packet to the block has no pauses. A cycle is a microsecond, and 4 are a millisecond.
 module nvme_usp_top
   import spate_pkg::*;
 #(
@@ -97,7 +97,7 @@ module nvme_usp_top
     input  logic                    rc_tlast
 );
 
-  localparam int unsigned WindowBits = window_bits(RamBytes);  // for the bench
+  localparam int unsigned WindowBits = window_bits(RamBytes);  // for the testbench
   localparam int unsigned Lanes = DataWidth / 32;
 
   spate_nvme_usp #(

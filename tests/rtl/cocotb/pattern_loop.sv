@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generator and checker of the test pattern with a breakable wire between them: `flip_i` inverts bits of the beat,
+// Generator and checker of the test pattern, connected by a wire with faults: `flip_i` inverts bits of the beat,
 // `hold_i` stops the stream, `error_i` flags it.
 module pattern_loop #(
     parameter int unsigned DataWidth = 128

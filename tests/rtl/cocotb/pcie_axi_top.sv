@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_pcie_axi with the names that the AXI models look for, the fields that it leaves constant, and the channel rule
-// watched on all it drives.
+// spate_pcie_axi with the names that the AXI models expect, the fields that it leaves constant, and checks of the
+// handshake rule on all its outputs.
 module pcie_axi_top
   import spate_pkg::*;
 #(

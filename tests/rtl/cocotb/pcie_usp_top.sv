@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_pcie_usp with the names that the models look for, and the rules of its streams watched: what is shown stays until
-// it is taken, and a packet to the block has no pauses.
+// spate_pcie_usp with the names that the models expect, and with checks of its streams' rules: an output does not
+// change until it is taken, and a packet to the block has no pauses.
 module pcie_usp_top
   import spate_pkg::*;
 #(

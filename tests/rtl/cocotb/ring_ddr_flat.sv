@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_ring_ddr with its structures taken apart into signals that a bench can set. What the drive takes depends on the
-// command that it is offered, as it does with a core.
+// spate_ring_ddr with its structs split into signals that a testbench can set. As with a core, the drive's ready
+// depends on the command that it is offered.
 module ring_ddr_flat
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
-    parameter int unsigned PieceBytes = 8192,
+    parameter int unsigned PartBytes = 8192,
     localparam int unsigned AddressWidth = 32
 ) (
     input logic clk_i,
@@ -134,7 +134,7 @@ module ring_ddr_flat
   spate_ring_ddr #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
-      .PieceBytes(PieceBytes)
+      .PartBytes(PartBytes)
   ) u_ring (
       .clk_i,
       .rst_ni,

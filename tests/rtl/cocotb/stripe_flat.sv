@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_stripe with its structures taken apart into signals that a bench can set, one vector a field, members side by
-// side. What a member takes depends on the command that it is offered, as it does with a core.
+// spate_stripe with its structs split into signals that a testbench can set: one vector for each field, members side by
+// side. As with a core, a member's ready depends on the command that it is offered.
 module stripe_flat
   import spate_pkg::*;
 #(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_admin with a drive that does as it is told: bring-up, each thing that can be wrong with a drive, side commands,
-faults and recovery. A millisecond is three cycles here."""
+"""spate_admin with a model of a drive: bring-up, each possible fault of a drive, side commands, faults and recovery. A
+millisecond is three cycles here."""
 
 import os
 import random
@@ -17,7 +17,7 @@ ALL = os.environ["ALL"] != "0"
 
 
 def some(cases, of: int, always: tuple = ()) -> list:
-    """All of the cases, or every so many of them and those that nothing else stands for."""
+    """All of the cases, or every n-th and those that no other case replaces."""
     return [case for number, case in enumerate(cases) if ALL or number % of == 0 or case in always]
 
 
@@ -64,7 +64,7 @@ ERROR = {name: number for number, name in enumerate(
      "entry size", "no namespace", "block size", "metadata", "too large", "features", "create queue", "link lost",
      "data path", "side deadline", "shut down", "shutdown deadline", "other drive"))}
 
-# What is wrong with the drive → where bring-up stops, and why.
+# The drive's fault → the step at which bring-up stops, and the error.
 REFUSED = {
     "no link": ({"link_cycles": None}, "link", "link"),
     "never configured": ({"retry_cycles": 10**9}, "device", "no device"),
@@ -154,8 +154,8 @@ async def an_unusual_drive_comes_up(dut, case):
 @cocotb.test(timeout_time=2, timeout_unit="ms")
 @cocotb.parametrize(fall_ms=[0, 24, 120], train_ms=[3, 60, 120])
 async def the_link_of_the_life_before_is_not_believed(dut, fall_ms, train_ms):
-    """PERST# falls while the link is up. The root port shows the link for `fall_ms` more. The first access below it comes
-    100 ms after the training that follows, at the first attempt."""
+    """PERST# falls while the link is up. The root port reports the link as up for `fall_ms` more. The first access to the device
+    comes 100 ms after the training that follows, at the first attempt."""
     drive = start(dut, link_fall_ms=fall_ms, link_cycles=train_ms * MS)
     await ready(drive)
     for turn in range(2):
@@ -168,7 +168,7 @@ async def the_link_of_the_life_before_is_not_believed(dut, fall_ms, train_ms):
 @cocotb.test(timeout_time=2, timeout_unit="ms")
 @cocotb.parametrize(perst_wired=[True, False], bus_reset=[True, False])
 async def a_restart_resets_the_drive(dut, perst_wired, bus_reset):
-    """By PERST#, and by the root port's bus reset where the logic has no PERST#. Where both do nothing it comes up, too."""
+    """By PERST#, and by the root port's bus reset where the logic has no PERST#. It comes up even if both have no effect."""
     drive = start(dut, perst_wired=perst_wired, bus_reset=bus_reset)
     await ready(drive)
     generation = drive.generation
@@ -208,7 +208,7 @@ async def side_commands(dut, block_shift):
     sqe = fields(drive.side_log[-1])
     assert (sqe["opcode"], sqe["lba"], sqe["dw12"], sqe["prp2"]) == (2, 5, 0, 0)
 
-    # Ends on a carry out of 32 bits, and past the end by one.
+    # Ranges that end on a carry out of 32 bits, and one block past the end.
     assert (await drive.respond(op="read", lba=0xFFFF_FFFF, blocks=1))["status"] == 0
     assert (await drive.respond(op="deallocate", lba=drive.profile.blocks - 0xFFFF_FFFF, blocks=0xFFFF_FFFF))["status"] == 0
     sqe = fields(drive.side_log[-1])
@@ -248,7 +248,7 @@ async def raw_commands(dut):
     drive = start(dut)
     await ready(drive)
     drive.raw = [random.getrandbits(32) for _ in range(16)]
-    drive.raw[0] = 0xBEEF_C302  # a read, with an identifier and flags that are not theirs to give
+    drive.raw[0] = 0xBEEF_C302  # a read with an identifier and flags that software must not set
     answer = await drive.respond(op="raw_io")
     assert answer["status"] == 0 and answer["done"] == 0x51DE
     sqe = drive.side_log[-1]
@@ -268,7 +268,7 @@ async def raw_commands(dut):
         before = len(drive.admin_log)
         assert (await drive.respond(op="raw_admin"))["status"] == 0x8001
         assert all(sqe[0] & 0xFF == admin_drive.GET_LOG for sqe in drive.admin_log[before:]), "only health goes on"
-    # Lost in a reset: not done twice.
+    # A command that a reset interrupted is not repeated.
     drive.side_faults.append(admin_drive.LOST)
     drive.raw[0] = 0x02
     before = len(drive.side_log)
@@ -334,7 +334,8 @@ async def sanitize_that_was_never_sent_is_sent_after_a_reset(dut):
 @cocotb.test(timeout_time=3, timeout_unit="ms")
 @cocotb.parametrize(what=["flush", "commands"])
 async def shutdown_tells_what_was_not_done(dut, what):
-    """A flush that failed, or commands of the data path that did not end: the drive is shut down, and the status says it."""
+    """After a flush that failed, or with commands of the data path that did not end, the drive is shut down, and the status tells
+    it."""
     drive = start(dut)
     await ready(drive)
     drive.idle = what != "commands"
@@ -385,7 +386,7 @@ def fault(name: str, drive: AdminDrive) -> None:
         drive.access_faults[admin_drive.BAR, admin_drive.CSTS] = "error"
 
 
-# A fault while nothing else happens → the error that is shown, and whether PERST# was needed.
+# A fault while nothing else happens → the reported error, and whether PERST# was needed.
 FAULTS = {"data path": ("data path", False), "link": ("link lost", False), "link for long": ("link", True),
           "fatal": ("fatal", False), "health lost": ("admin deadline", False), "stuck": ("data path", True),
           "access error": ("access", False)}
@@ -411,9 +412,9 @@ async def faults_are_recovered_from(dut, name, command, fall_ms):
     error, perst = FAULTS[name]
     errors = {ERROR[error]}
     if "link" in name and fall_ms:
-        errors.add(ERROR["access"])  # the drive may be seen to be silent before the root port says that the link is gone
+        errors.add(ERROR["access"])  # the drive may be found silent before the root port reports that the link is down
     if name == "link":
-        errors.add(ERROR["data path"])  # it was back before the core looked
+        errors.add(ERROR["data path"])  # the link was up again before the core looked
     assert drive.bring_up().error in errors
     assert drive.epoch != epoch and drive.recoveries == 1 and drive.health().valid
     resets = drive.generation - generation - (1 if "link" in name else 0)
@@ -426,7 +427,7 @@ async def faults_are_recovered_from(dut, name, command, fall_ms):
 
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 async def a_drive_that_never_answers_a_command(dut):
-    """It is begun again three times, then given up; the drive stays."""
+    """The command is started again three times, then given up; the drive stays."""
     drive = start(dut)
     await ready(drive)
     drive.side_faults.extend([admin_drive.LOST] * 4)
@@ -450,7 +451,7 @@ async def a_drive_that_fails_again_and_again_is_given_up(dut):
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 @cocotb.parametrize(between=["nothing", "a command retired", "a side command was answered"])
 async def a_drive_that_gets_on_is_not_given_up(dut, between):
-    """It fails each time before it was well for 100 ms: the fourth time is the last, unless commands ended meanwhile."""
+    """It fails each time before it was well for 100 ms. The fourth time is the last, unless commands ended in between."""
     drive = start(dut)
     await ready(drive)
     for life in range(1, 9):
@@ -474,7 +475,8 @@ async def a_drive_that_gets_on_is_not_given_up(dut, between):
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 @cocotb.parametrize(what=["serial", "serial's neighbour", "size", "namespace", "block size"])
 async def another_drive_in_its_place_is_not_its(dut, what):
-    """What waits is not replayed onto a drive that was put in after a recovery began: that one is taken by a restart."""
+    """Commands that wait are not replayed onto a drive that was plugged in after a recovery began. A restart accepts that
+    drive."""
     drive = start(dut)
     await ready(drive)
     profile, known = drive.profile, drive.field("blocks")
@@ -531,7 +533,7 @@ async def enable_low_holds_the_drive_in_reset(dut):
     dut.enable_i.value = 0
     await drive.until(lambda: drive.gone, what="gone again")
     assert not drive.ready and not dut.perst_no.value
-    await drive.cycles(2000)  # and nobody asks for anything
+    await drive.cycles(2000)  # without any command
     dut.enable_i.value = 1
     await drive.until(lambda: drive.ready, what="ready by itself")
 
@@ -545,7 +547,7 @@ async def admin_commands_that_go_wrong(dut, opcode, behaviour):
     faults = {"passes": [0x0006] * 3, "stays": [0x4006], "lost": [admin_drive.LOST], "double": [admin_drive.DOUBLE] * 3}
     drive.faults[opcode].extend(faults[behaviour])
     await ready(drive)
-    # A feature that can be done without, or a log, may fail; what is needed makes the attempt fail.
+    # A feature that is optional, or a log, may fail. If something necessary fails, the attempt fails.
     needed = opcode not in (admin_drive.SET_FEATURES, admin_drive.GET_LOG)
     first = behaviour in ("passes", "double") or (behaviour == "stays" and not needed)
     assert drive.generation == (1 if first else 2)
@@ -557,7 +559,7 @@ async def admin_commands_that_go_wrong(dut, opcode, behaviour):
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 @cocotb.parametrize(kind=some(["error", "lost", "zeros"], 3), space=[0, 1, 2])
 async def accesses_that_fail(dut, kind, space):
-    """Until a while after PERST# an access goes wrong: the next attempt succeeds, or nothing was lost."""
+    """An access fails at some time after PERST#: the next attempt succeeds, or nothing was lost."""
     drive = start(dut)
     drive.access_faults[[(0, 0x20), (1, 0x08), (2, 0x00)][space]] = kind
     drive.after(600, drive.access_faults.clear)
@@ -568,7 +570,7 @@ async def accesses_that_fail(dut, kind, space):
 @cocotb.test(timeout_time=8, timeout_unit="ms")
 @cocotb.parametrize(run=some(range(4), 4))
 async def each_command_is_answered_once(dut, run):
-    """Random commands and random faults: one response each, in order, and in the end the drive is ready or gone."""
+    """Random commands and random faults: each command gets one response, in order, and in the end the drive is ready or gone."""
     drive = start(dut)
     drive.response_stall = 0.3
     await ready(drive)
@@ -592,7 +594,8 @@ async def each_command_is_answered_once(dut, run):
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 @cocotb.parametrize(what=["format", "restart", "restart of the same"])
 async def the_geometry_changes_after_gone_alone(dut, what):
-    """Who cuts requests before the data path, or waits for a restart with one, sees by gone that it was for another."""
+    """A module that splits requests before the data path, or that waits for a restart with one, learns from `gone` that the
+    request was for another drive."""
     drive = start(dut)
     await ready(drive)
     names = ("block_4096", "blocks", "command_sectors_max")
@@ -616,7 +619,7 @@ async def the_geometry_changes_after_gone_alone(dut, what):
 
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
-    """The drive that comes back has blocks of another size: it is the one that was there all the same."""
+    """The drive comes back with another block size, because it was formatted: it is still accepted as the same one."""
     drive = start(dut)
     await ready(drive)
     drive.faults[admin_drive.FORMAT].append(admin_drive.LOST)
@@ -627,7 +630,7 @@ async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
     await drive.until(lambda: drive.responses, 100000, "response")
     assert drive.responses[0]["status"] == 0x8005, "nobody knows"
     assert drive.ready and drive.field("block_4096") == 1
-    # That is over: what comes next must be that drive.
+    # After that, the next drive must be this one.
     drive.profile.serial = "SPATE-00002"
     drive.drop_link(100)
     await drive.until(lambda: drive.gone, 100000, "gone")
@@ -637,8 +640,8 @@ async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 @cocotb.parametrize(how=["recoveries", "enable", "shutdown"], ends=[True, False])
 async def gone_waits_for_what_is_under_way(dut, how, ends):
-    """In memory mode a response says that the drive writes there no more: its writes may still be on their way when it
-    is given up. PERST# has been given, so they end; if they do not, not for ever."""
+    """In memory mode a response tells that the drive no longer writes to that memory. When the drive is given up, its writes may
+    still be in flight. PERST# was asserted, so they end; if they do not, the wait is bounded."""
     drive = start(dut)
     await ready(drive)
     if how == "recoveries":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_command_arbiter: three givers, a drive that takes what it likes, and responses that go back to where they belong."""
+"""spate_command_arbiter with three requesters, a drive that takes commands at random, and responses that return to their
+requester."""
 
 import random
 
@@ -9,7 +10,7 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 from streams import Source
 
-GIVERS = ("user", "data", "side")
+REQUESTERS = ("user", "data", "side")
 FLUSH, WRITE = 0, 1
 DATA_LANE, SIDE_LANE = 1, 2
 COMMANDS = 200
@@ -24,20 +25,20 @@ async def start(dut, stall: float) -> dict[str, Source]:
     dut.response_from_registers_i.value = 0
     dut.user_response_ready_i.value = 0
     sources = {name: Source(dut.clk_i, dut.rst_ni, getattr(dut, f"{name}_valid_i"), getattr(dut, f"{name}_ready_o"),
-                            {"command": getattr(dut, f"{name}_i")}, stall) for name in GIVERS}
+                            {"command": getattr(dut, f"{name}_i")}, stall) for name in REQUESTERS}
     for _ in range(4):
         await RisingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     return sources
 
 
-def word(giver: str, number: int, op: int = WRITE) -> int:
-    """A command: `op`, whose it is in the low bits of `lba`, its number in `blocks`."""
-    return op << 163 | GIVERS.index(giver) << 32 | number
+def word(requester: str, number: int, op: int = WRITE) -> int:
+    """A command: `op`, its requester in the low bits of `lba`, its number in `blocks`."""
+    return op << 163 | REQUESTERS.index(requester) << 32 | number
 
 
-def op_of(giver: str) -> int:
-    return {"user": random.choice((WRITE, FLUSH)), "data": WRITE, "side": FLUSH}[giver]
+def op_of(requester: str) -> int:
+    return {"user": random.choice((WRITE, FLUSH)), "data": WRITE, "side": FLUSH}[requester]
 
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
@@ -47,13 +48,13 @@ async def each_command_once_and_in_order(dut, stall, ready_share):
     for name, source in sources.items():
         for number in range(COMMANDS):
             source.put(command=word(name, number, op_of(name)))
-    taken = {name: [] for name in GIVERS}
+    taken = {name: [] for name in REQUESTERS}
     while any(len(numbers) < COMMANDS for numbers in taken.values()):
         dut.welcome_i.value = random.choice((1, 2, 3)) if random.random() < ready_share else 0
         await ReadOnly()
         if dut.command_valid_o.value and dut.command_ready_o.value:
             command = int(dut.command_o.value)
-            taken[GIVERS[command >> 32 & 3]].append(command & 0xFFFFFFFF)
+            taken[REQUESTERS[command >> 32 & 3]].append(command & 0xFFFFFFFF)
         await RisingEdge(dut.clk_i)
     assert all(numbers == list(range(COMMANDS)) for numbers in taken.values())
 
@@ -61,16 +62,16 @@ async def each_command_once_and_in_order(dut, stall, ready_share):
 @cocotb.test(timeout_time=200, timeout_unit="us")
 @cocotb.parametrize(lane=[DATA_LANE, SIDE_LANE], user_op=[WRITE, FLUSH])
 async def a_lane_that_is_welcome_does_not_wait_for_the_other(dut, lane, user_op):
-    """The drive takes commands of one lane only, as it takes side commands while the splitter is busy. Each giver of that
-    lane gets on, and none of the other."""
+    """The drive takes commands of one lane only, as it takes side commands while the splitter is busy. Each requester of that
+    lane makes progress, and none of the other lane does."""
     sources = await start(dut, 0.0)
     ops = {"user": user_op, "data": WRITE, "side": FLUSH}
     for name, source in sources.items():
         for number in range(20):
             source.put(command=word(name, number, ops[name]))
     dut.welcome_i.value = lane
-    welcome = [name for name in GIVERS if (ops[name] == WRITE) == (lane == DATA_LANE)]
-    waited, before = dict.fromkeys(GIVERS, 0), dict.fromkeys(GIVERS, 0)
+    welcome = [name for name in REQUESTERS if (ops[name] == WRITE) == (lane == DATA_LANE)]
+    waited, before = dict.fromkeys(REQUESTERS, 0), dict.fromkeys(REQUESTERS, 0)
     while any(sources[name].words for name in welcome):
         await RisingEdge(dut.clk_i)
         for name in welcome:
@@ -84,8 +85,8 @@ async def a_lane_that_is_welcome_does_not_wait_for_the_other(dut, lane, user_op)
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
 @cocotb.parametrize(period_cycles=[2, 3, 4, 6])
-async def no_rhythm_of_the_drive_starves_a_giver(dut, period_cycles):
-    """A splitter that takes a command every so many cycles; the user's stream and the registers' both always have one."""
+async def no_rhythm_of_the_drive_starves_a_requester(dut, period_cycles):
+    """A splitter that takes a command every `period_cycles`. The user's stream and the registers always have a command."""
     sources = await start(dut, 0.0)
     for name in ("user", "data"):
         for number in range(COMMANDS):
@@ -97,7 +98,7 @@ async def no_rhythm_of_the_drive_starves_a_giver(dut, period_cycles):
 
 
 @cocotb.test(timeout_time=20, timeout_unit="us")
-async def one_giver_alone_gives_a_command_every_cycle(dut):
+async def one_requester_alone_gives_a_command_every_cycle(dut):
     sources = await start(dut, 0.0)
     dut.welcome_i.value = DATA_LANE
     for number in range(40):

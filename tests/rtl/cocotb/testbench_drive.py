@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """spate_drive with a drive on its adapter's side, from PERST# on: streams or memory in, streams or memory out, every byte
-compared; a drive that reads what it likes, completes what it likes, loses, doubles and forgets; resets and link drops in
-the middle. What is expected of a request comes from the request and from what the drive was told to do with it."""
+compared. The drive reads at random, completes in any order, and loses, doubles and drops completions; resets and link drops come
+at any time. The expected result of a request comes from the request and from the faults that the drive was told to make."""
 
 import os
 import random
@@ -35,7 +35,7 @@ CASES = os.environ["CASES"].split()
 
 
 def case(function):
-    """A test that this shape of the core is chosen for."""
+    """A test that runs only with selected shapes of the core."""
     return cocotb.test(timeout_time=12, timeout_unit="ms", skip=function.__name__ not in CASES)(function)
 
 
@@ -122,7 +122,7 @@ class Testbench:
     # ---- answers ----
 
     def look(self) -> None:
-        """At the responses that came since the last look."""
+        """Checks the responses that came since the last call."""
         for response in self.drive.responses[self.seen:]:
             if response["tag"] in self.sides:
                 op, answered = self.sides.pop(response["tag"])
@@ -167,7 +167,7 @@ class Testbench:
                 assert word["error"], "a bad beat is not flagged"
 
     async def finish(self, limit: int = 200000) -> None:
-        """Every request has its response, every beat was taken."""
+        """Waits until every request has its response and every beat was taken."""
         for _ in range(limit // 16):
             self.look()
             if not self.waiting and not self.sides and not self.drive.commands:
@@ -228,7 +228,7 @@ async def streams_go_through_whole(dut):
 async def every_slot_has_a_list_of_its_own(dut):
     tb = Testbench(dut, stall=0.1)
     await tb.ready()
-    for i in range(SLOTS):  # slots are used round and round; one block needs no list, four pages do
+    for i in range(SLOTS):  # slots are used in rotation; one block needs no list, four pages do
         tb.write((16 << 10 if i % 11 == 0 else BLOCK) >> BLOCK_SHIFT)
         while len(tb.waiting) > 12:
             await tb.drive.cycles(16)
@@ -265,7 +265,7 @@ async def errors_are_tried_again_or_reported(dut):
     tb = Testbench(dut)
     drive = tb.drive
     await tb.ready()
-    # Requests of one command each: what is told of a block is told of one request.
+    # Requests of one command each, so that a fault at a block is a fault of one request.
     expected = {}
     retries = 0
     for _ in range(24):
@@ -311,7 +311,7 @@ async def what_is_lost_is_done_again(dut):
     await tb.finish(400000)
     assert drive.events["recovery"] >= 1 and not tb.failed, "the host did not find out"
     await drive.until(lambda: not drive.io_faults, what="faults used")
-    # The link goes in the middle of writes.
+    # The link drops during writes.
     recoveries = drive.events["recovery"]
     for _ in range(10):
         tb.write(random.randint(1, max(1, (12 << 10) >> BLOCK_SHIFT)))
@@ -319,7 +319,7 @@ async def what_is_lost_is_done_again(dut):
     drive.drop_link(400)
     await tb.finish(400000)
     assert drive.events["recovery"] == recoveries + 1 and not tb.failed
-    # One command that is never completed ends; the others do not notice.
+    # One command that is never completed ends; the others are not affected.
     request = tb.write(1)
     drive.bad_blocks[request.lba] = [LOST, 1000]
     tb.write(2)
@@ -331,7 +331,7 @@ async def what_is_lost_is_done_again(dut):
 
 @case
 async def whatever_is_read_is_answered(dut):
-    """Any address, any length, while commands are carried out: answered, and without an effect."""
+    """Reads and writes of any address and length, while commands are carried out: answered, and without effect."""
     tb = Testbench(dut)
     drive, port = tb.drive, tb.drive.port
     await tb.ready()
@@ -363,7 +363,7 @@ async def whatever_is_read_is_answered(dut):
         reader.cancel()
     await drive.until(lambda: port.idle, what="all reads answered")
     assert not tb.failed and min(stray.values()) > 0
-    # Nothing is left in the queue and the lists once all is done.
+    # Nothing is left in the queue and the lists when everything is done.
     for address in (SQ + drive.sq.tail * 64, SQ + 64 * ((drive.sq.tail + 5) % 128), PRP + 64, CQ, RANGE + 64):
         assert not any(await port.read(drive.base + address, 64)), f"something stands at {address:#x}"
     events = drive.events
@@ -378,7 +378,7 @@ async def side_commands_pass_the_stream(dut):
     await tb.ready()
     tb.write(8 if BLOCK_SHIFT == 9 else 2)
     await tb.finish()
-    # The mailbox: written by the registers, read by the drive, and back.
+    # The mailbox: written by the registers, read by the drive, and the reverse.
     words = [random.getrandbits(32) for _ in range(1024)]
     for i, word in enumerate(words):
         await tb.page(True, 1024 + i, word)
@@ -394,7 +394,7 @@ async def side_commands_pass_the_stream(dut):
     await tb.finish()
     for i in random.sample(range(1024), 60):
         assert await tb.page(False, 1024 + i) == words[i]
-    # A flush, with data behind it and before it; a deallocation.
+    # A flush, with data before and after it; a deallocation.
     await tb.traffic(4)
     tb.side("flush")
     await tb.traffic(4)
@@ -404,7 +404,7 @@ async def side_commands_pass_the_stream(dut):
     tb.side("deallocate", lba=lba, blocks=blocks)
     await tb.finish()
     assert all(lba + i not in drive.media for i in range(blocks))
-    # A flush that is lost is found out, and given again after the reset; the stream does not notice.
+    # A flush that is lost is detected, and given again after the reset; the stream is not affected.
     drive.flush_faults.append(LOST)
     tag = tb.side("flush")
     await tb.traffic(4)
@@ -415,7 +415,7 @@ async def side_commands_pass_the_stream(dut):
 
 @case
 async def a_command_that_kills_the_drive_ends(dut):
-    """Each time, a while after the drive was ready and with other commands ending meanwhile: not for ever."""
+    """The command is lost each time, a while after the drive was ready and while other commands end: it ends at last."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()
@@ -446,7 +446,8 @@ async def a_command_that_kills_the_drive_ends(dut):
 
 @case
 async def what_came_while_it_was_gone_stays_dead(dut):
-    """A request is cut while no drive is there, and one comes back in the middle of it: it never sees that request."""
+    """A request is split while no drive is there, and a drive comes back in the middle of it: that drive never sees the
+    request."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     drive.any_access_fault = "error"
@@ -471,7 +472,7 @@ async def what_came_while_it_was_gone_stays_dead(dut):
 
 @case
 async def what_was_asked_of_one_drive_is_not_asked_of_the_next(dut):
-    """A write waits for its data when the drive goes; the data come when there is another one."""
+    """A write waits for its data when the drive goes; the data come when another drive is there."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()
@@ -501,7 +502,7 @@ async def what_was_asked_of_one_drive_is_not_asked_of_the_next(dut):
 
 @case
 async def a_late_double_of_a_flush_ends_no_other(dut):
-    """The drive completes one flush once more while it works at the next: that one ends when it is done."""
+    """The drive completes one flush a second time while it works on the next: the next one ends only when it is done."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()
@@ -527,7 +528,7 @@ async def a_late_double_of_a_flush_ends_no_other(dut):
 
 @case
 async def a_controller_that_is_being_stopped_ends_nothing(dut):
-    """It says that writes are done which it has not carried out, after the host has told it to stop: they are done again."""
+    """The drive reports writes as done that it has not carried out, after the host has told it to stop: they are done again."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()
@@ -547,5 +548,5 @@ async def a_controller_that_is_being_stopped_ends_nothing(dut):
     drive.carry_out, drive.enable = carries_out_nothing_at_first, lies_when_it_is_stopped
     for _ in range(4):
         tb.write(2)
-    await tb.finish(400000)  # and what is answered is on the medium
+    await tb.finish(400000)  # all blocks of answered writes are on the medium
     assert lies and drive.events["recovery"] == 1 and not tb.failed

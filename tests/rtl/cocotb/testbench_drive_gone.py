@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_drive when its drive goes and another one comes: what waited for the one is not asked of the other, whoever holds
-it up, and what was done by then is counted in the blocks of the drive that did it."""
+"""spate_drive when its drive goes and another one comes: commands for the old drive are not sent to the new one, whichever module
+holds them, and the blocks done so far are counted with the old drive's block size."""
 
 import os
 import random
@@ -29,7 +29,7 @@ async def lose(tb: Testbench) -> None:
 
 
 async def other_drive(tb: Testbench, **profile) -> None:
-    """Another one stands in its place, and a restart finds it."""
+    """Another drive is plugged in, and a restart finds it."""
     drive = tb.drive
     become_another(tb, **profile)
     drive.put(op="restart", tag=0x7000, from_registers=1)
@@ -126,7 +126,7 @@ async def a_short_change_of_enable_lets_nothing_through(dut, low_cycles):
 
 @case
 async def a_short_drop_of_the_link_is_seen(dut):
-    """However short: the adapter has forgotten what it was doing."""
+    """A link drop of any length: the adapter has dropped its accesses."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()

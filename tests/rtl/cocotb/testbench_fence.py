@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fence and its tap: data writes are answered late and out of order between ids, completions must not pass them."""
+"""The fence and its tap: data writes are answered late and in any order between ids, and completions must not pass them."""
 
 import os
 import random
@@ -15,18 +15,18 @@ CORE_PS = int(os.environ.get("CORE_PS", "4000"))
 BRIDGE_PS = int(os.environ.get("BRIDGE_PS", "4000"))
 COMMANDS = 150
 UNANSWERED_MAX = 63
-CROSSING_CYCLES = 3  # of the bridge, from a completion's address until the core sees the completion
+CROSSING_CYCLES = 3  # through the bridge, from a completion's address until the core sees the completion
 
 
 class Memory:
-    """The bridge's master port: addresses are given out, the memory answers each id in order, ids in any order, late."""
+    """The bridge's master port: addresses are issued; the memory answers each id in order, but ids in any order, late."""
 
     def __init__(self, dut, latency_cycles: int, frozen: set[int] | None = None):
         self.dut, self.latency_cycles, self.frozen = dut, latency_cycles, frozen or set()
-        self.wanted: deque[int] = deque()  # ids of writes to be given out
-        self.accepted = self.answered = 0  # in all
-        self.waiting: dict[int, deque] = {}  # per id: (its number, cycle from which on it may be answered)
-        self.unanswered: set[int] = set()  # numbers
+        self.wanted: deque[int] = deque()  # ids of writes to issue
+        self.accepted = self.answered = 0  # totals
+        self.waiting: dict[int, deque] = {}  # per id: (number of the write, first cycle in which it may be answered)
+        self.unanswered: set[int] = set()  # numbers of writes
         self.cycle = 0
         for signal in (dut.awvalid, dut.awready, dut.awid, dut.bvalid, dut.bready, dut.bid):
             signal.value = 0
@@ -61,7 +61,7 @@ class Memory:
             dut.bready.value = int(not b_stall.next())
 
     async def give_out(self, count: int, ids: int) -> int:
-        """Returns how many had been accepted when the last of these was."""
+        """Issues the writes, and returns how many were accepted when the last one was."""
         target = self.accepted + len(self.wanted) + count
         self.wanted.extend(random.randrange(ids) for _ in range(count))
         while self.accepted < target:
@@ -70,7 +70,7 @@ class Memory:
 
 
 class Core:
-    """Gives completions to the fence and takes them from it: none before the writes that it was given with."""
+    """Gives completions to the fence and takes them from it: none before the writes that came before it."""
 
     def __init__(self, dut, memory: Memory, stall: float):
         self.dut, self.memory, self.stall = dut, memory, Stall(stall)
@@ -80,7 +80,7 @@ class Core:
         self.running = cocotb.start_soon(self._take())
 
     async def complete(self, writes_before: int) -> None:
-        """A completion arrives that the drive sent after so many writes."""
+        """A completion arrives that the drive sent after this many writes."""
         dut, result = self.dut, random.getrandbits(32)
         self.sent.append((result, writes_before))
         await RisingEdge(dut.clk)
@@ -148,9 +148,9 @@ async def no_completion_passes_its_data(dut, ids, latency_cycles):
 
 @cocotb.test(timeout_time=3000, timeout_unit="us")
 async def writes_of_other_ids_that_never_end_do_not_starve_it(dut):
-    """Traffic goes on without a pause; a completion still leaves once the writes before it are answered."""
+    """Writes come without a pause; a completion still leaves once the writes before it are answered."""
     memory, core = await begin(dut, 30)
-    slower = max(1, CORE_PS // BRIDGE_PS)  # so much longer the way there and back takes
+    slower = max(1, CORE_PS // BRIDGE_PS)  # the factor by which the round trip takes longer
     for _ in range(40):
         before = await memory.give_out(3, 16)
         memory.wanted.extend(random.randrange(16) for _ in range(200 * slower))
@@ -169,7 +169,7 @@ async def writes_of_other_ids_that_never_end_do_not_starve_it(dut):
 @cocotb.test(timeout_time=300, timeout_unit="us")
 @cocotb.parametrize(others=[180, 260, 400, 700])
 async def one_late_write_holds_it_while_others_go_round(dut, others):
-    """One id is not answered while the positions of others go round; where they stop makes no difference."""
+    """One id is not answered while the positions of others wrap; where they stop makes no difference."""
     memory, core = await begin(dut, 4)
     memory.frozen = {5}
     memory.wanted.append(5)

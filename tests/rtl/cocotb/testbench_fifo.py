@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_fifo under random stalls: order, nothing lost or invented, the count, and its full depth."""
+"""spate_fifo with random stalls: order, nothing lost or invented, the count, and its full depth."""
 
 import os
 import random
@@ -61,7 +61,7 @@ async def all_of_its_depth_is_used(dut):
 
 @cocotb.test(timeout_time=20, timeout_unit="us")
 async def a_word_every_cycle(dut):
-    """Neither side stalls: after the first word, each cycle moves one."""
+    """Neither side stalls: after the first word, each cycle moves one word."""
     source, sink = await start(dut, 0.0, 0.0)
     for word in range(100):
         source.put(data=word)

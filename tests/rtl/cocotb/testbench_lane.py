@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Splitter, buffer and retire. The testbench is the slots between them, and a drive that carries commands out in any order,
-reads write data more than once, and fails some of them.
+"""Splitter, buffer and retire. The testbench acts as the slots between them, and as a drive that carries commands out in any
+order, reads write data more than once, and fails some commands.
 
-What is expected of a request comes from the request alone: which commands, which beats where, which answer.
+What is expected of a request is computed from the request alone: its commands, the places of its beats, and its response.
 """
 
 import os
@@ -28,12 +28,12 @@ FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
 STREAM, ADDRESS, MAILBOX = 0, 1, 2
 OK, INVALID, RANGE, GONE = 0, 0x8001, 0x8002, 0x8004
 DRIVE_ERRORS = (0x0281, 0x4004)
-PAGE_CYCLES_MAX = 100  # the drive pauses more often than that
+PAGE_CYCLES_MAX = 100  # the drive pauses more often than this
 
 
 @dataclass
 class Command:
-    """A part of a request: what the splitter should issue, and what the drive made of it."""
+    """A command of a request: what the splitter should issue, and what the drive did with it."""
 
     request: "Request"
     lba: int
@@ -41,7 +41,7 @@ class Command:
     base: int
     last: bool
     status: int
-    first_beat: int  # of its data in the stream that it belongs to
+    first_beat: int  # index of its first beat in its stream
     done: bool = False
     popped: bool = False
     contents: list[int] = field(default_factory=list)  # of a read: what the drive wrote
@@ -68,7 +68,7 @@ class Request:
 
     @property
     def moves(self) -> bool:
-        """Beats belong to it, good or not."""
+        """Whether it has beats, good or not."""
         return STREAM_MODE and self.source == STREAM and self.blocks > 0
 
 
@@ -78,14 +78,14 @@ class Testbench:
         self.dut, self.block_sectors = dut, 8 if block_4096 else 1
         self.namespace_blocks, self.command_sectors_max = blocks, command_sectors_max
         self.error_share, self.gone, self.stall = error_share, gone, stall
-        self.written_beats, self.ring_sector = 0, 0  # of the data stream; of the allocations
+        self.written_beats, self.ring_sector = 0, 0  # in the data stream; in the order of allocation
         self.expected_issues: deque[Command] = deque()
-        self.issued: deque[Command] = deque()  # not popped
-        self.live: deque[Command] = deque()  # with space in the ring that is not given back
+        self.issued: deque[Command] = deque()  # not popped yet
+        self.live: deque[Command] = deque()  # with space in the ring that was not freed yet
         self.requests: list[Request] = []
         self.side_tags: list[int] = []
         self.errors_seen = 0
-        self.hold = False  # show nothing to retire
+        self.hold = False  # show no command to retire
         self.target_reads, self.target_writes = deque(), deque()
         self.page_accesses = 0
         Clock(dut.clk_i, 4, unit="ns").start()
@@ -129,7 +129,7 @@ class Testbench:
         await self.cycles(4)
         self.dut.rst_ni.value = 1
 
-    # ---- requests, and what they should become ----
+    # ---- requests, and the commands that they should become ----
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)
@@ -184,7 +184,7 @@ class Testbench:
     # ---- slots ----
 
     async def slots(self) -> None:
-        """Takes what is issued, and compares it."""
+        """Takes the commands that are issued, and compares them."""
         while True:
             await RisingEdge(self.dut.clk_i)
             while self.issue.words:
@@ -207,7 +207,7 @@ class Testbench:
                 self.issued.append(command)
 
     async def head(self) -> None:
-        """Shows the oldest command to retire when it is done. Stays for one pop, sometimes with a pause behind it."""
+        """Shows the oldest command to retire when it is done. It stays for one pop, sometimes with a pause afterwards."""
         dut, stall, showing = self.dut, Stall(self.stall), None
         while True:
             await ReadOnly()
@@ -230,7 +230,7 @@ class Testbench:
             dut.head_valid_i.value = int(showing is not None)
 
     async def frees(self) -> None:
-        """Space comes back in order, and of a read not before its last beat has left the buffer."""
+        """Space is freed in order, and for a read not before its last beat has left the buffer."""
         dut = self.dut
         while True:
             await ReadOnly()
@@ -246,7 +246,7 @@ class Testbench:
     # ---- the drive ----
 
     async def drive(self) -> None:
-        """Carries out one command at a time, any of those that are there; a write's data are read once or twice."""
+        """Carries out one command at a time, in any order; a write's data are read once or twice."""
         while True:
             await RisingEdge(self.dut.clk_i)
             waiting = [command for command in self.issued if not command.done]
@@ -275,13 +275,13 @@ class Testbench:
         for beat, data in enumerate(command.contents):
             strobe = random.getrandbits(BEAT_BYTES) if random.random() < 0.1 else (1 << BEAT_BYTES) - 1
             self.target_writes.append((command.ring_beat(beat), data, strobe))
-            if strobe != (1 << BEAT_BYTES) - 1:  # the rest of it in a second write, the first's lanes without meaning
+            if strobe != (1 << BEAT_BYTES) - 1:  # the rest in a second write; the lanes of the first write are random
                 self.target_writes.append((command.ring_beat(beat), scramble(data, strobe), strobe ^ (1 << BEAT_BYTES) - 1))
         while self.target_writes:
             await RisingEdge(self.dut.clk_i)
 
     async def reads(self) -> None:
-        """Puts the drive's reads on the port, most cycles one, and compares what comes three cycles after each."""
+        """Puts the drive's reads on the port in most cycles, and compares the data three cycles after each."""
         dut, stall, pipe = self.dut, Stall(max(self.stall, 0.3), 3), deque([None] * 3)
         while True:
             await RisingEdge(dut.clk_i)
@@ -329,7 +329,7 @@ class Testbench:
                 memory[dword] = data
                 while self.target_writes:
                     await RisingEdge(dut.clk_i)
-                await RisingEdge(dut.clk_i)  # the port has it
+                await RisingEdge(dut.clk_i)  # the port has taken it
                 continue
             if kind == "read" and memory and random.random() < 0.8:
                 dword = random.choice(list(memory))
@@ -392,7 +392,7 @@ def pattern(beat: int) -> int:
 
 
 def scramble(data: int, strobe: int) -> int:
-    """`data` with the bytes inverted that `strobe` has."""
+    """`data` with the bytes in `strobe` inverted."""
     return data ^ sum(0xFF << 8 * lane for lane in range(BEAT_BYTES) if strobe >> lane & 1)
 
 
@@ -449,7 +449,7 @@ async def a_request_waits_for_the_drive(dut):
 @cocotb.test(timeout_time=500, timeout_unit="us")
 @cocotb.parametrize(stall=[0.0, 0.4])
 async def without_a_drive_each_request_ends_and_moves_its_beats(dut, stall):
-    """Nobody knows the namespace's size: what would be beyond it is not, and what is invalid still is."""
+    """The namespace's size is unknown: nothing is beyond it, but an invalid request is still invalid."""
     tb = Testbench(dut, stall, ready=False, gone=True, blocks=0, command_sectors_max=0)
     await tb.start()
     for tag in range(12):
@@ -471,7 +471,7 @@ async def a_side_command_passes_a_stream_that_stands(dut):
 
 
 async def longest_pause(dut, valid, ready, beats: int) -> int:
-    """Cycles in which no beat moved, at most in a row, between the first of so many beats and the last."""
+    """The longest run of cycles in which no beat moved, between the first of `beats` beats and the last."""
     pause, longest, seen = 0, 0, 0
     while seen < beats:
         await ReadOnly()
@@ -486,7 +486,7 @@ async def longest_pause(dut, valid, ready, beats: int) -> int:
 @cocotb.test(timeout_time=200, timeout_unit="us", skip=not STREAM_MODE)
 @cocotb.parametrize(sectors=[2, 6])
 async def at_most_two_cycles_between_commands(dut, sectors):
-    """Of one request and of two; as long as there is space."""
+    """Space for one request and for two is granted as long as there is any."""
     tb = Testbench(dut, 0.0, command_sectors_max=2)
     await tb.start()
     for op, valid, ready in ((WRITE, dut.data_valid_i, dut.data_ready_o), (READ, dut.out_valid_o, dut.out_ready_i)):

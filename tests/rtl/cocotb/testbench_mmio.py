@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_mmio between two users at random and an adapter that answers late, or never: each access ends once, with its own
-answer or an error."""
+"""spate_mmio between two requesters at random and an adapter that answers late or never: each access ends once, with its own
+response or an error."""
 
 import random
 
@@ -10,14 +10,14 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 import records
 
-DEADLINE_CYCLES = 3 * 40  # DeadlineUs = 40, a tick each third cycle
+DEADLINE_CYCLES = 3 * 40  # DeadlineUs = 40, a tick every third cycle
 
 
 class Adapter:
-    """Answers in order, each within two deadlines; `deaf` while it takes nothing."""
+    """Answers in order, each within two deadlines. Takes nothing while `silent`."""
 
     def __init__(self, late: float):
-        self.late, self.deaf, self.queue, self.seen = late, False, [], []
+        self.late, self.silent, self.queue, self.seen = late, False, [], []
 
     def take(self, cycle: int, request) -> None:
         wait = random.randint(DEADLINE_CYCLES - 5, DEADLINE_CYCLES + 40) if random.random() < self.late else random.randint(1, 20)
@@ -32,8 +32,8 @@ class Adapter:
 
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
-@cocotb.parametrize((("late", "deaf"), [(0.0, False), (0.3, False), (0.0, True)]))
-async def each_access_ends_once(dut, late, deaf):
+@cocotb.parametrize((("late", "silent"), [(0.0, False), (0.3, False), (0.0, True)]))
+async def each_access_ends_once(dut, late, silent):
     Clock(dut.clk_i, 4, unit="ns").start()
     adapter = Adapter(late)
     dut.rst_ni.value = 0
@@ -43,7 +43,7 @@ async def each_access_ends_once(dut, late, deaf):
         await RisingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     offers, ended, expected, good = {"doorbell": None, "admin": None}, [], [], 0
-    busy = None  # whose access it is, since when, its address
+    busy = None  # the requester of the access, its start, its address
     for cycle in range(20000):
         await ReadOnly()
         for user, done in (("doorbell", dut.doorbell_done_o), ("admin", dut.admin_done_o)):
@@ -70,9 +70,9 @@ async def each_access_ends_once(dut, late, deaf):
             adapter.take(cycle, records.get(dut.request_o, "mmio_request_t"))
         answer = adapter.answer(cycle)
         await RisingEdge(dut.clk_i)
-        adapter.deaf = deaf and cycle // 1000 % 4 == 1
+        adapter.silent = silent and cycle // 1000 % 4 == 1
         dut.us_tick_i.value = int(cycle % 3 == 0)
-        dut.request_ready_i.value = int(not adapter.deaf and random.random() < 0.5)
+        dut.request_ready_i.value = int(not adapter.silent and random.random() < 0.5)
         dut.response_valid_i.value = int(answer is not None)
         if answer is not None:
             dut.response_i.value = answer
@@ -86,5 +86,5 @@ async def each_access_ends_once(dut, late, deaf):
         dut.doorbell_valid_i.value = int(offers["doorbell"] is not None)
         dut.admin_valid_i.value = int(offers["admin"] is not None)
     assert len(ended) in (len(expected), len(expected) - 1) and good > 100
-    if not deaf:
+    if not silent:
         assert adapter.seen == expected[:len(adapter.seen)] and len(adapter.seen) >= len(expected) - 1

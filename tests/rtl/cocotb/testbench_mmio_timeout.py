@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_mmio with its own deadline: an adapter that answers when the root port has given up is in time."""
+"""spate_mmio with its default deadline: a response that comes after the root port's completion time-out is in time."""
 
 import cocotb
 from cocotb.clock import Clock
@@ -8,7 +8,7 @@ from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge
 import records
 
 COMPLETION_TIMEOUT_US = 50_000  # the longest of the default range: PCI Express base specification, Device Control 2
-MARGIN_US = COMPLETION_TIMEOUT_US // 5  # for the way to the root port and back, and clocks that are not quite alike
+MARGIN_US = COMPLETION_TIMEOUT_US // 5  # for the round trip to the root port, and for clocks of different speed
 BAR = 2
 
 

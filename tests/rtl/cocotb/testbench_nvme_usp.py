@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_nvme_usp whole, from the user's streams and registers to packets on a link, over which a drive answers: every
-byte compared, on the way there and back; the link, the function and the block's clock lost in the middle."""
+"""The complete spate_nvme_usp, from the user's streams and registers to packets on a link with a drive: every byte is compared in
+both directions. The link, the function and the block's clock fail in the middle."""
 
 import logging
 import os
@@ -28,16 +28,16 @@ READY, GONE, RESPONSE_VALID, START = 1, 2, 1 << 9, 1 << 7
 COUNTS = ("stray_read", "stray_write", "stale_access", "cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery",
           "command_error")
 REFUSED, NORMAL_SHUTDOWN = 0x8004, 0x0046_4001
-IO_TAIL_DOORBELL = 0x1008  # of queue pair 1, at a stride of 4 bytes
-# The models tell of each packet, which takes more time than all else.
+IO_TAIL_DOORBELL = 0x1008  # of queue pair 1, with a stride of 4 bytes
+# The models log each packet, which takes more time than anything else.
 for model in ("cocotb.nvme_usp_top", "cocotb.pcie"):
     logging.getLogger(model).setLevel(logging.WARNING)
-SLOW_CYCLES = 3000  # of a command in the drive: some are in flight when something happens
+SLOW_CYCLES = 3000  # of a command in the drive, so that some are in flight when something happens
 CASES = os.environ["CASES"].split()
 
 
 def case(name: str) -> dict:
-    """Whether this width has the test."""
+    """Whether the test runs with this width."""
     return {"timeout_time": 8, "timeout_unit": "ms", "skip": name not in CASES}
 
 
@@ -117,7 +117,7 @@ class Testbench:
         return [self.write(random.randint(1, blocks_max)) for _ in range(count)]
 
     async def start_reads(self) -> list[Request]:
-        """A drive that is slow from now on has reads in flight. What was written before, and is read."""
+        """Writes blocks, then makes the drive slow and reads them, so that reads are in flight. Returns the writes."""
         self.drive.latency_cycles = SLOW_CYCLES
         await self.start()
         written = self.writes(8, 8)
@@ -128,14 +128,14 @@ class Testbench:
         return written
 
     async def finish(self, limit: int = 400000) -> None:
-        """Every request is answered; what was read is compared, in the order in which it was asked for."""
+        """Every request is answered. Data that were read are compared in the order of the requests."""
         def answered() -> bool:
             while self.responses.words:
                 word = self.responses.words.popleft()
                 request = self.tags.pop(word["tag"])
                 request.status, request.done = word["status"], word["done"]
             return not self.tags and len(self.data_out.words) >= beats
-        # The last beats may come after the answer: the two cross into the user's clock apart from each other.
+        # The last beats may come after the response, because the two cross into the user's clock independently.
         beats = sum(len(request.data) // self.beat for request in self.asked if request.op == "read")
         await self.drive.until(answered, limit, f"answers to {len(self.tags)} requests")
         for request in self.asked:
@@ -179,7 +179,7 @@ class Testbench:
 
 
 async def mailbox(tb: Testbench, lba: int, blocks: int) -> None:
-    """Metadata beside the stream, there and back."""
+    """Metadata beside the stream, written and read back."""
     words = [random.getrandbits(32) for _ in range(blocks * BLOCK // 4)]
     for i, word in enumerate(words):
         await tb.registers.write_dword(MAILBOX_PAGE + 4 * i, word)
@@ -209,7 +209,7 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     drive = tb.drive
     told = cocotb.start_soon(what_the_user_is_told(dut))
     await tb.start()
-    # Both ends have the smaller payload, and the drive what it may ask for at once; 8 GT/s on 4 lanes is told.
+    # Both ends have the smaller payload size, and the drive its maximum read request. 8 GT/s on 4 lanes are reported.
     found, control = drive.function.pcie_cap, drive.configuration[LOCAL][ROOT_CONTROL]
     assert found.max_payload_size == min(payload, root_payload) == control >> 5 & 7
     assert found.max_read_request_size == 2 and found.extended_tag_field_enable and not found.enable_relaxed_ordering
@@ -293,8 +293,8 @@ async def a_link_goes_with_the_clock(dut):
 
 @cocotb.test(**case("link"))
 async def a_doorbell_that_waits_over_a_link_drop_finds_a_controller_that_is_off(dut):
-    """The block takes no request while the link goes and returns, and is not reset: the doorbell of the life before goes
-    out in the next one. It goes before bring-up's first access, to a function that answers no memory requests yet."""
+    """The block takes no request while the link drops and returns, and is not reset: a doorbell from before goes out after the
+    link has returned. It goes before bring-up's first access, to a function that does not answer memory requests yet."""
     tb = Testbench(dut)
     drive = tb.drive
     drive.way, drive.latency_cycles = "link", SLOW_CYCLES
@@ -320,7 +320,7 @@ async def a_doorbell_that_waits_over_a_link_drop_finds_a_controller_that_is_off(
 
 @cocotb.test(**case("function"))
 async def a_function_that_forgets_itself_is_found_out(dut):
-    """It has no BAR any more and may not read: the link stays up, doorbells vanish, a register read is unsupported."""
+    """The function has no BAR any more and must not read. The link stays up, doorbells vanish, a register read is unsupported."""
     tb = Testbench(dut)
     drive = tb.drive
     drive.latency_cycles = SLOW_CYCLES
@@ -335,7 +335,7 @@ async def a_function_that_forgets_itself_is_found_out(dut):
 
 @cocotb.test(**case("broken"))
 async def a_write_that_came_broken_is_not_taken(dut):
-    """What the block could not read out of its memory, in the middle of what a read brings: all is read again."""
+    """Data that the block could not read from its memory, in the middle of a read: everything is read again."""
     tb = Testbench(dut)
     drive = tb.drive
     written = await tb.start_reads()
@@ -350,7 +350,7 @@ async def a_write_that_came_broken_is_not_taken(dut):
 
 @cocotb.test(**case("broken"))
 async def a_bring_up_that_fails_after_a_broken_write_costs_one_attempt(dut):
-    """The link drops as the drive is enabled again: the next epoch is the broken write's, and must be believed."""
+    """The link drops as the drive is enabled again: the next epoch is that of the broken write, and must be trusted."""
     tb = Testbench(dut)
     drive = tb.drive
     written = await tb.start_reads()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The test pattern's generator and checker: the bytes of the formula, whatever the width; differences are found where
-they are; the pace and the counters."""
+"""The test pattern's generator and checker: the bytes of the formula for every width, differences at the right place, the rate
+limit and the counters."""
 
 import os
 import random
@@ -19,7 +19,7 @@ def pattern_bytes(seed: int, words: int) -> bytes:
 
 
 class Run:
-    """What is seen on the wire from the start on, and the counters as they should be."""
+    """Observes the wire from the start on, and computes the expected counters."""
 
     def __init__(self, dut):
         self.dut, self.beats, self.lasts = dut, [], []
@@ -42,7 +42,7 @@ class Run:
         dut.start_i.value = dut.check_start_i.value = 0
 
     async def step(self, flips: dict[int, int] = {}) -> None:
-        """A cycle. `flips`: beat → bits that go wrong in it."""
+        """Runs one cycle. `flips`: beat → bits to invert in it."""
         dut = self.dut
         dut.flip_i.value = flips.get(len(self.beats), 0)
         await ReadOnly()
@@ -105,11 +105,11 @@ async def a_lost_beat_makes_all_that_follow_wrong(dut):
     for _ in range(10):
         await run.step()
     before = len(run.beats)
-    dut.check_rate_i.value = 0  # what is taken in this cycle and the next one still counts
+    dut.check_rate_i.value = 0  # beats that are taken in this cycle and the next one still count
     await run.step()
     await run.step()
     dut.check_rate_i.value = 256
-    dut.check_start_i.value = 1  # begins again, in the middle of the stream
+    dut.check_start_i.value = 1  # restarts in the middle of the stream
     await run.step()
     dut.check_start_i.value = 0
     await run.to_the_end()
@@ -129,7 +129,7 @@ async def flagged_beats_are_wrong(dut):
 @cocotb.test(timeout_time=100, timeout_unit="us")
 @cocotb.parametrize(held=[False, True])
 async def it_stops(dut, held):
-    """A beat that is shown is given all the same; the next start begins from the first word."""
+    """A beat that is shown is still delivered; the next start begins with the first word."""
     run = Run(dut)
     await run.start(7, 1000)
     for _ in range(20):

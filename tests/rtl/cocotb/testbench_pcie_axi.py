@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_pcie_axi between a bridge (cocotbext-axi) and a memory in the core's place: traffic of every shape at any ratio
-of the clocks, its rate, registers, and what happens when resets and clocks come and go."""
+"""spate_pcie_axi between a bridge (cocotbext-axi) and a memory in the core's place: traffic of every shape with any ratio of the
+clocks, its rate, registers, and resets and clocks that stop."""
 
 import itertools
 import logging
@@ -107,7 +107,7 @@ async def begin(dut, stall: float = 0.0) -> Testbench:
 # ---- traffic ----
 
 async def one_region(tb: Testbench, region: int, rounds: int) -> None:
-    """Writes and reads of any size and alignment in a region that nobody else touches, against a copy."""
+    """Writes and reads of any size and alignment in a region of its own, compared with a copy."""
     base = region * REGION_BYTES
     copy = bytearray(tb.core.memory[base:base + REGION_BYTES])
     for _ in range(rounds):
@@ -146,7 +146,7 @@ async def fixed_bursts_stay_at_their_address(dut):
     lanes = tb.beat_bytes
     tb.core.memory[0x1000:0x1100] = content = random.randbytes(256)
     for size in range(lanes.bit_length()):
-        # The model moves on by a lane a byte, also in a FIXED burst; what counts here is that the beat stays the same.
+        # The model advances by a lane for each byte, also in a FIXED burst; what matters here is that the beat stays the same.
         at, beat = 3 << size, (3 << size) // lanes * lanes
         response = await tb.master.read(WINDOW_BASE + 0x1000 + at, 5 << size, burst=AxiBurstType.FIXED, size=size)
         assert response.data == bytes(content[beat + (at + index) % lanes] for index in range(5 << size))
@@ -200,7 +200,7 @@ async def bursts_of_512_bytes_leave_no_gap(dut):
         period_ps = BRIDGE_PS if clock is dut.axi_clk else CORE_PS
         ideal = beats * slower_ps / period_ps
         dut._log.info(f"{valid._name}: {beats} beats in {cycles} cycles, {ideal / cycles:.1%} of the slower clock")
-        # A crossing may shift the beats by a few cycles of either clock; with one clock there is nothing to shift.
+        # A crossing may shift the beats by a few cycles of either clock; with one clock there is no shift.
         assert cycles <= (beats if CORE_PS == BRIDGE_PS else ideal + 4 + 4 * slower_ps / period_ps)
 
 
@@ -245,10 +245,10 @@ async def a_bar_that_does_not_answer_is_given_up_by_adapter_reset(dut, write):
     assert not tb.registers.responses
     dut.adapter_reset.value = 1
     assert (await with_timeout(tb.registers.response(), 20 * CORE_PS, "ps"))[0] is True
-    for _ in range(3):  # while it lasts, others end with an error at once, too
+    for _ in range(3):  # while it lasts, other requests end with an error at once as well
         assert (await with_timeout(tb.registers.read(BAR, 0x1c), 20 * CORE_PS, "ps"))[0] is True
     dut.adapter_reset.value = 0
-    # The next waits for the bridge to be done with the old one, and gets its own answer.
+    # The next request waits until the bridge is done with the old one, and gets its own response.
     tb.bar.write(BAR_BASE % 2**20 + 0x1c, (7).to_bytes(4, "little"))
     again = cocotb.start_soon(tb.registers.read(BAR, 0x1c))
     await ClockCycles(dut.clk, 100)
@@ -278,7 +278,7 @@ async def adapter_reset_answers_and_drops(dut):
 
 
 async def swallow(coroutine) -> None:
-    """The master gives up what it was doing when its reset comes; how it says so is its own business."""
+    """The master aborts its accesses when its reset comes; how it reports that does not matter."""
     try:
         await coroutine
     except Exception:  # noqa: BLE001
@@ -288,7 +288,8 @@ async def swallow(coroutine) -> None:
 @cocotb.test(timeout_time=1500, timeout_unit="us")
 @cocotb.parametrize(stop_clock=[False, True], stall=[0.0, 0.5])
 async def the_bridge_is_reset_in_mid_burst(dut, stop_clock, stall):
-    """Nothing that the bridge had not given out is ever written, whatever the moment; then all works as before."""
+    """Data that the bridge had not issued are never written, at whatever moment the reset comes; afterwards everything works as
+    before."""
     tb = await begin(dut, stall)
     marked = bytes(range(1, 256)) * 4
     for _ in range(6):

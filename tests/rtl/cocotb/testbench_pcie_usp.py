@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_pcie_usp between a block that keeps the product guide's rules and a memory in the core's place. Completions are
-judged by the PCI Express rules (usp_packets), not by a model."""
+"""spate_pcie_usp between a block that keeps the product guide's rules and a memory in the core's place. Completions are judged by
+the PCI Express rules (usp_packets), not by a model."""
 
 import os
 import random
@@ -28,7 +28,7 @@ class Testbench:
         self.core_clock, self.user_clock = StoppableClock(dut.clk, CORE_PS), StoppableClock(dut.user_clk, USER_PS)
         self.core, self.registers, self.block = CoreModel(dut, stall), Registers(dut), Block(dut, stall)
         self.core.memory[:] = random.randbytes(len(self.core.memory))
-        self.expected = bytearray(self.core.memory)  # what writes make of it
+        self.expected = bytearray(self.core.memory)  # the result of the writes
         self.judge = Judge(self.byte, 128 << payload)
         self.block.on_shown, self.block.on_completion = self.on_shown, self.judge.answer
         self.stray = 0
@@ -63,7 +63,7 @@ class Testbench:
 
     async def finished(self):
         await self.until(lambda: not self.block.requests and not self.block.words and not self.judge.waiting, 100000)
-        await ClockCycles(self.dut.user_clk, 8)  # quiet is told late
+        await ClockCycles(self.dut.user_clk, 8)  # `quiet` is reported late
         await ClockCycles(self.dut.clk, 8)
         await self.until(lambda: self.dut.quiet.value)
 
@@ -89,7 +89,7 @@ class Testbench:
 
 
 def any_span(limit_dwords: int) -> tuple[int, int]:
-    """Offset and dwords of an access that keeps within 4 KiB."""
+    """Offset and dwords of an access within 4 KiB."""
     dwords = min(int(2 ** random.uniform(0, 10.01)), limit_dwords)
     place = random.randrange(0, 1025 - dwords)
     return random.randrange(1 << WINDOW_BITS - 12) * 4096 + 4 * place, dwords
@@ -114,7 +114,7 @@ async def reads_are_completed_by_the_rules(dut, payload, stall):
 
 @cocotb.test(timeout_time=600, timeout_unit="us")
 async def every_place_and_length(dut):
-    """Each lane and each length around the packet's and the beat's, from a boundary and up to one."""
+    """Each lane and each length around the sizes of a packet and a beat, from a boundary and up to one."""
     tb = Testbench(dut, 0.2, 0)
     await tb.start()
     count = 0
@@ -156,7 +156,7 @@ async def writes_arrive_byte_by_byte(dut, stall):
 @cocotb.test(timeout_time=900, timeout_unit="us")
 @cocotb.parametrize(stall=[0.0, 0.6])
 async def everything_at_once(dut, stall):
-    """Reads (of what is not written), writes, and what is not supported, in any order."""
+    """Reads (of addresses that are not written), writes, and unsupported requests, in any order."""
     tb = Testbench(dut, stall, 0)
     await tb.start()
     half = 1 << WINDOW_BITS - 1
@@ -197,7 +197,7 @@ async def what_is_outside_is_stray(dut):
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
 async def writes_do_not_wait_for_reads(dut):
-    """The core takes no read for long: credits run out, and writes go on."""
+    """The core takes no read for a long time: credits run out, and writes continue."""
     tb = Testbench(dut)
     await tb.start()
     tb.core.read_stall.share = 1.0
@@ -216,7 +216,7 @@ async def writes_do_not_wait_for_reads(dut):
 @cocotb.test(timeout_time=400, timeout_unit="us")
 @cocotb.parametrize(payload=[0, 1, 2])
 async def completions_at_full_rate(dut, payload):
-    """Aligned reads: no cycle on CC without a word, but for what a slower core clock takes."""
+    """Aligned reads: every cycle on CC has a word, except for the effect of a slower core clock."""
     tb = Testbench(dut, 0.0, payload)
     await tb.start()
     for number in range(16):
@@ -280,7 +280,7 @@ async def a_broken_write_takes_the_link_down(dut, dwords):
     await ClockCycles(dut.clk, 2)
     dut.adapter_reset.value = 0
     await tb.until(lambda: dut.link_up.value)
-    # What was lost is not made good: a completion of that epoch would be of data that did not come.
+    # The lost write is not repaired: a completion of that epoch would be for data that are missing.
     tb.expected = bytearray(tb.core.memory)
     tb.block.show(Request(MEMORY_WRITE, WINDOW_BASE + 8192, 4, data=[0, 0, 0, 0]))
     tb.block.show(Request(MEMORY_WRITE, WINDOW_BASE + (1 << WINDOW_BITS - 1), 4, data=[0, 0, 0, 0]))
@@ -321,7 +321,7 @@ async def registers_of_each_space(dut, stall):
         assert await task == (False, value)
         task, request, function = await ask(tb, DEVICE, False, offset)
         assert (request.kind, request.address, function) == (8, offset, 0x0100)
-        tb.block.answer(request.tag ^ 1, [0])  # nobody asked for this
+        tb.block.answer(request.tag ^ 1, [0])  # a completion without a request
         tb.block.answer(request.tag, [value])
         assert await task == (False, value)
         task, request, function = await ask(tb, DEVICE, True, offset, value)
@@ -401,7 +401,7 @@ async def the_block_resets_at_any_time(dut, clock_stops, stall):
         error, _ = await with_timeout(asking, 3, "us")
         assert error
         await tb.until(lambda: not dut.link_up.value, 10)
-        # What the core owes comes out without the block's clock.
+        # The core finishes its responses without the block's clock.
         await tb.until(lambda: not tb.core.owed, 4000)
         assert (await with_timeout(cocotb.start_soon(tb.registers.read(LOCAL, 0)), 1, "us"))[0]
         tb.user_clock.running = True
@@ -422,7 +422,7 @@ async def the_block_resets_at_any_time(dut, clock_stops, stall):
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
 async def a_clock_that_stops_is_noticed(dut):
-    """Without a reset: accesses end all the same, and all is well when it goes on."""
+    """The clock stops without a reset: accesses still end, and everything works when it runs again."""
     tb = Testbench(dut)
     await tb.start()
     asking = cocotb.start_soon(tb.registers.read(BAR, 8))
@@ -446,17 +446,17 @@ async def a_clock_that_stops_is_noticed(dut):
 @cocotb.test(timeout_time=900, timeout_unit="us")
 @cocotb.parametrize(stall=[0.0, 0.4])
 async def the_core_resets_the_adapter_at_any_time(dut, stall):
-    """The block is not reset with it: packets that began end, and what comes meanwhile is dropped."""
+    """The block is not reset with the adapter: packets that began end, and accesses that arrive meanwhile are dropped."""
     tb = Testbench(dut, stall)
     await tb.start()
-    tb.block.on_completion = lambda packet: None  # some requests get nothing
+    tb.block.on_completion = lambda packet: None  # some requests get no completion
     for _ in range(6):
         await traffic(tb, 20)
         await ClockCycles(dut.clk, random.randrange(1, 600))
         dut.adapter_reset.value = 1
         await ClockCycles(dut.clk, random.choice([1, 5, 40]))
         if random.random() < 0.5:
-            await ClockCycles(dut.clk, 40)  # what was shown to the core is taken by then
+            await ClockCycles(dut.clk, 40)  # the core has taken by then what it was shown
             before = bytes(tb.core.memory)
             await ClockCycles(dut.clk, 200)
             assert not dut.link_up.value and tb.core.memory == before, "a write came through during reset"
@@ -464,7 +464,7 @@ async def the_core_resets_the_adapter_at_any_time(dut, stall):
         await tb.until(lambda: dut.link_up.value and not tb.block.requests and not tb.block.words)
         await tb.until(lambda: dut.quiet.value)
     await ClockCycles(dut.clk, 200)
-    # Nothing of before is left: all credits are back, and all requests get their completions.
+    # Nothing old is left: all credits are back, and all requests get their completions.
     tb.judge = Judge(tb.byte, 256)
     tb.block.on_completion = tb.judge.answer
     tb.expected = bytearray(tb.core.memory)

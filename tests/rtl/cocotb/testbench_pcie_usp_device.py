@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_pcie_usp above a device of cocotbext-pcie: enumeration, its BAR, and what it reads and writes, packet by packet
-over a modelled link."""
+"""spate_pcie_usp above a device of cocotbext-pcie: enumeration, its BAR, and its reads and writes, packet by packet over a
+modelled link."""
 
 import random
 import warnings
@@ -45,7 +45,7 @@ class Testbench:
         dut.user_lnk_up.value = 1
         while not dut.link_up.value:
             await RisingEdge(dut.clk)
-        await ClockCycles(dut.clk, 250)  # the link's flow control begins
+        await ClockCycles(dut.clk, 250)  # the link's flow control starts
         self.function.pcie_cap.max_payload_size = self.payload
 
     async def enumerate(self):
@@ -95,7 +95,7 @@ async def a_device_reads_and_writes(dut, payload, stall):
     tasks = [cocotb.start_soon(reads()), cocotb.start_soon(reads()), cocotb.start_soon(writes())]
     for task in tasks:
         await task
-    # A read pushes what was written before it.
+    # A read pushes the writes before it.
     await tb.function.mem_read(WINDOW_BASE, 4)
     await ClockCycles(dut.clk, 50)
     assert tb.core.memory[half:] == expected[half:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_registers: a bus master on one side, a core on the other that takes commands and gives responses at random."""
+"""spate_registers between a bus master and a core that takes commands and gives responses at random."""
 
 import os
 import random
@@ -24,7 +24,7 @@ DEPTH = 16
 
 
 class Core:
-    """Takes what is offered, answers in any order after a while, and has pages that are sometimes busy."""
+    """Takes commands, answers in any order after a while, and has pages that are sometimes busy."""
 
     def __init__(self, dut, ready_share: float, answers: bool):
         self.dut, self.ready_share, self.answers = dut, ready_share, answers
@@ -52,7 +52,7 @@ class Core:
                 dut.response_valid_i.value = 0
 
     def answer(self, which: int) -> None:
-        """Status is the tag's complement, `done` the tag three times."""
+        """The status is the tag's complement, `done` is the tag three times."""
         self.waiting.rotate(-which)
         tag = self.waiting.popleft()
         records.put(self.dut.response_i, "response_t", from_registers=1, tag=tag, status=tag ^ 0x7FFF,
@@ -95,7 +95,7 @@ async def start(dut, ready_share: float = 0.5, answers: bool = True) -> tuple[Ax
 
 
 class Renamed:
-    """The bus under the names that cocotbext-axi looks for."""
+    """The bus under the names that cocotbext-axi expects."""
 
     def __init__(self, dut):
         self._name, self._log = dut._name, dut._log
@@ -190,7 +190,7 @@ async def pages_are_read_and_written_through_a_busy_port(dut):
         dword, word = random.randrange(1024), random.getrandbits(32)
         await master.write_dword(MAILBOX + 4 * dword, word)
         assert await master.read_dword(MAILBOX + 4 * dword) == word == core.pages[1024 + dword]
-        await master.write_dword(ADMIN_PAGE + 4 * dword, word)  # changes nothing
+        await master.write_dword(ADMIN_PAGE + 4 * dword, word)  # has no effect
         assert await master.read_dword(ADMIN_PAGE + 4 * dword) == before[dword]
     assert core.pages[:1024] == before[:1024]
 
@@ -201,7 +201,7 @@ async def raw_commands_are_seen_by_the_core(dut):
     words = [random.getrandbits(32) for _ in range(16)]
     for i, word in enumerate(words):
         await master.write_dword(RAW + 4 * i, word)
-    await master.read_dword(RAW)  # answered, whatever it says
+    await master.read_dword(RAW)  # answered, with any value
     for i, word in enumerate(words):
         dut.raw_dword_i.value = i
         await RisingEdge(dut.clk_i)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ring in a memory behind AXI. The memory is a model that puts data in place only with its response, as late as it
-likes, and gives out garbage where nothing was written; the drive reads and writes it past the ring, as a drive does. So a
-command that came too early reads garbage, and space that is used again too early is seen.
+"""The ring in a memory behind AXI. The model of the memory stores data only with its response, which comes at any time, and
+returns random data where nothing was written. The drive reads and writes the memory directly, as a real drive does. So a command
+that comes too early reads random data, and space that is used again too early is detected.
 """
 
 import os
@@ -16,9 +16,9 @@ from cocotb.triggers import ReadOnly, RisingEdge
 from streams import Sink, Source, Stall
 
 WIDTH = int(os.environ["DATA_WIDTH"])
-PIECE_BYTES = int(os.environ["PIECE_BYTES"])
+PART_BYTES = int(os.environ["PART_BYTES"])
 BEAT_BYTES = WIDTH // 8
-RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory and as the drive see it
+RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory sees it and as the drive sees it
 
 FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
 STREAM, ADDRESS, MAILBOX = 0, 1, 2
@@ -37,7 +37,7 @@ class Request:
 
 
 class Memory:
-    """The AXI side. Bursts are answered in order, each after a random while."""
+    """The AXI side. Bursts are answered in order, each after a random time."""
 
     def __init__(self, tb: "Testbench", stall: float, delay_cycles: int):
         dut = tb.dut
@@ -53,7 +53,8 @@ class Memory:
         cocotb.start_soon(self.reads())
 
     def burst(self, word: dict) -> tuple[int, int]:
-        """Where in the ring, how many beats; in 4 KiB, whole, in the ring."""
+        """The place of the burst in the ring and its number of beats. Checks that it is within 4 KiB, of whole beats, within the
+        ring."""
         at, size = word["at"] - RING_BASE, (word["len"] + 1) * BEAT_BYTES
         assert at % BEAT_BYTES == 0 and 0 <= at and at + size <= len(self.bytes)
         assert word["at"] // 4096 == (word["at"] + size - 1) // 4096, "a burst crosses 4 KiB"
@@ -106,7 +107,7 @@ class Drive:
         cocotb.start_soon(self.work())
 
     async def commands(self) -> None:
-        """As the core's port: what is offered may change until it is taken."""
+        """As at the core's port: an offered command may change until it is taken."""
         dut, stall = self.tb.dut, Stall(self.stall)
         dut.drive_takes_data_i.value = dut.drive_takes_side_i.value = 0
         while True:
@@ -221,7 +222,7 @@ def response_to(request: Request, status: int, done: int) -> dict:
 @cocotb.test(timeout_time=300, timeout_unit="us")
 @cocotb.parametrize(block_bytes=[512, 4096], stall=[0.0, 0.4])
 async def what_is_written_is_read_back(dut, block_bytes, stall):
-    """More than the ring holds, writes and reads between each other; each read is of what was written before it."""
+    """More data than the ring holds, with writes and reads interleaved. Each read covers blocks written before it."""
     tb = Testbench(dut, stall, block_bytes=block_bytes)
     await tb.start()
     ring_blocks = tb.ring_bytes // block_bytes
@@ -246,18 +247,18 @@ async def what_is_written_is_read_back(dut, block_bytes, stall):
         if request.op == READ:
             lasts += [0] * (request.blocks * block_bytes // BEAT_BYTES - 1) + [1]
     assert [beat["last"] for beat in beats] == lasts and not any(beat["error"] for beat in beats)
-    check_pieces(tb, requests)
+    check_parts(tb, requests)
 
 
-def check_pieces(tb: Testbench, requests: list[Request]) -> None:
-    """The commands that the drive got cover each request once, in order, and are not larger than a piece."""
+def check_parts(tb: Testbench, requests: list[Request]) -> None:
+    """The commands that the drive got cover each request once, in order, and are not larger than a part."""
     log = deque(tb.drive.log)
     for request in requests:
         lba = request.lba
         while lba < request.lba + request.blocks:
             command = log.popleft()
             assert (command["op"], command["lba"], command["fua"]) == (request.op, lba, request.fua)
-            assert 0 < command["blocks"] * tb.block_bytes <= PIECE_BYTES
+            assert 0 < command["blocks"] * tb.block_bytes <= PART_BYTES
             lba += command["blocks"]
         assert lba == request.lba + request.blocks
     assert not log
@@ -265,14 +266,14 @@ def check_pieces(tb: Testbench, requests: list[Request]) -> None:
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def errors_of_drive_and_memory(dut):
-    """The first one is the request's. What is not in the memory is not written; every beat is moved."""
+    """The first error is the request's. Data that the memory lost are not written to the drive; every beat is moved."""
     tb = Testbench(dut, 0.2, ring_pages=64)  # nothing wraps: the places are known
     await tb.start()
-    piece_blocks = PIECE_BYTES // 512
+    part_blocks = PART_BYTES // 512
     first = tb.ask(Request(WRITE, 0, 16, 1))
     tb.drive.bad_blocks.add(103)
-    second = tb.ask(Request(WRITE, 100, 2 * piece_blocks, 2))
-    place = 16 + 2 * piece_blocks
+    second = tb.ask(Request(WRITE, 100, 2 * part_blocks, 2))
+    place = 16 + 2 * part_blocks
     tb.memory.bad_write.add(place * 512)
     third = tb.ask(Request(WRITE, 300, 8, 4))
     fourth = tb.ask(Request(WRITE, 400, 3, 5))
@@ -281,7 +282,7 @@ async def errors_of_drive_and_memory(dut):
     assert not any(lba in tb.drive.medium for lba in range(300, 308))
     assert [tb.drive.medium[400 + block] for block in range(3)] == [tb.contents(fourth, block) for block in range(3)]
     reads = [Request(READ, 400, 3, 6), Request(READ, 102, 2, 7), Request(READ, 400, 2, 8), Request(READ, 401, 2, 9)]
-    tb.memory.bad_read.add((place + 8 + 3 + 3 + 2) * 512)  # of the third: the drive had no error
+    tb.memory.bad_read.add((place + 8 + 3 + 3 + 2) * 512)  # of the third request: the drive had no error
     for read in reads:
         tb.ask(read)
     answers = await tb.answers(4)
@@ -295,7 +296,7 @@ async def errors_of_drive_and_memory(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def a_read_that_drive_and_memory_fail_has_no_good_block(dut):
-    """The drive read three blocks and failed at the next one; the memory lost the burst that these are in."""
+    """The drive read three blocks and failed at the next one; the memory lost the burst that contains these blocks."""
     tb = Testbench(dut, 0.2, ring_pages=64)
     await tb.start()
     tb.drive.bad_blocks.add(103)
@@ -308,8 +309,8 @@ async def a_read_that_drive_and_memory_fail_has_no_good_block(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def beats_wait_for_their_request(dut):
-    """Those that no request has asked for are the user's, who may take them back with a reset: neither before the first
-    write nor behind one, nor for a read or for what moves none, is one taken."""
+    """Beats that no request has asked for still belong to the user, who may withdraw them with a reset. None is taken before the
+    first write, after a write, for a read, or for a request without beats."""
     tb = Testbench(dut, 0.2)
     await tb.start()
     for beat in range(1000, 3000):
@@ -354,7 +355,7 @@ async def requests_that_cannot_be(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def side_commands_pass(dut):
-    """A stuck drive and a full ring: a flush gets through, with the drive's answer."""
+    """A drive that does not answer and a full ring: a flush passes, and gets the drive's response."""
     tb = Testbench(dut, 0.0)
     await tb.start()
     tb.drive.stuck = True
@@ -373,7 +374,7 @@ async def side_commands_pass(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def who_stalls_does_not_hold_up_the_memory(dut):
-    """A source that stops in the middle of a burst has not begun it; a reader that stops has room for what was asked."""
+    """A source that stops within a burst has not started it; a reader that stops has room for what was requested."""
     tb = Testbench(dut, 0.0, delay_cycles=0)
     await tb.start()
     cocotb.start_soon(never_in_the_way(dut))
@@ -386,7 +387,7 @@ async def who_stalls_does_not_hold_up_the_memory(dut):
 
 
 async def never_in_the_way(dut) -> None:
-    """Once a burst's first beat is out the others follow without a pause; what is read is taken at once."""
+    """Once a burst's first beat is sent the others follow without a pause; data that are read are taken at once."""
     in_burst = False
     while True:
         await ReadOnly()
@@ -400,13 +401,13 @@ async def never_in_the_way(dut) -> None:
 @cocotb.test(timeout_time=300, timeout_unit="us")
 @cocotb.parametrize(op=[WRITE, READ])
 async def nearly_a_beat_each_cycle(dut, op):
-    """Nobody stalls: a cycle or two are lost at each burst of 4 KiB."""
+    """Nothing stalls: a cycle or two are lost at each burst of 4 KiB."""
     tb = Testbench(dut, 0.0, ring_pages=64, delay_cycles=0)
     await tb.start()
     bursts = 10
     request = tb.ask(Request(op, 0, 8 * bursts, 1))
     moved = (lambda: tb.data.taken) if op == WRITE else (lambda: len(tb.out.words))
-    while moved() < 3 * 4096 // BEAT_BYTES:  # what is stored in between is full
+    while moved() < 3 * 4096 // BEAT_BYTES:  # until the memory in between is full
         await RisingEdge(dut.clk_i)
     begin, cycles = moved(), 5 * 4096 // BEAT_BYTES
     await tb.cycles(cycles)
@@ -416,7 +417,7 @@ async def nearly_a_beat_each_cycle(dut, op):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
-    """The drive takes no side command for now: pieces go on to it, and the flush when it can."""
+    """The drive takes no side command for now: parts continue, and the flush is taken when the drive can."""
     tb = Testbench(dut, 0.0)
     await tb.start()
     tb.drive.side_blocked = True
@@ -429,27 +430,27 @@ async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def a_flush_says_what_is_good_of_each_request(dut):
-    """What the ring's memory lost the drive does not know of: of a request of several pieces only those before the lost
-    one count, although the drive has written those after it. As the core counts: the sum of the responses' `done`."""
+    """The drive does not know of data that the ring's memory lost: of a request of several parts, only those before the lost part
+    count, although the drive has written those after it. The count is the sum of `done` in the responses, as in the core."""
     tb = Testbench(dut, 0.2, ring_pages=64)
     await tb.start()
-    piece_blocks = PIECE_BYTES // 512
-    tb.memory.bad_write.add(2 * PIECE_BYTES)  # the second piece of the second request
+    part_blocks = PART_BYTES // 512
+    tb.memory.bad_write.add(2 * PART_BYTES)  # the second part of the second request
     tb.drive.bad_blocks.add(900 + 2)
-    requests = [tb.ask(Request(WRITE, 0, piece_blocks, 1)), tb.ask(Request(WRITE, 200, 4 * piece_blocks, 2)),
+    requests = [tb.ask(Request(WRITE, 0, part_blocks, 1)), tb.ask(Request(WRITE, 200, 4 * part_blocks, 2)),
                 tb.ask(Request(WRITE, 600, 5, 3)), tb.ask(Request(WRITE, 900, 4, 4)), tb.ask(Request(READ, 0, 3, 5))]
     answers = await tb.answers(len(requests))
     assert [(answer["status"], answer["done"]) for answer in answers] == [
-        (OK, piece_blocks), (MEMORY, piece_blocks), (OK, 5), (0x0281, 2), (OK, 3)]
+        (OK, part_blocks), (MEMORY, part_blocks), (OK, 5), (0x0281, 2), (OK, 3)]
     flush = tb.ask(Request(FLUSH, 0, 0, 6))
     assert await tb.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
-    assert tb.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * piece_blocks, "the drive wrote the others"
+    assert tb.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * part_blocks, "the drive wrote the others"
     assert int(dut.written_blocks_o.value) == sum(answer["done"] for answer in answers[:4])
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def a_flush_says_what_was_done_when_the_drive_took_it(dut):
-    """What ends while the drive flushes may have come after what it flushes."""
+    """A part that ends while the drive flushes may have come after the flush."""
     tb = Testbench(dut, 0.0)
     await tb.start()
     before = tb.ask(Request(WRITE, 0, 3, 1))
@@ -465,8 +466,8 @@ async def a_flush_says_what_was_done_when_the_drive_took_it(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def responses_that_nobody_takes_are_not_lost(dut):
-    """The next request's last beat waits; and requests that the drive is not asked for wait behind one that it is stuck with,
-    more of them than there are places."""
+    """The next request's last beat waits. More requests that are not sent to the drive than there are places wait behind one for
+    which the drive does not answer."""
     tb = Testbench(dut, 0.0)
     await tb.start()
     tb.response.stall.share = 1.0
@@ -484,7 +485,7 @@ async def responses_that_nobody_takes_are_not_lost(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def a_memory_that_answers_late_is_waited_for(dut):
-    """As long as it has not answered for 32 bursts there is no further one, and nothing is told to the drive."""
+    """Until the memory has answered, there are at most 32 bursts, and the drive gets no command."""
     tb = Testbench(dut, 0.0, ring_pages=64, delay_cycles=0)
     await tb.start()
     tb.memory.b.stall.share = 1.0
@@ -498,8 +499,8 @@ async def a_memory_that_answers_late_is_waited_for(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 async def large_blocks_after_small_ones_lie_whole_in_the_ring(dut):
-    """An odd number of sectors is used when a drive with larger blocks comes: a piece at the ring's end ends with a
-    block all the same."""
+    """An odd number of sectors is used when a drive with larger blocks comes: a part at the ring's end still ends with a
+    block."""
     tb = Testbench(dut, 0.1, ring_pages=16)
     await tb.start()
     small = tb.ask(Request(WRITE, 0, 3, 1))
@@ -519,12 +520,12 @@ async def large_blocks_after_small_ones_lie_whole_in_the_ring(dut):
 @cocotb.test(timeout_time=300, timeout_unit="us")
 @cocotb.parametrize(op=[WRITE, READ])
 async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, op):
-    """A request that is cut half when the drive goes, and the next one has larger blocks: every beat is moved, and what
-    the drive was not asked for by then none is asked for."""
+    """A request is half split when the drive goes, and the next drive has larger blocks: every beat is moved, and the parts that
+    the drive was not given are given to none."""
     tb = Testbench(dut, 0.1, ring_pages=16)
     await tb.start()
     if op == READ:
-        tb.drive.stuck = True  # the others wait for room in it
+        tb.drive.stuck = True  # the others wait for room in the drive
     else:
         tb.data.stall.share = 1.0  # all of them wait for data
     request = tb.ask(Request(op, 0, 3 * tb.ring_bytes // 512, 1))
@@ -553,7 +554,7 @@ async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, o
 
 
 async def comes_and_goes(tb: Testbench) -> None:
-    """Given up at any time, for as short as that can be, and back after a while."""
+    """The drive is given up at any time, as briefly as possible, and comes back after a while."""
     dut = tb.dut
     while True:
         await tb.cycles(random.randint(50, 1000))
@@ -566,9 +567,9 @@ async def comes_and_goes(tb: Testbench) -> None:
 
 @cocotb.test(timeout_time=400, timeout_unit="us")
 async def the_drive_comes_and_goes_at_any_time(dut):
-    """With a memory that fails now and then. What was written with StatusOk is there; of what was read the first `done`
-    blocks have no flag, the one that a drive was not there for has, and the beats without one are right; no beat is missing,
-    and none too many."""
+    """With a memory that fails now and then. Blocks written with StatusOk are stored. Of a read, the first `done` blocks have no
+    flag, a block for which a drive was missing has one, and beats without a flag are right. No beat is missing, and none is
+    surplus."""
     tb = Testbench(dut, 0.2)
     await tb.start()
     tb.memory.bad_write, tb.memory.bad_read = {4096}, {3 * 4096}
@@ -598,7 +599,7 @@ async def the_drive_comes_and_goes_at_any_time(dut):
             of_block = beats[block * block_beats:(block + 1) * block_beats]
             good = not any(beat["error"] for beat in of_block)
             assert good or block >= answer["done"]
-            assert not good or block != answer["done"] or answer["status"] == MEMORY  # which may be of a later burst
+            assert not good or block != answer["done"] or answer["status"] == MEMORY  # the error may be of a later burst
             if good and read.lba + block in written:
                 assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in of_block) == written[read.lba + block]
     assert not tb.out.words and {OK, GONE} <= statuses <= {OK, GONE, MEMORY}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stripe above drives that are models: each has a medium, a ring of a few chunks, a speed of its own, and errors.
+"""A stripe above drives that are models: each has a medium, a ring of a few chunks, its own speed, and errors.
 
-Where a block belongs is computed here from md's definition alone, block by block.
+The place of a block is computed here from md's definition alone, block by block.
 """
 
 import os
@@ -105,12 +105,12 @@ class Testbench:
         return request
 
     def contents(self, request: Request, block: int) -> bytes:
-        """What a write puts into its block of that number."""
+        """The data that a write puts into its block of that number."""
         first = request.first_beat + block * self.block_bytes // BEAT_BYTES
         return b"".join(beat_data(first + i).to_bytes(BEAT_BYTES, "little") for i in range(self.block_bytes // BEAT_BYTES))
 
     async def beats_out(self, count: int) -> list[dict]:
-        """The last beats may come after the answer."""
+        """The last beats may come after the response."""
         while len(self.out.words) < count:
             await RisingEdge(self.dut.clk_i)
         await self.cycles(20)
@@ -142,7 +142,7 @@ def response_to(request: Request, status: int, done: int) -> dict:
 @cocotb.test(timeout_time=500, timeout_unit="us", skip=not STREAMS)
 @cocotb.parametrize(block_bytes=[512, 4096], stall=[0.0, 0.4])
 async def what_is_written_lies_where_md_has_it(dut, block_bytes, stall):
-    """Writes of all sizes at all places, then all that was written is read back. No two writes overlap."""
+    """Writes of all sizes at all places, then everything is read back. No two writes overlap."""
     tb = Testbench(dut, [stall, 0.0, 0.7 * bool(stall), 0.2], stall=stall, block_bytes=block_bytes)
     await tb.start()
     writes, lba = [], random.randrange(3)
@@ -160,7 +160,7 @@ async def what_is_written_lies_where_md_has_it(dut, block_bytes, stall):
             written[tb.place(write.lba + block)] = tb.contents(write, block)
     found = {(i, lba): data for i, member in enumerate(tb.members) for lba, data in member.medium.items()}
     assert found == written
-    for member in tb.members:  # FUA goes with each part
+    for member in tb.members:  # FUA is passed on with each part
         for command in member.log:
             assert command.fua == next(write.fua for write in writes for block in range(write.blocks)
                                        if tb.place(write.lba + block) == (member.index, command.lba))
@@ -194,22 +194,23 @@ async def addresses_advance_with_the_chunks(dut, block_bytes):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def the_first_error_is_the_requests(dut):
-    """Its done is what is good before it, its beats move all the same; a flush counts of each write what its done says."""
+    """`done` counts the blocks before the error, and the request's beats still move. A flush counts each write with its
+    `done`."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     blocks = 3 * tb.chunk_blocks
     good = tb.ask(Request(WRITE, 0, 5, 1))
-    bad_lba = tb.chunk_blocks + 9  # 9 blocks into the second chunk of the request: fails a piece of 4 KiB
+    bad_lba = tb.chunk_blocks + 9  # 9 blocks into the second chunk of the request: fails a command of 4 KiB
     member, lba = tb.place(8 + bad_lba)
     tb.members[member].bad_blocks.add(lba)
-    member, lba = tb.place(8 + 2 * tb.chunk_blocks + 1)  # and one later, of which nothing is said
+    member, lba = tb.place(8 + 2 * tb.chunk_blocks + 1)  # a later error, which must not be reported
     tb.members[member].bad_blocks.add(lba)
     bad = tb.ask(Request(WRITE, 8, blocks, 2))
     read = tb.ask(Request(READ, 8, blocks, 3))
     after = tb.ask(Request(WRITE, 4 * tb.chunk_blocks, 3, 4))
     answers = await tb.answers(4)
-    first_part = tb.chunk_blocks - 8  # up to the end of the chunk that it begins in
-    in_second = (8 + bad_lba - tb.chunk_blocks) // 8 * 8  # pieces of 4 KiB of the second chunk that are good
+    first_part = tb.chunk_blocks - 8  # up to the end of its first chunk
+    in_second = (8 + bad_lba - tb.chunk_blocks) // 8 * 8  # good blocks of the second chunk: whole commands of 4 KiB
     done = first_part + in_second
     assert answers[0] == response_to(good, OK, 5)
     assert answers[1] == response_to(bad, 0x0281, done)
@@ -225,7 +226,7 @@ async def the_first_error_is_the_requests(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def beyond_the_array_nothing_is_written(dut):
-    """And the beats are moved: what comes after is in its place. Members are larger than their data area."""
+    """A request beyond the array still moves its beats: what follows is in its place. Members are larger than their data area."""
     tb = Testbench(dut, [0.0, 0.3])
     await tb.start()
     beyond = [Request(WRITE, tb.array_blocks - 3, 4, 1), Request(WRITE, 1 << 43, 2, 2), Request(READ, tb.array_blocks, 2, 3),
@@ -272,7 +273,7 @@ async def a_flush_goes_to_all_and_passes_the_stream(dut):
     await tb.start()
     first = tb.ask(Request(WRITE, 0, 2 * tb.chunk_blocks, 1))
     assert await tb.answers(1) == [response_to(first, OK, first.blocks)]
-    stuck = tb.members[2 % DRIVES]  # where the stream begins
+    stuck = tb.members[2 % DRIVES]  # the member at which the stream begins
     stuck.stuck = True
     stream = tb.ask(Request(WRITE, first.blocks, 8 * tb.chunk_blocks, 2))
     await tb.cycles(300)
@@ -288,7 +289,8 @@ async def a_flush_goes_to_all_and_passes_the_stream(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_stuck_member_stops_the_others_only_when_its_ring_is_full(dut):
-    """The stream comes to a standstill when the stuck one's ring is full, and the others have all that was before it."""
+    """The stream stops when the ring of the member that does not answer is full, and the others have received everything before
+    it."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     stuck = tb.members[1]
@@ -307,7 +309,7 @@ async def a_stuck_member_stops_the_others_only_when_its_ring_is_full(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_beat_each_cycle(dut):
-    """Members that keep up: in the middle of a stream of writes no cycle is lost."""
+    """Members that are fast enough: within a stream of writes no cycle is lost."""
     tb = Testbench(dut, [0.0])
     for member in tb.members:
         member.carry_out = lambda entry, size, block, data: entry.update(done=entry["done"] + size // 512)
@@ -317,13 +319,13 @@ async def a_beat_each_cycle(dut):
         await RisingEdge(dut.clk_i)
     begin, beats = tb.data.taken, 2 * CHUNK_BYTES // BEAT_BYTES
     await tb.cycles(beats)
-    # The model itself pauses a cycle at each piece of 4 KiB.
+    # The model itself pauses for a cycle at each command of 4 KiB.
     assert tb.data.taken - begin >= beats - 2 * CHUNK_BYTES // 4096 * 2
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def flushes_between_writes_lose_nothing(dut):
-    """Data and side commands come to the members' ports at the same time."""
+    """Data and side commands arrive at the members' ports at the same time."""
     tb = Testbench(dut, [0.0, 0.2])
     await tb.start()
     requests = []
@@ -340,8 +342,8 @@ async def flushes_between_writes_lose_nothing(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_member_that_never_came_up_hangs_nothing(dut):
-    """Nobody knows its block size; the others' is the array's. Its parts end with StatusGone and move the beats that the
-    array's blocks have, flagged; the others' are carried out, and what comes after is in its place."""
+    """A member that never came up has no known block size; the array has the others'. Its parts end with StatusGone and move as
+    many beats as the array's block size gives, flagged. The others' parts are carried out, and what follows is in its place."""
     tb = Testbench(dut, [0.0, 0.2], block_bytes=4096)
     gone = tb.members[-1]
     gone.gone, gone.block_bytes = True, 512
@@ -393,7 +395,7 @@ async def a_dead_part_is_answered_after_its_beats(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def one_given_up_in_mid_stream_and_back(dut):
-    """Parts that it was given before are its own to answer; later ones are not given to it until it is ready again."""
+    """A member answers the parts that it was given before itself; later ones are not given to it until it is ready again."""
     tb = Testbench(dut, [0.0, 0.2])
     await tb.start()
     lost = tb.members[1]
@@ -419,7 +421,7 @@ async def one_given_up_in_mid_stream_and_back(dut):
 
 @cocotb.test(timeout_time=100, timeout_unit="us")
 async def members_of_different_block_sizes_are_no_array(dut):
-    """Nothing reaches a member, no beat moves, each command says why."""
+    """Nothing reaches a member, no beat moves, and each command's status tells why."""
     tb = Testbench(dut, [0.0])
     tb.members[-1].block_bytes = 4096
     await tb.start()
@@ -450,7 +452,7 @@ async def the_array_waits_for_its_last_member(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
-    """A member takes no side command: the data commands go on, and the flush when it can."""
+    """A member takes no side command: the data commands continue, and the flush is taken when the member can."""
     tb = Testbench(dut, [0.0, 0.2])
     await tb.start()
     tb.members[0].side_blocked = True
@@ -464,8 +466,8 @@ async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def nobody_holds_back_a_members_responses(dut):
-    """A user that takes no response, a member that is stuck: there is room for the others' responses, also when one member
-    could end more parts before it than there are places for their answers."""
+    """A user that takes no response, and a member that does not answer: there is room for the others' responses, even when one
+    member could end more parts before it than there are places for their responses."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     tb.response.stall.share = 1.0
@@ -480,7 +482,7 @@ async def nobody_holds_back_a_members_responses(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_flush_taken_while_parts_wait_loses_none(dut):
-    """The members' lines are full of parts that wait, and each takes a side command from beside them."""
+    """The members' lines are full of parts that wait, and each member takes a side command past them."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     for member in tb.members:
@@ -500,7 +502,8 @@ async def a_flush_taken_while_parts_wait_loses_none(dut):
 
 @cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
 async def a_member_that_differs_in_mid_request_leaves_no_beats(dut):
-    """A member that was given up comes back with other blocks in the middle of a write: all of its beats are moved."""
+    """A member that was given up comes back with another block size in the middle of a write: all beats of the write are
+    moved."""
     tb = Testbench(dut, [0.0])
     lost = tb.members[-1]
     lost.gone = True
@@ -531,7 +534,7 @@ async def members_that_were_all_gone_come_back(dut):
 
 @cocotb.test(timeout_time=100, timeout_unit="us", skip=not STREAMS)
 async def a_refused_write_takes_no_beat(dut):
-    """The beats belong to the next write, or are the user's to take back."""
+    """The beats belong to the next write, or the user may withdraw them."""
     tb = Testbench(dut, [0.0])
     tb.members[-1].block_bytes = 4096
     await tb.start()

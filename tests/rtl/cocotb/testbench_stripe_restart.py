@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A member of the stripe that is given up and restarted in the middle of a request: what it had not been given by then it
-is not given after that, when it may be another drive, with blocks of another size."""
+"""A member of the stripe is given up and restarted in the middle of a request. The parts that it had not been given by then are
+not given to it afterwards, because it may be another drive with another block size."""
 
 import random
 
@@ -24,7 +24,7 @@ async def give_up_and_restart(tb: Testbench, member, block_bytes: int, gone_cycl
 @cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
 @cocotb.parametrize(gone_cycles=[1, 20])
 async def parts_that_wait_for_data_are_not_given_to_the_next_drive(dut, gone_cycles):
-    """The source stands still: the member has taken two parts, others wait before it."""
+    """The source pauses: the member has taken two parts, others wait for it."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     tb.data.stall.share = 1.0
@@ -65,8 +65,8 @@ async def parts_with_addresses_are_not_given_in_blocks_of_another_size(dut):
 @cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
 @cocotb.parametrize(block_bytes=[512, 4096], next_bytes=[512, 4096])
 async def all_members_that_go_leave_the_blocks_as_they_were(dut, block_bytes, next_bytes):
-    """Nobody is ready in the middle of a write and a read: they are counted as they were begun, also when the members that
-    come back have blocks of another size; what is asked then is in theirs."""
+    """No member is ready in the middle of a write and a read. Both are counted in the blocks with which they began, even when the
+    members that come back have another block size; later requests are counted in theirs."""
     tb = Testbench(dut, [0.0], block_bytes=block_bytes)
     await tb.start()
     tb.data.stall.share = 1.0
@@ -101,8 +101,8 @@ async def all_members_that_go_leave_the_blocks_as_they_were(dut, block_bytes, ne
 
 @cocotb.test(timeout_time=250, timeout_unit="us")
 async def the_rest_of_a_request_is_not_given_to_the_next_drive(dut):
-    """A request so long that most of it is not cut when a member is given up: the next drive is given none of it, also when
-    its blocks are as large; the requests behind it are."""
+    """Most of a long request is not split yet when a member is given up: the next drive is given no part of it, even with the
+    same block size, but the requests behind it are."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     lost = tb.members[1]
@@ -125,8 +125,8 @@ async def the_rest_of_a_request_is_not_given_to_the_next_drive(dut):
 @cocotb.test(timeout_time=100, timeout_unit="us")
 @cocotb.parametrize(op=[FLUSH, DEALLOCATE], next_bytes=[512, 4096])
 async def a_side_command_is_not_given_to_the_next_drive(dut, op, next_bytes):
-    """It waits before a member that takes none, and that is given up and restarted: a range would be another one in the
-    next drive's blocks, and that drive's flush says nothing of what was written before."""
+    """A side command waits for a member that takes none, and that is given up and restarted: the range would be other data in the
+    next drive's blocks, and that drive's flush does not cover earlier writes."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     lost = tb.members[1]
@@ -142,7 +142,7 @@ async def a_side_command_is_not_given_to_the_next_drive(dut, op, next_bytes):
 
 @cocotb.test(timeout_time=100, timeout_unit="us")
 async def a_side_command_does_not_wait_for_a_drive_that_may_have_other_blocks(dut):
-    """Given while a member is on its way back."""
+    """The command is given while a member is restarted."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     lost = tb.members[1]
@@ -161,7 +161,7 @@ async def a_side_command_does_not_wait_for_a_drive_that_may_have_other_blocks(du
 
 @cocotb.test(timeout_time=100, timeout_unit="us", skip=not STREAMS)
 async def a_lost_part_is_answered_after_its_beats(dut):
-    """Also behind one that had none: the source stands still, and the member takes neither."""
+    """Also behind a request without beats: the source pauses, and the member takes neither."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     lost = tb.members[1]
@@ -180,7 +180,7 @@ async def a_lost_part_is_answered_after_its_beats(dut):
 
 
 async def comes_and_goes(tb: Testbench, member) -> None:
-    """Given up at any time, for as short as that can be, and back after a while."""
+    """The member is given up at any time, as briefly as possible, and comes back after a while."""
     while True:
         await tb.cycles(random.randint(50, 1500))
         member.gone = True
@@ -194,8 +194,8 @@ async def comes_and_goes(tb: Testbench, member) -> None:
 
 @cocotb.test(timeout_time=400, timeout_unit="us", skip=not STREAMS)
 async def members_come_and_go_at_any_time(dut):
-    """What was written with StatusOk is there; of what was read the first `done` blocks have no flag, the next one has, and
-    the beats without one are right; no beat is missing, and none too many."""
+    """Blocks written with StatusOk are stored. Of a read, the first `done` blocks have no flag, the next one has a flag, and
+    beats without one are right. No beat is missing, and none is surplus."""
     tb = Testbench(dut, [0.0, 0.3])
     await tb.start()
     chaos = [cocotb.start_soon(comes_and_goes(tb, member)) for member in tb.members]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_user_side: all four streams at several ratios of the clocks, and a reset of the user's side in between. The core
-answers each command that it takes, later; a response that it could not give at once would hold up others.
+"""spate_user_side: all four streams with several ratios of the clocks, and a reset of the user's side in between. The core
+answers each command later. A response that it could not give at once would block others.
 """
 
 import os
@@ -28,7 +28,7 @@ class Testbench:
         self.commands_out = Sink(*core, dut.command_valid_o, dut.command_ready_i, {"command": dut.command_o}, stall)
         self.responses: deque[int] = deque()  # to the commands that come out, in order
         self.answers_at_once = True
-        self.forgotten = 0  # commands that were taken and cleared from the sink
+        self.forgotten = 0  # commands that were taken and dropped from the sink
         cocotb.start_soon(self.answer(stall))
         self.responses_out = Sink(*user, dut.rsp_valid_o, dut.rsp_ready_i,
                                   {"tag": dut.rsp_tag_o, "status": dut.rsp_status_o, "done": dut.rsp_done_o}, stall)
@@ -40,7 +40,7 @@ class Testbench:
                              {"data": dut.m_axis_tdata_o, "last": dut.m_axis_tlast_o, "error": dut.m_axis_tuser_o}, stall)
 
     def put(self, count: int) -> list[list[dict]]:
-        """Random words into all sources; what is to come out of each sink."""
+        """Random words into all sources; returns what must come out of each sink."""
         expected = [[], [], [], []]
         for _ in range(count):
             word = {"op": bits(4), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
@@ -63,7 +63,7 @@ class Testbench:
         return expected
 
     async def answer(self, stall: float) -> None:
-        """A response for each command that the core has taken, in a cycle of its choice. It never waits."""
+        """A response for each command that the core has taken, in a random cycle. It never waits."""
         dut, waits, owed, answered = self.dut, Stall(stall), 0, 0
         dut.response_valid_i.value = 0
         while True:
@@ -123,13 +123,13 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
     for _ in range(300):
         await RisingEdge(dut.user_clk_i)
     for sink in tb.sinks:
-        sink.stall = Stall(0.0)  # a reset withdraws what waits: from here on nothing does, but for what is on its way
+        sink.stall = Stall(0.0)  # a reset withdraws words that wait: from here on none waits, except those on the way
     for _ in range(40):
         await RisingEdge(dut.user_clk_i)
     dut.user_rst_ni.value = 0
     tb.responses.clear()
     for source in (tb.commands_in, tb.written_in, tb.read_in):
-        while len(source.words) > 1:  # the one that is being shown stands until it is taken
+        while len(source.words) > 1:  # the word that is shown stays until it is taken
             source.words.pop()
     for _ in range(60):
         await RisingEdge(dut.clk_i)
@@ -159,7 +159,8 @@ async def a_beat_every_cycle(dut):
 
 @cocotb.test(timeout_time=100, timeout_unit="us")
 async def a_user_that_takes_no_response_holds_up_nobody(dut):
-    """The core gets as many commands as there is room for responses, and no more; all the rest when the user is back."""
+    """The core gets as many commands as there is room for responses, and no more; the rest come when the user takes responses
+    again."""
     tb = await start(dut, 4.0, 0.0)
     tb.responses_out.stall = Stall(1.0)
     count = 3 * RESPONSES
@@ -167,7 +168,7 @@ async def a_user_that_takes_no_response_holds_up_nobody(dut):
     for _ in range(10 * count):
         await RisingEdge(dut.clk_i)
         assert dut.response_ready_o.value
-    assert len(tb.commands_out.words) == RESPONSES + 1  # one response stands at the output
+    assert len(tb.commands_out.words) == RESPONSES + 1  # one response is at the output
     tb.responses_out.stall = Stall(0.0)
     await arrives(tb, expected)
 
@@ -175,8 +176,8 @@ async def a_user_that_takes_no_response_holds_up_nobody(dut):
 @cocotb.test(timeout_time=200, timeout_unit="us")
 @cocotb.parametrize(user_ns=[2.0, 10.0])
 async def resets_lose_no_place(dut, user_ns):
-    """Resets of the user's side while commands wait for the core's answers, which come before, in and after the reset:
-    at last there is room for as many as at first."""
+    """Resets of the user's side while commands wait for the core's responses, which come before, during and after the reset. In
+    the end there is as much room as at the start."""
     tb = await start(dut, user_ns, 0.0)
     for _ in range(6):
         tb.put(random.randint(1, 2 * RESPONSES))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_cdc_fifo between two clocks that have nothing to do with each other. It starts empty; while `run` is low nothing
-// goes through.
+// spate_cdc_fifo between two unrelated clocks. It starts empty. While `run` is low nothing passes.
 module cdc_fifo_proof #(
     parameter int unsigned Width = 2,
     parameter int unsigned Depth = 4
@@ -20,7 +19,7 @@ module cdc_fifo_proof #(
   logic in_clear_q = 1'b1, out_clear_q = 1'b1;
   logic [2:0] in_edges_q = '0, out_edges_q = '0;
 
-  // Emptied first, on both sides, longer than a pointer needs to cross; nothing is put in or taken before.
+  // Both sides clear first, for longer than a pointer needs to cross. Nothing is put in or taken before.
   always_ff @(posedge in_clk) begin
     in_clear_q <= 1'b0;
     in_edges_q <= in_edges_q + 3'(!out_clear_q && !in_edges_q[2]);
@@ -53,7 +52,7 @@ module cdc_fifo_proof #(
       .out_data_o(out_data)
   );
 
-  // One word is chosen by its place in the stream, and followed.
+  // One arbitrary word of the stream is followed.
   (* anyconst *) logic [3:0] chosen;
   logic [3:0] in_place_q = '0, out_place_q = '0, left_place_q = '0;
   logic [Width-1:0] chosen_word_q;
@@ -76,10 +75,10 @@ module cdc_fifo_proof #(
         assert (in_place_q != out_place_q);
         if (out_place_q == chosen) assert (out_data == chosen_word_q);
       end
-      // Empty on the way in means that all but what stands at the output has left.
+      // `in_empty` means that all words but the one at the output have left.
       if (in_empty) assert (4'(in_place_q - out_place_q) <= 4'd1);
-      // A word is said to have left when it has; whoever counts those that have not finds room when they are fewer than
-      // the places.
+      // `in_left` comes only after a word has left. Whoever counts words that have not left finds room while there are
+      // fewer than Depth.
       assert (4'(in_place_q - left_place_q) <= 4'(Depth));
       assert (4'(in_place_q - left_place_q) + 4'd1 >= 4'(in_place_q - out_place_q));
       if (in_run && 4'(in_place_q - left_place_q) < 4'(Depth)) assert (in_ready);

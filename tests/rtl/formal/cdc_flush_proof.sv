@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_cdc_flush between two clocks that run, stop and are reset as they like.
+// spate_cdc_flush between two clocks that run, stop and are reset at any time.
 module cdc_flush_proof (
     input logic a_clk,
     input logic a_rst_n,
@@ -25,8 +25,8 @@ module cdc_flush_proof (
       .b_clear_o(b_clear)
   );
 
-  // Both are in reset while what their flops woke up with goes away: b for 3 edges, then a for as many; from then on, at
-  // any time, for any time.
+  // Both are in reset until the flip-flops' initial values are gone: b for 3 edges, then a for 3 edges. After that,
+  // resets come at any time and have any length.
   logic [1:0] a_edges_q = '0, b_edges_q = '0;
   logic past_power_up;
 
@@ -37,7 +37,7 @@ module cdc_flush_proof (
     if (!past_power_up) assume (!a_rst_n && !b_rst_n);
   end
 
-  // How often each side has cleared, and how often both had when either last ran.
+  // How often each side has cleared, and the two counts when each side last ran.
   logic a_clear_q = 1'b0, b_clear_q = 1'b0, a_ran_q = 1'b0, b_ran_q = 1'b0;
   logic [3:0] a_clears_q = '0, b_clears_q = '0;
   logic [7:0] clears_when_a_ran_q = '0, clears_when_b_ran_q = '0;
@@ -59,7 +59,7 @@ module cdc_flush_proof (
     if (past_power_up) begin
       assert (!(a_clear && b_run));
       assert (!(b_clear && a_run));
-      // Each side runs again only after both were emptied since it last ran.
+      // A side runs again only after both sides cleared since it last ran.
       if (a_run && !a_ran_q) begin
         assert (a_clears_q != clears_when_a_ran_q[7:4]);
         assert (b_clears_q != clears_when_a_ran_q[3:0]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_command_arbiter between any givers and a drive that takes commands by lane, when it likes, and goes on to take
-// what it would take until it has one. With `TwoLanes` the user has a command for each lane at the same time and offers
-// them in turn, as spate_ring_ddr and spate_stripe do; a side command is answered, some cycles later, before the next.
-// With `RingBehind` the drive is a spate_ring_ddr: a side command that was shown to the drive for four cycles in a row
-// gives way to a piece for four, if there is one.
+// spate_command_arbiter between any requesters and a drive that takes commands by lane, at any time, and that stays
+// ready for a lane until it gets a command. With `TwoLanes` the user has a command for each lane at the same time and
+// alternates between them, as spate_ring_ddr and spate_stripe do; a side command is answered some cycles later, before
+// the next one. With `RingBehind` the drive is a spate_ring_ddr: after four cycles in a row, a side command gives way
+// to a part for four cycles, if there is one.
 module command_arbiter_proof
   import spate_pkg::*;
 #(
@@ -19,18 +19,19 @@ module command_arbiter_proof
     input logic new_side_i,
     input logic takes_data_i,
     input logic takes_side_i,
-    input logic piece_i,
+    input logic part_i,
     input logic response_valid_i,
     input logic response_from_registers_i,
     input logic user_response_ready_i
 );
 
-  // What each giver has, until it is taken; what the drive would take, until it has it.
+  // The command that each requester holds until it is taken; the lanes for which the drive is ready until it gets a
+  // command.
   logic user_data_q, user_side_q, data_q, side_q, takes_data_q, takes_side_q;
   logic [2:0] turn_q, answer_q, ring_turn_q;
   logic user_shows_side, user_valid, user_ready, data_ready, side_ready, command_valid, command_ready;
   logic user_taken, data_taken, side_taken, lane_data_taken, lane_side_taken, command_is_data;
-  logic takes_data, takes_side, piece_turn;
+  logic takes_data, takes_side, part_turn;
   command_t user, data, side, command;
 
   assign user_shows_side = user_side_q && (!turn_q[2] || !user_data_q);
@@ -49,8 +50,8 @@ module command_arbiter_proof
   assign command_is_data = command.op == OpWrite || command.op == OpRead;
   assign takes_data = takes_data_q || takes_data_i;
   assign takes_side = takes_side_q || takes_side_i;
-  assign piece_turn = RingBehind && ring_turn_q[2] && piece_i;
-  assign command_ready = command_is_data ? takes_data : takes_side && !piece_turn;
+  assign part_turn = RingBehind && ring_turn_q[2] && part_i;
+  assign command_ready = command_is_data ? takes_data : takes_side && !part_turn;
   assign user_taken = user_valid && user_ready;
   assign data_taken = data_q && data_ready;
   assign side_taken = side_q && side_ready;
@@ -81,7 +82,7 @@ module command_arbiter_proof
       .registers_response_valid_o(registers_response_valid)
   );
 
-  // How long a lane that would be taken from has waited; how often another giver went before each.
+  // How long a lane that the drive would take has waited; how often another requester was served before each.
   logic past_reset_q = 1'b0;
   logic [4:0] data_waits_q, side_waits_q;
   logic [3:0] before_user_data_q, before_user_side_q, before_data_q, before_side_q;
@@ -129,13 +130,13 @@ module command_arbiter_proof
   localparam logic [4:0] SideWaitMax = RingBehind ? 5'd6 : WaitMax;
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // A command goes on once, as what its giver has.
+      // A command is passed on once, unchanged.
       assert ((command_valid && command_ready) == (user_taken || data_taken || side_taken));
       assert (2'(user_taken) + 2'(data_taken) + 2'(side_taken) <= 2'd1);
       if (user_taken) assert (command == user);
       if (data_taken) assert (command == data);
       if (side_taken) assert (command == side);
-      // No lane waits, and nobody starves.
+      // No lane waits too long, and no requester starves.
       assert (data_waits_q <= WaitMax);
       assert (side_waits_q <= SideWaitMax);
       if (!TwoLanes) begin
@@ -143,14 +144,14 @@ module command_arbiter_proof
         assert (before_side_q <= 4'd1);
         assert (before_user_data_q <= 4'd1);
         assert (before_user_side_q <= 4'd1);
-        // why: whoever went before has had its turn
+        // the reason: a requester that was served first gives way to the other
         assert (!user_data_q || !user_side_q);
         if (before_data_q != '0) assert (u_arbiter.user_had_data_q);
         if (before_side_q != '0) assert (u_arbiter.user_had_side_q);
         if (before_user_data_q != '0) assert (!u_arbiter.user_had_data_q);
         if (before_user_side_q != '0) assert (!u_arbiter.user_had_side_q);
       end
-      // A response goes to one of them, and is not taken before that one has it.
+      // A response goes to one requester, and is not taken before that one has it.
       assert (!(user_response_valid && registers_response_valid));
       assert ((response_valid_i && response_ready) ==
               (registers_response_valid || (user_response_valid && user_response_ready_i)));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_fence with whoever answers its questions, whenever he likes. One completion is chosen, any of them: it leaves
-// once, unchanged and in its place, after the answer to a question that was put when it had arrived. The fence may be
-// reset at any time, and then forgets. How many may leave is compared with a count that is kept from the ports.
+// spate_fence with an environment that answers its questions at any time. One arbitrary completion is followed: it
+// leaves once, unchanged and in order, after the answer to a question that was asked when the completion had arrived.
+// The fence may be reset at any time, and then drops what it holds. The number that may leave is compared with a count
+// kept at the ports.
 module fence_proof
   import spate_pkg::*;
 (
@@ -15,7 +16,7 @@ module fence_proof
     input logic reply_i
 );
 
-  localparam int unsigned CommandsMax = 5;  // as with slots: one more than a power of two
+  localparam int unsigned CommandsMax = 5;  // as with slots: a power of two plus one
 
   logic completion_ready, completion_valid, request, answer_q;
   completion_t completion, completion_out;
@@ -49,8 +50,9 @@ module fence_proof
 
   logic [2:0] inside_q, ahead_q;
   logic chosen_q, mark_q, asked, asked_q, replied_q, request_before_q;
-  logic was_there_q;  // it had arrived in the cycle before
-  // A question is seen a cycle after it was put: one that is seen as the completion arrives was put before.
+  logic was_there_q;  // it arrived a cycle earlier or before
+  // A question is visible a cycle after it was asked: one that becomes visible as the completion arrives was asked
+  // before.
   assign asked = asked_q || (was_there_q && request != request_before_q);
   always_ff @(posedge clk_i) begin
     request_before_q <= request;
@@ -73,7 +75,8 @@ module fence_proof
   end
   always_ff @(posedge clk_i) was_there_q <= rst_ni && chosen_q;
 
-  // The oldest ones that the question is about, and those that may leave: all that were inside when it was put.
+  // The number of the oldest completions that the question covers, and that may leave: all that were inside when it was
+  // asked.
   logic [2:0] about_q, may_leave_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -89,9 +92,9 @@ module fence_proof
     if (past_reset_q && rst_ni) begin
       assert (3'(u_fence.waiting) == inside_q);
       assert (3'(u_fence.free_q) == may_leave_q && may_leave_q <= inside_q);
-      // what may leave is shown, as soon as it stands at the front; what may not never is
+      // a completion that may leave is shown as soon as it is the first, one that may not leave is never shown
       assert (completion_valid == (u_fence.first_valid_q && may_leave_q != '0));
-      // what came after a question is asked about as soon as it is answered
+      // a new question for later completions is asked as soon as the current one is answered
       if (u_fence.answered && !u_fence.asking_q && inside_q != may_leave_q) assert (u_fence.ask);
     end
     cover (past_reset_q && rst_ni && u_fence.granted && about_q == 3'd2 && may_leave_q == '0 && inside_q == 3'd3);
@@ -100,8 +103,8 @@ module fence_proof
   always_comb begin
     if (rst_ni && inside_q == 3'(CommandsMax)) assume (!completion_valid_i);
     if (past_reset_q && rst_ni) begin
-      assert (completion_ready || inside_q == 3'(CommandsMax));  // there is room for all that can be in flight
-      assert (!completion_valid || inside_q != '0);  // nothing comes out that did not go in
+      assert (completion_ready || inside_q == 3'(CommandsMax));  // there is room for all commands in flight
+      assert (!completion_valid || inside_q != '0);  // nothing leaves that did not enter
       if (chosen_q && ahead_q == 3'd1 && leaves) begin
         assert (completion_out == {$bits(completion_t) {mark_q}});
         assert (replied_q);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two halves of spate_pcie_axi in the core's clock: each address gets its beats and its one RLAST, each burst its one
-// response, whatever stalls and whenever `run` falls; the core sees the channel rule kept.
+// The two halves of spate_pcie_axi in the core's clock: each address gets its beats and one RLAST, each burst gets one
+// response, for any stalls and whenever `run` falls. The handshake rule holds towards the core.
 module pcie_axi_halves_proof
   import spate_pkg::*;
 (
@@ -69,7 +69,7 @@ module pcie_axi_halves_proof
       .r_data_o(r_data)
   );
 
-  // A core that answers one request at a time, a beat when it likes, and a source that keeps the rule.
+  // The environment: a core that answers one request at a time, a beat at any time, and a source that keeps the rule.
   assign core_free = core_left_q == '0;
   assign core_last = core_left_q == 9'd1;
   always_ff @(posedge clk) begin
@@ -94,14 +94,14 @@ module pcie_axi_halves_proof
     assume (!read_ready || core_free);
     assume (!ar_waits_q || (ar_valid && ar_q == {ar_address, ar_len, ar_size, ar_fixed}));
     assume (ar_len < 8'd4 && ar_size <= 3'd4);
-    // Once it has run and stopped, it does not run again here: what the crossings held is cleared in between.
+    // After it has run and stopped it does not run again here, because the crossings are cleared in between.
     assume (!(stopped_q && run));
   end
 
-  // Beats owed to the bridge for addresses that have been looked at: from the first request of each on.
+  // Beats owed to the bridge for addresses that began: counted from the first request of each.
   logic [6:0] owed_q;
-  logic [3:0] bursts_q;  // addresses taken whose RLAST has not come
-  logic looked_q;  // the address that stands was begun
+  logic [3:0] bursts_q;  // addresses taken whose RLAST was not sent
+  logic looked_q;  // the address that waits has begun
   logic begins;
   assign begins = u_read.load && !looked_q;
   always_ff @(posedge clk) begin
@@ -131,7 +131,7 @@ module pcie_axi_halves_proof
       if (run) begin
         assert (!(r_valid && owed_q == '0));
         if (r_valid) assert (bursts_q != '0 && r_id);
-        // The last beat owed carries RLAST, and nothing is left of a burst without it.
+        // The last beat owed has RLAST, and no burst is left without it.
         if (r_valid && owed_q == 7'd1) assert (r_last);
         assert ((owed_q == '0) == (bursts_q == '0));
         cover (bursts_q == 4'd2);
@@ -192,7 +192,7 @@ module pcie_axi_halves_proof
     b_had_room_q <= rst_n && run && b_ready && !b_valid;
     assume (!aw_waits_q || (aw_valid && aw_q == {ar_address, ar_size, ar_fixed}));
     assume (!w_waits_q || (w_valid && w_last == w_last_q));
-    assume (!(b_had_room_q && run) || b_ready);  // only this half fills it
+    assume (!(b_had_room_q && run) || b_ready);  // only this half uses that room
   end
 
   stream_rule #(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_stripe_cut against md's definition: block (row × Drives + member) × chunk + offset of the array is block
-// row × chunk + offset of the member's data area. Any block is chosen; of each request that has it it comes in one part,
-// at that place. The array is small.
+// spate_stripe_cut against the definition of md: block (row × Drives + member) × chunk + offset of the array is block
+// row × chunk + offset of the member's data area. For one arbitrary block, each request that contains it has it in
+// exactly one part, at that place. The array is small.
 module stripe_cut_proof
   import spate_pkg::*;
 #(
@@ -25,7 +25,7 @@ module stripe_cut_proof
     input logic        write_i
 );
 
-  // Of the array: data areas begin anywhere, a multiple of chunks long.
+  // The array: data areas begin at any address and are a multiple of chunks long.
   (* anyconst *) logic [Drives-1:0][LbaWidth-1:0] data_lba;
   (* anyconst *) logic [ArrayWidth-1:0] array_blocks;
   (* anyconst *) logic [3:0] row;
@@ -70,7 +70,7 @@ module stripe_cut_proof
       .part_blocks_o(part_blocks)
   );
 
-  // The request as it was given, and what came of it.
+  // The request that was given, and what became of it.
   logic busy_q, seen_q;
   command_t given_q;
   logic [31:0] before_q;  // blocks of the parts that were taken
@@ -103,7 +103,7 @@ module stripe_cut_proof
     end
   end
 
-  // The chosen block, whether the request has it, and whether it is in the part that is shown.
+  // The chosen block, whether the request contains it, and whether the current part contains it.
   localparam int unsigned ChunkBlocks = Block4096 ? ChunkBytes / 4096 : ChunkBytes / 512;
   logic [11:0] block, part_first;
   logic wanted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_stripe_side between a user and members that take and answer when they like, also at once and all together.
+// spate_stripe_side between a user and members that take and answer at any time, at once or all together.
 module stripe_side_proof
   import spate_pkg::*;
 #(
@@ -36,7 +36,7 @@ module stripe_side_proof
     command.lba = lba_i;
     command.blocks = blocks_i;
     for (int i = 0; i < Drives; i++) assume (data_lba[i] < 40'd1 << 12);
-    assume (lba_i < 64'd1024 && blocks_i < 32'd512);  // sums that fit, as they do in a whole array
+    assume (lba_i < 64'd1024 && blocks_i < 32'd512);  // sums do not overflow, as in a real array
   end
 
   logic command_ready, response_valid;
@@ -46,7 +46,7 @@ module stripe_side_proof
   logic [31:0] member_blocks;
   response_t response;
 
-  // Members answer what they took, once, in a later cycle.
+  // Each member answers what it took once, in a later cycle.
   assign answered = answers_i & owed_q;
 
   spate_stripe_side #(
@@ -84,7 +84,7 @@ module stripe_side_proof
   logic [15:0] first_error_q;
   logic [31:0] covered_q;
   logic [ArrayWidth-1:0] written_q;
-  logic [5:0] idle_q;  // cycles in which nobody outside was waited for
+  logic [5:0] idle_q;  // cycles in which it waited for nothing outside
   response_t response_q;
   assign taken = command_valid_i && command_ready;
   assign flush = given_q.op == OpFlush && !refused_q;
@@ -134,7 +134,7 @@ module stripe_side_proof
       assert (!command_ready || (!busy_q && ready_i));
       assert (!response_valid || busy_q);
       if (held_q) assert (response_valid && response == response_q);
-      // Each member is asked at most once, one at a time, and only for what concerns members.
+      // Each member is asked once at most, one at a time, and only for commands that concern members.
       assert ((member_valid & (member_valid - 1'b1)) == '0);
       assert ((member_valid & asked_q) == '0);
       if (member_valid != '0) begin
@@ -142,8 +142,8 @@ module stripe_side_proof
         assert ((member_valid & (dead_q | dead_i)) == '0);
         if (deallocate) assert (member_blocks != '0);
       end
-      // The answer comes when all that were asked have answered: those of a flush are all, those of a range cover it, but
-      // for members that were dead. It says so.
+      // The response comes when all members that were asked have answered. A flush asks all members, a deallocate all
+      // that have blocks of the range; dead members are left out, and the status tells so.
       if (response_valid) begin
         assert (owed_q == '0 && response.tag == given_q.tag);
         if (flush) begin

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What spate_windows_read gives for each address, beside a reference that is written from the NVMe specification (1.4:
-// 4.2, figures 104 and 105, of the entry; 4.3 of PRP entries and lists): dword by dword, with byte addresses, nothing
-// shared with the pipeline. Slots, submission queue and the entries of the microcode may hold anything at any time; one
-// dword of any beat is compared.
+// What spate_windows_read returns for each address, compared with a reference written from the NVMe specification (1.4:
+// 4.2, figures 104 and 105, for the entry; 4.3 for PRP entries and lists). The reference works dword by dword with byte
+// addresses and shares nothing with the pipeline. Slots, submission queue and the microcode's entries may hold anything
+// at any time. One arbitrary dword of any beat is compared.
 module windows_content_proof
   import spate_pkg::*;
 #(
@@ -91,7 +91,7 @@ module windows_content_proof
       .stale_o()
   );
 
-  // ---- what spate_slots and spate_splitter promise of a slot (their own proofs) ----
+  // ---- the guarantees of spate_slots and spate_splitter for a slot, which have proofs of their own ----
 
   logic [31:0] base_bytes, data_bytes;
   assign base_bytes = HasRing ? 32'(slot_base_i) << 9 : 32'd0;
@@ -101,7 +101,7 @@ module windows_content_proof
     assume (slot_i.sectors != '0 && slot_i.sectors <= SectorsWidth'(CommandSectorsMax));
     assume (!block_4096 || slot_i.sectors[2:0] == '0);
     if (HasRing) assume (base_bytes < RingBytes && data_bytes <= RingBytes);
-    // Memory: the last byte has an address, too.
+    // Memory mode: the last byte is addressable, too.
     if (!HasRing) assume (34'({slot_base_i, 2'd0}) + 34'(data_bytes) <= 34'd1 << (BaseBits + 2));
   end
 
@@ -137,7 +137,7 @@ module windows_content_proof
     return WindowBase + (epoch ? 64'd1 << (WindowBits - 1) : 64'd0);
   endfunction
 
-  // What an address is, from docs/GATEWARE.md, "Addresses".
+  // The meaning of an address, from docs/GATEWARE.md, "Addresses".
   logic [31:0] address, offset;
   logic in_control;
   what_e what;
@@ -227,7 +227,7 @@ module windows_content_proof
     endcase
   end
 
-  // Cycles 2 and 3: the beat goes into the queue of answers, whose contents spate_fifo proves.
+  // Cycles 2 and 3: the beat enters the queue of responses, whose contents the proof of spate_fifo covers.
   logic begun_q2, begun_q3;
   what_e what_q2, what_q3;
   logic [31:0] word_q2, word_q3;
@@ -241,7 +241,7 @@ module windows_content_proof
   assign answer = u_read.u_answers.in_data_i[DataWidth-1:0];
   assign answer_word = answer[lane*32+:32];
 
-  // In the pipeline: of the slot's cycle it is the slot that is asked.
+  // In the pipeline: cycle 1 asks for the slot of the address.
   always_comb begin
     if (rst_ni && past_reset_q) begin
       assert (u_read.valid_q1 == begun_q && u_read.valid_q2 == begun_q2 && u_read.valid_q3 == begun_q3);
@@ -255,7 +255,7 @@ module windows_content_proof
     end
   end
 
-  // The microcode's dword is where it was put.
+  // The microcode's dword is where it was written.
   localparam int unsigned Lanes = DataWidth / 32;
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     logic [31:0] there;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_windows_read between a reader that may stall as it likes and slots that do not change: what is behind its ports
-// is a function of what it asks for, any function. Two reads of one address give the same beat then, whatever was read
-// between them.
+// spate_windows_read between a reader that may stall at any time and slots that do not change: the inputs behind its
+// ports are an arbitrary function of what it asks for. So two reads of one address give the same beat, whatever was
+// read between them.
 module windows_read_proof
   import spate_pkg::*;
 #(
@@ -30,7 +30,7 @@ module windows_read_proof
   logic past_reset_q = 1'b0;
   always_ff @(posedge clk_i) {past_reset_q, rst_ni} <= {rst_ni, 1'b1};
 
-  // What is behind the ports.
+  // The values behind the ports.
   (* anyconst *) logic epoch, block_4096, admin_entry_valid;
   (* anyconst *) logic [1:0] admin_entry;
   (* anyconst *) logic [31:0] nsid;
@@ -93,7 +93,7 @@ module windows_read_proof
   assign take = read_valid_i && rst_ni && read_ready;
   assign give = data_valid && data_ready_i;
 
-  // Beats, asked for and answered. Two of them, any, are followed: where they were asked for, what came.
+  // Beats that were requested and answered. Two arbitrary beats are followed: where they were requested, and what came.
   place_t asked_q, answered_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) {asked_q, answered_q} <= '0;
@@ -146,7 +146,7 @@ module windows_read_proof
     end
   end
 
-  // While answers are taken, a beat is begun or answered in each cycle but those of the pipeline.
+  // While responses are taken, a beat is begun or answered in each cycle, except during the pipeline's latency.
   logic [3:0] idle_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || give || !data_ready_i || asked_q == answered_q) idle_q <= '0;
@@ -157,8 +157,8 @@ module windows_read_proof
     assume (!take || (read_beats_i >= 9'd1 && read_beats_i <= 9'(BeatsMax)));
     assume (first < second);
     if (rst_ni && past_reset_q) begin
-      assume (asked_q < place_t'(50));  // the places are told apart
-      assert (!data_valid || answered_q != asked_q);  // no beat that nobody asked for
+      assume (asked_q < place_t'(50));  // the places stay distinguishable
+      assert (!data_valid || answered_q != asked_q);  // no beat that was not requested
       assert (idle_q <= 4'd4);
     end
     cover (rst_ni && answered_q == second && give && second_known_q && first_given_q && data == first_data_q &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_write_tap at a bus that keeps AXI's rules and does what it likes otherwise, more writes than it can count
-// included, and a fence that asks whenever it may. Beside it stands, for each id, how many writes are unanswered, and how
-// many of those that the question is about.
+// spate_write_tap on a bus that keeps AXI's rules and is otherwise arbitrary, including more writes than the tap can
+// count, and a fence that asks whenever it may. For each id, the proof counts the unanswered writes, and those of them
+// that the question covers.
 module write_tap_proof #(
     parameter int unsigned IdWidth = 1,
     parameter int unsigned UnansweredBits = 2
@@ -44,11 +44,11 @@ module write_tap_proof #(
 
   logic past_reset_q = 1'b0;
   logic answer_past_q, lost_past_q, too_many_q;
-  count_t open_q[Ids], open_d[Ids], asked_q[Ids];  // unanswered; of these, when the question was put
-  count_t waited_q[Ids];  // likewise, with those that came until all ids had been gone over
+  count_t open_q[Ids], open_d[Ids], asked_q[Ids];  // unanswered writes; of these, those accepted before the question
+  count_t waited_q[Ids];  // likewise, including those accepted before the end of the first pass
   count_t open_all, asked_all, waited_all;
   logic noted;
-  logic [7:0] free_cycles_q;  // since then, and since all of these are answered
+  logic [7:0] free_cycles_q;  // cycles since then in which none of these was unanswered
   logic [Ids-1:0] answered;
   logic [2:0] answers_q;
 
@@ -68,8 +68,8 @@ module write_tap_proof #(
     assume (!awvalid_i || open_all < count_t'(2 ** UnansweredBits + 1));
   end
 
-  // Of each id, as the tap has it: accepted and not answered, what is a cycle late, how far its target is ahead, and the
-  // cycles since it was looked at.
+  // For each id, as the tap has it: accepted writes without a response, events of the last cycle, how far its target is
+  // ahead, and the cycles since its last visit.
   typedef logic signed [UnansweredBits+1:0] signed_t;
   logic [UnansweredBits:0] position[Ids];
   logic signed [UnansweredBits:0] ahead[Ids];
@@ -113,15 +113,16 @@ module write_tap_proof #(
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      // Not before the writes that the question is about are answered, and then soon.
+      // The answer comes only after the responses of the writes that the question covers, and then soon.
       if (answer != answer_past_q) assert (answer == request_q && asked_all == '0 && !lost_past_q);
       assert (free_cycles_q <= 8'(2 * Ids + 1));
       assert (!idle || (open_all == '0 && !lost));
       if (lost_past_q) assert (lost);
       assert (lost || !too_many_q);
 
-      // What helps the induction: positions are what is unanswered, but for what is a cycle late; a target is ahead of what
-      // is answered by no less than what the question still waits for, and not behind it by more than a round.
+      // Invariants for the induction: positions equal the unanswered writes, except for events of the last cycle. A
+      // target is ahead of the responses by at least the number for which the question still waits, and never behind by
+      // more than one pass.
       assert (count_t'(u_tap.unanswered_q) == positions || lost || u_tap.clearing_q);
       assert (open_all <= count_t'(2 ** UnansweredBits + 1));
       for (int unsigned id = 0; id < Ids; id++) begin

@@ -13,7 +13,7 @@ namespace {
 using namespace testbench;
 
 constexpr uint32_t kBlockBytes = 512;
-constexpr uint32_t kRingBlocks = kRingBytes / kBlockBytes, kPieceBlocks = 16384 / kBlockBytes;
+constexpr uint32_t kRingBlocks = kRingBytes / kBlockBytes, kPartBlocks = 16384 / kBlockBytes;
 constexpr unsigned kIoWrite = 1, kIoRead = 2;
 constexpr uint16_t kGone = 0x8004, kMemory = 0x8007;
 
@@ -32,7 +32,7 @@ void more_than_the_ring(uint64_t seed) {
     SimTestbench testbench(config);
     testbench.bring_up();
     const uint32_t ring = kRingBytes >> block_shift;
-    // Lengths that are no multiple of a page, so that pieces are cut at the ring's end anywhere.
+    // Lengths that are no multiple of a page, so that parts are cut at the ring's end anywhere.
     uint64_t lba = 3;
     for (const uint32_t blocks : {1u, 7u, ring / 5, 3 * ring + 1, 17u, ring, 2u}) {
       testbench.requests.start(Op::Write, lba, blocks);
@@ -70,7 +70,7 @@ void check_flush(SimTestbench &testbench) {
 
 // A flush in the middle names a prefix that is on the medium, whatever the power does afterwards.
 void flush_in_the_middle(uint64_t seed) {
-  constexpr uint32_t kEach = 3 * kPieceBlocks + 5, kWrites = 40;
+  constexpr uint32_t kEach = 3 * kPartBlocks + 5, kWrites = 40;
   SimTestbenchConfig config = config_of(seed);
   config.options.bytes = 64 << 20;
   config.options.journal = true;
@@ -99,22 +99,22 @@ void flush_in_the_middle(uint64_t seed) {
   }
 }
 
-// What the memory lost is not on the drive, and not in what a flush says; the pieces behind it are on the drive.
+// What the memory lost is not on the drive, and not in what a flush says; the parts behind it are on the drive.
 void memory_error(uint64_t seed) {
   SimTestbench testbench(config_of(seed));
   testbench.bring_up();
-  testbench.ring.refuse(5); // the second page of the second piece
-  const UserResponse response = testbench.request(Op::Write, 0, 4 * kPieceBlocks);
-  testbench.check(response.status == kMemory && response.done == kPieceBlocks, "status %04x, %llu blocks",
+  testbench.ring.refuse(5); // the second page of the second part
+  const UserResponse response = testbench.request(Op::Write, 0, 4 * kPartBlocks);
+  testbench.check(response.status == kMemory && response.done == kPartBlocks, "status %04x, %llu blocks",
                   response.status, (unsigned long long)response.done);
   std::vector<uint8_t> block(kBlockBytes);
-  for (uint64_t lba = 0; lba < 4 * kPieceBlocks; lba++) {
+  for (uint64_t lba = 0; lba < 4 * kPartBlocks; lba++) {
     sim_store_read(sim_drive_store(testbench.drive), lba * kBlockBytes, block.data(), kBlockBytes);
-    const bool lost = lba / kPieceBlocks == 1;
+    const bool lost = lba / kPartBlocks == 1;
     testbench.check(testbench.requests.written(block.data(), lba) == !lost, "block %llu is%s on the medium",
                     (unsigned long long)lba, lost ? "" : " not");
   }
-  testbench.check(testbench.request(Op::Write, 4 * kPieceBlocks, 2 * kRingBlocks).status == 0, "the next write");
+  testbench.check(testbench.request(Op::Write, 4 * kPartBlocks, 2 * kRingBlocks).status == 0, "the next write");
   check_flush(testbench);
   testbench.verify();
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A root port and a drive as spate_admin sees them: behind its register port, its two submission entries, the admin page
-and the side queue. It does what the specifications say until it is told to misbehave.
+and the side queue. It follows the specifications until it is told to misbehave.
 
-One step a clock cycle: what the core shows is read once it is settled, and answered after the next edge.
+One step is one clock cycle: the core's outputs are read once they are settled, and answered after the next edge.
 """
 
 import random
@@ -16,15 +16,15 @@ import records
 
 LOCAL, DEVICE, BAR = 0, 1, 2
 BRIDGE_CONTROL = 0x3C  # of the root port; bit 22 resets its bus
-CONTROL_2 = {LOCAL: 0x88, DEVICE: 0x98}  # Device Control 2; bits 4:0 are how long a completion is waited for
-TIMEOUT_210_MS = 0x0006  # from 65 ms on; what stands there before bring-up
+CONTROL_2 = {LOCAL: 0x88, DEVICE: 0x98}  # Device Control 2; bits 4:0 are the completion time-out
+TIMEOUT_210_MS = 0x0006  # 65 ms and more; the value before bring-up
 CAP_LOW, CAP_HIGH, VS, INTMS, CC, CSTS, AQA, ASQ, ACQ = 0x00, 0x04, 0x08, 0x0C, 0x14, 0x1C, 0x24, 0x28, 0x30
 ALL_ONES = 0xFFFF_FFFF
 DNR = 0x4000
 DELETE_SQ, CREATE_SQ, GET_LOG, DELETE_CQ, CREATE_CQ, IDENTIFY, SET_FEATURES = 0, 1, 2, 4, 5, 6, 9
 FORMAT, SANITIZE = 0x80, 0x84
 PAGE = 0x2000
-LOST, DOUBLE, NO_DATA = "lost", "double", "no data"  # what a command can be told to do, besides a status
+LOST, DOUBLE, NO_DATA = "lost", "double", "no data"  # behaviours of a command, besides a status
 
 OPS = {name: number for number, name in enumerate(
     ("flush", "write", "read", "deallocate", "format", "sanitize", "shutdown", "restart", "raw_admin", "raw_io"))}
@@ -40,7 +40,7 @@ def encode(op: str, *, lba: int = 0, blocks: int = 0, source: int = MAILBOX, fua
 
 @dataclass
 class Profile:
-    """What the drive says of itself."""
+    """The drive's properties."""
     serial: str = "SPATE-00001"
     class_code: int = 0x010802
     header: int = 0
@@ -74,11 +74,11 @@ class Profile:
     eui64: int = 0x0025_38FF_0012_3456
     retry_cycles: int = 0  # configuration retry after PERST#
     link_cycles: int = 20  # from PERST# to the link; None: never
-    link_fall_ms: int = 24  # how long the root port shows a link whose other end fell silent
+    link_fall_ms: int = 24  # time for which the root port reports a link whose other end is silent as up
     perst_wired: bool = True  # otherwise the drive came up with the board's power
     bus_reset: bool = True  # the root port can reset its bus
     ready_cycles: int = 40  # None: CSTS.RDY never comes
-    disable_cycles: int = 40  # None: it never goes
+    disable_cycles: int = 40  # None: it never falls
     fatal: bool = False  # CSTS.CFS instead of RDY
     shutdown_cycles: int = 40  # None: never ends
     smart: dict = field(default_factory=lambda: {0: 0x64_0133_00, 1: 0x0000_050A, 36: 7, 40: 3})
@@ -89,11 +89,11 @@ class AdminDrive:
         self.dut, self.profile, self.tick_cycles = dut, profile or Profile(), tick_cycles
         self.window, self.bar = window, bar
         self.cycle = 0
-        self.later = defaultdict(list)  # cycle → what happens then
+        self.later = defaultdict(list)  # cycle → actions in it
         self.link_enabled, self.quiet, self.idle, self.fatal_now = True, True, True, False
         self.link_up, self.falls_at, self.trained_at = False, 0, None
-        self.first_access_at = None  # of this training
-        self.resets = {"perst"} if self.profile.perst_wired else set()  # what holds the drive in reset
+        self.first_access_at = None  # since this training
+        self.resets = {"perst"} if self.profile.perst_wired else set()  # the causes that hold the drive in reset
         self.configuration = {LOCAL: {}, DEVICE: {}}
         self.registers, self.entries, self.page = {}, [[0] * 16, [0] * 16], [0] * 2048
         self.faults = defaultdict(deque)  # admin opcode → behaviours, each used once
@@ -124,7 +124,7 @@ class AdminDrive:
 
     @property
     def shown_link_up(self) -> bool:
-        """What the root port says: it notices the silence of the other end late."""
+        """The root port's view: it notices late that the other end is silent."""
         return self.link_up or self.cycle < self.falls_at
 
     def silence(self) -> None:
@@ -161,13 +161,13 @@ class AdminDrive:
         self.admin_done, self.side_done = deque(), deque()
 
     def drop_link(self, cycles: int | None) -> None:
-        """The link goes; after `cycles` it is back, with a drive that was reset."""
+        """The link drops. After `cycles` it is up again, with a drive that was reset."""
         self.silence()
         if cycles is not None:
             self.train_in(cycles)
 
     def train_in(self, cycles: int) -> None:
-        """Both ends train: not before the root port has noticed that the link was gone."""
+        """Both ends train, but not before the root port has noticed that the link was down."""
         generation = self.generation
         cycles = max(cycles, self.falls_at + 8 - self.cycle)
         self.after(cycles, lambda: self.raise_link(generation))
@@ -194,7 +194,7 @@ class AdminDrive:
     # ---- registers ----
 
     def access(self, space: int, write: bool, address: int, data: int):
-        """→ (error, data), or None: no answer before the deadline, which is an error later."""
+        """Returns (error, data), or None: no answer before the deadline, which becomes an error later."""
         fault = self.access_faults.get((space, address), self.any_access_fault)
         if fault == "lost":
             return None
@@ -380,7 +380,7 @@ class AdminDrive:
         status = fault if isinstance(fault, int) else 0
         self.after(random.randint(1, 80), lambda: life == self.life and self.side_done.append((cid, status, 0x51DE)))
 
-    # ---- what the testbench asks for ----
+    # ---- the testbench's interface ----
 
     def put(self, **command) -> None:
         self.commands.append(command)
@@ -399,14 +399,14 @@ class AdminDrive:
                              f"detail {bring_up.error_detail:#x}")
 
     def bring_up(self):
-        """What the registers would say of it."""
+        """The values that the registers would show."""
         return records.get(self.dut.bring_up_o, "bring_up_t")
 
     def health(self):
         return records.get(self.dut.health_o, "health_t")
 
     async def respond(self, limit: int = 60000, **command) -> dict:
-        """Gives a command and waits for its response, the next one."""
+        """Gives a command and waits for the next response."""
         before = len(self.responses)
         self.put(**command)
         await self.until(lambda: len(self.responses) > before, limit, f"response to {command}")
@@ -438,7 +438,7 @@ class AdminDrive:
             self.recoveries += int(d.recovery_o.value)
             self.entry_valid, self.entry_index = int(d.admin_entry_valid_o.value), d.admin_entry_o.value.to_unsigned()
             if d.queues_reset_o.value:
-                assert not self.registers[CC] & 1 or not self.link_up, "queues reset under an enabled controller"
+                assert not self.registers[CC] & 1 or not self.link_up, "queues reset while the controller is enabled"
                 self.admin_done.clear()
                 self.side_done.clear()
             if d.sqe_write_o.value:
@@ -513,7 +513,7 @@ class AdminDrive:
             d.response_ready_i.value = int(random.random() >= self.response_stall)
 
     async def show_raw(self) -> None:
-        """The registers show the dword that is asked for in the same cycle."""
+        """The registers show the requested dword in the same cycle."""
         while True:
             self.dut.raw_data_i.value = self.raw[self.dut.raw_dword_o.value.to_unsigned()]
             await ValueChange(self.dut.raw_dword_o)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an adapter sees of the core: a memory behind the read and write ports, and the port for registers, whose every
-request must get one response."""
+"""The core as an adapter sees it: a memory behind the read and write ports, and the port for registers, whose every request must
+get one response."""
 
 import random
 from collections import deque
@@ -14,14 +14,14 @@ LATENCY_CYCLES = 5  # from a request to its first beat, at least
 
 
 class CoreModel:
-    """Drives the core's side of pcie_axi_top. `stall` is the share of cycles in which each stream stands still."""
+    """Drives the core's side of pcie_axi_top. `stall` is the share of cycles in which each stream pauses."""
 
     def __init__(self, dut, stall: float = 0.0):
         self.dut, self.beat_bytes = dut, len(dut.read_data) // 8
         self.memory = bytearray(1 << len(dut.read_address))
         self.stray_reads = self.stray_writes = self.cycle = 0
         self.read_stall, self.data_stall, self.write_stall = Stall(stall), Stall(stall), Stall(stall)
-        self.owed: deque = deque()  # beats: (cycle from which on it may go, address or None, last)
+        self.owed: deque = deque()  # beats: (first cycle in which it may be sent, address or None, last)
         dut.read_ready.value = dut.write_ready.value = dut.read_data_valid.value = 0
         cocotb.start_soon(self._run())
 
@@ -79,7 +79,7 @@ LOCAL, DEVICE, BAR = 0, 1, 2
 
 
 class Registers:
-    """The core's end of the register port: one access at a time, as spate_mmio does them."""
+    """The core's end of the register port: one access at a time, like spate_mmio."""
 
     def __init__(self, dut):
         self.dut, self.id, self.responses, self.requests = dut, 0, [], 0
@@ -116,7 +116,7 @@ class Registers:
     async def response(self) -> tuple[bool, int]:
         while len(self.responses) < self.requests:
             await RisingEdge(self.dut.clk)
-        assert len(self.responses) == self.requests, "a response that nothing asked for"
+        assert len(self.responses) == self.requests, "a response without a request"
         identifier, error, data = self.responses[-1]
         assert identifier == self.id, "the response carries another request's id"
         return error, data

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drive on the adapter's side of spate_drive: the root port and the controller of admin_drive, here with queues that
-are read and completions that are written through the windows, and an I/O queue pair with a namespace behind it.
+"""A drive on the adapter's side of spate_drive: the root port and the controller of admin_drive, but queues are read and
+completions written through the windows. It has an I/O queue pair with a namespace.
 
-It reads entries as a drive may: in pieces, again, at odd addresses; carries commands out in any order; and does with
-single commands what it is told to: `faults` maps the kind of a command to what happens to the next ones.
+It reads entries as a drive may: in several reads, repeatedly, at odd addresses. It carries commands out in any order, and
+misbehaves with single commands as told: `faults` maps the kind of a command to the faults of the next ones of that kind.
 """
 
 import random
@@ -22,17 +22,17 @@ ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
 WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
 WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
 PERIOD_NS = 4  # of the clock
-MEDIA_ERROR = 0x0281  # may pass
+MEDIA_ERROR = 0x0281  # transient: DNR is clear
 
 
 @dataclass
 class Queue:
     entries: int
     head: int = 0  # SQ: fetched up to here
-    tail: int = 0  # SQ: rung; CQ: next to be written
+    tail: int = 0  # SQ: as rung; CQ: the next entry to write
     phase: int = 1
     released: int = 0  # CQ: the host's head
-    reported: int = 0  # SQ: the head that the last completion gave
+    reported: int = 0  # SQ: the head in the last completion
 
 
 class DriveModel(AdminDrive):
@@ -45,13 +45,13 @@ class DriveModel(AdminDrive):
         self.in_flight = {}  # identifier → entry
         self.io_log, self.events = [], defaultdict(int)
         self.io_faults, self.flush_faults = deque(), deque()
-        self.bad_blocks = {}  # first block of a command → [status or LOST, how often]
+        self.bad_blocks = {}  # first block of a command → [status or LOST, number of times]
         self.fault_log = []
         self.latency_cycles, self.rereads = 60, 0.2
         self.reset_is_due = False  # entries may read as zeros: the adapter answers for a core that will reset the drive
         super().__init__(dut, profile, tick_cycles=0, window=window, bar=bar)
 
-    # ---- what admin_drive has in its own ports is in the windows here ----
+    # ---- ports of admin_drive that are windows here ----
 
     def enable(self, on: bool) -> None:
         old = getattr(self, "base", None)
@@ -71,15 +71,15 @@ class DriveModel(AdminDrive):
         if number < 2:
             super().doorbell(address, data)
         elif not self.registers[CSTS] & 1:
-            return  # a host that does not know yet of the drive's reset may still ring
+            return  # a host that has not noticed the drive's reset may still ring
         elif number == 2:
-            assert self.sq and data < self.sq.entries, "a doorbell of no queue"
+            assert self.sq and data < self.sq.entries, "a doorbell for a queue that does not exist"
             added, room = (data - self.sq.tail) % self.sq.entries, (self.sq.head - self.sq.tail - 1) % self.sq.entries
             assert 0 < added <= room, f"tail {self.sq.tail} → {data}, head {self.sq.head}: over entries not yet read"
             self.sq.tail = data
         else:
             freed = (data - self.cq.released) % self.cq.entries
-            assert 0 < freed <= (self.cq.tail - self.cq.released) % self.cq.entries, "a completion head that is not so far"
+            assert 0 < freed <= (self.cq.tail - self.cq.released) % self.cq.entries, "a completion head beyond the tail"
             self.cq.released = data
 
     def execute(self, opcode: int, sqe: list, no_data: bool):
@@ -92,11 +92,11 @@ class DriveModel(AdminDrive):
 
     def to_page(self, sqe: list, dwords: dict) -> None:
         assert sqe[6] | sqe[7] << 32 == self.base + 0x2000, "PRP1 is not the admin page"
-        for start in range(0, 1024, 128):  # in any order of the pieces that hold something
+        for start in range(0, 1024, 128):  # in any order of the stretches that are not zero
             if any(start <= dword < start + 128 for dword in dwords) or start == 0:
-                piece = b"".join(dwords.get(start + i, 0).to_bytes(4, "little") for i in range(128))
-                self.port.write(self.base + 0x2000 + start * 4, piece)
-        # Zeros, too, have to be written: a page of an earlier command may stand there.
+                stretch = b"".join(dwords.get(start + i, 0).to_bytes(4, "little") for i in range(128))
+                self.port.write(self.base + 0x2000 + start * 4, stretch)
+        # Zeros must be written as well, because the page may hold an earlier command's data.
         held = {dword // 128 for dword in dwords} | {0}
         for start in set(range(8)) - held:
             self.port.write(self.base + 0x2000 + start * 512, bytes(512))
@@ -143,7 +143,7 @@ class DriveModel(AdminDrive):
                 continue
             if self.reset_is_due and not any(data):
                 continue
-            if random.random() < self.rereads:  # again, in odd pieces, before the head says that it was read
+            if random.random() < self.rereads:  # again, in odd stretches, before the head tells that it was read
                 first = random.randrange(0, 64, 4)
                 length = random.randrange(4, 68 - first, 4)
                 again = await self.port.read(self.base + SQ + index * 64 + first, length)
@@ -175,7 +175,7 @@ class DriveModel(AdminDrive):
             await self.complete(life, cid, status, result)
 
     async def cycles(self, count: int) -> None:
-        """One wake-up, however long: there are many commands."""
+        """One wake-up for any number of steps, because there are many commands."""
         await Timer(count * PERIOD_NS, unit="ns")
 
     async def complete(self, life: int, cid: int, status: int, result: int) -> None:
@@ -183,13 +183,13 @@ class DriveModel(AdminDrive):
         if fault:
             self.fault_log.append(fault)
         if fault == LOST:
-            return  # it stays in flight, for the host
+            return  # it stays in flight until the host gives up
         cq, old = self.cq, self.base
         while (cq.released - cq.tail - 1) % cq.entries < 3:  # room for forged ones as well
             await self.cycles(4)
             if life != self.life:
                 return
-        if fault == LATE:  # after the reset that it has caused, to where the queue was
+        if fault == LATE:  # after the reset that it caused, at the queue's old place
             while self.base == old:
                 await self.cycles(16)
             stale = Queue(cq.entries, tail=cq.tail, phase=cq.phase)
@@ -200,10 +200,10 @@ class DriveModel(AdminDrive):
         if fault == WRONG_ID:
             for wrong in (cid ^ 1 << random.randint(9, 14), random.choice((cid ^ 0x8000, cid ^ 0x100, cid | 0xFF))):
                 self.post(cq, CQ, self.sq.head, 1, wrong, MEDIA_ERROR | DNR)
-        if fault == WRONG_PHASE:  # what stood there before: the host must leave it
+        if fault == WRONG_PHASE:  # the old phase: the host must ignore it
             self.post(cq, CQ, self.sq.head, 1, cid, MEDIA_ERROR | DNR, phase=cq.phase ^ 1, advance=False)
         head = self.sq.head
-        if fault == WRONG_HEAD:  # backwards, or no entry at all
+        if fault == WRONG_HEAD:  # backwards, or beyond the tail
             head = random.choice(((self.sq.reported - 1) % self.sq.entries, self.sq.entries + head))
         else:
             self.sq.reported = head
@@ -242,7 +242,7 @@ class DriveModel(AdminDrive):
         return 0
 
     async def reread_list(self, life: int, prp2: int, found: list) -> None:
-        """A list read again, from an odd dword on and beyond its end, where zeros stand."""
+        """Reads a list again, from an odd dword on and beyond its end, where it must read zeros."""
         whole = b"".join(address.to_bytes(8, "little") for address, _ in found[1:])
         whole += bytes(4096 - len(whole))
         first = random.randrange(0, min(len(whole), len(found) * 8 + 64), 4)
@@ -266,7 +266,7 @@ class DriveModel(AdminDrive):
         if self.in_window(address):
             return await self.port.read(address, length)
         offset = address - self.memory_base
-        assert 0 <= offset and offset + length <= len(self.memory), f"a read of {address:#x}, where nothing is"
+        assert 0 <= offset and offset + length <= len(self.memory), f"a read of {address:#x}, where nothing is mapped"
         return bytes(self.memory[offset:offset + length])
 
     # ---- a clock cycle ----
@@ -323,7 +323,7 @@ class DriveModel(AdminDrive):
             d.response_ready_i.value = int(random.random() >= self.stall)
 
     def accessed(self, request) -> list:
-        """→ [cycles until the answer, the answer]."""
+        """Returns [cycles until the response, the response]."""
         access = request.access
         error, value = self.access(access.space, access.write, access.address, access.data) or (True, 0)
         result = records.pack("mmio_result_t", error=error, data=value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule of a stream into the hard block: what is shown stays until it is taken, and a packet that was begun goes on
-// without a pause.
+// The rule of a stream into the hard block: an output does not change until it is taken, and a packet that began
+// continues without a pause.
 module packet_rule #(
     parameter int unsigned Width = 1
 ) (

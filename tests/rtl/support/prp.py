@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PRP entries walked as section 4.3 of the base specification says, by somebody who knows nothing of the core."""
+"""Walks PRP entries as section 4.3 of the base specification defines them, independently of the core."""
 
 PAGE = 4096
 
 
 async def segments(prp1: int, prp2: int, length: int, read) -> list[tuple[int, int]]:
-    """→ (address, bytes) for each page that is touched. `read(address, bytes)` reads a list."""
+    """Returns (address, bytes) for each page that is touched. `read(address, bytes)` reads a list."""
     assert prp1 & 3 == 0, f"PRP1 {prp1:#x} is not a multiple of 4"
     first = min(length, PAGE - prp1 % PAGE)
     found, left = [(prp1, first)], length - first

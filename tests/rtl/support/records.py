@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packed structs of rtl/spate_pkg.sv by the names of their fields. A simulator shows a port of such a type as one
-number; the fields and their widths are read from the package, so that no testbench repeats them."""
+"""The packed structs of rtl/spate_pkg.sv by the names of their fields. A simulator shows a port of such a type as one number. The
+fields and their widths are read from the package, so that no testbench repeats them."""
 
 import functools
 import pathlib
@@ -17,7 +17,7 @@ FIELD = re.compile(r"(\w+)\s*(?:\[(\w+?)(-1)?:0\])?\s*(\w+);")
 
 @functools.cache
 def structs() -> dict[str, tuple[tuple[str, str, int], ...]]:
-    """Of each struct its fields, the first one in the highest bits: (name, type, bits)."""
+    """The fields of each struct, the highest bits first: (name, type, bits)."""
     text = COMMENT.sub("", PACKAGE.read_text())
     constants = {name: int(value) for name, value in CONSTANT.findall(text)}
     bits_of = {"logic": 1} | {name: int(high) + 1 for high, name in ENUM.findall(text)}
@@ -38,7 +38,7 @@ def width(struct: str) -> int:
 
 
 def pack(struct: str, **values) -> int:
-    """The number of a record. A field that is not given is 0; that of a struct inside is given packed."""
+    """Packs a record into a number. A field that is not given is 0; a nested struct is given packed."""
     packed = 0
     for name, _, bits in structs()[struct]:
         value = int(values.pop(name, 0))
@@ -49,7 +49,7 @@ def pack(struct: str, **values) -> int:
 
 
 def unpack(struct: str, packed: int) -> SimpleNamespace:
-    """The fields of a record; a struct inside is one itself."""
+    """Unpacks the fields of a record, including nested structs."""
     fields = {}
     for name, kind, bits in reversed(structs()[struct]):
         value, packed = packed & (1 << bits) - 1, packed >> bits

@@ -3,8 +3,8 @@
 
     runner.run("spate_fifo", "testbench_fifo", parameters={"Width": 32, "Depth": 16})
 
-Built once per top and parameters into build/rtl/cocotb. COCOTB_RANDOM_SEED repeats a run with the seed that it printed,
-WAVES=1 keeps a waveform (dump.vcd), TESTCASE=name runs one test of the module.
+It builds once for each top and set of parameters, into build/rtl/cocotb. COCOTB_RANDOM_SEED repeats a run with the seed
+that it printed, WAVES=1 writes a waveform (dump.vcd), TESTCASE=name runs one test of the module.
 """
 
 import fcntl
@@ -30,20 +30,20 @@ BUILD_ARGS = ["--assert", "--x-assign", "unique", "--x-initial", "unique"]
 
 
 class Verilator(cocotb_tools.runner.Verilator):
-    """cocotb's runner, but that tools/rtl/verilator builds, with paths relative to the folder that it builds in."""
+    """cocotb's runner, but tools/rtl/verilator builds, with paths relative to the build folder."""
 
     def _simulator_in_path_build_only(self) -> None:
         self.executable = str(filelist.ROOT / "tools" / "rtl" / "verilator")
 
     def _build_command(self) -> list[list[str]]:
-        (verilator, *words), _ = super()._build_command()  # the second is make's
+        (verilator, *words), _ = super()._build_command()  # the second command is make's
         libraries = str(cocotb_tools.config.libs_dir)
         words = [word.replace(libraries, self.relative(libraries)) for word in words]
         words = [self.relative(word) if os.path.isabs(word) else word for word in words]
         return [[verilator, *words, "--build", "-j", str(BUILD_JOBS)]]
 
     def _execute_cmds(self, cmds, cwd, stdout=None) -> None:
-        """cocotb's would say the exit code only. The output is in the log, whose end is shown below."""
+        """cocotb's own message is only the exit code. The output is in the log, and its end is shown below."""
         for words in cmds:
             status = subprocess.run(words, cwd=cwd, env=self.env, check=False, stdout=stdout, stderr=subprocess.STDOUT).returncode
             if status != 0:
@@ -55,9 +55,9 @@ class Verilator(cocotb_tools.runner.Verilator):
 
 def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[str, ...] = (), name: str = "",
         env: dict[str, str] | None = None) -> None:
-    """Build `top` with `parameters` and run the cocotb tests of tests/rtl/cocotb/MODULE.py on it. `extra` are sources
-    that rtl/spate.f has not (relative to the repository); `name` tells runs of one module on one build apart; `env` is
-    what the module finds in its environment. The seed is 1 unless COCOTB_RANDOM_SEED says otherwise."""
+    """Builds `top` with `parameters` and runs the cocotb tests of tests/rtl/cocotb/MODULE.py on it. `extra` are sources that are
+    not in rtl/spate.f (relative to the repository). `name` distinguishes several runs of a module on one build. `env` is added to
+    the module's environment. The seed is 1 unless COCOTB_RANDOM_SEED is set."""
     seed = os.environ.get("COCOTB_RANDOM_SEED", "1")
     waves = os.environ.get("WAVES", "0") != "0"
     build = FOLDER / build_name(top, parameters or {}, extra, waves)
@@ -66,7 +66,7 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
     log = folder / "run.log"
     os.environ["SIM_CMD_PREFIX"] = f"timeout {LIMIT_S}"  # cocotb's runner starts the simulator with it
     verilator = Verilator()
-    verilator.log.setLevel(logging.CRITICAL)  # what went wrong is said once, below
+    verilator.log.setLevel(logging.CRITICAL)  # errors are reported once, below
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         build_top(verilator, top, parameters or {}, extra, build, waves)
@@ -79,7 +79,7 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
                 extra_env={"COCOTB_ANSI_OUTPUT": "0", "LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),
                            **(env or {})})
             count, failed = cocotb_tools.runner.get_results(results)
-            problem = f"{failed} of {count} tests failed" if failed else "" if count else "it holds no test"
+            problem = f"{failed} of {count} tests failed" if failed else "" if count else "it contains no test"
         except (SystemExit, RuntimeError) as error:
             problem = str(error) if isinstance(error, RuntimeError) else "cocotb tests failed, or did not run"
     if problem:
@@ -90,7 +90,7 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
 
 
 def build_name(top: str, parameters: dict, extra: tuple[str, ...], waves: bool) -> str:
-    """Readable as long as it is short: what differs in the parameters names the folder."""
+    """Readable while it is short: the folder's name lists the parameters."""
     values = "".join(f"-{name}={value}" for name, value in sorted(parameters.items()))
     if len(values) > 60:
         values = "-" + hashlib.sha256(values.encode()).hexdigest()[:12]
@@ -107,7 +107,7 @@ def build_top(verilator, top: str, parameters: dict, extra: tuple[str, ...], bui
                         build_args=BUILD_ARGS)
     except RuntimeError as error:
         said = tail(log)
-        shutil.rmtree(build)  # half a build is not always picked up where it stopped
+        shutil.rmtree(build)  # an incomplete build does not always continue correctly
         pytest.fail(f"{said}\n{top} does not build: {error}", pytrace=False)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule of every valid/ready channel, for benches and proofs: what is shown stays, unchanged, until it is taken.
+// The rule of every valid/ready channel, for testbenches and proofs: an output does not change until it is taken.
 module stream_rule #(
     parameter int unsigned Width = 1
 ) (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Valid/ready streams for cocotb testbenches: a source and a sink that stall at random, after cocotb's own random seed.
+"""Valid/ready streams for cocotb testbenches: a source and a sink that stall at random, controlled by cocotb's random seed.
 
-Signals change at the rising edge and are read once settled, as the flops of the next edge see them. Nothing is put or
-taken during reset.
+Signals change at the rising edge and are read once they are settled, as flip-flops see them at the next edge. Nothing is
+put or taken during reset.
 """
 
 import random
@@ -13,7 +13,7 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 
 class Stall:
-    """Whether to stand still in this cycle: never, always, or in runs so that queues fill up and run empty."""
+    """Whether to pause in this cycle: never, always, or in runs, so that queues fill up and run empty."""
 
     def __init__(self, share: float, run_cycles: int = 8):
         self.share, self.run_cycles, self.left, self.standing = share, run_cycles, 0, False
@@ -27,7 +27,7 @@ class Stall:
 
 
 class Source:
-    """Puts words on a stream. A word is a dict of signal name → value; once shown, it stands until it is taken."""
+    """Puts words on a stream. A word is a dict of signal name → value. A word that is shown stays until it is taken."""
 
     def __init__(self, clock, reset_n, valid, ready, signals: dict, stall: float = 0.0):
         self.clock, self.reset_n, self.valid, self.ready, self.signals = clock, reset_n, valid, ready, signals
@@ -57,7 +57,7 @@ class Source:
 
 
 class Sink:
-    """Takes words off a stream, and fails when one changes or vanishes before it was taken."""
+    """Takes words from a stream, and fails when a word changes or vanishes before it was taken."""
 
     def __init__(self, clock, reset_n, valid, ready, signals: dict, stall: float = 0.0):
         self.clock, self.reset_n, self.valid, self.ready, self.signals = clock, reset_n, valid, ready, signals

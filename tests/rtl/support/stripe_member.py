@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A member of a stripe, as the stripe sees it: a drive with a medium, a ring, a speed of its own, and errors."""
+"""A member of a stripe, as the stripe sees it: a drive with a medium, a ring, its own speed, and errors."""
 
 import os
 import random
@@ -32,28 +32,28 @@ class Taken:
     source: int
     address: int
     tag: int
-    block_bytes: int  # when it was taken: the next drive's are its own
+    block_bytes: int  # at the time it was taken; the next drive's may differ
 
 
 class Member:
-    """A drive: takes commands as the core's splitter does (one being filled, one waiting), moves beats through a ring of
-    RING_BYTES, answers in order; flush and deallocate pass the rest. One that was given up ends everything with
-    StatusGone, and counts beats by the block size that it last had: if it never came up, 512.
+    """A drive. It takes commands like the core's splitter (one is filled, one waits), moves beats through a ring of
+    RING_BYTES, and answers in order; flush and deallocate pass the others. A drive that was given up ends everything with
+    StatusGone, and counts beats with its last block size, or with 512 if it never came up.
 
-    Of the testbench it uses `dut`, `set()` for its part of a vector, `block_bytes` and `drive_blocks`."""
+    It uses the testbench's `dut`, `set()` for its part of a vector, `block_bytes` and `drive_blocks`."""
 
     def __init__(self, tb: "Testbench", index: int, stall: float):
         self.tb, self.index, self.stall = tb, index, stall
         self.medium: dict[int, bytes] = {}
-        self.queue: deque[Taken] = deque()  # data commands, the first is being filled
+        self.queue: deque[Taken] = deque()  # data commands; the first is being filled
         self.ring: deque = deque()  # commands with space in the ring: [command, bytes, ready in the ring]
         self.side: deque[Taken] = deque()
         self.responses: deque[tuple] = deque()
-        self.out: deque[tuple] = deque()  # beats, with their error flag
+        self.out: deque[tuple] = deque()  # beats, with their error flags
         self.log: list[Taken] = []
         self.bad_blocks: set[int] = set()
         self.flush_status, self.stuck, self.beats_taken, self.written = OK, False, 0, 0
-        self.side_blocked = self.data_blocked = False  # takes no side command, no data command
+        self.side_blocked = self.data_blocked = False  # takes no side command; takes no data command
         self.gone, self.block_bytes = False, tb.block_bytes
         cocotb.start_soon(self.commands())
         cocotb.start_soon(self.data_in())
@@ -94,8 +94,8 @@ class Member:
         return command.lba + command.blocks > self.tb.drive_blocks
 
     async def data_in(self) -> None:
-        """Takes the first command's data, when there is space; a read only takes space. Commands of at most 4 KiB, as a
-        drive with a small MDTS has them."""
+        """Takes the first command's data when there is space; a read only takes space. Commands have at most 4 KiB, like those of
+        a drive with a small MDTS."""
         stall = Stall(self.stall)
         while True:
             if not self.queue:
@@ -112,9 +112,9 @@ class Member:
                 left = 0
                 self.ring.append((entry, 0, [None, b"", 0]))
                 entry["left"] = 1
-            pieces = [min(4096, left - start) for start in range(0, left, 4096)]
-            entry["left"] += len(pieces)
-            for size in pieces:
+            sizes = [min(4096, left - start) for start in range(0, left, 4096)]
+            entry["left"] += len(sizes)
+            for size in sizes:
                 while self.ring_used() + size > RING_BYTES:
                     await RisingEdge(self.tb.dut.clk_i)
                 if command.op == READ:
@@ -125,7 +125,7 @@ class Member:
             self.queue.popleft()
 
     async def fill(self, size: int, stall: Stall) -> bytes:
-        """Reserved before it is filled: counted as used while it is."""
+        """Reserves space before it is filled, so that it counts as used meanwhile."""
         data = b""
         while len(data) < size:
             self.tb.set("member_data_ready_i", self.index, not stall.next())
@@ -139,7 +139,7 @@ class Member:
         return data
 
     async def work(self) -> None:
-        """Carries out the oldest piece in the ring, after a while; and side commands when they come."""
+        """Carries out the oldest command in the ring, after a while, and side commands when they come."""
         while True:
             await RisingEdge(self.tb.dut.clk_i)
             if self.side and random.random() < 0.3:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter's side of the windows: reads of any address and length, answered in order, and writes, both as beats of
-the core's width with random stalls. The adapter's owner sees bytes at bus addresses."""
+"""The adapter's side of the windows: reads of any address and length, answered in order, and writes, both as beats of the core's
+width with random stalls. Its users work with bytes at bus addresses."""
 
 from collections import deque
 
@@ -24,18 +24,18 @@ class TargetPort:
     # ---- for the drive ----
 
     async def read(self, address: int, length: int, *, beats_max: int = BEATS_MAX) -> bytes:
-        """Of any address; pieces of at most `beats_max` beats."""
-        pieces = []
+        """Reads from any address, in requests of at most `beats_max` beats."""
+        reads = []
         while length:
             skip = address % self.beat_bytes
             take = min(length, beats_max * self.beat_bytes - skip)
             event, data = Event(), bytearray()
             beats = -(-(skip + take) // self.beat_bytes)
             self.asked.append((address, beats, data, event))
-            pieces.append((event, data, skip, take))
+            reads.append((event, data, skip, take))
             address, length = address + take, length - take
         found = b""
-        for event, data, skip, take in pieces:
+        for event, data, skip, take in reads:
             await event.wait()
             found += data[skip:skip + take]
         return bytes(found)
@@ -53,10 +53,10 @@ class TargetPort:
     def idle(self) -> bool:
         return not (self.asked or self.owed or self.writes)
 
-    # ---- for the clock ----
+    # ---- for each clock cycle ----
 
     def settled(self) -> None:
-        """What the core shows and takes before the next edge."""
+        """The core's outputs, and what it takes at the next edge."""
         d = self.dut
         self.read_taken = self.reading and bool(d.read_ready_o.value)
         self.write_taken = self.writing and bool(d.write_ready_o.value)
@@ -74,7 +74,7 @@ class TargetPort:
             self.writes.popleft()
             self.writing = False
         if self.answer:
-            assert self.owed, "a beat that nobody asked for"
+            assert self.owed, "a beat that was not requested"
             owed = self.owed[0]
             owed[0] -= 1
             owed[1] += self.answer[0].to_bytes(self.beat_bytes, "little")
@@ -96,6 +96,6 @@ class TargetPort:
         d.read_data_ready_i.value = int(self.ready)
 
     def place(self, address: int) -> dict[str, int]:
-        """Its offset in the aperture, and whether it is outside."""
+        """The address's offset in the aperture, and whether it is outside."""
         offset = address - self.window
         return {"address": offset & (1 << self.bits) - 1, "stray": int(not 0 <= offset < 1 << self.bits)}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The UltraScale+ block's side of spate_pcie_usp, as far as a drive and the product guide define it: it shows requests,
-counts credits for those that want a completion, takes completions and our requests, and has a configuration space."""
+"""The UltraScale+ block's side of spate_pcie_usp, as far as the product guide and the PCI Express rules define it. It sends the
+drive's requests, counts credits for those that want a completion, takes completions and the core's requests, and has a
+configuration space."""
 
 import random
 from collections import deque
@@ -28,18 +29,18 @@ class StoppableClock:
 
 
 class Block:
-    """Clocks of pcie_usp_top's user side run outside. `stall` is the share of cycles in which a stream stands still."""
+    """The testbench drives the clocks of pcie_usp_top's user side. `stall` is the share of cycles in which a stream pauses."""
 
     def __init__(self, dut, stall: float = 0.0):
         self.dut, self.width = dut, len(dut.cq_tdata)
         self.lanes = self.width // 32
         self.requests: deque[Request] = deque()
-        self.words: deque[dict] = deque()  # of the request that is being shown
-        self.shown: list[Request] = []  # in the order in which they went over
+        self.words: deque[dict] = deque()  # of the request that is being sent
+        self.shown: list[Request] = []  # in the order in which they were sent
         self.credits, self.cycle, self.cq_waits = 0, 0, 0
         self.on_shown = self.on_completion = lambda packet: None
         self.completion_words: list[dict] = []
-        self.cc_cycles: list[int] = []  # in which a word was taken
+        self.cc_cycles: list[int] = []  # cycles in which a word was taken
         self.rq_packets: deque[list[dict]] = deque()
         self.rq_words: list[dict] = []
         self.rc_words: deque[dict] = deque()
@@ -54,7 +55,7 @@ class Block:
         self.requests.append(request)
 
     def next_words(self) -> None:
-        """The block keeps the order, but a posted request does not wait for one that has no credit."""
+        """The block keeps the order, but a posted request passes one that has no credit."""
         for index, request in enumerate(self.requests):
             if request.posted or self.credits > 0:
                 if not request.posted and any(not earlier.posted for earlier in list(self.requests)[:index]):
@@ -100,7 +101,7 @@ class Block:
                 cq_showing = False
             if not self.words and alive:
                 self.next_words()
-            # A request is delivered, and pays, in the cycle in which its first word comes.
+            # A request is delivered, and uses its credit, in the cycle of its first word.
             paid = self.delivering
             self.delivering = False
             self.credits = min(self.credits + asks - paid, CREDITS_MAX)
@@ -152,7 +153,7 @@ class Block:
                 self.rq_packets.append(words)
 
     async def rq_request(self) -> tuple[Request, int]:
-        """The next request of ours, and the bus, device and function that it names."""
+        """The core's next request, and the bus, device and function that it names."""
         while not self.rq_packets:
             await RisingEdge(self.dut.user_clk)
         words = self.rq_packets.popleft()

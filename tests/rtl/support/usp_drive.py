@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drive of drive_model as a PCI Express device: a function of cocotbext-pcie with its configuration space, behind a
-link to usp_root_port. Registers come as requests for its BAR, what it reads and writes goes out as requests, cut by the
-sizes that the core has written into its Device Control. A loss of the link, PERST# or a reset of the function make
-another function of it, which knows nothing of the first.
+"""The drive of drive_model as a PCI Express device: a function of cocotbext-pcie with its configuration space, behind a link
+to usp_root_port. Register accesses arrive as requests for its BAR. Its own reads and writes leave as requests, split by the
+sizes that the core has written into its Device Control. A link drop, PERST# or a function reset replaces the function by a
+new one without any state of the old.
 """
 
 import random
@@ -21,8 +21,8 @@ with warnings.catch_warnings():
     from cocotbext.pcie.core import Device, MemoryEndpoint
 
 COMMAND, ROOT_CONTROL, PAYLOAD_SHIFT = 0x04, 0x68, 5
-LINK_FALL_CYCLES = 24 * 16  # 24 ms of the core's
-ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, BRIDGE_CONTROL, ROOT_CONTROL, CONTROL_2[LOCAL]}  # that are there to be written: no bridge's own ones
+LINK_FALL_CYCLES = 24 * 16  # 24 ms in the core's time
+ROOT_REGISTERS = {0x04, 0x18, 0x20, 0x24, BRIDGE_CONTROL, ROOT_CONTROL, CONTROL_2[LOCAL]}  # may be written; no bridge's registers
 
 
 class DriveFunction(MemoryEndpoint):
@@ -43,8 +43,8 @@ class DriveFunction(MemoryEndpoint):
 
 
 class TlpPort:
-    """What the drive reads and writes, over the function that it is at the moment. What belongs to a function that is
-    no more, or a controller that was reset, ends without effect: reads as zeros."""
+    """The drive's reads and writes, through its current function. Those of a function that was replaced, or of a controller that
+    was reset, have no effect: they read zeros."""
 
     def __init__(self):
         self.function, self.ended, self.wake = None, Event(), Event()
@@ -84,14 +84,14 @@ class TlpPort:
             self.writing = False
 
     async def pushed(self) -> None:
-        """What was written before is on the link."""
+        """Earlier writes are on the link."""
         while self.writes or self.writing:
             await Timer(PERIOD_NS, unit="ns")
 
 
 class UspDrive(DriveModel):
-    """`dut` is nvme_usp_top, `clock` the block's. `way` is how a link goes: "link": user_lnk_up alone falls; "reset":
-    the block's reset comes with it; "clock": its clock stops as well. Nothing here runs in each cycle: there are many.
+    """`dut` is nvme_usp_top, `clock` the block's. `way` is how the link drops: "link": only user_lnk_up falls; "reset": the
+    block's reset comes with it; "clock": its clock stops as well. Nothing here runs in every cycle, because there are many.
     """
 
     link_is_up, clock_runs = False, True
@@ -154,7 +154,7 @@ class UspDrive(DriveModel):
         self.link_is_up = up
 
     def lose_link(self) -> None:
-        """The other end is silent at once. The block says so when Recovery has timed out."""
+        """The other end is silent at once. The block reports it when Recovery has timed out."""
         self.root.disconnect()
         self.port.attach(None)
         self.fallen.clear()
@@ -189,7 +189,7 @@ class UspDrive(DriveModel):
         self.port.attach(self.function)
 
     def reset_function(self) -> None:
-        """By itself: the link stays, and the function is as it was after power-up."""
+        """A reset of the function alone: the link stays up, and the function is as after power-up."""
         self.device.functions.clear()
         self.power_up()
         self.new_function()
@@ -199,7 +199,7 @@ class UspDrive(DriveModel):
 
     async def bar_read(self, address: int, length: int) -> bytes:
         assert length == 4 and address + 4 <= self.profile.bar_bytes
-        await self.port.pushed()  # an answer does not pass what was written before
+        await self.port.pushed()  # a completion does not pass earlier writes
         return self.register(False, address, 0)[1].to_bytes(4, "little")
 
     async def bar_write(self, address: int, data: bytes) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets of the UltraScale+ block's streams, written down from the product guide and the PCI Express rules alone, so that
-they judge the adapter independently of any model: requests as the block shows them, and what is wrong with a completion.
+"""Packets of the UltraScale+ block's streams, written from the product guide and the PCI Express rules alone, so that they
+judge the adapter independently of any model: requests as the block sends them, and a check of completions.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ DWORD = (1 << 32) - 1
 
 @dataclasses.dataclass
 class Request:
-    """One request on CQ. `address` is of its first dword; `data` are the dwords of a write."""
+    """One request on CQ. `address` is that of its first dword; `data` are the dwords of a write."""
     kind: int
     address: int
     dwords: int
@@ -35,7 +35,7 @@ class Request:
                 | self.tag << 96 | self.traffic_class << 121 | self.attributes << 124)
 
     def words(self, width: int) -> list[dict]:
-        """What appears on the stream, a dict a word. Dwords past the end are garbage there: all ones here."""
+        """The words on the stream, a dict for each. Dwords past the end are undefined there: all ones here."""
         lanes = width // 32
         stream = [(self.descriptor() >> 32 * k) & DWORD for k in range(4)] + self.data
         enables = [0] * 4 + [self.enables(k) for k in range(len(self.data))]
@@ -59,7 +59,7 @@ class Request:
         return self.last if dword == self.dwords - 1 else 0xf
 
     def span(self) -> tuple[int, int]:
-        """First byte asked for, and how many bytes the completions have to count."""
+        """The first byte that is requested, and the byte count of the completions."""
         bits = [4 * k + b for k, on in ((0, self.first), (self.dwords - 1, self.enables(self.dwords - 1)))
                 for b in range(4) if on >> b & 1]
         if not bits:
@@ -83,11 +83,11 @@ class Completion:
     traffic_class: int
     attributes: int
     reserved: int
-    rest: list[int]  # dwords behind the descriptor
+    rest: list[int]  # dwords after the descriptor
 
 
 def completion(words: list[dict], width: int) -> Completion:
-    """From the words of a packet; checks what every packet has to keep."""
+    """Builds it from the words of a packet, and checks the rules for all packets."""
     lanes = width // 32
     dwords = []
     for place, word in enumerate(words):
@@ -106,19 +106,19 @@ def completion(words: list[dict], width: int) -> Completion:
 
 
 class Judge:
-    """Holds completions against the requests that wait for them. `memory` gives the byte at an address."""
+    """Compares completions with the requests that wait for them. `memory` gives the byte at an address."""
 
     def __init__(self, memory, max_payload_bytes: int, boundary_bytes: int = 64):
         self.memory, self.max_payload_bytes, self.boundary_bytes = memory, max_payload_bytes, boundary_bytes
         self.waiting: list[Request] = []
-        self.at = self.left = None  # next byte and bytes left of the first one that waits
+        self.at = self.left = None  # next byte, and bytes left, of the first request that waits
         self.packets = self.done = 0
 
     def ask(self, request: Request) -> None:
         self.waiting.append(request)
 
     def answer(self, found: Completion) -> None:
-        assert self.waiting, f"a completion for nothing: {found}"
+        assert self.waiting, f"a completion without a request: {found}"
         request = self.waiting[0]
         asked = (request.requester, request.tag, request.traffic_class, request.attributes)
         assert (found.requester, found.tag, found.traffic_class, found.attributes) == asked, (request, found)
@@ -136,7 +136,7 @@ class Judge:
         assert found.bytes == expected, (request, found)
         enables = request.first | (request.last if request.dwords > 1 else 0) << 4
         log = [enables] + [(request.descriptor() >> 32 * k) & DWORD for k in range(4)]
-        assert found.rest == log, "what the block logs"
+        assert found.rest == log, "the copy of the request for the log is wrong"
         self.end()
 
     def answer_read(self, request: Request, found: Completion) -> None:
@@ -150,7 +150,7 @@ class Judge:
         begin = self.at & ~3
         end = begin + found.dwords * 4
         asked_end = request.address + request.dwords * 4
-        assert end <= asked_end, "more than was asked for"
+        assert end <= asked_end, "more than was requested"
         if end != asked_end:
             assert end % self.boundary_bytes == 0, "ends between two read completion boundaries"
             assert end % min(self.max_payload_bytes, 512) == 0, "splits more often than it has to"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotbext-pcie models the UltraScale+ block as an endpoint only. This makes a root port of the parts: our requests go to
-the link, the device's requests and completions come from it. The link may be lost, and the block reset, at any time."""
+"""cocotbext-pcie models the UltraScale+ block only as an endpoint. This builds a root port from its parts: the core's requests go
+to the link, the device's requests and completions come from it. The link may drop, and the block be reset, at any time."""
 
 import functools
 import itertools
@@ -20,7 +20,7 @@ POSTED = {TlpType.MEM_WRITE, TlpType.MEM_WRITE_64}
 
 
 def with_reset(kind):
-    """The model's stream ends go on with a packet after a reset. These have forgotten it, and those that wait."""
+    """The model's stream ends continue a packet after a reset. These drop it, and the packets that wait."""
     class Side(kind):
         async def _run(self):
             while True:
@@ -43,8 +43,8 @@ class RootPort:
                 side.set_pause_generator(self.pauses(stall))
         self.waiting: deque[Tlp_us] = deque()  # requests without a credit
         self.completions: list[Tlp_us] = []
-        self.on_request = lambda tlp: None  # of ours, as the block takes it
-        self.break_writes = 0  # that many of the next ones come as the block shows what it could not read
+        self.on_request = lambda tlp: None  # called for each request of the core, as the block takes it
+        self.break_writes = 0  # this many of the next writes arrive marked as broken, as if the block could not read them
         self.port, self.lost = None, Event()
         for task in (self._credits(), self._to_link(self.rq, Tlp_us.unpack_us_rq),
                      self._to_link(self.cc, Tlp_us.unpack_us_cc)):
@@ -56,7 +56,7 @@ class RootPort:
             yield from itertools.repeat(random.random() < stall, random.randint(1, 8))
 
     def connect(self, device) -> None:
-        """The link comes up. What was on the way over an earlier one does not arrive."""
+        """The link comes up. Packets that were on the way over an earlier link do not arrive."""
         self.lost = Event()
         self.port = SimPort(fc_init=[[64, 1024, 64, 64, 0, 0]] * 8)
         self.port.max_link_speed, self.port.max_link_width = 3, 4
@@ -85,7 +85,7 @@ class RootPort:
             return
         tlp = Tlp_us(tlp)
         if tlp.fmt_type in COMPLETIONS:
-            tlp.request_completed = True  # we ask for single dwords
+            tlp.request_completed = True  # the core requests single dwords
             tlp.error_code = ErrorCode.NORMAL_TERMINATION if tlp.status == CplStatus.SC else ErrorCode.BAD_STATUS
             await self.rc.send(tlp.pack_us_rc())
         elif tlp.fmt_type in POSTED:
@@ -96,7 +96,7 @@ class RootPort:
             self.waiting.append(tlp)
 
     async def _credits(self):
-        """In the middle of each cycle: what is asked for comes from flops."""
+        """In the middle of each cycle, because the requests come from flip-flops."""
         while True:
             await FallingEdge(self.dut.user_clk)
             if self.dut.user_reset.value:

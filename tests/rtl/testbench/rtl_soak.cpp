@@ -20,7 +20,7 @@ namespace {
 
 using namespace testbench;
 
-constexpr uint32_t kBringUp = 0x020u, kErrorDetail = 0x024u; // docs/REGISTERS.md
+constexpr uint32_t kBringUp = 0x020u, kErrorDetail = 0x024u; // docs/reference/registers.md
 constexpr uint64_t kTrackedBlocks = 65536;
 // Cycles without a response that no recovery explains. With UsPerMs = 16 a bring-up from PERST# is about 0.5 million.
 constexpr uint64_t kPatienceCycles = 8'000'000;

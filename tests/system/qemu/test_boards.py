@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The firmware on every emulated board: the main job, and each way in which it can go wrong."""
+"""The firmware on every emulated board: normal recordings, and each way in which they can fail."""
 
 import hashlib
 import pathlib
@@ -30,7 +30,7 @@ def run_demo(board: str, image: pathlib.Path, device: str = "mdts=7", **argument
 
 
 def failure(result: qemu.Result) -> str:
-    """The sentence with which the firmware gave up; it must have said so in its exit status as well."""
+    """The message with which the firmware failed. Its exit status must say so as well."""
     assert not result.timed_out, result.report()
     assert result.status == 1, result.report()
     match = re.search(r"^FAILED at (.*)$", result.output, re.M)
@@ -38,7 +38,7 @@ def failure(result: qemu.Result) -> str:
     return match[1]
 
 
-# ---- the main job ----
+# ---- recordings ----
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -78,7 +78,7 @@ def test_a_real_file_of_some_hundred_megabytes_comes_back_bit_for_bit(tmp_path):
 
 
 def streams_on(image: pathlib.Path, tmp_path: pathlib.Path) -> dict[str, bytes]:
-    """What each stream's files hold, one after the other."""
+    """The contents of each stream's files, concatenated."""
     part = tmp_path / "part.img"
     volume.copy_sparse(image, *volume.partition_offset_bytes(image), part)
     assert "clean" in volume.fsck(part)
@@ -121,7 +121,7 @@ def test_a_full_volume_is_announced_and_keeps_what_it_has(tmp_path):
         assert hashlib.sha256(contents[f"STREAM_{number}"]).hexdigest() == pattern.sha256(number, sent[number])
 
 
-# ---- what a tired engineer does ----
+# ---- mistakes ----
 
 
 def test_a_drive_with_a_foreign_table_is_not_touched(tmp_path):
@@ -134,13 +134,13 @@ def test_a_drive_with_a_foreign_table_is_not_touched(tmp_path):
 
 
 def test_a_whole_disk_volume_on_a_trimmed_drive(tmp_path):
-    """On request: no table, and nothing of the old one left for a PC to find."""
+    """With table=none the drive has no partition table, and no remains of the old one."""
     image = sparse(tmp_path / "drive.img", 256)
     assert run_demo("qemu-virt", image, clip_mib="4").status == 0
     used = image.stat().st_blocks
     result = run_demo("qemu-virt", image, clip_mib="1", erase="1", trim="1", table="none")
     assert result.status == 0, result.report()
-    assert image.stat().st_blocks < used // 2  # the old clips are gone from the medium
+    assert image.stat().st_blocks < used // 2  # the old clips were trimmed
     assert "clean" in volume.fsck(image)
     found = volume.files(image)
     assert volume.extract(image, found["CLIPS/CLIP_A.RAW"])[0] == pattern.sha256(1, 1 << 20)
@@ -159,7 +159,7 @@ def test_a_drive_with_recordings_is_not_formatted_again(tmp_path):
 @pytest.mark.parametrize("board", BOARDS)
 def test_no_drive(board):
     result = qemu.run(board, "demo", None, timeout_s=TIMEOUT_S)
-    # The Boston board has a SATA controller soldered in where the drive would be.
+    # The Boston board has a SATA controller in the place of the drive.
     assert ("WRONG_CLASS" if board == "qemu-boston" else "NO_DEVICE") in failure(result)
 
 
@@ -186,7 +186,7 @@ def test_a_bad_name(name, tmp_path):
     assert expected in failure(result)
 
 
-def test_an_input_that_is_not_there(tmp_path):
+def test_an_input_that_does_not_exist(tmp_path):
     result = run_demo("qemu-virt", sparse(tmp_path / "drive.img", 128), input="none", name="X")
     assert "not there" in failure(result)
     answer = program.run(*DEMO, "--input", "/none", statuses=(1,))
@@ -210,7 +210,7 @@ def test_a_medium_that_fails_for_good_is_reported(way, tmp_path):
     assert re.search(r"(recording|playing back): (MEDIA|COMMAND)", failure(result)), result.output
 
 
-def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
+def test_a_retry_recovers_from_a_medium_that_fails_once(tmp_path):
     image = sparse(tmp_path / "drive.img", 512)
     rule = (
         "inject-error.0.event=none,inject-error.0.iotype=write,inject-error.0.errno=5,"
@@ -218,10 +218,10 @@ def test_a_medium_that_fails_once_is_mended_by_a_retry(tmp_path):
     )
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
     assert result.status == 0, result.report()
-    assert re.search(r"mended: [1-9]\d* retries", result.output), result.output
+    assert re.search(r"recovered: [1-9]\d* retries", result.output), result.output
 
 
-# ---- the processor's own faults ----
+# ---- processor faults ----
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -230,12 +230,12 @@ def test_a_register_that_no_device_answers_gives_all_ones(board):
     assert not result.timed_out
     assert "read 0xffffffff and 0xffffffffffffffff" in result.output, result.report()
     assert "fault:" not in result.output, result.report()
-    assert re.search("^pcie: ", result.output, re.M), result.report()  # and the program has gone on
+    assert re.search("^pcie: ", result.output, re.M), result.report()  # the program has continued
 
 FAULTS = {"stack": "stack overflow", "misaligned": "misaligned", "null": "."}
 
 
-# MIPS release 6 processors carry out misaligned loads by themselves.
+# MIPS release 6 processors support misaligned loads.
 @pytest.mark.parametrize(
     "board, fault", [(b, f) for b in BOARDS for f in FAULTS if (b, f) != ("qemu-boston", "misaligned")]
 )
@@ -243,11 +243,11 @@ def test_a_fault_is_reported_with_its_address(board, fault):
     result = qemu.run(board, "hello", None, {"fault": fault}, timeout_s=TIMEOUT_S)
     assert not result.timed_out
     assert result.status not in (0, None), result.report()
-    told = re.search(r"^fault: (.*) at 0x([0-9a-f]+)", result.output, re.M)
-    assert told, result.output
-    assert re.search(FAULTS[fault], told[1], re.I), result.output
+    reported = re.search(r"^fault: (.*) at 0x([0-9a-f]+)", result.output, re.M)
+    assert reported, result.output
+    assert re.search(FAULTS[fault], reported[1], re.I), result.output
     if touched := re.search(r"^touching 0x([0-9a-f]+)", result.output, re.M):
-        assert int(told[2], 16) == int(touched[1], 16)
-    else:  # the stack ends just above the address that is told
+        assert int(reported[2], 16) == int(touched[1], 16)
+    else:  # the stack ends just above the reported address
         pointer = re.search(r"stack pointer 0x([0-9a-f]+)", result.output)
-        assert abs(int(told[2], 16) - int(pointer[1], 16)) < 256 << 10, result.output
+        assert abs(int(reported[2], 16) - int(pointer[1], 16)) < 256 << 10, result.output

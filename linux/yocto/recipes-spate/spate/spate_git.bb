@@ -8,7 +8,7 @@ LIC_FILES_CHKSUM = "file://LICENSE;md5=3b83ef96387f14655fc854ddc3c6bd57"
 
 DEPENDS = "liburing"
 
-# The repository that this recipe lies in is the source.
+# The source is the repository that contains this recipe.
 SRC_URI = ""
 
 inherit cmake pkgconfig externalsrc

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write docs/reference/figures.md: bench/figures.md.in with the figures of build/bench/*.json in it. A field is a format
+string's. {size[NAME]:.0f} is a figure of build/bench/size.json, {size[NAME].peer} what it is compared with. least, most, median, sum
+and roughly are over the figures whose "NAME / UNIT" a regular expression finds: {least[lab|^files written]:.3f}."""
+
+import json
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEMPLATE, PAGE = ROOT / "bench/figures.md.in", ROOT / "docs/reference/figures.md"
+COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedtest": "speedtest", "lab": "lab", "crash": "bench-crash",
+            "rtl": "bench-rtl", "rtl_area": "bench-rtl-area", "rtl_seeds": "bench-rtl-seeds"}
+
+
+class Figure(float):
+    """A value, its aim and what it is compared with. k and m are the value in thousands and millions, peer_g is the other one in
+    thousands of millions."""
+
+    peer = aim = float("nan")
+
+    k = property(lambda self: self / 1e3)
+    m = property(lambda self: self / 1e6)
+    peer_g = property(lambda self: self.peer / 1e9)
+
+
+class Missing(Exception):
+    pass
+
+
+class Bench:
+    """build/bench/NAME.json, read when a field first asks for it."""
+
+    def __init__(self, name: str, folder: pathlib.Path):
+        self.path, self.command, self.read = folder / f"{name.replace('_', '-')}.json", COMMANDS[name], None
+
+    @property
+    def figures(self) -> list[tuple[str, str, Figure]]:
+        if self.read is None:
+            if not self.path.exists():
+                raise Missing(f"{self.path} is not there: make {self.command} writes it")
+            self.read = []
+            for entry in json.loads(self.path.read_text())["figures"]:
+                figure = Figure(entry["value"])
+                for name, key in (("peer", "peer_value"), ("aim", "aim")):
+                    if entry.get(key) is not None:
+                        setattr(figure, name, entry[key])
+                self.read.append((entry["name"], entry["unit"], figure))
+        return self.read
+
+    def __getitem__(self, name: str) -> Figure:
+        for its_name, _, figure in self.figures:
+            if its_name == name:
+                return figure
+        raise Missing(f"{self.path} has no figure named {name!r}")
+
+    def found(self, expression: str) -> list[Figure]:
+        return [figure for name, unit, figure in self.figures if re.search(expression, f"{name} / {unit}")]
+
+
+class Of:
+    """One value of several figures."""
+
+    def __init__(self, benches: dict[str, Bench], function):
+        self.benches, self.function = benches, function
+
+    def __getitem__(self, where: str) -> Figure:
+        name, expression = where.split("|", 1)
+        figures = self.benches[name].found(expression)
+        if not figures:
+            raise Missing(f"{self.benches[name].path} has no figure like {expression!r}")
+        return Figure(self.function(figures))
+
+
+def roughly(values: list[Figure]) -> float:
+    """The first, to one digit."""
+    return float(f"{values[0]:.1g}")
+
+
+def fields(folder: pathlib.Path) -> dict:
+    benches = {name: Bench(name, folder) for name in COMMANDS}
+    functions = {"least": min, "most": max, "median": statistics.median, "sum": sum, "roughly": roughly}
+    return benches | {name: Of(benches, function) for name, function in functions.items()}
+
+
+def main() -> None:
+    try:
+        PAGE.write_text(TEMPLATE.read_text().format_map(fields(ROOT / "build/bench")))
+    except Missing as missing:
+        sys.exit(f"figures: {missing}")
+    print(f"figures in {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

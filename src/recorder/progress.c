@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far a clip is: pushed, completed, durable, published, in this order. Each of these functions moves one step of
+ * one clip, and the stream's counters with it, so that the counters are always the sum over the stream's clips.
+ */
+#include "internal.h"
+
+void spate_progress_begin(struct spate_stream_clip *clip) {
+  clip->progress = (struct spate_clip_progress){0};
+  clip->snapshot_bytes = 0;
+  clip->outstanding = 0;
+}
+
+/* The opposite of spate_progress_completed(): the piece is to be written again. */
+void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes) {
+  struct spate_stream_counters *counters = &clip->stream->counters;
+
+  clip->outstanding++;
+  if (clip->capped) {
+    counters->lost_bytes -= bytes;
+  } else {
+    clip->progress.completed_bytes -= bytes;
+    counters->completed_bytes -= bytes;
+  }
+}
+
+/* The clip's first `bytes` are flushed. */
+void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes) {
+  if (bytes <= clip->progress.durable_bytes) return;
+  clip->stream->counters.durable_bytes += bytes - clip->progress.durable_bytes;
+  clip->progress.durable_bytes = bytes;
+}
+
+/* The volume may have a new length. What has a length is durable. */
+void spate_progress_published(struct spate_stream_clip *clip) {
+  clip->progress.published_bytes = clip->file.published_bytes;
+  spate_progress_durable(clip, clip->progress.published_bytes);
+}
+
+/* The drive has lost what was completed and not durable. If that is part of the clip, the clip ends before it. */
+void spate_progress_cut(struct spate_stream_clip *clip) {
+  struct spate_stream_counters *counters = &clip->stream->counters;
+
+  if (clip->progress.completed_bytes <= clip->progress.durable_bytes) return;
+  uint64_t lost_bytes = clip->progress.completed_bytes - clip->progress.durable_bytes;
+  clip->progress.completed_bytes = clip->progress.durable_bytes;
+  counters->completed_bytes -= lost_bytes;
+  counters->lost_bytes += lost_bytes;
+  spate_stream_clip_cap(clip, SPATE_E_POWER_LOST);
+}
+
+struct spate_clip_progress spate_stream_progress(const struct spate_stream *stream) {
+  return stream->current != NULL ? stream->current->progress : (struct spate_clip_progress){0};
+}
+
+uint64_t spate_stream_left_bytes(const struct spate_stream *stream) {
+  const struct spate_stream_clip *clip = stream->current;
+
+  return clip != NULL ? clip->file.reserved_bytes - clip->progress.pushed_bytes : 0;
+}
+
+uint64_t spate_stream_published_bytes(const struct spate_stream *stream) {
+  uint64_t bytes = 0;
+
+  for (unsigned i = 0; i < 2; i++)
+    if (stream->clips[i].state != CLIP_EMPTY) bytes += stream->clips[i].progress.published_bytes;
+  return bytes;
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages claim of the code: their examples compile, their sizes are right, their lists are complete."""
+
+import re
+
+import errors_page
+
+from conftest import ROOT, run
+
+MEMORY = (ROOT / "docs/use/memory.md").read_text()
+EVENTS = (ROOT / "docs/use/events.md").read_text()
+HEADERS = "".join(f"#include <spate/{name}.h>\n" for name in ("gateware", "nvme_pcie", "player", "recorder", "stripe"))
+
+
+def compiled(source, tmp_path, *options):
+    (tmp_path / "page.c").write_text(source)
+    run("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", "-I", ROOT / "ports/linux", *options,
+        tmp_path / "page.c")
+
+
+def test_the_example_of_the_library_compiles(tmp_path):
+    text = (ROOT / "docs/use/library.md").read_text()
+    blocks = re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S)
+    assert len(blocks) == 6
+    unused = ["-Wno-unused-function", "-Wno-unused-parameter"]  # it has no main, and its last two functions are the reader's
+    declared = re.sub(r"^static (void (?:slow_the_source_down|tell_somebody)\()", r"\1", "".join(blocks), flags=re.M)
+    compiled(declared, tmp_path, *unused, "-fsyntax-only")
+
+
+def test_the_loop_of_the_readme_compiles(tmp_path):
+    block = re.search(r"^```c\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+    around = (f"{HEADERS}bool dma_filled_another_piece(void);\nvoid record(struct spate_stream stream, struct spate_recorder recorder, "
+              "bool recording, uint64_t reserve_bytes, uint64_t offset_bytes, uint32_t piece_bytes) {\n%s}\n")
+    compiled(around % block, tmp_path, "-fsyntax-only", "-Wno-unused-result")
+
+
+def test_the_sizes_of_objects(tmp_path):
+    said = {name: int(size) for name, size in re.findall(r"^\| `struct (\w+)`[^|]*\| (\d+) \|", MEMORY, re.M)}
+    assert len(said) >= 19
+    prints = "".join(f'  printf("%zu\\n", sizeof(struct {name}));\n' for name in said)
+    compiled(f"{HEADERS}#include <stdio.h>\nint main(void) {{\n{prints}}}\n", tmp_path, "-o", tmp_path / "sizes")
+    now = dict(zip(said, map(int, run(tmp_path / "sizes").stdout.split())))
+    wrong = {name: now[name] for name in said if not now[name] <= said[name] <= now[name] * 1.2 + 16}
+    assert wrong == {}, "docs/use/memory.md has other sizes"
+
+
+def test_every_event_and_level_has_its_row():
+    header = (ROOT / "include/spate/recorder.h").read_text()
+    for prefix in ("EVENT", "LEVEL"):
+        wanted = re.findall(rf"^  SPATE_{prefix}_(\w+),", header, re.M)
+        assert wanted and all(f"| `{name}` |" in EVENTS for name in wanted), prefix
+
+
+def test_every_error_has_its_row():
+    assert errors_page.PAGE.read_text() == errors_page.page(), "run tools/errors_page.py"
+    errors = re.findall(r"^  SPATE_E_(\w+)", (ROOT / "include/spate/error.h").read_text(), re.M)
+    assert [name for name in errors if name != "COUNT" and f"| `{name}` |" not in errors_page.page()] == []
+
+
+def test_no_example_speaks_of_a_call_that_is_not_there():
+    """Every function that the new pages name is declared in a header."""
+    declared = "".join(header.read_text() for header in (ROOT / "include/spate").glob("*.h"))
+    declared += (ROOT / "ring/include/spate/ring.h").read_text()
+    missing = []
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for name in set(re.findall(r"`(spate_(?!port_|board\()\w+)\(", page.read_text())):
+            if not re.search(rf"\b{name}\(", declared):
+                missing.append(f"{page.relative_to(ROOT)}: {name}()")
+    assert missing == []
