@@ -163,7 +163,11 @@ crash-soak: build-host-release ## Cut the power in every recording test in up to
 speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures of the README (40 minutes)
+bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+	$(PYTHON) bench/figures_page.py
+
+figures: setup ## Write docs/reference/figures.md from the results in build/bench
+	$(PYTHON) bench/figures_page.py
 
 bench-crash: build-host-release ## Measure what power cuts cost, compared with FatFs used in four ways (30 s)
 	$(PYTHON) bench/crash.py
@@ -218,7 +222,7 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 # Text for people: pages, comments and messages. Add a line for a new folder.
 PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
 PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
-PROSE_IN += docs/images
+PROSE_IN += README.md docs mkdocs.yml
 lint-words: setup ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
@@ -269,6 +273,10 @@ fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=6
 MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
 mutants: $(if $(filter src%,$(ONLY)),,setup-gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Mutate the sources, and list the mutants that no test notices (1 hour; ONLY=src/nvme, SEED=1, N=400)
 	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
+
+site: setup ## Build the pages and the API as a site in build/site, with links checked; installs doxygen and MkDocs (1 minute; then 10 s)
+	@setup/site
+	PYTHONPATH=tools build/venv-site/bin/python tools/build_site.py
 
 clean: ## Remove build output, except build/venv, build/venv-gateware and build/cache (make setup would create them again)
 	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name cache -exec rm -rf {} +

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make mutants: finds changes of the sources that no test notices (docs/MUTANTS.md). Writes build/bench/mutants.json."""
+"""make mutants: finds changes of the sources that no test notices (docs/understand/mutants.md). Writes build/bench/mutants.json."""
 
 import argparse
 import dataclasses

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures throughput and latency of the gateware in cycles, with an ideal drive, and compares them with the link's upper bound.
 
-Runs build/gateware/bench/rtl/throughput_*, two at a time, and writes build/bench/rtl.json and docs/GATEWARE-FIGURES.md. A
+Runs build/gateware/bench/rtl/throughput_*, two at a time, and writes build/bench/rtl.json and docs/reference/gateware-figures.md. A
 share above 100 % is an error, because the bound would be wrong. With --quick the runs are too short to judge the core: no
 figure has an aim, and the page is not written. The bound must still hold.
 """

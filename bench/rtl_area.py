@@ -2,7 +2,7 @@
 """Measures the resources of the gateware on an UltraScale+ device with Yosys: total and per block, compared with the baseline.
 
 Fails if a total grows by more than 5 %, if a path gets longer, or if a memory is mapped to another kind of RAM than in
-bench/rtl-area.baseline.json. --keep writes that file and docs/GATEWARE-AREA.md again; use it after checking the difference.
+bench/rtl-area.baseline.json. --keep writes that file and docs/reference/gateware-area.md again; use it after checking the difference.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The types that the parts of the host core share: the user's commands and responses, what bring-up found out about the
-// drive, and the layout of the windows. docs/GATEWARE.md explains the structure. Section numbers are those of the NVM
+// drive, and the layout of the windows. docs/understand/gateware.md explains the structure. Section numbers are those of the NVM
 // Express base specification 1.4.
 package spate_pkg;
 
@@ -69,7 +69,7 @@ package spate_pkg;
   localparam int unsigned CommandSectorsMax = 4096;
   localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
 
-  // ---- windows: what the drive accesses, as offsets in its half of the aperture (docs/GATEWARE.md, "Addresses") ----
+  // ---- windows: what the drive accesses, as offsets in its half of the aperture (docs/understand/gateware.md, "Addresses") ----
   //
   //   bit WindowBits-1   epoch: flips with each bring-up, so that accesses from before a reset are recognised
   //   bit WindowBits-2   stream mode only. 1: the ring, mapped twice in a row; 0: control, CtrlBits of it. Memory mode
@@ -243,7 +243,7 @@ package spate_pkg;
   // ---- what bring-up and the SMART log report, for the registers ----
 
   typedef struct packed {
-    logic [7:0]  step;            // the current step, or the one that failed: docs/GATEWARE-BRINGUP.md
+    logic [7:0]  step;            // the current step, or the one that failed: docs/reference/gateware-bringup.md
     logic [7:0]  error;           // 0: none
     logic [31:0] error_detail;    // meaningful only with an error
     logic [15:0] link_status;     // as the device's Link Status register

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the power cuts that the last `make test-power-cuts` checked, from ctest's log, and compares them with README.md. Each
-program counts an image once; an image that two programs have counts twice. `make crash-soak` counts over all programs."""
+"""Counts the power cuts that the last `make test-power-cuts` checked, from ctest's log, and compares them with the README and the
+figures page. Each program counts an image once; an image that two programs have counts twice. `make crash-soak` counts over
+all programs."""
 
 import re
 import sys

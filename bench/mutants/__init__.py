@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make mutants: docs/MUTANTS.md. draw selects the mutants, tree compiles and links them, judge runs programs on them, coverage
+"""make mutants: docs/understand/mutants.md. draw selects the mutants, tree compiles and links them, judge runs programs on them, coverage
 selects the programs, recorded has the mutants that cannot be noticed. library.py is the half for src/; gateware.py with rtl_*.py
 is the half for rtl/."""

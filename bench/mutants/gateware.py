@@ -4,7 +4,7 @@
     gateware.py --sample 100 --seed 1          a sample of the whole rtl/
     gateware.py --sample 5 --only fence        a sample of one module
 
-docs/MUTANTS-RTL.md explains it. Writes build/mutants/gateware.json. The exit status is not 0 if a mutant survived.
+docs/understand/mutants-rtl.md explains it. Writes build/mutants/gateware.json. The exit status is not 0 if a mutant survived.
 
 It works in rounds. In each round, every mutant that is alive is run with its next test. Mutants for the same design are built
 together, once. A mutant's tests are sorted by the number of modules that they contain, proofs first."""

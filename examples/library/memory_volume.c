@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library in your own program, on your own block device: here an array in memory. The program makes an exFAT volume
- * in it, mounts it, and prints the free space. docs/INSTALL-LIBRARY.md shows the ways to build it.
+ * in it, mounts it, and prints the free space. docs/use/install-library.md shows the ways to build it.
  */
 #include <inttypes.h>
 #include <spate/clock.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fits parameters to measured curves: pure functions, without a drive. docs/CALIBRATE.md explains each of them.
+ * Fits parameters to measured curves: pure functions, without a drive. docs/use/calibrate.md explains each of them.
  */
 #ifndef SPATE_HOSTED_CALIBRATE_FIT_H
 #define SPATE_HOSTED_CALIBRATE_FIT_H

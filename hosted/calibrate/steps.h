@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The steps of a calibration. Each step first brings the drive into the state that it needs, so a step that was
- * interrupted can be repeated from its beginning. docs/CALIBRATE.md says what each step does, and why.
+ * interrupted can be repeated from its beginning. docs/use/calibrate.md says what each step does, and why.
  */
 #ifndef SPATE_HOSTED_CALIBRATE_STEPS_H
 #define SPATE_HOSTED_CALIBRATE_STEPS_H

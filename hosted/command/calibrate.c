@@ -330,7 +330,7 @@ const struct command command_calibrate = {
     "its edge,\n"
     "the rates before and behind it, pauses, how it refills); full, in hours (the rates of a drive that was written "
     "full); heat, in\n"
-    "minutes (warming and cooling). docs/CALIBRATE.md explains each.\n"
+    "minutes (warming and cooling). docs/use/calibrate.md explains each.\n"
     "\n"
     "  --profile FILE         the file to write (default: the model's name with .profile, in the current folder)\n"
     "  --skip latency|cache|full|heat  leave out a step, and assume its results; may be given several times. "

@@ -7,7 +7,7 @@
  *   vfio:0000:01:00.0    an NVMe drive under the library's own driver, behind an IOMMU
  *   pci:0000:01:00.0     the same on a machine without one
  *   sim:990pro           a virtual drive, new and empty; sim:990pro:FILE keeps its contents in a file
- *   sim:./my.profile     a virtual drive with your own profile (docs/CALIBRATE.md)
+ *   sim:./my.profile     a virtual drive with your own profile (docs/use/calibrate.md)
  *   vfio:0000:01:00.0/n2, pci:0000:01:00.0/n1p3, sim:990pro/n1p3:FILE
  *                        namespace 2; partition 3 of namespace 1
  *   stripe:A,B,...       several of these as one

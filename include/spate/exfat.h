@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exFAT (Microsoft's specification, revision 1.00) for recorders: a volume as extents.
+ * exFAT (Microsoft's specification, revision 1.00) for recorders.
  *
  * A clip is reserved as one run of clusters before its stream begins. While it streams, the volume sees nothing but the
  * clip's data, and now and then one block: the clip's directory entries with a new length. docs/understand/design.md
  * argues why this order survives a power cut at any instant.
  *
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
- * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise; while one of
- * them waits, any other on the same volume answers BUSY, except the publishing ones, which never wait. The deepest
- * takes 8 KiB of stack, without the device's.
+ * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise. While one of
+ * them waits, any other on the same volume answers BUSY, except spate_exfat_publish(), which never waits. They need up
+ * to 8 KiB of stack, and what the device needs.
  *
- * What contradicts itself is answered with CORRUPT, and what it does not concern goes on: a damaged entry set keeps
- * nobody from recording beside it. The volume then stays marked dirty, and nothing more is trimmed. Only where the
- * allocation bitmap or the up-case table cannot be believed is nothing new written: every change answers CORRUPT. So it
- * is after a deletion that met a file whose clusters cannot be its own. A change that the device
- * failed half-way answers with the device's error, as do all changes after it, until the volume is unmounted (or
- * abandoned) and the next mount has mended it; clips that are open go on. A volume that is not mounted answers
- * NOT_MOUNTED. The hidden file ".spate" in the root
- * directory holds the record by which mount does that; where a file that cannot be the record has that name, it is
- * ".spate_2", up to ".spate_9" (then: EXISTS). Of several that can be it, the one that was written last is.
+ * Damage. A function that meets a contradiction answers CORRUPT, and the volume stays marked dirty and is no longer
+ * trimmed. Everything else goes on: a damaged entry set does not prevent recording beside it. Two kinds of damage end
+ * all changes, which then answer CORRUPT: an allocation bitmap or up-case table that cannot be trusted, and a file to
+ * be deleted whose clusters cannot be its own.
  *
- * Mount frees what the record names and no entry owns, and only when it has seen every entry: the tree readable to its
- * end, up to 64 directories deep. Where it has not, the record stays, the clusters stay allocated, and recording goes
- * on; the volume stays dirty. A directory change that mount could not finish keeps further ones waiting: mkdir, delete,
- * rename, and arm where the directory has to grow answer CORRUPT.
+ * Errors of the device. A change that failed half-way answers the device's error, and so do all later changes, until
+ * the volume is unmounted or abandoned, and the next mount has repaired it. Open clips go on. A volume that is not
+ * mounted answers NOT_MOUNTED.
+ *
+ * The reservation record. The hidden file ".spate" in the root directory says what an interrupted change has to free or
+ * finish. If another file has this name, the record is ".spate_2", up to ".spate_9" (then: EXISTS). Of several files
+ * that can be the record, the one that was written last is the record. Mount frees what the record names and no entry
+ * owns, but only if it can read the whole tree, up to 64 directories deep. Otherwise the record stays, the clusters
+ * stay allocated, the volume stays dirty, and recording goes on. If mount could not finish a directory change, further
+ * ones answer CORRUPT: mkdir, delete, rename, and arm where the directory has to grow.
  */
 #ifndef SPATE_EXFAT_H
 #define SPATE_EXFAT_H
@@ -41,37 +42,37 @@ extern "C" {
 #define SPATE_EXFAT_NAME_UNITS_MAX   255u
 #define SPATE_EXFAT_NAME_BYTES_MAX   (SPATE_EXFAT_NAME_UNITS_MAX * 3u + 1u) /* UTF-8, with the NUL */
 #define SPATE_EXFAT_LABEL_UNITS_MAX  11u
-#define SPATE_EXFAT_CLIPS_MAX        16u /* reservations open at once: 8 streams, each with its next clip armed */
-#define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u  /* metadata blocks in memory, plus one for each clip armed at once */
+#define SPATE_EXFAT_CLIPS_MAX        16u /* clips open at once: 8 streams, each with its next clip armed */
+#define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u  /* metadata blocks in memory, and one more for each open clip */
 
 struct spate_exfat;
 struct spate_exfat_mounted;
 
 struct spate_exfat_time {
-  uint16_t year;                            /* 1980 … 2107; what is outside becomes the first or last of these */
+  uint16_t year;                            /* 1980 … 2107; other years become the first or the last of these */
   uint8_t month, day, hour, minute, second; /* 1 …, 1 …, 0 … */
   uint8_t centisecond;                      /* 0 … 99 */
   int8_t utc_quarters;                      /* offset from UTC in quarters of an hour, −64 … 63 */
   bool utc_known;
 };
 
-/* Where the volume is and which memory it may use. All of it is the caller's and must outlive the mount. */
+/* Where the volume is, and which memory it may use: the caller's, valid as long as the volume is mounted. */
 struct spate_exfat_config {
   struct spate_block *block;
   uint64_t first_lba; /* of the partition */
   uint64_t blocks;    /* in the partition */
   /* Metadata blocks: DMA memory aligned to SPATE_DMA_ALIGN, a multiple of the logical block, at least
-   * SPATE_EXFAT_CACHE_BLOCKS_MIN blocks and one more for each clip that is open at once. */
+   * SPATE_EXFAT_CACHE_BLOCKS_MIN blocks, and one more for each open clip. */
   void *cache;
   size_t cache_bytes;
   /* The allocation bitmap, or a window on it: DMA memory, SPATE_DMA_ALIGN, a multiple of 4096. A window smaller than
    * the bitmap (one byte for 8 clusters) works, and costs reads when arming. */
   void *bitmap;
   size_t bitmap_bytes;
-  /* spate_exfat_salvage, where recordings are made of chunks that prove themselves (spate/chunk.h): mount then extends
-   * a clip that a cut ended as far as its chunks go. NULL: it keeps its last published length. */
+  /* spate_exfat_salvage, if recordings are made of chunks (spate/chunk.h): mount then extends a clip that a power cut
+   * ended by the chunks that follow its last published length. NULL: it keeps that length. */
   enum spate_error (*salvage)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
-  /* Mount writes nothing, what a power cut left stays for a later mount, and every change answers READ_ONLY. */
+  /* Mount writes nothing and does not recover, and every change answers READ_ONLY. */
   bool read_only;
   /* The board's clock; NULL: 1980-01-01. */
   void (*now)(void *context, struct spate_exfat_time *time);
@@ -86,7 +87,7 @@ struct spate_exfat_format {
                              Clusters are aligned on the medium, and the boot sector says where the volume lies on it */
 };
 
-/* What follows up to the functions is the library's own: shown so that the caller can allocate it. */
+/* The structs up to the functions are private: they are here so that the caller can allocate them. */
 #define SPATE_EXFAT_CACHE_BLOCKS_MAX 64u
 #define SPATE_EXFAT_DELETIONS_MAX    16u /* remembered; a power of two */
 
@@ -96,7 +97,7 @@ struct spate_exfat_clip;
 /* The clusters of a file or directory. */
 struct spate_exfat_chain {
   uint32_t first_cluster;  /* 0: none */
-  uint32_t cluster, index; /* where the last lookup in the FAT ended; cluster 0: at none yet */
+  uint32_t cluster, index; /* where the last lookup in the FAT ended; cluster 0: there was none */
   uint64_t bytes;          /* DataLength; the root directory: that of its chain */
   uint8_t contiguous;      /* NoFatChain */
 };
@@ -105,13 +106,13 @@ struct spate_exfat_chain {
 struct spate_exfat_block {
   uint64_t lba; /* UINT64_MAX: empty */
   uint8_t *data;
-  uint32_t used; /* when: for choosing a victim */
+  uint32_t used; /* time of the last use: the oldest block is replaced */
   uint8_t pins;  /* clips whose entry set is in it */
   bool writing;  /* its image is on its way to the drive: do not touch */
   bool claimed;  /* a metadata operation waits for it: publishing stays behind */
   struct spate_io io;
   struct spate_exfat *volume;
-  void (*written)(struct spate_exfat_block *block); /* called after a write of the cache's; NULL: nobody waits for it */
+  void (*written)(struct spate_exfat_block *block); /* called after the cache has written the block; may be NULL */
 };
 
 /* Free clusters, and the longest run of them. */
@@ -122,8 +123,8 @@ struct spate_exfat_free {
 
 struct spate_exfat {
   struct spate_exfat_config config;
-  const struct spate_exfat *mounted; /* itself, while it is */
-  const void *recorder;              /* on it; NULL: none */
+  const struct spate_exfat *mounted; /* this struct while it is mounted */
+  const void *recorder;              /* that records on it; NULL: none */
 
   /* geometry, checked by mount */
   uint64_t fat_lba, heap_lba; /* of the device */
@@ -136,14 +137,14 @@ struct spate_exfat {
   struct spate_exfat_chain root, bitmap, upcase;
 
   /* state */
-  enum spate_error failed; /* a change stopped half-way: no further ones until the next mount mends it */
+  enum spate_error failed; /* a change stopped half-way: no further changes until the next mount repairs it */
   bool busy;               /* an operation is in progress */
-  bool corrupt;            /* a contradiction was seen: the volume stays dirty, and nothing is trimmed */
-  bool untrusted;          /* of such a kind that nothing new is written */
-  bool from_backup;        /* the main boot region is to be repaired before the first change, ... */
-  bool clear_to_zero;      /* ... and this flag to be cleared */
-  bool foreign_dirty;      /* VolumeDirty was not set by us: it stays */
-  bool dirty;              /* VolumeDirty is set by us */
+  bool corrupt;            /* a contradiction was met: the volume stays dirty, and nothing is trimmed */
+  bool untrusted;          /* a new file could destroy another one: nothing is changed any more */
+  bool from_backup;        /* the main boot region has to be repaired before the first change, ... */
+  bool clear_to_zero;      /* ... and this flag has to be cleared */
+  bool foreign_dirty;      /* VolumeDirty was set by another system: it stays */
+  bool dirty;              /* VolumeDirty was set by this library */
   bool unflushed;          /* something was written without FUA */
   uint32_t power_losses;   /* of the device when the operation began */
 
@@ -152,63 +153,61 @@ struct spate_exfat {
 
   /* free space: counted once, and kept */
   struct spate_exfat_free free;
-  bool free_known, run_known; /* how many clusters; which run is the longest, too */
-  uint64_t turn_ticks;        /* between two turns of the streams in a long look at the bitmap */
+  bool free_known, run_known; /* free.clusters is right; the longest run is right, too */
+  uint64_t turn_ticks;        /* time between two turns of the streams during a long scan of the bitmap */
 
   /* the reservation record */
   uint64_t record_lba;        /* 0: no file yet */
   uint32_t record_number;     /* of the slot that was written last */
-  uint32_t record_slots;      /* bit i: slot i holds something, ... */
-  uint32_t record_unresolved; /* ... which mount could not put right */
+  uint32_t record_slots;      /* bit i: slot i is in use, ... */
+  uint32_t record_unresolved; /* ... and mount could not recover what it names */
 
-  /* clusters that have two owners, counted from the heap's start, lie between these, where that is known; end 0: none
-   */
+  /* all known clusters with two owners, counted from the heap's start, lie between these; end 0: there are none */
   uint32_t shared_first, shared_end;
-  uint64_t areas_known; /* bit i: of part i of the heap */
+  uint64_t areas_known; /* bit i: area i of the heap was searched for them */
 
-  /* the first clusters of what was deleted last, for handles that are still open */
+  /* first clusters of the last deleted files: handles of them may still be open */
   uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
 
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
-  uint64_t next_lba; /* behind what was read last into the blocks */
+  uint64_t next_lba; /* of the block after the last one that was read */
   struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
 };
 
 /* ---- volume ---- */
 
-/* Make a volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID, TOO_SMALL,
- * MEMORY, NAME and NAME_LONG (label), OPEN (a volume there is mounted), FULL (four of the device are), and those of the
- * device. */
+/* Make an empty volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID,
+ * TOO_SMALL, MEMORY, NAME and NAME_LONG (label), OPEN (a volume there is mounted), FULL (four of the device are), and
+ * those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
-/* What spate_exfat_mount() found and, unless the volume is read only, mended. */
+/* What spate_exfat_mount() found, and repaired unless the volume is read only. */
 struct spate_exfat_mounted {
   bool backup_boot;      /* the main boot region was damaged: the backup was used */
   bool dirty;            /* the volume was not closed properly */
-  uint32_t reservations; /* left by a cut, now given back; on a read-only volume still there */
+  uint32_t reservations; /* that a power cut left; now recovered, but on a read-only volume still there */
   uint64_t reclaimed_bytes;
-  uint64_t salvaged_bytes; /* by which clips became longer than their last published length */
+  uint64_t salvaged_bytes; /* that clips are longer than their last published length */
 };
 
-/* Use a volume, ours or anybody's; reclaims reservations that a power cut left. `found` may be NULL. If the tree cannot
- * be read completely nothing is reclaimed, and found->reservations stay for a later mount. A volume of two FATs
- * (TexFAT) of which only the backup boot region is left is read only, as is one whose up-case table has a wrong
- * checksum: changes answer CORRUPT. Errors: NOT_EXFAT,
- * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the
- * device are), and those of the device. */
+/* Use a volume that this library or another system made, and recover what a power cut left. `found` may be NULL. If the
+ * tree cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount. Two kinds of
+ * volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the backup boot
+ * region is left, and one whose up-case table has a wrong checksum. Errors: NOT_EXFAT, SECTOR_SIZE, CORRUPT, MEMORY,
+ * INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the device are mounted), and those of
+ * the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 
-/* Everything durable, the volume marked clean, and no longer mounted. IN_USE while a clip is open, BUSY while a
- * function waits. Any other error: it stays marked dirty, and is not mounted any more; CORRUPT: because of a
- * contradiction, or of what mount could not reclaim. */
+/* Flush, mark the volume clean, and unmount it. IN_USE while a clip is open, BUSY while a function waits. After any
+ * other error it is unmounted, and stays marked dirty; CORRUPT: because of a contradiction, or because mount could not
+ * recover everything. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
 
-/* Give the volume up as it is: with clips that could not be closed, or because the drive is gone. Nothing is written;
- * the next mount finds what a power cut would have left. The clips, and a recorder on the volume, are no longer used.
- */
+/* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
+ * power cut would have left. Clips and a recorder on the volume must not be used any more. */
 void spate_exfat_abandon(struct spate_exfat *volume);
 
 struct spate_exfat_info {
@@ -220,7 +219,7 @@ struct spate_exfat_info {
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info);
 
-/* The longest free run shared among `shares` clips, in whole clusters: what each can have. */
+/* The longest free run divided by `shares`, in whole clusters: what each of so many clips can have. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares,
                                                            uint64_t *bytes);
 
@@ -235,9 +234,9 @@ struct spate_exfat_entry {
   struct spate_exfat_time modified;
 };
 
-/* Walk a directory: open, then next until *more is false. The walk survives changes made meanwhile in the sense that
- * it never reads outside the directory; an entry changed meanwhile may be seen in either state. CORRUPT with *more
- * true: a damaged entry set, which the next call steps over. */
+/* Walk a directory: list, then next until *more is false. The directory may change meanwhile: the walk never reads
+ * outside of it, and sees a changed entry as it was or as it is. CORRUPT with *more true: a damaged entry set; the next
+ * call goes on behind it. */
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;
@@ -256,54 +255,58 @@ struct spate_exfat_file {
   uint64_t bytes, valid_bytes;
   struct spate_exfat *volume; /* private, as are the next */
   struct spate_exfat_chain chain;
-  uint32_t deletions; /* of the volume, when it was known last that this file was not among them */
+  uint32_t deletions; /* the volume's count when this file was last known not to be deleted */
 };
 
-/* A file, or a walk through a directory, that was deleted meanwhile answers STALE, because its clusters may be
- * another's; so does one that was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions, of whatever. */
+/* A handle of a file or directory that was deleted answers STALE, because its clusters may belong to another file. So
+ * does one that was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions on the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
 
-/* STALE, or OK. For those who read the extents of a file themselves: ask when a read of them has completed. */
+/* STALE or OK. For callers that read a file's extents by themselves: call it after each read has completed. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_check(struct spate_exfat_file *file);
 
-/* Read into any memory through the cache, waiting; *got < bytes only at the end. For bulk data use extents. */
+/* Read into any memory through the cache, waiting. *got < bytes only at the file's end. For bulk data use extents. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to,
                                                    size_t bytes, size_t *got);
 
-/* Where the file's bytes from `offset_bytes` (a multiple of the logical block) lie: a run of `blocks` blocks at `lba`
- * of the device, up to the end of the run or the file's last valid block; no blocks from there on. INVALID: unaligned.
+/* Where the file's bytes from `offset_bytes` (a multiple of the logical block, or INVALID) lie: `blocks` blocks at
+ * `lba` of the device, up to the end of the run or of the file's valid bytes. 0 blocks: there are none from there on.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offset_bytes,
                                                      uint64_t *lba, uint64_t *blocks);
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
-/* A file, or an empty directory. Its blocks are trimmed last, when the deletion is durable; not on a volume that others
- * left dirty, where two files may share them. IN_USE: an open clip, or a directory that holds one; PROTECTED: it is
- * marked read only; UNSUPPORTED: an entry with clusters of a kind this library does not know; CORRUPT: clusters that
- * cannot be the file's (free, the volume's own, those of an open clip, or a chain that breaks), or a tree of
- * directories that leads back into itself many times over, and nothing was written. Works on a volume of others that
- * has no room for the record's file: a cut may then leave the file's clusters allocated and owned by nobody.
+/*
+ * Delete a file, or an empty directory. Its blocks are trimmed last, when the deletion is durable. They are not trimmed
+ * on a volume that another system left dirty, because two files may share them. Clusters in the chain behind the file's
+ * length are freed with the file.
  *
- * Clusters that another file owns, too, stay allocated and with it, and the volume stays marked dirty. Such clusters
- * are looked for once in a mount, before its first deletion, by one walk through all entry sets: about 25 ms for 10 000
- * files in one run each, and for files in pieces the time to read their part of the FAT. Where the window is smaller
- * than the bitmap there is such a walk for each part of the volume in which something is deleted, once, at most 64
- * parts. Streams are served meanwhile, but no clip can be armed: where clips roll over, delete something before
- * recording, or give the bitmap a window of its size. A damaged entry set owns nothing, and directories more than 64
- * deep are not looked into. What cannot be read for the device's error ends the deletion with that error, and nothing
- * was written. Clusters in the chain behind the file's length are freed with the file. */
+ * IN_USE: an open clip, or a directory that holds one. PROTECTED: it is marked read only. UNSUPPORTED: it has an entry
+ * with clusters of a kind that this library does not know. CORRUPT, and nothing was written: clusters that cannot be
+ * the file's (free, the volume's own, those of an open clip, or a broken chain), or a tree of directories that leads
+ * back into itself. Works on a volume of another system that has no room for the record's file; a power cut may then
+ * leave the file's clusters allocated without an owner.
+ *
+ * Clusters that another file owns as well stay allocated, and the volume stays marked dirty. The first deletion after a
+ * mount searches for such clusters, by one walk through all entry sets: about 25 ms for 10 000 files of one run each,
+ * and for fragmented files the time to read their part of the FAT. If the window is smaller than the bitmap, there is
+ * such a walk for each part of the volume in which something is deleted, once, of at most 64 parts. Streams are served
+ * meanwhile, but no clip can be armed: if clips roll over, delete something before recording, or give the bitmap a
+ * window of its size. A damaged entry set owns nothing, and directories more than 64 deep are not searched. If the
+ * device cannot read a block, the deletion ends with its error, and nothing was written.
+ */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
-/* Rename, move, or both. After a cut, the next mount leaves the file under the old name or the new; never both, never
- * neither. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,
+/* Rename, move, or both. After a power cut and the next mount the file has the old name or the new one, never both and
+ * never none. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,
  * FRAGMENTED: there is no room for the record's file, and the new name does not fit in the old one's place. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
 
 /* ---- clips ---- */
 
 /*
- * A file that is being recorded. Set by spate_exfat_arm(); in place until closed. The data go to
- * [first_lba, first_lba + reserved_bytes) of the device by whoever streams; this layer never sees them.
+ * A file that is being recorded. Set by spate_exfat_arm(), and not moved in memory until it is closed. The caller
+ * writes the data to the device by itself: from first_lba on, at most reserved_bytes.
  */
 struct spate_exfat_clip {
   uint64_t first_lba;
@@ -325,27 +328,28 @@ struct spate_exfat_clip {
 
 /*
  * Create an empty file and reserve one run of clusters for it: `bytes` rounded up, or with 0 the longest free run.
- * On return everything is durable, and a power cut before the first publish costs nothing but the empty file. Missing
- * directories are NOT_FOUND. The name must leave the entry set inside one logical block: 210 UTF-16 units on 512-byte
- * blocks. Errors also: EXISTS, NO_SPACE, FRAGMENTED (enough in all, but no such run), FULL (clips or cache blocks).
+ * On return everything is durable: a power cut before the first publish leaves an empty file and no lost clusters. A
+ * missing directory is NOT_FOUND. The entry set must fit into one logical block, so a name has at most 210 UTF-16 units
+ * on 512-byte blocks. Other errors: EXISTS, NO_SPACE, FRAGMENTED (enough is free, but not in one run), FULL (no more
+ * clips, or no cache block for this one).
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip,
                                                   const char *path, uint64_t bytes);
 
 /* A recording made of chunks: see spate/chunk.h. */
 struct spate_exfat_chunks {
-  uint8_t stream[16];    /* in every header: no other recording on the volume has it */
+  uint8_t stream[16];    /* in every header; no other recording on the volume has the same */
   uint32_t chunk_bytes;  /* of every piece but the last: a multiple of the logical block */
   uint64_t first_number; /* lower numbers are of earlier clips of the stream */
 };
 
-/* The same for such a recording: the reservation record says how to tell its chunks from what lay there before. */
+/* The same for such a recording: the reservation record says how to recognise its chunks. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate_exfat_clip *clip,
                                                          const char *path, uint64_t bytes,
                                                          const struct spate_exfat_chunks *chunks);
 
-/* For spate_exfat_config.salvage; not to be called otherwise. Its own hook, so that firmware without chunks does not
- * carry it. Reads the data past the last published length: seconds of it at most. */
+/* For spate_exfat_config.salvage; never called directly. It is a hook so that firmware without chunks does not link it.
+ * It reads the data behind the last published length: at most what was recorded since the last checkpoint. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
 /*
@@ -360,12 +364,12 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /*
- * The stream is over and drained: flush, final length and time, give back what was reserved and not used, flush, mark
- * the volume clean if this was the last clip, trim the tail last. On an error the clip stays open and the volume dirty.
+ * All data are written: flush, write the final length and time, free the unused clusters, flush, mark the volume clean
+ * if this was the last clip, and trim the unused clusters. On an error the clip stays open, and the volume dirty.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 
-/* Close a clip of which nothing was published, and leave no file. On an error the clip stays open, as in close. */
+/* Close a clip of which nothing was published, and delete its file. On an error the clip stays open. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip);
 
 #ifdef __cplusplus

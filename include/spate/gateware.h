@@ -93,7 +93,8 @@ SPATE_MUST_CHECK enum spate_error spate_gateware_open(struct spate_gateware *gat
 /* The data streams as a region: see above. NULL in memory mode. */
 const struct spate_region *spate_gateware_region(const struct spate_gateware *gateware);
 
-/* Why the drive failed: the core's step, error and detail (docs/GATEWARE-BRINGUP.md). All 0: the drive did not fail. */
+/* Why the drive failed: the core's step, error and detail (docs/reference/gateware-bringup.md). All 0: the drive did
+ * not fail. */
 struct spate_gateware_failure {
   uint8_t step, error;
   uint32_t detail;

@@ -11,7 +11,7 @@
  *       be two 32-bit accesses, low half first (NVMe 1.4, 3.1 allows it).
  *       An access that no device answers must not end the program, because a drive can disappear at any time: a read
  *       returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does this.
- * If the bus would hang, a firewall in the logic has to answer. docs/PORTING.md, step 9.
+ * If the bus would hang, a firewall in the logic has to answer. docs/use/porting.md, step 9.
  *
  *   void spate_port_dma_write_barrier(void);
  *       Every earlier store to DMA memory is visible to devices before any later store to DMA memory or to a register.

@@ -33,56 +33,58 @@ struct spate_recorder;
 enum spate_event {
   SPATE_EVENT_CLIP_CLOSED,    /* value: bytes in the file, all durable; at least one */
   SPATE_EVENT_ROLLED_OVER,    /* the reservation ended; value: bytes of the clip that was left */
-  SPATE_EVENT_VOLUME_ENDS,    /* no room for a next clip: value: bytes left in the present one */
+  SPATE_EVENT_VOLUME_ENDS,    /* no room for a next clip; value: bytes left in the current one */
   SPATE_EVENT_FRAGMENTED,     /* the next clip got a shorter run than asked for; value: its bytes */
   SPATE_EVENT_LOST,           /* value: bytes pushed and not in any file (media error, drive power loss) */
   SPATE_EVENT_OVERRUN,        /* the source had no room; value: bytes it reported */
-  SPATE_EVENT_ERROR,          /* something failed and was not lost: see stream->error */
+  SPATE_EVENT_ERROR,          /* something failed, and no bytes were lost: see stream->error */
   SPATE_EVENT_PRESSURE,       /* the level of stream->pressure changed; value: the new one, enum spate_level */
   SPATE_EVENT_HEAT,           /* the level of recorder->heat changed; value: the new one. To each stream */
   SPATE_EVENT_CLIP_DISCARDED, /* armed and never used: its file was deleted; value: 0 */
 };
 
-/* How soon something has to be done. A level rises at once, and falls when nothing called for it for a while: a second
- * for a ring, eight for heat. */
+/* How soon something has to be done. A level rises at once. It falls when nothing has called for it for a while: one
+ * second for a ring, eight for heat. */
 enum spate_level {
   SPATE_LEVEL_CALM,
-  SPATE_LEVEL_WATCH,    /* it goes the wrong way: the drive is slower than the source, or warms up towards its limit */
+  SPATE_LEVEL_WATCH,    /* the drive is slower than the source, or warms up towards its limit */
   SPATE_LEVEL_SLOW,     /* slow the source down now, and nothing will be lost */
-  SPATE_LEVEL_CRITICAL, /* data will be lost, or the drive throttles, within the next moments or already */
+  SPATE_LEVEL_CRITICAL, /* data are about to be lost or the drive is about to throttle, if not already */
 };
 
 /*
- * Of a stream: how long its ring lasts, seen over the last SPATE_WATCH_MS, four times in that.
+ * How long a stream's ring lasts, from what happened in the last SPATE_WATCH_MS. Updated four times in that time.
  *
- * A source that is slower than the drive within config.slow_ms of SLOW loses nothing, if its ring has room for
- * (in - out) × (slow_ms + 100 ms) and an eighth more, and for what comes in during a checkpoint's flush. What fills a
- * ring of 64 pieces or more slower than in a second, flushes apart, may not be told from the source's and the drive's
- * own rhythm: SLOW then comes when a quarter of the ring is left at the latest. A ring that was less than an eighth
- * full at any time of the last SPATE_WATCH_MS is never under pressure, so a source may push in bursts. Nor is the stall
- * that a checkpoint's flush causes a reason for SLOW, for 125 ms, as long as a quarter of the ring stays free.
+ * A source that becomes slower than the drive within config.slow_ms of SLOW loses nothing, if its ring has room for
+ * (in - out) × (slow_ms + 100 ms) and an eighth more, and for what comes in during a checkpoint's flush.
  *
- * With stream config.retain the ring is what the last checkpoint left of it: memory that waits for a flush is no room.
+ * Growth that takes more than a second to fill a ring of 64 pieces or more cannot be told from jitter of the source and
+ * the drive; flushes do not count. SLOW then comes when a quarter of the ring is left at the latest. A ring that was
+ * less than an eighth full at any time of the last SPATE_WATCH_MS is never under pressure, so a source may push in
+ * bursts. The stall of a checkpoint's flush causes no SLOW for 125 ms, as long as a quarter of the ring stays free.
  *
- * A source that has its data already, and pushes until the answer is FULL, keeps the ring full: that is CRITICAL, said
- * once, and costs it nothing. It need not listen.
+ * With stream config.retain, memory that waits for a flush is not room in the ring.
+ *
+ * A source that has all its data already, and pushes until the answer is FULL, keeps the ring full. It gets CRITICAL
+ * once, loses nothing, and may ignore it.
  */
 #define SPATE_WATCH_MS 64u
 #define SPATE_NEVER_MS UINT32_MAX
 struct spate_pressure {
   enum spate_level level;
-  uint32_t left_ms; /* until the ring overruns, if source and drive go on as they do and the drive flushes once as it
-                       did last; SPATE_NEVER_MS: the ring is not filling up */
+  uint32_t left_ms; /* until the ring overruns at the present rates, with one flush as long as the last one;
+                       SPATE_NEVER_MS: the ring is not filling up */
   uint64_t in_bytes_per_s, out_bytes_per_s;  /* pushed; completed */
-  uint32_t room_pieces;                      /* when last looked at; what was least: counters.pieces_high_water */
-  uint64_t latency_ticks, latency_ticks_max; /* of a data request, good to a turn of spate_recorder_work(): mean of the
-                                                last sixteen or so; the longest so far */
+  uint32_t room_pieces;                      /* at the last update; the most ever held: counters.pieces_high_water */
+  uint64_t latency_ticks, latency_ticks_max; /* of a data request, as exact as a turn of spate_recorder_work(): mean of
+                                                about the last sixteen; the longest so far */
 };
 
 /*
- * Of the drive, from what spate_recorder_temperature() was told. WATCH: the warning temperature is less than three
- * minutes away; SLOW: less than 30 s, or reached; CRITICAL: the critical temperature is reached. A rise shows from its
- * second degree on. Drives round to whole degrees: a level that a limit raised stays until two degrees below it.
+ * The drive's heat, from the temperatures given to spate_recorder_temperature(). WATCH: the warning temperature is less
+ * than three minutes away. SLOW: it is less than 30 s away, or reached. CRITICAL: the critical temperature is reached.
+ * A rise is seen from its second degree on. Drives round to whole degrees, so a level that a limit raised stays until
+ * the temperature is two degrees below the limit.
  */
 struct spate_heat {
   enum spate_level level;
@@ -90,7 +92,7 @@ struct spate_heat {
   uint32_t left_ms; /* until the warning temperature at the present rise; SPATE_NEVER_MS: it is not rising */
 };
 
-/* What the levels are made from: recorder/watch.c, recorder/heat.c. Private. */
+/* State of recorder/watch.c and recorder/heat.c, from which the levels are computed. Private. */
 #define SPATE_WATCH_STEPS 4u
 struct spate_watch_step {
   uint64_t in_bytes, out_bytes;
@@ -103,17 +105,17 @@ struct spate_stream_watch {
   uint32_t held_pieces, completed_pieces;      /* then */
   uint32_t held_pieces_min;                    /* since then */
   uint32_t retained_pieces;                    /* waiting for the last flush when it completed */
-  uint8_t hold_steps[3];                       /* for so long WATCH, SLOW, CRITICAL still hold */
+  uint8_t hold_steps[3];                       /* how long WATCH, SLOW, CRITICAL still hold */
   uint8_t told;                                /* level of the last event */
 };
 struct spate_recorder_watch {
   uint64_t step_ticks, started_ticks;
-  uint64_t flush_ticks, flush_age_ticks; /* what the last flush took; the present one so far */
+  uint64_t flush_ticks, flush_age_ticks; /* duration of the last flush; of the present one so far */
   uint32_t step_units[SPATE_WATCH_STEPS];
   uint32_t units_per_s, ms_per_unit_q16; /* a unit: ticks >> unit_shift, some 30 to 60 µs */
   uint8_t unit_shift;
   uint8_t step;       /* to be filled next */
-  uint8_t seen_steps; /* since a flush was last left out, at most SPATE_WATCH_STEPS */
+  uint8_t seen_steps; /* since a flush was last ignored, at most SPATE_WATCH_STEPS */
   bool flushing;      /* in the present step */
   bool leaving_out;   /* the present flush */
 };
@@ -124,7 +126,7 @@ struct spate_heat_watch {
     uint64_t ticks;
     int16_t celsius;
   } points[SPATE_HEAT_POINTS]; /* when a temperature higher than any before it was first seen; newest first */
-  uint64_t sampled_ticks;      /* the last sample that was to show a rise */
+  uint64_t sampled_ticks;      /* the last sample that was checked for a rise */
   uint64_t hold_ticks[3];      /* until when WATCH, SLOW, CRITICAL hold */
   int16_t highest_celsius;
   uint8_t point_count;
@@ -135,12 +137,12 @@ struct spate_heat_watch {
 struct spate_recorder_config {
   uint32_t checkpoint_ms; /* 0 = 500 */
   uint16_t depth;         /* data requests in flight over all streams, ≥ 1; 0 = what the device has, less 4 */
-  uint32_t slow_ms;       /* a source needs this long to slow down: level SLOW comes no later; 0 = 250 */
-  /* May be NULL. Called from spate_recorder_work() only. (stream->pressure is kept up to date while metadata
-   * operations wait, too.) */
+  uint32_t slow_ms;       /* how long a source needs to slow down: SLOW comes at least so much ahead; 0 = 250 */
+  /* May be NULL. Called from spate_recorder_work() only. (stream->pressure is also updated while metadata operations
+   * wait.) */
   void (*event)(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value);
-  /* May be NULL. Called again and again while a metadata operation waits: the place to push what the source filled
-   * meanwhile, where pushing is the processor's task. May call spate_stream_push() and spate_stream_overrun() only. */
+  /* May be NULL. Called repeatedly while a metadata operation waits, so that the processor can push what the source
+   * filled meanwhile. May call spate_stream_push() and spate_stream_overrun() only. */
   void (*while_waiting)(void *context);
   void *context;
 };
@@ -152,7 +154,7 @@ struct spate_piece {
   struct spate_stream_clip *clip;
   uint64_t submitted_ticks;
   uint32_t bytes;
-  uint32_t losses; /* of the device when it was submitted */
+  uint32_t losses; /* the device's power losses when it was submitted */
   uint8_t state;
 };
 
@@ -161,18 +163,20 @@ struct spate_stream_config {
   struct spate_piece *pieces; /* as many as pieces can be pushed and not yet released */
   uint32_t piece_count;       /* a power of two, ≥ 2 */
   bool cpu_filled;            /* the CPU writes the data: see SPATE_IO_CPU */
-  bool retain; /* release only what is flushed, so that a drive that loses power in mid clip loses nothing:
-                  the ring must hold rate × (checkpoint_ms + flush). Not where logic streams past all memory
-                  (spate/gateware.h): what comes once cannot be written again */
-  /* A stream of chunks (spate/chunk.h), 0: it is not. Every piece but a clip's last has this many bytes, a multiple of
-   * the logical block. Its number is how many were pushed before it since spate_stream_open(). */
+  bool retain; /* release only pieces that are flushed, so that nothing is lost when the drive loses power during a
+                  clip: the ring must hold rate × (checkpoint_ms + flush). Not for logic that streams without memory
+                  (spate/gateware.h), because its data cannot be written a second time */
+  /* Bytes of a chunk, for a stream of chunks (spate/chunk.h); 0: it is none. Every piece but a clip's last has this
+   * many bytes, a multiple of the logical block. A chunk's number is how many pieces were pushed before it since
+   * spate_stream_open(). */
   uint32_t chunk_bytes;
-  uint8_t chunk_stream[16]; /* its identity, not used before on this volume */
-  uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, roll over. Names
-                          that are taken are passed over */
-  /* May be NULL. Gives the path of part `part` (2, 3, …) instead, of at most SPATE_RECORDER_PATH_BYTES_MAX with its
-   * NUL, with a time stamp for instance; false: there is no more. Called with recorder config.context, from
-   * spate_recorder_work(); again with the next number where the name is taken, at most sixteen times. */
+  uint8_t chunk_stream[16]; /* the stream's identity, not used before on this volume */
+  uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, and roll over.
+                          Names that exist are skipped */
+  /* May be NULL. Writes the path of part `part` (2, 3, …) instead, with a time stamp for instance, of at most
+   * SPATE_RECORDER_PATH_BYTES_MAX with its NUL. False: there are no more parts. Called with recorder config.context,
+   * from spate_recorder_work(). Where the name exists it is called again with the next number, at most sixteen times.
+   */
   bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
 };
 
@@ -196,8 +200,8 @@ struct spate_stream_clip {
   uint32_t end;            /* of its pieces, in the count of the stream; set when it ends */
   enum spate_error error;  /* why it was capped, or could not be closed */
   uint8_t state;
-  bool capped;      /* nothing beyond completed_bytes will be part of the file */
-  bool last_pushed; /* a piece that nothing can follow */
+  bool capped;      /* the file ends at completed_bytes */
+  bool last_pushed; /* a piece was pushed that no other can follow */
   bool rolled;      /* left because its reservation ended */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
@@ -206,7 +210,7 @@ struct spate_stream_counters {
   uint64_t pushed_pieces;
   uint64_t pushed_bytes, completed_bytes, durable_bytes, lost_bytes, overrun_bytes;
   uint64_t data_requests;     /* submitted */
-  uint32_t checkpoints;       /* lengths published */
+  uint32_t checkpoints;       /* published lengths */
   uint32_t ring_full;         /* pushes answered FULL */
   uint32_t pieces_high_water; /* most pieces pushed and not released at once */
   uint64_t gap_ticks_max;     /* longest time without a data completion while one was due */
@@ -221,15 +225,15 @@ struct spate_stream {
   /* private */
   struct spate_stream_clip clips[2];
   struct spate_stream_clip *current, *following; /* streamed into; armed next */
-  uint32_t pushed, next, completed, flushed; /* pieces, counted on and on: [flushed ≤ completed ≤ next ≤ pushed] */
-  uint32_t flush_mark;
-  uint32_t part; /* number of the next automatic name */
+  uint32_t pushed, next, completed, flushed;     /* pieces, free-running: flushed ≤ completed ≤ next ≤ pushed */
+  uint32_t flush_mark;                           /* `completed` when the flush under way was submitted */
+  uint32_t part;                                 /* number of the next automatic name */
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_overrun_bytes;
-  bool volume_ended;           /* or there is no next clip for another reason */
+  bool volume_ended;           /* there will be no next clip, because the volume is full or for another reason */
   enum spate_error end_reason; /* what push answers when there is no next clip */
   uint32_t arms;               /* clips armed so far: gives each its age */
-  uint32_t losses_seen;        /* of the device, acted upon */
+  uint32_t losses_seen;        /* power losses of the device that were dealt with */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_stream_watch watch;
 };
@@ -249,7 +253,7 @@ struct spate_recorder {
   /* private */
   struct spate_stream *streams[SPATE_STREAMS_MAX];
   uint32_t stream_count;
-  uint32_t turn; /* stream that submits first */
+  uint32_t turn; /* the stream that submits next */
   uint32_t in_flight;
   uint64_t now_ticks;     /* taken once a turn */
   enum spate_error error; /* to be returned by the next spate_recorder_work() */
@@ -263,18 +267,18 @@ struct spate_recorder {
 
 /* ---- set up ---- */
 
-/* `volume` is mounted and stays so until spate_recorder_close(). Takes the device's while_waiting hook. Errors:
+/* `volume` stays mounted until spate_recorder_close(). The recorder uses the device's while_waiting hook. Errors:
  * NOT_MOUNTED, OPEN (the device has a recorder already), CLOCK. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 
-/* BUSY while a stream has a clip or a checkpoint is under way (spate_recorder_finish() waits for both); IN_USE when a
- * clip could not be closed: its memory stays the volume's until that is abandoned. OK if it is closed already, or its
- * volume is no longer mounted. */
+/* BUSY while a stream has a clip or a checkpoint is under way; spate_recorder_finish() waits for both. IN_USE when a
+ * clip could not be closed: keep the stream's memory valid until the volume is abandoned. OK if the recorder is closed
+ * already, or its volume is no longer mounted. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
-/* Add a stream, at most SPATE_STREAMS_MAX, each with its own file. Errors: FULL, INVALID; OPEN: it is one of the
- * recorder's already, or its pieces are another's; STATE: the recorder is not open. */
+/* Add a stream, at most SPATE_STREAMS_MAX, each with its own files. Errors: FULL, INVALID; OPEN: the stream is open
+ * already, or another stream uses its pieces; STATE: the recorder is not open. */
 SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                                     const struct spate_stream_config *config);
 
@@ -282,44 +286,44 @@ SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recor
 
 /*
  * Create the file and reserve `bytes` for it (0: the longest free run divided by the number of streams). With a clip
- * already streaming this arms the one after it: pushes go there after spate_stream_cut(), or when the present
- * reservation ends. Waits for metadata. Errors: STATE (two armed already, or the recorder is closed), and those of
+ * already streaming this arms the next one: pushes go there after spate_stream_cut(), or when the current reservation
+ * ends. Waits for metadata. Errors: STATE (two armed already, or the recorder is closed), and those of
  * spate_exfat_arm().
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
 
 /*
- * The memory at `offset_bytes` (a multiple of 4) of the stream's region holds the next `bytes` of the clip. Whole
- * logical blocks, but for a clip's last piece, whose last block is written as it stands in memory. At most
- * block->request_blocks_max. Never waits, submits nothing: work() does.
- * Errors: FULL (all pieces in use, or the next clip is still being armed: try again after work()), INVALID, STATE (no
- * clip armed, or a piece after the last), RESERVATION (the reservation is used up, and there is no next clip, or it is
- * shorter than this piece); NO_SPACE, NAMES, MEMORY (the same, because the volume is full, there is no name for a next
- * clip, or the volume's cache has no block for it), or any other error that kept the next clip from being armed or the
- * one before from being closed; or what capped the clip. What was not taken is the source's to keep, or to report as an
- * overrun.
+ * The memory at `offset_bytes` (a multiple of 4) of the stream's region holds the next `bytes` of the clip: whole
+ * logical blocks, at most block->request_blocks_max. Only a clip's last piece may end within a block; the whole block
+ * is then written as it is in memory. Never waits, and submits nothing: spate_recorder_work() does.
+ *
+ * FULL: all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work(). INVALID.
+ * STATE: no clip is armed, or the clip's last piece was pushed already. RESERVATION: the reservation is used up, and
+ * there is no next clip, or it is shorter than this piece. NO_SPACE, NAMES, MEMORY: the reservation is used up, and
+ * there is no next clip because the volume is full, there is no name for it, or the volume's cache has no block for it.
+ * Any other error kept the next clip from being armed or the previous one from being closed, or capped this one. After
+ * an error the source keeps the data, or reports them as an overrun.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
-/* The source had to drop `bytes` for want of room. Counted, reported, never silent. */
+/* The source dropped `bytes` because there was no room. They are counted and reported by an event. */
 void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes);
 
-/* Pieces that may be pushed now, and pieces released so far (of the count of all pushed since spate_stream_open()). */
+/* Pieces that may be pushed now; pieces released since spate_stream_open(). */
 uint32_t spate_stream_room(const struct spate_stream *stream);
 uint32_t spate_stream_released(const struct spate_stream *stream);
 
-/* The present clip ends with what was pushed; the next push goes to the one armed after it. STATE: none streaming. */
+/* The current clip ends with what was pushed, and the next push goes to the next clip. STATE: there is no clip. */
 SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
 
-/* Cut, and give up what is armed and unused: its empty file is deleted. work() does the closing. */
+/* End the current clip, and the next one, too: a file without data is deleted. spate_recorder_work() closes them. */
 SPATE_MUST_CHECK enum spate_error spate_stream_stop(struct spate_stream *stream);
 
 /*
- * The drive's temperature, for a stream that lasts: call it when a health log arrives (spate_nvme_health_start(), every
- * second or so). Limits are the drive's own (spate_nvme_identity), 0 where it states none. Its rise is extrapolated, so
- * that the levels come before the drive throttles. Where a drive is known to throttle below the warning temperature
- * that it states, as some do by five degrees, tell that instead. Nobody knows better while no log arrives: the level
- * stays as it was.
+ * The drive's temperature. Call this when a health log arrives (spate_nvme_health_start(), about every second). The
+ * limits are the drive's own (spate_nvme_identity), 0 where it states none. The rise is extrapolated, so that the
+ * levels come before the drive throttles. Some drives throttle up to five degrees below the warning temperature that
+ * they state: give that temperature instead. While no log arrives the level stays as it was.
  */
 void spate_recorder_temperature(struct spate_recorder *recorder, int16_t celsius, int16_t warning_celsius,
                                 int16_t critical_celsius);
@@ -337,12 +341,12 @@ uint64_t spate_stream_published_bytes(const struct spate_stream *stream);
 
 /* ---- work ---- */
 
-/* Reap completions, submit, checkpoint, roll over, close what ended. Returns the first error that no stream owns (a
- * failed close or checkpoint flush; CLOCK: the board's clock went back or wrapped, and times are counted anew);
- * streams' own are in stream->error. */
+/* Reap completions, submit, checkpoint, roll over, close the clips that ended. Returns the first error that belongs to
+ * no stream: a failed close or checkpoint, or CLOCK, when the board's clock went back or wrapped, and all times are
+ * measured from now on. Errors of a stream are in stream->error. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
 
-/* Stop every stream and work until all clips are closed. Returns the first error met, the streams' own included. */
+/* Stop every stream, and work until all clips are closed. Returns the first error, those of the streams included. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_finish(struct spate_recorder *recorder);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 // Guarantee: a level that lasts longer than two cycles of clk_i is seen two or three cycles after it came. There is no
 // reset: the output follows the input. Use one for each level or toggle that crosses, and never two on the same bit.
 //
-// Constraint: the path to level_q[0] is no longer than a period of the faster clock (docs/GATEWARE-USE.md, "Clocks and
+// Constraint: the path to level_q[0] is no longer than a period of the faster clock (docs/use/gateware.md, "Clocks and
 // resets"), because several bits side by side may be a Gray code.
 module spate_cdc_bit (
     input  logic clk_i,

@@ -12,7 +12,7 @@
 // Full rate from Depth = 16 on: a pointer's round trip takes about eight cycles.
 //
 // Constraints: one period of the faster clock, without clock skew, from tail_gray_q and head_gray_q to the other side
-// and from `words` to out_data_q (docs/GATEWARE-USE.md, "Clocks and resets").
+// and from `words` to out_data_q (docs/use/gateware.md, "Clocks and resets").
 module spate_cdc_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16  // words, without the one at the output; a power of two, at least 4

@@ -6,7 +6,7 @@
 // a reset during which a stopped clock had no edge is still active when the clock returns.
 //
 // Constraint: the path to the flip-flops' clear needs none; a constraint between the two clocks does no harm
-// (docs/GATEWARE-USE.md, "Clocks and resets").
+// (docs/use/gateware.md, "Clocks and resets").
 module spate_cdc_reset (
     input  logic clk_i,
     input  logic rst_ni,  // asynchronous

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host for one drive. The user's side: commands and streams in, responses and streams out. The adapter's side: the
-// drive's reads and writes, and the core's accesses to the drive's registers. docs/GATEWARE.md has a block diagram.
+// drive's reads and writes, and the core's accesses to the drive's registers. docs/understand/gateware.md has a block diagram.
 //
 // Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registers or
 // the head of a queue.

@@ -4,7 +4,7 @@
 // operation on a register and an operand. It takes three cycles, and the time of any access that it waits for.
 package spate_microcode_pkg;
 
-  // ---- visible to users: docs/GATEWARE-BRINGUP.md has the same two tables with advice ----
+  // ---- visible to users: docs/reference/gateware-bringup.md has the same two tables with advice ----
 
   typedef enum logic [7:0] {
     StepDisabled = 8'd0,

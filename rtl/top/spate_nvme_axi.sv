@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A complete host for one drive behind an AXI-PCIe bridge in root port mode: commands and data streams with a clock of
-// their own, the registers for a processor, the core, the adapter. docs/GATEWARE.md explains the structure,
-// docs/REGISTERS.md the registers. rtl/templates has an instantiation for each mode.
+// their own, the registers for a processor, the core, the adapter. docs/understand/gateware.md explains the structure,
+// docs/reference/registers.md the registers. rtl/templates has an instantiation for each mode.
 //
 // Guarantee: that of spate_host, from the user's clock to the bridge's.
 module spate_nvme_axi

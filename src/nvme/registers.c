@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads of controller registers that recognise a drive that is gone. Bridges return different values for such a drive:
- * all ones, zeros, or arbitrary data (docs/PORTING.md has the list). Arbitrary data are recognised only by
+ * all ones, zeros, or arbitrary data (docs/use/porting.md has the list). Arbitrary data are recognised only by
  * config.bus.link_is_up.
  */
 #include "internal.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkpoint: the length of each clip on the volume catches up with its data.
+ * A checkpoint: flush, then publish the length of each clip.
  *
  *   IDLE → (snapshot the contiguous completed lengths) → FLUSHING → FLUSHED → (publish) → PUBLISHING → IDLE
  *
- * The lengths are those of *completed* bytes, taken before the flush is submitted: a flush covers no write that
- * completes after it. Only when the flush has completed are they published, one FUA write for each directory block.
- * All of it shares the data's queue and never drains it.
+ * The lengths count *completed* bytes, and are taken before the flush is submitted: a flush does not cover a write that
+ * completes after its submission. They are published when the flush has completed, by one FUA write for each directory
+ * block. Flush and writes share the data's queue and never drain it.
  */
 #include "internal.h"
 #include <spate/port.h>
@@ -27,7 +27,7 @@ static bool is_due(const struct spate_recorder *recorder) {
     const struct spate_stream_clip *clip = open_clip(recorder, i);
     if (clip != NULL && clip->progress.completed_bytes > clip->progress.published_bytes) return true;
   }
-  /* Also for the sake of memory that is held until it is flushed, whatever became of its bytes. */
+  /* A stream that retains its memory needs a flush even if all its bytes are lost. */
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
     const struct spate_stream *stream = recorder->streams[i];
     if (stream->config.retain && stream->flushed != stream->completed) return true;
@@ -64,13 +64,13 @@ static void begin(struct spate_recorder *recorder) {
   }
 }
 
-/* Nothing new is durable. The next period tries again. */
+/* The flush failed: nothing new is durable. The next checkpoint tries again. */
 static void give_up(struct spate_recorder *recorder) {
   recorder->counters.checkpoint_failures++;
   if (recorder->error == SPATE_OK) recorder->error = recorder->flush.error;
 }
 
-/* Hand a clip's length to the volume until it has it, or has failed. True: this clip is done. */
+/* True: the clip's length is published, or could not be. */
 static bool publish(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
   if (clip->snapshot_bytes == 0) return true;
   enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where files begin and end. These functions wait for metadata; the device's while_waiting hook keeps all streams
+ * Files begin and end here. These functions wait for metadata; the device's while_waiting hook keeps all streams
  * flowing meanwhile.
  */
 #include "internal.h"
@@ -30,7 +30,7 @@ static bool copy_path(char *to, const char *from) {
 }
 
 static enum spate_error arm(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t bytes) {
-  clip->state = CLIP_ARMING; /* pushes may come while this waits: they must not see a half-made clip */
+  clip->state = CLIP_ARMING; /* pushes may come while this waits, and must not use the clip yet */
   spate_progress_begin(clip);
   struct spate_exfat_chunks chunks = {.chunk_bytes = stream->config.chunk_bytes,
                                       .first_number = stream->counters.pushed_pieces};
@@ -76,7 +76,7 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
     enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, shares, &bytes);
     if (error != SPATE_OK) return error;
     if (bytes == 0) return SPATE_E_NO_SPACE;
-    if (shares == 1) end_reason = SPATE_E_NO_SPACE; /* it has all that there is in one piece */
+    if (shares == 1) end_reason = SPATE_E_NO_SPACE; /* it has the longest free run of the volume */
   }
   bool first = !spate_stream_active(stream);
   enum spate_error error = arm(stream, clip, bytes);
@@ -131,8 +131,8 @@ static enum spate_error part_taken(struct spate_stream *stream, char *path, uint
   return error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT ? SPATE_OK : error;
 }
 
-/* From stream->part, whose name is taken, to the next that is free: by growing steps, then back to where the names that
- * follow each other end. Each look reads the directory, and there may be thousands of names. */
+/* The name of stream->part exists: find the next one that does not, by growing steps and then by bisection. Each step
+ * reads the directory, and there may be thousands of names. */
 static enum spate_error pass_taken_parts(struct spate_stream *stream, char *path) {
   uint32_t free_part = stream->part;
   bool taken = true;
@@ -157,7 +157,7 @@ static enum spate_error pass_taken_parts(struct spate_stream *stream, char *path
   return part_path(path, stream->base_path, free_part) ? SPATE_OK : SPATE_E_NAMES;
 }
 
-/* The program's names. */
+/* Ask the program for names. */
 static enum spate_error arm_named_part(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t bytes) {
   enum spate_error error = SPATE_E_EXISTS;
 
@@ -179,7 +179,7 @@ static enum spate_error arm_next_part(struct spate_stream *stream, struct spate_
   return error == SPATE_OK ? arm(stream, clip, bytes) : error;
 }
 
-/* The wanted length does not fit in one run: take the longest there is, if that is worth a file. */
+/* No free run has the configured length: arm the longest one, if that is worth a file. */
 static enum spate_error arm_shorter_part(struct spate_stream *stream, struct spate_stream_clip *clip) {
   uint64_t longest_bytes = 0;
   enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, 1, &longest_bytes);
@@ -192,7 +192,7 @@ static enum spate_error arm_shorter_part(struct spate_stream *stream, struct spa
   return error;
 }
 
-/* Is some clip about to close, which would make room for another? */
+/* Is a clip about to close, which will make room for another one? */
 static bool room_is_coming(const struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     for (unsigned j = 0; j < 2; j++)
@@ -200,8 +200,7 @@ static bool room_is_coming(const struct spate_recorder *recorder) {
   return false;
 }
 
-/* `error` is what push answers once the present clip is full: its sentence says what to do. So it is not FULL, which
- * says that waiting helps. */
+/* push answers `error` once the current clip is full. FULL would tell the caller to wait, so it becomes MEMORY. */
 static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   if (error == SPATE_E_FULL) {
     const struct spate_exfat_config *config = &stream->recorder->volume->config;
@@ -219,7 +218,8 @@ static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   spate_recorder_event(stream, SPATE_EVENT_ERROR, (uint64_t)error);
 }
 
-/* Half a reservation ahead, so that a volume's end is announced while there is still time to act on it. */
+/* Arm the next clip when half of the current reservation is used, so that the program learns early that the volume is
+ * full. */
 void spate_stream_arm_next(struct spate_stream *stream) {
   struct spate_stream_clip *now = stream->current;
 
@@ -227,7 +227,7 @@ void spate_stream_arm_next(struct spate_stream *stream) {
   if (!now->capped && now->progress.pushed_bytes < now->file.reserved_bytes >> 1) return;
   struct spate_stream_clip *clip = free_slot(stream);
   if (clip == NULL) {
-    /* The one before is still closing, or never will be. */
+    /* The previous clip is still closing, or could not be closed. */
     if (other_clip(now)->state == CLIP_STUCK) no_next_part(stream, other_clip(now)->error);
     return;
   }
@@ -244,9 +244,9 @@ void spate_stream_arm_next(struct spate_stream *stream) {
 
 static bool may_close(struct spate_stream_clip *clip) {
   const struct spate_stream_clip *other = other_clip(clip);
-  /* In order of age: a closing clip's flush then covers every piece before its end. */
+  /* The older clip closes first: the flush of a close then covers every piece before the clip's end. */
   bool older = other->state == CLIP_ENDING && (int32_t)(other->order - clip->order) < 0;
-  /* Power lost while the other one was closing: its pieces may be gone, and that is not yet acted upon. */
+  /* The drive lost power while the other clip was closing, and this is not dealt with yet: pieces may be gone. */
   bool lost = clip->stream->losses_seen != clip->stream->recorder->block->power_losses;
 
   /* Its length is on its way to the volume: closing would wait for that. */
@@ -269,13 +269,14 @@ void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate
   uint64_t bytes = clip->progress.completed_bytes;
   clip->state = CLIP_CLOSING;
   clip->snapshot_bytes = 0; /* a checkpoint that is under way no longer concerns it */
-  /* Armed and never used: leaves no file. */
+  /* A clip without data leaves no file. */
   enum spate_error error = bytes == 0 ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
   spate_progress_published(clip); /* also where what comes after the final length failed */
   if (error == SPATE_OK) {
     closed(clip, bytes);
   } else if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) {
-    clip->state = CLIP_ENDING; /* what was published stands; what is still held is written again, and then closed */
+    clip->state =
+        CLIP_ENDING; /* what was published stays; what is still in memory is written again, and then it closes */
   } else {
     clip->state = CLIP_STUCK;
     if (!clip->capped) clip->error = error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the caller is told of. */
+/* Events to the caller. */
 #include "internal.h"
 
 void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When will the drive be too hot? Drives tell whole degrees, so a rise over a fixed time is either seen late or wrong.
- * What is exact is when a degree was reached for the first time: the last few of these moments give the rise, over
- * seconds where it is steep and over minutes where it is not. A degree that is overdue says that it levels off.
+ * When will the drive be too hot? Drives report whole degrees, so a rise over a fixed time is either seen late or is
+ * wrong. The moment when a degree is reached for the first time is exact. The last few of these moments give the rise,
+ * over seconds where it is steep and over minutes where it is not. If the next degree is overdue, the rise levels off.
  */
 #include "internal.h"
 #include <spate/port.h>
 
 #define WATCH_MS     180000u
 #define SLOW_MS      30000u
-#define FALL_DEGREES 2    /* below the highest end a rise; below its limit end a level */
-#define APART_STEPS  48u  /* samples that are to show a rise: 3/4 s */
+#define FALL_DEGREES 2    /* so far below the highest a rise ends, and below its limit a level */
+#define APART_STEPS  48u  /* between two samples that are checked for a rise: 3/4 s */
 #define HOLD_STEPS   512u /* 8 s */
 
 static void add_point(struct spate_heat_watch *watch, uint64_t ticks, int celsius) {
@@ -24,10 +24,10 @@ static void add_point(struct spate_heat_watch *watch, uint64_t ticks, int celsiu
 static void take_sample(struct spate_heat_watch *watch, uint64_t now_ticks, int celsius) {
   if (!watch->begun || celsius <= watch->highest_celsius - FALL_DEGREES) {
     watch->begun = true;
-    watch->point_count = 0; /* nobody knows since when it has had this temperature */
+    watch->point_count = 0; /* it is not known when this temperature was reached */
     watch->highest_celsius = (int16_t)celsius;
   } else if (celsius > watch->highest_celsius) {
-    /* Of several degrees at once the first was reached soon after the last sample. */
+    /* It rose by several degrees: the first of them was reached soon after the last sample. */
     if (celsius > watch->highest_celsius + 1) add_point(watch, watch->sampled_ticks, watch->highest_celsius + 1);
     add_point(watch, now_ticks, celsius);
     watch->highest_celsius = (int16_t)celsius;
@@ -35,7 +35,7 @@ static void take_sample(struct spate_heat_watch *watch, uint64_t now_ticks, int 
   watch->sampled_ticks = now_ticks;
 }
 
-/* Until it is `degrees` warmer than it was at the newest point. */
+/* Time until the drive is `degrees` warmer than at the newest point. */
 static uint32_t left_ms(const struct spate_recorder *recorder, uint64_t now_ticks, uint32_t degrees) {
   const struct spate_heat_watch *watch = &recorder->heat_watch;
 
@@ -44,7 +44,7 @@ static uint32_t left_ms(const struct spate_recorder *recorder, uint64_t now_tick
   uint32_t risen = (uint32_t)(watch->points[0].celsius - watch->points[oldest].celsius);
   uint32_t took_ms = spate_watch_ms(recorder, watch->points[0].ticks - watch->points[oldest].ticks);
   uint32_t since_ms = spate_watch_ms(recorder, now_ticks - watch->points[0].ticks);
-  if ((uint64_t)since_ms * risen > took_ms) { /* the next degree is overdue: at best it comes now */
+  if ((uint64_t)since_ms * risen > took_ms) { /* the next degree is overdue: assume that it comes now */
     risen++;
     took_ms += since_ms;
     since_ms = 0;
@@ -54,7 +54,7 @@ static uint32_t left_ms(const struct spate_recorder *recorder, uint64_t now_tick
 }
 
 static enum spate_level wanted_level(const struct spate_heat *heat, int limit_celsius) {
-  /* A level that a limit raised does not come and go with the last degree. */
+  /* A level that a limit raised stays until the temperature is clearly below the limit. */
   const int kept = heat->level >= SPATE_LEVEL_SLOW ? FALL_DEGREES - 1 : 0;
   const int kept_critical = heat->level == SPATE_LEVEL_CRITICAL ? FALL_DEGREES - 1 : 0;
 
@@ -65,7 +65,7 @@ static enum spate_level wanted_level(const struct spate_heat *heat, int limit_ce
   return heat->left_ms <= WATCH_MS ? SPATE_LEVEL_WATCH : SPATE_LEVEL_CALM;
 }
 
-/* A level holds for a while after it was last called for. */
+/* A level lasts for a while after it was last called for. */
 static enum spate_level settle(struct spate_recorder *recorder, uint64_t now_ticks, enum spate_level wanted) {
   enum spate_level level = SPATE_LEVEL_CALM;
 

@@ -7,10 +7,10 @@
 enum clip_state {
   CLIP_EMPTY,
   CLIP_ARMING,  /* spate_exfat_arm() waits */
-  CLIP_ARMED,   /* empty file, run reserved; pushes make it grow */
+  CLIP_ARMED,   /* the file exists, its run is reserved, and pushes go to it */
   CLIP_ENDING,  /* no more pushes; closed once everything pushed is durable */
   CLIP_CLOSING, /* spate_exfat_close() waits: checkpoints and power losses no longer concern it */
-  CLIP_STUCK,   /* closing failed: the volume still knows the clip, so its memory is not used again */
+  CLIP_STUCK,   /* closing failed: the volume still uses the clip, so its memory is not used again */
 };
 
 enum piece_state { PIECE_QUEUED, PIECE_IN_FLIGHT, PIECE_DONE };
@@ -21,7 +21,7 @@ static inline struct spate_piece *spate_piece_at(const struct spate_stream *stre
   return &stream->config.pieces[index & (stream->config.piece_count - 1u)];
 }
 
-/* Does this clip have a file that checkpoints and power losses concern? */
+/* Do checkpoints and power losses concern this clip? */
 static inline bool spate_stream_clip_is_open(const struct spate_stream_clip *clip) {
   return clip->state == CLIP_ARMED || clip->state == CLIP_ENDING;
 }
@@ -39,13 +39,14 @@ static inline void spate_progress_completed(struct spate_stream_clip *clip, uint
     counters->completed_bytes += bytes;
   }
 }
+void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
 void spate_progress_begin(struct spate_stream_clip *clip);
 void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes);
 void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);
 void spate_progress_published(struct spate_stream_clip *clip);
 void spate_progress_cut(struct spate_stream_clip *clip);
 
-/* The device knows the recorder that is open on it. One that was closed, or whose volume was abandoned, is not. */
+/* The device knows the recorder that is open on it. */
 static inline bool spate_recorder_is_open(const struct spate_recorder *recorder) {
   return recorder->block != NULL && recorder->block->while_waiting_context == recorder;
 }
@@ -54,7 +55,6 @@ static inline bool spate_recorder_is_open(const struct spate_recorder *recorder)
 void spate_transfer_submit(struct spate_recorder *recorder);
 bool spate_transfer_check_power(struct spate_recorder *recorder);
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);
-void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
 
 /* checkpoint.c: one step of the state machine; never waits. */
 void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);
@@ -72,7 +72,7 @@ uint32_t spate_watch_quotient(uint64_t dividend, uint32_t divisor); /* the divid
 
 /* event.c */
 void spate_recorder_event(struct spate_stream *stream, enum spate_event event, uint64_t value);
-/* What has changed since the last time: bytes that were lost, and levels. */
+/* Events for what has changed since the last call: bytes that were lost, and levels. */
 void spate_recorder_report(struct spate_stream *stream);
 void spate_recorder_report_heat(struct spate_recorder *recorder);
 

@@ -40,12 +40,12 @@ static void slot_done(struct spate_io *io) {
   while (player->filled != player->submitted && slot_at(player, player->filled)->done) {
     enum spate_error error = slot_at(player, player->filled)->io.error;
     if (error != SPATE_OK && player->error == SPATE_OK) player->error = error;
-    if (player->error != SPATE_OK) return; /* what follows a hole is not given out */
+    if (player->error != SPATE_OK) return; /* what follows a failed read is not handed out */
     player->filled++;
   }
 }
 
-/* The next piece of the file: as much of the present run as fits a slot. False: nothing to read now. */
+/* The next read: as much of the current run as fits into a slot. False: there is nothing to read now. */
 static bool prepare(struct spate_player *player, struct spate_slot *slot) {
   const uint8_t shift = player->block->block_shift;
 
@@ -97,7 +97,7 @@ enum spate_error spate_player_work(struct spate_player *player) {
 
 bool spate_player_take(struct spate_player *player, uint64_t *offset_bytes, uint32_t *bytes) {
   if (player->taken == player->filled) return false;
-  /* It may have been read when its blocks were another's already. */
+  /* If the file was deleted, its blocks may have belonged to another file when they were read. */
   if (spate_exfat_check(player->file) != SPATE_OK) {
     player->error = SPATE_E_STALE;
     player->filled = player->taken;

@@ -11,6 +11,14 @@ void spate_progress_begin(struct spate_stream_clip *clip) {
   clip->outstanding = 0;
 }
 
+/* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. */
+void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error) {
+  if (clip->capped) return;
+  clip->capped = true;
+  clip->error = error;
+  if (clip->stream->error == SPATE_OK) clip->stream->error = error;
+}
+
 /* The opposite of spate_progress_completed(): the piece is to be written again. */
 void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes) {
   struct spate_stream_counters *counters = &clip->stream->counters;

@@ -10,14 +10,14 @@
 
 /* Everything that never waits. */
 static void pump(struct spate_recorder *recorder) {
-  /* A length counted before a power loss is dealt with must not be published. */
+  /* A length that was counted before a power loss was dealt with must not be published. */
   bool may_begin = spate_transfer_check_power(recorder);
   spate_checkpoint_step(recorder, may_begin);
   spate_transfer_submit(recorder);
   spate_watch_turn(recorder);
 }
 
-/* All that is measured from an earlier time is measured from now on. */
+/* Measure all times from now on. */
 static void restart_times(struct spate_recorder *recorder, uint64_t now_ticks) {
   recorder->checkpoint_started_ticks = now_ticks;
   recorder->watch.started_ticks = now_ticks;
@@ -87,7 +87,7 @@ enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
   return SPATE_OK;
 }
 
-/* The streams that are open are known to the recorder: `stream` may hold anything, and is not looked at. */
+/* `stream` may hold anything and is not read: the recorder knows the streams that are open. */
 static bool is_taken(const struct spate_recorder *recorder, const struct spate_stream *stream,
                      const struct spate_stream_config *config) {
   const uintptr_t start = (uintptr_t)config->pieces;

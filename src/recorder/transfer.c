@@ -3,13 +3,13 @@
  * The data path: pieces pushed by the source become write requests, completions become a contiguous prefix.
  *
  * A stream's pieces form a ring counted by free-running indices: flushed ≤ completed ≤ pushed, and `next` walks from
- * completed to pushed looking for something to submit. Everything before `completed` has completed, in whatever order
- * the drive chose. Nothing here waits, allocates or divides.
+ * completed to pushed looking for a piece to submit. Every piece before `completed` has completed, whatever the order
+ * in which the drive completed them. Nothing here waits, allocates or divides.
  */
 #include "internal.h"
 #include <spate/port.h>
 
-#define LATENCY_SHIFT 4u /* its mean moves by a sixteenth of the difference */
+#define LATENCY_SHIFT 4u /* the mean moves by a sixteenth of the difference */
 
 uint32_t spate_stream_released(const struct spate_stream *stream) {
   return stream->config.retain ? stream->flushed : stream->completed;
@@ -21,21 +21,13 @@ uint32_t spate_stream_room(const struct spate_stream *stream) {
 
 void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes) { stream->counters.overrun_bytes += bytes; }
 
-/* Every piece before `index` is durable. A checkpoint and a closing clip may say so in either order. */
+/* Every piece before `index` is durable. Checkpoints and closing clips call this in any order. */
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index) {
   uint32_t ahead = index - stream->flushed;
 
   if (ahead > stream->completed - stream->flushed) return;
   stream->watch.retained_pieces = stream->completed - stream->flushed;
   stream->flushed = index;
-}
-
-/* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. */
-void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error) {
-  if (clip->capped) return;
-  clip->capped = true;
-  clip->error = error;
-  if (clip->stream->error == SPATE_OK) clip->stream->error = error;
 }
 
 static void advance(struct spate_stream *stream) {
@@ -66,7 +58,8 @@ static void piece_done(struct spate_io *io) {
   note_latency(&stream->pressure, recorder->now_ticks - piece->submitted_ticks);
   stream->last_completion_ticks = recorder->now_ticks;
   recorder->in_flight--;
-  /* Some of its commands may have completed before. One that failed has failed: it may be what cuts the power. */
+  /* Some of the request's commands may have completed before the power loss: write it again. A failed request is not
+   * repeated, because it may be the cause of the power loss. */
   if (piece->io.error == SPATE_OK && piece->losses != recorder->block->power_losses) {
     piece->state = PIECE_QUEUED;
     stream->next = stream->completed;
@@ -76,7 +69,7 @@ static void piece_done(struct spate_io *io) {
   advance(stream);
 }
 
-/* The reservation is used up, or the clip was capped: go on in the one armed after it. */
+/* The reservation is used up, or the clip was capped: go on in the next clip. */
 static enum spate_error roll_over(struct spate_stream *stream, uint64_t piece_bytes) {
   struct spate_stream_clip *clip = stream->current;
 
@@ -99,7 +92,7 @@ static bool piece_is_valid(const struct spate_stream *stream, uint64_t offset_by
   uint64_t whole_bytes = (uint64_t)blocks << block->block_shift;
   uint64_t region_bytes = stream->config.region->bytes;
 
-  /* What the CPU filled is cleaned from its cache by whole lines. */
+  /* Data that the CPU wrote are cleaned from its cache by whole lines. */
   const uint64_t align = stream->config.cpu_filled ? SPATE_DMA_ALIGN : 4u;
 
   return bytes > 0 && blocks <= block->request_blocks_max && (offset_bytes & (align - 1u)) == 0 &&
@@ -163,7 +156,7 @@ static struct spate_piece *next_queued(struct spate_stream *stream) {
   return NULL;
 }
 
-/* The streams take turns, one request each, so that a fast one does not starve a slow one. */
+/* The streams take turns, one request each, so that a fast one cannot starve a slow one. */
 void spate_transfer_submit(struct spate_recorder *recorder) {
   uint32_t idle_streams = 0;
 
@@ -217,8 +210,8 @@ static bool is_closing(const struct spate_stream *stream) {
   return stream->clips[0].state == CLIP_CLOSING || stream->clips[1].state == CLIP_CLOSING;
 }
 
-/* Not while a clip of the stream is being closed: that finds out by itself, and what its pieces come to is known when
- * it returns. True: nothing is left to be acted upon. */
+/* Deal with power losses of the drive. A stream with a clip that is being closed has to wait: the close notices the
+ * loss by itself, and only when it returns is it known what became of the clip. True: all losses are dealt with. */
 bool spate_transfer_check_power(struct spate_recorder *recorder) {
   const struct spate_block *block = recorder->block;
   bool all = true;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Will the ring last? Seen a while before it does not.
+ * How long will the ring last?
  *
- * Some 64 times a second each stream's numbers are taken down: pushed, completed, held. The last four of these steps
- * say how fast the ring fills, and so how long it lasts. What looks like a slow drive and is none is left out: a ring
- * that was almost empty a moment ago (a burst), growth that is no more than rhythm, and steps in which a checkpoint's
- * flush held up the data, if that is not longer than flushes are.
+ * About 64 times a second each stream's counts of pushed, completed and held pieces are sampled. The last four of these
+ * steps give the rate at which the ring fills, and so the time that it lasts. Three things look like a slow drive and
+ * are ignored: a burst (the ring was almost empty a moment ago), growth that is no more than jitter, and steps in which
+ * a checkpoint's flush delayed the data, if it took no longer than flushes do.
  *
- * The data path counts, this divides: once for the recorder and twice for a stream in a step, in 32 bits, since some
- * processors have no more.
+ * The data path only counts. The divisions are here: one a step for the recorder and two for each stream, of 32 bits,
+ * because some processors have no others.
  */
 #include "internal.h"
 #include <spate/port.h>
@@ -17,13 +17,13 @@
 #define FLUSH_STEPS_MAX   8u  /* 125 ms: a flush that takes longer is a slow drive */
 #define HOLD_STEPS        64u /* longer than from checkpoint to checkpoint */
 #define MARGIN_MS         32u /* SLOW comes so much earlier than the source needs: two steps */
-#define CRITICAL_MS       16u /* there may be no other look */
+#define CRITICAL_MS       16u /* the next step may come too late */
 #define UNITS_SHIFT       15u /* fewer than 2^15 units of time a second */
-#define RHYTHM_PIECES     2u  /* growth that says nothing: so many pieces, and a share of the ring on top */
+#define RHYTHM_PIECES     2u  /* growth that may be jitter: so many pieces, and a share of the ring */
 #define RHYTHM_SHIFT      5u
-#define BURST_SHIFT       3u /* a ring less than an eighth full is as good as empty */
+#define BURST_SHIFT       3u /* a ring that is less than an eighth full counts as empty */
 
-/* All that was seen of a stream in the last steps. */
+/* A stream in the last steps. */
 struct view {
   uint64_t in_bytes, out_bytes;
   uint32_t ms;
@@ -31,7 +31,7 @@ struct view {
   uint32_t held_pieces_min;
   int32_t grown_pieces;
   uint32_t ring_pieces, room_pieces; /* without what waits for a flush */
-  bool stopped;                      /* the source, and not for want of room */
+  bool stopped;                      /* the source pushes nothing, although there is room */
 };
 
 static uint32_t at_most_32_bits(uint64_t value) { return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX; }
@@ -62,7 +62,7 @@ void spate_watch_stream(struct spate_stream *stream) {
   stream->pressure.room_pieces = stream->config.piece_count;
 }
 
-/* A level holds for a while after it was last called for. */
+/* A level lasts for a while after it was last called for. */
 static enum spate_level settle(struct spate_stream_watch *watch, enum spate_level wanted) {
   enum spate_level level = SPATE_LEVEL_CALM;
 
@@ -82,7 +82,7 @@ static struct spate_watch_step take_step(struct spate_stream *stream) {
   const struct spate_stream_counters *counters = &stream->counters;
   const uint64_t out_bytes = counters->completed_bytes + counters->lost_bytes;
   const uint32_t held_pieces = stream->pushed - stream->completed;
-  /* After the drive lost power pieces are written again: what came out went back. */
+  /* After the drive lost power, pieces are written again, and `completed` goes back. */
   const int32_t out_pieces = (int32_t)(stream->completed - watch->completed_pieces);
   struct spate_watch_step step = {
       .in_bytes = counters->pushed_bytes - watch->in_bytes,
@@ -124,7 +124,7 @@ static struct view look_back(const struct spate_stream *stream, uint32_t ms) {
   return view;
 }
 
-/* What the drive's next flush, or the rest of the present one, will hold up. */
+/* How long the drive's next flush, or the rest of the present one, will delay the data. */
 static uint32_t flush_left_ms(const struct spate_recorder *recorder) {
   const struct spate_recorder_watch *watch = &recorder->watch;
   const uint64_t most_ticks = watch->step_ticks * FLUSH_STEPS_MAX;
@@ -139,17 +139,17 @@ static enum spate_level level_of_left(const struct spate_recorder *recorder, uin
   return SPATE_LEVEL_WATCH;
 }
 
-/* Says how long the ring lasts, and what that calls for. */
+/* How long the ring lasts, and the level that this calls for. */
 static enum spate_level judge(const struct spate_recorder *recorder, const struct view *view, uint32_t *left_ms) {
   const uint32_t rhythm_pieces = RHYTHM_PIECES + (view->ring_pieces >> RHYTHM_SHIFT);
   const uint32_t grown_pieces = view->grown_pieces > 0 ? (uint32_t)view->grown_pieces : 0;
   const bool drains = view->grown_pieces < -(int32_t)rhythm_pieces;
   const bool burst = view->held_pieces_min < view->ring_pieces >> BURST_SHIFT;
   const uint64_t room_piece_ms = (uint64_t)view->room_pieces * view->ms;
-  /* Time in which nothing comes out costs the ring what would have come out. */
+  /* During a flush nothing leaves the ring: it needs room for what would have left. */
   const uint64_t flush_piece_ms = (uint64_t)view->out_pieces * flush_left_ms(recorder);
   const uint64_t piece_ms = room_piece_ms > flush_piece_ms ? room_piece_ms - flush_piece_ms : 0;
-  /* What cannot be told is taken at its worst. */
+  /* Growth below the jitter is assumed to be as large as the jitter. */
   const enum spate_level level = level_of_left(recorder, spate_watch_quotient(piece_ms, grown_pieces + rhythm_pieces));
 
   *left_ms = SPATE_NEVER_MS;
@@ -158,7 +158,7 @@ static enum spate_level judge(const struct spate_recorder *recorder, const struc
     *left_ms = spate_watch_quotient(piece_ms, grown_pieces);
     return level;
   }
-  if (view->room_pieces <= view->ring_pieces >> 2) return level; /* it may be filling up just too slowly to tell */
+  if (view->room_pieces <= view->ring_pieces >> 2) return level; /* it may be filling up too slowly to be seen */
   return view->room_pieces <= view->ring_pieces >> 1 && !burst ? SPATE_LEVEL_WATCH : SPATE_LEVEL_CALM;
 }
 
@@ -179,7 +179,7 @@ static void watch_stream(struct spate_stream *stream, uint32_t ms, uint32_t per_
   pressure->out_bytes_per_s = (view.out_bytes * per_s_q16) >> 16;
 }
 
-/* How long the drive has been flushing, and took for it the last time. */
+/* How long the flush under way has taken so far, and the last one in all. */
 static void watch_flush(struct spate_recorder *recorder) {
   struct spate_recorder_watch *watch = &recorder->watch;
 
@@ -192,8 +192,8 @@ static void watch_flush(struct spate_recorder *recorder) {
   }
 }
 
-/* Is this step one that a flush explains? Not again before all is seen anew: where flushes follow each other so fast,
- * they are part of the drive's rate. */
+/* Is the growth in this step explained by a flush? Then the step is ignored, but not again before SPATE_WATCH_STEPS
+ * other steps: flushes that follow each other faster are part of the drive's rate. */
 static bool leave_out(struct spate_recorder_watch *watch) {
   watch->leaving_out = watch->flushing && (watch->leaving_out || watch->seen_steps == SPATE_WATCH_STEPS);
   watch->flushing = false;
@@ -207,7 +207,7 @@ static bool leave_out(struct spate_recorder_watch *watch) {
 static void end_step(struct spate_recorder *recorder, uint64_t ticks) {
   struct spate_recorder_watch *watch = &recorder->watch;
   const bool left_out = leave_out(watch);
-  const bool stale = ticks >> STEPS_PER_S_SHIFT >= watch->step_ticks; /* nobody looked for a second */
+  const bool stale = ticks >> STEPS_PER_S_SHIFT >= watch->step_ticks; /* there was no turn for a second */
   uint32_t units = 0;
 
   if (!left_out) watch->step_units[watch->step] = at_most_32_bits(ticks >> watch->unit_shift);

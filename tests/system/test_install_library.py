@@ -253,7 +253,7 @@ def test_a_cross_build_without_a_port_says_what_to_do(firmware, tmp_path):
     errors = run("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", tmp_path / "build", f"-DSPATE_SOURCE={ROOT}",
                f"-DCMAKE_TOOLCHAIN_FILE={firmware}/toolchain.cmake", "-DCMAKE_CXX_COMPILER=g++", "-Ddefault_port=8080", statuses=(1,)).stderr
     assert 'SPATE_PORT_DIR ("") has no spate_board.h' in " ".join(errors.split())
-    assert "Name a folder of ports/" in errors and "docs/PORTING.md" in errors
+    assert "Name a folder of ports/" in errors and "docs/use/porting.md" in errors
 
 
 # ---- from the list of the sources ----
@@ -273,7 +273,7 @@ def test_the_list_of_the_sources_is_all_that_a_compiler_needs(tmp_path):
 
 def test_the_makefile_of_the_page(tmp_path):
     """Builds the example with the page's makefile, after replacing the names in it."""
-    page = (ROOT / "docs/INSTALL-LIBRARY.md").read_text()
+    page = (ROOT / "docs/use/install-library.md").read_text()
     text = re.search(r"^```make\n(.*?)^```$", page, re.M | re.S)[1]
     (tmp_path / "Makefile").write_text(text.replace("my_board", "board").replace("my_program", "memory_volume"))
     for folder in ("src", "include"):

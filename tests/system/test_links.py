@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every link of the README and of the pages leads to a file or a heading of this repository."""
 
+import re
+
 import pages
 
 from conftest import ROOT
@@ -30,6 +32,18 @@ def test_a_broken_link_is_found(tmp_path):
         "page.md:14: (#no-heading): the page has no such heading",
         "page.md:14: (../): this file is not in the repository",
     ]
+
+
+def test_every_page_that_the_sources_name_exists():
+    """docs/use/porting.md in a comment, a message or a script."""
+    missing = []
+    for top in sorted(entry for entry in ROOT.iterdir() if entry.name not in ("build", ".git")):
+        for file in [top] if top.is_file() else sorted(file for file in top.rglob("*") if file.is_file()):
+            if "corpus" in file.parts or file.suffix == ".pyc":
+                continue
+            names = re.findall(rb"\bdocs/[\w/-]+\.md\b", file.read_bytes())
+            missing += [f"{file.relative_to(ROOT)}: {name.decode()}" for name in names if not (ROOT / name.decode()).exists()]
+    assert missing == []
 
 
 def test_every_page_is_in_the_index_of_the_site():

@@ -11,7 +11,7 @@ from conftest import HOST_BUILD, ROOT
 
 OBJECTS = HOST_BUILD / "CMakeFiles/spate.dir/src"
 
-# docs/DESIGN.md, 2: the folders that each folder of src/ uses, besides the port. Calls to others go through pointers.
+# docs/understand/design.md, 2: the folders that each folder of src/ uses, besides the port. Calls to others go through pointers.
 BELOW = {
     "core": set(), "pcie": set(), "nvme": {"core", "pcie"}, "gateware": set(), "stripe": {"core"}, "partition": {"core"},
     "exfat": {"core"}, "recorder": {"core", "exfat"}, "doctor": {"pcie"},

@@ -45,7 +45,7 @@ def rtl(folder: pathlib.Path) -> dict[str, str]:
 
 def header() -> dict[str, str]:
     """Offsets and masks without structs: the library accesses registers through the port's functions, by address."""
-    lines = [f"/* {SPDX} */", f"/* {ORIGIN}", " * Fields and what they mean: docs/REGISTERS.md. */"]
+    lines = [f"/* {SPDX} */", f"/* {ORIGIN}", " * Fields and what they mean: docs/reference/registers.md. */"]
     lines += ["#ifndef SPATE_GATEWARE_REGISTERS_H", "#define SPATE_GATEWARE_REGISTERS_H", "", "#include <stdint.h>", ""]
     for register in registers():
         name = f"SPATE_REGS_{register.inst_name.upper()}"

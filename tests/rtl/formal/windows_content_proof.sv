@@ -137,7 +137,7 @@ module windows_content_proof
     return WindowBase + (epoch ? 64'd1 << (WindowBits - 1) : 64'd0);
   endfunction
 
-  // The meaning of an address, from docs/GATEWARE.md, "Addresses".
+  // The meaning of an address, from docs/understand/gateware.md, "Addresses".
   logic [31:0] address, offset;
   logic in_control;
   what_e what;
