@@ -56,7 +56,7 @@ def test_a_source_that_listens_loses_nothing(lab):
     assert ignores["result"]["overrun_bytes"] > 0
     assert listens["result"]["overrun_bytes"] == 0
     assert listens["result"]["slowed_down"] > 0
-    warned, lost = chapters_files.first_warning(deaf)
+    warned, lost = chapters_files.first_warning(ignores)
     assert (lost - warned) * 1000 >= 250, "the level SLOW came too late for a source that needs 250 ms"
 
 

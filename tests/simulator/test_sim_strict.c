@@ -267,7 +267,7 @@ static void test_prps(void **state) {
   expect(r, "in memory that the host did not provide");
   assert_int_equal(
       run(r, 1, (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = out, .prp2 = NOWHERE, .dword12 = 31}), 4);
-  expect(r, "a PRP list in memory that nobody gave");
+  expect(r, "a PRP list in memory that the host did not provide");
   /* A list that passes the end of its page without a chain: its last entry is read as the chain. */
   spate_put64(entries + 8 * 511, out + 64);
   assert_int_equal(
