@@ -4,9 +4,10 @@
  * core, a file in a test.
  *
  * The caller owns each request until its `done` is called, from within poll(), in any order. A request is taken whole
- * or not at all; "full" is an answer. submit() only queues; kick() tells the drive, once for a batch; poll() kicks what
- * was forgotten, reaps at most `max` completions (more only when it mends an error, or the device is at its end) and
- * drives error recovery forward, so a caller that polls needs nothing else. No call here waits, but those that say so.
+ * or not at all; "full" is an answer. submit() only queues; kick() rings the doorbell, once for a batch. poll() rings
+ * pending doorbells, reaps at most `max` completions (more only during recovery or when the device has failed for
+ * good), and drives error recovery forward, so a caller that polls needs nothing else. Calls wait only where it says
+ * so.
  *
  * A device is used from one thread at a time. `done` may submit; it must not poll.
  */

@@ -7,7 +7,7 @@
 /* A waiting request's context is itself until it is done. */
 static void mark_done(struct spate_io *io) { io->context = NULL; }
 
-/* What goes on between two looks at the device. */
+/* Between two polls of the device. */
 static void wait_a_turn(struct spate_block *block) {
   if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
   spate_port_relax();
@@ -25,7 +25,7 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
   io->context = io;
   while (io->context != NULL) {
     spate_block_poll(block, POLL_BATCH);
-    /* Before the streams get a chance to fill what was just freed: they could keep a device full for ever. */
+    /* Before the streams can use the slots that poll freed: they could keep the device full for ever. */
     if (!accepted) {
       enum spate_error error = spate_block_submit(block, io);
       if (error == SPATE_OK)
