@@ -285,8 +285,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, 
  * IN_USE: an open clip, or a directory that holds one. PROTECTED: it is marked read only. UNSUPPORTED: it has an entry
  * with clusters of a kind that this library does not know. CORRUPT, and nothing was written: clusters that cannot be
  * the file's (free, the volume's own, those of an open clip, or a broken chain), or a tree of directories that leads
- * back into itself. Works on a volume of another system that has no room for the record's file; a power cut may then
- * leave the file's clusters allocated without an owner.
+ * back into itself many times over. Works on a volume of another system that has no room for the record's file; a power
+ * cut may then leave the file's clusters allocated without an owner.
  *
  * Clusters that another file owns as well stay allocated, and the volume stays marked dirty. The first deletion after a
  * mount searches for such clusters, by one walk through all entry sets: about 25 ms for 10 000 files of one run each,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The allocation bitmap (specification, 7.1.5) through a window of the caller's size: bit i of byte j is cluster
- * 2 + 8 j + i. Where the whole bitmap fits, it is read once. Writes go through the window, without FUA: the caller
- * puts one barrier behind all of them. What the cache holds of the bitmap is older then, and is forgotten.
+ * 2 + 8 j + i. If the whole bitmap fits, it is read once. Writes go through the window, without FUA, and the caller
+ * ends them with a barrier. The cache then forgets its blocks of the bitmap, because they are older.
  */
 #include "internal.h"
 
 #define TRIM_PIECE_BYTES (UINT32_C(1) << 30)
 
-/* Read or write the window's blocks from byte `first_byte` of the bitmap, cluster by cluster: it may be in pieces. */
+/* Read or write the window's blocks from byte `first_byte` of the bitmap, cluster by cluster: it may be fragmented. */
 static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, uint32_t first_byte, uint32_t bytes) {
   struct spate_block *device = volume->config.block;
   uint8_t *at = (uint8_t *)volume->config.bitmap + (first_byte - volume->window_first_byte);
@@ -32,7 +32,7 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
   return SPATE_OK;
 }
 
-/* Have byte `byte` of the bitmap in the window. */
+/* Load byte `byte` of the bitmap into the window. */
 static enum spate_error load(struct spate_exfat *volume, uint32_t byte) {
   uint32_t block_mask = volume->block_mask;
   uint32_t end_byte = (((volume->cluster_count + 7u) / 8u) + block_mask) & ~block_mask;
@@ -62,8 +62,7 @@ void spate_exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *si
   *since_ticks = spate_port_ticks();
 }
 
-/* Not the compiler's: where the processor has no instruction for it, that calls a function of the compiler's library.
- */
+/* Not the compiler's built-in function: without an instruction for it, that calls the compiler's library. */
 static uint32_t count_ones(uint64_t word) {
   word -= word >> 1 & UINT64_C(0x5555555555555555);
   word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
@@ -74,7 +73,7 @@ static uint32_t count_ones(uint64_t word) {
 /* How many of the lowest bits are zeros; 64: all. */
 static uint32_t zeros_below(uint64_t word) { return count_ones(~word & (word - 1u)); }
 
-/* The runs of ones in `unused`, the first of which may go on from the word before. */
+/* Find the runs of ones in `unused`. *run is the length of a run at the end of the previous word. */
 static void scan_word(uint64_t unused, uint32_t at, uint32_t enough, uint32_t *run, struct spate_exfat_free *found) {
   for (uint32_t bit = 0; bit < EXFAT_WORD_BITS && found->run_clusters < enough;) {
     uint64_t rest = unused >> bit;
@@ -105,7 +104,7 @@ static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct
     uint64_t word = spate_field_get64(window_at(volume, (uint32_t)(at / 8u)));
     scan_word(~word & spate_exfat_word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
   }
-  if (found->run_clusters >= enough) return SPATE_OK; /* the rest was not looked at */
+  if (found->run_clusters >= enough) return SPATE_OK; /* the rest was not read */
   volume->free = *found;
   volume->free_known = true;
   volume->run_known = true;
@@ -115,14 +114,14 @@ static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct
 enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found) {
   *found = volume->free;
   if (!volume->free_known) return scan(volume, enough, found);
-  /* There is no such run, or the longest one is asked for. */
+  /* It is known that there is no such run, or the longest run is asked for. */
   if (volume->run_known && volume->free.run_clusters < enough) return SPATE_OK;
   if (enough == UINT32_MAX || volume->free.clusters >= enough) return scan(volume, enough, found);
   found->run_clusters = 0;
   return SPATE_OK;
 }
 
-/* So many clusters of a run have changed. A run that is freed may make a longer one of its neighbours. */
+/* `changed` clusters of a run have changed. A run that is freed may join its neighbours into a longer one. */
 static void note_change(struct spate_exfat *volume, uint32_t first, uint32_t clusters, uint64_t changed,
                         bool allocated) {
   const struct spate_exfat_free *known = &volume->free;
@@ -159,7 +158,7 @@ enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t cl
   return found.clusters >= clusters ? SPATE_E_FRAGMENTED : SPATE_E_NO_SPACE;
 }
 
-/* Change the bits from *at on up to `end`, or to the window's; returns how many were different. */
+/* Change the bits from *at up to `end`, or up to the end of the window. Returns how many were different. */
 static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end, bool allocated,
                          uint64_t *since_ticks) {
   uint64_t window_end = ((uint64_t)volume->window_first_byte + volume->window_bytes) * 8u;
@@ -186,7 +185,7 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
   uint64_t end = at + clusters;
   uint64_t changed = 0;
 
-  /* What is remembered of these clusters is about their owner of before. */
+  /* Cached blocks of these clusters belong to their previous owner. */
   spate_exfat_cache_forget(volume, spate_exfat_cluster_lba(volume, first),
                            spate_exfat_cluster_blocks(volume, clusters));
   volume->unflushed = true;
@@ -199,7 +198,7 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
       error = transfer(volume, SPATE_WRITE, first_byte, end_byte - first_byte);
     }
     if (error != SPATE_OK) {
-      volume->window_bytes = 0;   /* it is not what the drive holds: read it again, ... */
+      volume->window_bytes = 0;   /* the window differs from the medium: read it again, ... */
       volume->free_known = false; /* ... and count again */
       return error;
     }
@@ -211,7 +210,7 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
 enum spate_error spate_exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   struct spate_block *device = volume->config.block;
 
-  /* Where others left a contradiction, two files may share clusters, and a deleted one's are another's data. */
+  /* On a damaged volume two files may share clusters: those of a deleted file may hold the data of another one. */
   if (!device->can_trim || clusters == 0 || volume->foreign_dirty || volume->corrupt) return SPATE_OK;
   return spate_block_erase(device, SPATE_TRIM, spate_exfat_cluster_lba(volume, first),
                            spate_exfat_cluster_blocks(volume, clusters), TRIM_PIECE_BYTES >> device->block_shift, NULL,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The boot regions (specification, chapter 3): read and checked, the main one first, its backup if that is damaged; and
- * VolumeDirty. Nothing in a boot sector is believed before the region's checksum and then every field has been checked
- * against the partition.
+ * The boot regions (specification, chapter 3), and VolumeDirty. The main region is read first, and its backup if the
+ * main one is damaged. No field of a boot sector is used before the region's checksum is right and the field was
+ * checked against the partition.
  */
 #include "internal.h"
 
@@ -87,7 +87,7 @@ enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *roo
   enum spate_error main_error = read_region(volume, lba, &block);
   enum spate_error error = main_error;
 
-  /* A medium that fails in the main region is what the backup is for, too. */
+  /* The backup is also used if the main region cannot be read. */
   volume->from_backup = main_error != SPATE_OK;
   if (volume->from_backup) error = read_region(volume, lba + EXFAT_BOOT_BLOCKS, &block);
   if (error != SPATE_OK) return main_error;
@@ -95,8 +95,9 @@ enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *roo
   const uint8_t *boot = block->data;
   uint64_t fat_length = spate_field_get32(boot + BOOT_FAT_LENGTH);
   uint16_t flags = spate_field_get16(boot + BOOT_FLAGS);
-  /* ActiveFat of the backup, too, is of when it was made: there is no telling which FAT and bitmap are the right ones,
-   * so nothing may be written by them. */
+  /* The backup's ActiveFat may be old as well. It is then unknown which FAT and bitmap are right, so nothing is
+   * written.
+   */
   volume->untrusted = volume->from_backup && boot[BOOT_FATS] == 2;
   volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
   volume->fat_lba = lba + spate_field_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
@@ -108,12 +109,12 @@ enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *roo
   volume->serial = spate_field_get32(boot + BOOT_SERIAL);
   volume->clear_to_zero = (flags & BOOT_CLEAR_TO_ZERO) != 0;
   *root_cluster = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
-  /* The backup's flags are those of when it was made: who damaged the main region did not leave a clean volume. */
+  /* The backup's flags may be old. What damaged the main region did not leave a clean volume. */
   *dirty = (flags & BOOT_DIRTY) != 0 || volume->from_backup;
   return SPATE_OK;
 }
 
-/* Copy the backup over the main region, the boot sector last. The backup's flags are those of when it was made. */
+/* Copy the backup over the main region, the boot sector last. The backup's flags may be old. */
 static enum spate_error repair(struct spate_exfat *volume) {
   for (uint32_t i = EXFAT_BOOT_BLOCKS; i-- > 0;) {
     struct spate_exfat_block *block;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Metadata blocks in memory, written through. Each block has one image and at most one write in flight, because NVMe
- * does not order two writes to one block; while it is being written nobody touches the image. Every write has FUA, so
- * that what an operation wrote earlier is durable before what it writes next, without draining the drive's cache of
- * streaming data. What is written elsewhere without FUA becomes durable by the barrier.
+ * does not order two writes to one block. The image does not change while it is being written. Every write has FUA:
+ * what an operation wrote is durable before it writes the next block, and the streams' data in the drive's cache need
+ * not be flushed for that. The barrier makes durable what was written elsewhere without FUA.
  */
 #include "internal.h"
 
@@ -23,8 +23,7 @@ void spate_exfat_cache_open(struct spate_exfat *volume) {
   volume->block_count = count;
 }
 
-/* The block that was used longest ago, of those that can be given up. There always is one: see spate_exfat_cache_room.
- */
+/* The least recently used block that can be replaced. There always is one: see spate_exfat_cache_room(). */
 static struct spate_exfat_block *choose_victim(struct spate_exfat *volume) {
   struct spate_exfat_block *victim = NULL;
 
@@ -51,8 +50,8 @@ static bool is_cached(const struct spate_exfat *volume, uint64_t lba) {
   return false;
 }
 
-/* How many blocks from `lba` on may be read at once: none that is here already, whose image may be newer, and none of
- * another cluster, which may be data that a stream writes without the cache's knowledge. */
+/* How many blocks from `lba` on may be read at once. Not those in the cache, because their images may be newer, and not
+ * those of another cluster, which may be data that a stream writes past the cache. */
 static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
   uint64_t cluster_blocks = spate_exfat_cluster_blocks(volume, 1);
   uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
@@ -66,7 +65,7 @@ static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
   return blocks;
 }
 
-/* Blocks side by side in memory that can be given up; NULL: there are none. */
+/* Adjacent blocks in memory that can be replaced; NULL: there are none. */
 static struct spate_exfat_block *choose_victims(struct spate_exfat *volume, uint32_t blocks) {
   uint32_t run = 0;
 
@@ -105,14 +104,14 @@ enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba,
     *found = &volume->blocks[i];
     return SPATE_OK;
   }
-  /* Whoever goes through a directory comes for the next block, too. One that cannot be read costs no other. */
+  /* A directory is read in sequence, so read ahead. If that fails, read only this block: the others may be damaged. */
   uint32_t blocks = lba == volume->next_lba ? blocks_ahead(volume, lba) : 1;
   enum spate_error error = read_blocks(volume, lba, blocks, found);
   return error != SPATE_OK && blocks > 1 ? read_blocks(volume, lba, 1, found) : error;
 }
 
 void spate_exfat_block_settle(struct spate_exfat_block *block) {
-  block->claimed = true; /* or lengths published meanwhile could keep the block away from us for ever */
+  block->claimed = true; /* or lengths that are published meanwhile could keep the block busy for ever */
   while (block->writing)
     spate_block_yield(block->volume->config.block);
   block->claimed = false;
@@ -131,7 +130,7 @@ enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block) {
   block->writing = true;
   enum spate_error error = spate_block_do(block->volume->config.block, &block->io);
   block->writing = false;
-  /* What the drive holds after a failed write is unknown; what a clip needs of a pinned block is in its image. */
+  /* After a failed write the medium's content is unknown. A pinned block is kept, because its clips need the image. */
   if (error != SPATE_OK && block->pins == 0) block->lba = NO_LBA;
   if (block->written != NULL) block->written(block);
   return error;
@@ -144,7 +143,7 @@ enum spate_error spate_exfat_barrier(struct spate_exfat *volume) {
   enum spate_error error = spate_block_flush(device);
   if (error != SPATE_OK) return error;
   volume->unflushed = false;
-  /* The flush may have succeeded because there was nothing left to flush. */
+  /* After a power loss the flush may have succeeded because the cache was empty. */
   return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 

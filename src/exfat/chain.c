@@ -7,7 +7,7 @@
 
 #define ZERO_PIECE_BYTES (UINT32_C(16) << 20) /* 32768 blocks of 512 bytes: one Write Zeroes command */
 
-/* The block at `lba` in the cache, and its byte that is number `offset_bytes` of something that begins with a block. */
+/* The block at `lba` in the cache, and its byte for `offset_bytes` of a structure that begins with a block. */
 static enum spate_error byte_get(struct spate_exfat *volume, uint64_t lba, uint64_t offset_bytes, bool edit,
                                  struct spate_exfat_block **block, uint8_t **byte) {
   enum spate_error error =
@@ -137,7 +137,7 @@ enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lb
     enum spate_error error =
         spate_block_erase(device, SPATE_ZERO, lba, blocks, ZERO_PIECE_BYTES >> device->block_shift, NULL, NULL);
     if (error != SPATE_E_COMMAND && error != SPATE_E_UNSUPPORTED) return error;
-    device->can_zero = false; /* there are drives that announce the command and refuse it */
+    device->can_zero = false; /* some drives announce the command and refuse it */
   }
   memset(zeros, 0, zeros_bytes);
   while (blocks > 0) {
@@ -152,7 +152,7 @@ enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lb
 
 enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
   volume->unflushed = true;
-  volume->window_bytes = 0; /* its memory serves as the source of zeros */
+  volume->window_bytes = 0; /* its memory is the source of the zeros */
   spate_exfat_cache_forget(volume, lba, blocks);
   return spate_exfat_zero_blocks(volume->config.block, lba, blocks, volume->config.bitmap, volume->config.bitmap_bytes);
 }

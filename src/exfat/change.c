@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mkdir, delete, rename. The journal is the record's last slot; every step below is durable before the next begins.
- * VolumeDirty is set after the journal is written, and taken back before it is cleared.
+ * mkdir, delete, rename. The journal is the record's last slot. Each step below is durable before the next one begins.
+ * VolumeDirty is set after the journal is written, and cleared before the journal is.
  *
  * mkdir: journal {cluster}; bitmap, zeros, barrier; entry set; journal cleared. Before the entry the cluster has no
  * owner and recovery frees it; after it, it has one.
  *
  * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
- * whole; after it the clusters have no owner, and recovery frees those that the cut left allocated. Bits before entry
- * would leave a file over clusters that a PC gives to another. Before all of it the file's clusters are walked once:
- * what the volume itself stands on is not freed because a damaged entry says that it owns it, and what another file
- * owns, too, is left to it (shared.c). Where the volume has no room for the record's file the order is the same without
- * the journal: a cut may leave the clusters allocated, on a volume that is marked dirty, but never a file over free
- * ones.
+ * whole. After it the clusters have no owner, and recovery frees those that a power cut left allocated. If the bitmap
+ * came first, a power cut could leave a file over clusters that a PC then gives to another file. First of all the
+ * file's clusters are checked: clusters of the volume's own structures are not freed because a damaged entry claims
+ * them, and clusters that another file also owns stay allocated (shared.c). If the volume has no room for the record's
+ * file, the order is the same without the journal: a power cut may then leave clusters without an owner, on a volume
+ * that is marked dirty, but never a file over free clusters.
  *
- * rename: within the old set's slots, if they lie in one block and suffice: one write, for which neither journal nor
- * VolumeDirty is needed. Otherwise journal {old place,
- * new place}; new set; old set erased; journal cleared. A cut between leaves two names over the same clusters, on a
- * volume that says it is dirty; recovery finds both by place and checksum, and erases the old. exFAT itself offers no
- * order that is better: old first loses the file.
+ * rename: in the old set's place, if that lies in one block and is large enough: one write, which needs neither journal
+ * nor VolumeDirty. Otherwise journal {old place, new place}; new set; old set erased; journal cleared. A power cut in
+ * between leaves two names for the same clusters, on a volume that is marked dirty. Recovery finds both by place and
+ * checksum, and erases the old one. The opposite order could lose the file.
  *
- * Sets over several blocks: of a new one the file entry is written last, of an old one erased first, so the rest alone
- * is no file. Recovery sweeps such remains within the places in the journal.
+ * Sets over several blocks: the file entry of a new set is written last, and that of an old set is erased first,
+ * because the other entries alone are no file. Recovery erases such entries in the places that the journal names.
  */
 #include "internal.h"
 
-/* An open clip, the record's file, or nothing to keep hands off from. */
+/* IN_USE: it is an open clip or the record's file. */
 static enum spate_error check_idle(struct spate_exfat *volume, struct exfat_set *set) {
   uint32_t first_cluster = spate_field_get32(set->raw + STREAM_FIRST_CLUSTER);
   uint64_t lba;
@@ -88,7 +87,7 @@ static enum spate_error check_empty(struct spate_exfat *volume, const struct spa
   return SPATE_OK;
 }
 
-/* May it go? Clusters that a vendor's entries own would be lost with the name. */
+/* May it be deleted? Clusters that a vendor's entries own would be lost. */
 static enum spate_error check_removable(struct spate_exfat *volume, struct exfat_set *set,
                                         const struct spate_exfat_chain *chain) {
   enum spate_error error = check_idle(volume, set);
@@ -121,7 +120,7 @@ static enum spate_error check_apart(struct spate_exfat *volume, struct spate_exf
   return SPATE_OK;
 }
 
-/* Can these clusters be the file's? Those that another file owns, too, are spared: see shared.c. */
+/* Can these clusters be the file's? Clusters that another file also owns are handled in shared.c. */
 static enum spate_error check_run(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   uint64_t lba = spate_exfat_cluster_lba(volume, first);
   uint64_t blocks = spate_exfat_cluster_blocks(volume, clusters);
@@ -142,7 +141,7 @@ static enum spate_error free_run(struct spate_exfat *volume, uint32_t first, uin
   return spate_exfat_bitmap_set(volume, first, clusters, false);
 }
 
-/* The FAT still tells a deleted file's runs. */
+/* Call `act` for each run of the chain. The FAT still has the chain of a deleted file. */
 static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_chain *chain,
                                  enum spate_error (*act)(struct spate_exfat *volume, uint32_t first,
                                                          uint32_t clusters)) {
@@ -158,7 +157,7 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
-/* The cluster behind those of the file's length; EXFAT_CLUSTER_END: there is none. */
+/* The cluster that the chain has behind the file's length; EXFAT_CLUSTER_END: there is none. */
 static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t *cluster) {
   uint64_t lba;
 
@@ -171,9 +170,10 @@ static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_ch
 }
 
 /*
- * A chain may go on behind the file's length, as some systems leave it that allocate ahead; so may that of a file of no
- * bytes. These clusters go with the file, up to the first that is free. A chain that leads back into itself comes past
- * a cluster that was remembered: every so often, at growing distances (Brent's algorithm), so that it ends.
+ * A chain may go on behind the file's length, also that of an empty file: some systems allocate ahead. These clusters
+ * are freed with the file, up to the first one that is free already. A chain that leads back into itself is found by
+ * Brent's algorithm: a cluster is remembered at growing distances, and the walk ends when it comes to that cluster
+ * again.
  */
 static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *added) {
   uint64_t count = spate_exfat_clusters(volume, chain->bytes);
@@ -201,7 +201,7 @@ static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_
   return error;
 }
 
-/* What is to be freed with a file, in the order of the FAT; `shared`: others may own some of it. */
+/* Check what is freed with the file, and add the tail to the chain. `shared`: another file may own some of it. */
 static enum spate_error check_clusters(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared) {
   bool tail = false;
   enum spate_error error = each_run(volume, chain, check_run);
@@ -245,7 +245,7 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
   if (error == SPATE_OK) error = clean_error;
   if (error == SPATE_OK) {
     enum spate_error trim_error = each_run(volume, &chain, spate_exfat_trim);
-    /* The file is gone for good; TRIM is advice that the drive did not take. */
+    /* The deletion is durable, and TRIM is only advice to the drive: not an error. */
     if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   }
   spate_exfat_end(volume);
@@ -254,7 +254,7 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
 
 /* ---- rename ---- */
 
-/* The set under its new name; what follows the name is kept. */
+/* The set with its new name; entries behind the name are kept. */
 static enum spate_error rebuild(const struct exfat_set *old, const struct exfat_name *name, struct exfat_set *set) {
   uint32_t old_names = spate_exfat_set_entries(old->raw[STREAM_NAME_LENGTH]);
   uint32_t kept = old->place.entries - old_names;
@@ -279,10 +279,10 @@ static bool fits_in_place(const struct spate_exfat *volume, const struct exfat_s
          in_block + old->place.entries * EXFAT_ENTRY_BYTES <= spate_exfat_block_bytes(volume);
 }
 
-/* One write of one block: the new set, and slots that it does not need as unused. A cut leaves one or the other, so the
- * volume need not be marked dirty for it. */
+/* One write of one block: the new set, and the entries that it does not need as unused. A power cut leaves the old set
+ * or the new one, so the volume is not marked dirty. */
 static enum spate_error rename_in_place(struct spate_exfat *volume, struct exfat_set *old, struct exfat_set *set) {
-  if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* it may know this set by its checksum */
+  if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT; /* the journal may name this set by its checksum */
   for (uint32_t i = set->place.entries; i < old->place.entries; i++) {
     memset(set->raw + i * EXFAT_ENTRY_BYTES, 0, EXFAT_ENTRY_BYTES);
     set->raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;
@@ -309,7 +309,7 @@ static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *
   return spate_exfat_journal_end(volume, error);
 }
 
-/* The new name must be free, or be the file's own in other case. */
+/* The new name must be free, or differ from the old one in case only. */
 static enum spate_error check_target(struct spate_exfat *volume, struct exfat_path *to, const struct exfat_set *old) {
   struct exfat_set taken;
 

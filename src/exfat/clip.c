@@ -2,17 +2,17 @@
 /*
  * A clip's life: arm, close, discard. In between its lengths are published: publish.c.
  *
- * Arm, against a cut: the record, then VolumeDirty, then the bitmap (each reaches the medium before the next is
- * written; the bitmap by a barrier), then the entry set of an empty file with no cluster. Cut before the entry, the
- * record gives the run back at the next mount; cut after it, the empty file stays and the run is given back. The other
- * order, entry before bitmap, would leave a file whose clusters a PC believes to be free.
+ * Arm: write the record, set VolumeDirty, write the bitmap, flush, and write the entry set of an empty file without
+ * clusters. Each step is durable before the next one is written. After a power cut the next mount frees the run; if the
+ * entry set was written, the empty file stays. If the entry came before the bitmap, a power cut could leave a file
+ * whose clusters the bitmap calls free.
  *
- * Close: the data by FLUSH, then the final entry, then the tail's bits, barrier, VolumeDirty off, and only then the
- * record; otherwise a cut could leave the tail allocated, or the volume dirty, with nobody to remember why. TRIM comes
- * when all is durable, because a deallocated block may read as anything at once.
+ * Close: flush the data, write the final entry, free the tail in the bitmap, flush, clear VolumeDirty, and clear the
+ * record last: otherwise a power cut could leave the tail allocated or the volume dirty, and no record of why. TRIM
+ * comes when all of this is durable, because a trimmed block may read as anything at once.
  *
- * Discard: the same with the entry set erased instead of made final. The record outlives the set, so a cut between
- * leaves a reservation that no entry owns, which the next mount gives back.
+ * Discard: the same, with the entry set erased. The record is cleared after that, so a power cut in between leaves a
+ * reservation without an entry, which the next mount frees.
  */
 #include "internal.h"
 
@@ -31,7 +31,7 @@ bool spate_exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, ui
 static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slot) {
   uint32_t taken = volume->record_slots;
 
-  /* A reservation that mount could not give back gives way: its clusters stay allocated, which harms nobody. */
+  /* If all slots are in use, one that mount could not recover is overwritten: its clusters stay allocated. */
   if ((taken & CLIP_SLOTS) == CLIP_SLOTS) taken &= ~volume->record_unresolved;
   *slot = 0;
   while ((taken >> *slot & 1u) != 0)
@@ -39,7 +39,7 @@ static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slo
   return *slot < SPATE_EXFAT_CLIPS_MAX ? SPATE_OK : SPATE_E_FULL;
 }
 
-/* `bytes` in clusters, or with 0 the longest run. */
+/* A run for `bytes`, or for 0 the longest run. */
 static enum spate_error find_run(struct spate_exfat *volume, uint64_t bytes, struct spate_exfat_clip *clip) {
   uint64_t clusters = spate_exfat_clusters(volume, bytes);
   struct spate_exfat_free found;
@@ -73,7 +73,7 @@ static enum spate_error reserve(struct spate_exfat *volume, const struct spate_e
   return error == SPATE_OK ? spate_exfat_barrier(volume) : error;
 }
 
-/* Put the set into its block, written, and keep the block. */
+/* Write the entry set, and keep its block in memory. */
 static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat_clip *clip, struct exfat_place *place,
                                   const struct exfat_name *name) {
   uint8_t *set;
@@ -91,11 +91,11 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
   return error;
 }
 
-/* A clip that is not to be gives its run back while the record still names it. If that fails too, the next mount does
- * it, and nothing is changed before. */
+/* Arming failed: free the run while the record still names it. If that fails as well, the next mount does it, and
+ * nothing else is changed before. */
 static enum spate_error unreserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
                                   enum spate_error error) {
-  volume->power_losses = volume->config.block->power_losses; /* what was lost is written again here */
+  volume->power_losses = volume->config.block->power_losses; /* what the drive lost is written again here */
   enum spate_error undone = spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
 
   if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);
@@ -155,7 +155,7 @@ static void forget(struct spate_exfat *volume, struct spate_exfat_clip *clip) {
   clip->volume = NULL;
 }
 
-/* The data, then the final length. */
+/* Flush the data, then write the final length. */
 static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   volume->unflushed = true; /* the stream's data */
   enum spate_error error = spate_exfat_barrier(volume);
@@ -170,7 +170,8 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
   return error;
 }
 
-/* No file. The slots may be another's as soon as the image says so: they are not erased again if this is repeated. */
+/* Erase the entry set. As soon as the image is changed, another file may use the entries, so a repeated call does not
+ * erase them again. */
 static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   spate_exfat_block_settle(clip->block);
   clip->waiting = false;
@@ -179,10 +180,10 @@ static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   return spate_exfat_block_commit(clip->block);
 }
 
-/* Durably; or else the tail is taken back, so that nobody else gets it before the close is repeated. If that fails too,
- * nobody gets anything before the next mount has sorted it out. */
+/* Free the tail durably. On an error it is allocated again, so that no other clip gets it before the close is repeated.
+ * If that fails as well, nothing is changed until the next mount. */
 static enum spate_error free_tail(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
-  if (clusters == 0) return SPATE_OK; /* all before this is durable already */
+  if (clusters == 0) return SPATE_OK; /* what was written before is durable */
   enum spate_error error = spate_exfat_bitmap_set(volume, first, clusters, false);
   if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK) return SPATE_OK;
@@ -191,7 +192,7 @@ static enum spate_error free_tail(struct spate_exfat *volume, uint32_t first, ui
   return error;
 }
 
-/* What is behind `bytes` is given back; then nothing of the clip is left to be remembered. */
+/* Free the clusters behind `bytes`, then clear the record. */
 static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   uint32_t used = (uint32_t)spate_exfat_clusters(volume, bytes);
   uint32_t tail_first = clip->first_cluster + used;
@@ -199,13 +200,13 @@ static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_c
   enum spate_error error = free_tail(volume, tail_first, tail);
 
   if (error != SPATE_OK) return error;
-  clip->clusters = used; /* what is given back is not given back again if this has to be repeated */
+  clip->clusters = used; /* if this is repeated, the tail is not freed twice */
   clip->reserved_bytes = (uint64_t)used << volume->cluster_shift;
   error = spate_exfat_record_end(volume, clip->record);
   if (error != SPATE_OK) return error;
   forget(volume, clip);
   enum spate_error trim_error = spate_exfat_trim(volume, tail_first, tail);
-  /* All is durable; TRIM is advice that the drive did not take. */
+  /* Everything is durable, and TRIM is only advice to the drive: not an error. */
   if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   return SPATE_OK;
 }

@@ -9,7 +9,7 @@ enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct s
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     enum spate_error error = spate_exfat_entry_read(volume, directory, *offset_bytes, raw);
     if (error != SPATE_OK) {
-      *offset_bytes = (uint32_t)directory->bytes; /* nothing behind a broken chain can be reached */
+      *offset_bytes = (uint32_t)directory->bytes; /* the rest of a broken chain cannot be reached */
       return error;
     }
     if (raw[0] == EXFAT_TYPE_END) return SPATE_OK;
@@ -36,7 +36,7 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
   return error;
 }
 
-/* Damaged sets are stepped over. */
+/* Damaged sets are skipped. */
 static enum spate_error find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set,
                              bool *damaged) {
   uint32_t offset_bytes = 0;
@@ -74,12 +74,12 @@ enum spate_error spate_exfat_name_free(struct spate_exfat *volume, struct exfat_
 }
 
 struct room {
-  uint32_t start, end; /* of the set; of the entries in use: the end marker, or the directory's end */
+  uint32_t start, end; /* of the set; the end marker, or the directory's end */
   bool found;
 };
 
-/* A set lies wholly in one block where it can, so that one write makes or changes it. A longer one has at least its
- * file entry and stream extension together, because those change when a directory grows. */
+/* A set lies in one block if it fits, so that one write makes or changes it. A longer set has at least its file entry
+ * and stream extension in one block, because these change when a directory grows. */
 static bool can_start(const struct spate_exfat *volume, uint32_t offset_bytes, uint32_t entries) {
   uint32_t left_bytes = spate_exfat_block_bytes(volume) - (offset_bytes & volume->block_mask);
 
@@ -111,7 +111,7 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
   return SPATE_OK;
 }
 
-/* Let no entry be seen at `offset_bytes`, which is behind the end marker: volumes exist with garbage there. */
+/* Put an end marker at `offset_bytes`, which is behind the present one: some volumes have garbage there. */
 static enum spate_error end_at(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                uint32_t offset_bytes) {
   struct exfat_place place = {.directory = *directory, .offset_bytes = offset_bytes, .entries = 1};
@@ -125,9 +125,9 @@ static enum spate_error end_at(struct spate_exfat *volume, const struct spate_ex
 }
 
 /*
- * The set is to lie behind the end marker. The entries between are marked unused (zeros there would hide it), and the
- * directory ends behind it. Everything is invisible until the marker itself is overwritten, which is last: by the
- * padding here, or by the set.
+ * The set will lie behind the end marker. The entries in between become unused entries (zeros would hide the set), and
+ * the directory ends behind the set. All of it is invisible until the end marker is overwritten, which is done last: by
+ * the padding here, or by the set.
  */
 static enum spate_error move_end(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                  const struct room *room, uint32_t entries) {
@@ -137,7 +137,7 @@ static enum spate_error move_end(struct spate_exfat *volume, const struct spate_
 
   if (error == SPATE_OK) error = end_at(volume, directory, room->start);
   if (error != SPATE_OK || room->start <= room->end) return error;
-  /* A set that fits into a block begins at most its own length behind the marker. */
+  /* A set that fits into a block begins at most its own length behind the end marker. */
   padding.entries = (uint8_t)((room->start - room->end) / EXFAT_ENTRY_BYTES);
   for (uint32_t i = 0; i < padding.entries; i++)
     raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entry sets: the file entry, its stream extension and its name entries (specification, 6.3 to 7.7), as bytes in the
- * form they have on the volume. A set may cross blocks and, in a fragmented directory, clusters; it is read and written
- * block by block.
+ * Entry sets: the file entry, its stream extension and its name entries (specification, 6.3 to 7.7), as they are on the
+ * volume. A set may cross blocks and, in a fragmented directory, clusters. It is read and written block by block.
  */
 #include "internal.h"
 
@@ -71,7 +70,7 @@ enum spate_error spate_exfat_set_chain(struct spate_exfat *volume, const uint8_t
   return spate_exfat_chain_check(volume, chain) == SPATE_OK ? SPATE_OK : spate_exfat_corrupt(volume);
 }
 
-/* The stream extension, then names for NameLength, then nothing that must be understood. */
+/* The stream extension, then as many name entries as NameLength needs, then only entries that may be ignored. */
 static bool well_formed(const uint8_t *raw, uint32_t entries) {
   uint32_t named = spate_exfat_set_entries(raw[STREAM_NAME_LENGTH]);
 

@@ -8,13 +8,13 @@ void spate_exfat_note_deletion(struct spate_exfat *volume, const struct spate_ex
   volume->deleted[volume->deletions++ & DELETED_MASK] = chain->first_cluster;
 }
 
-/* Was the owner of these clusters deleted since *deletions? It is not found by its place in the directory: another clip
- * may have that, and the same first cluster. */
+/* Was the owner of these clusters deleted since *deletions? Its place in the directory does not tell: another clip may
+ * have the same place and the same first cluster. */
 static bool is_stale(const struct spate_exfat *volume, const struct spate_exfat_chain *chain, uint32_t *deletions) {
   uint32_t since = volume->deletions - *deletions;
 
   if (chain->first_cluster == 0) return false;
-  if (since > SPATE_EXFAT_DELETIONS_MAX) return true; /* it may be one of those that are forgotten */
+  if (since > SPATE_EXFAT_DELETIONS_MAX) return true; /* older deletions are not remembered */
   for (uint32_t i = 1; i <= since; i++)
     if (volume->deleted[(volume->deletions - i) & DELETED_MASK] == chain->first_cluster) return true;
   *deletions = volume->deletions;
@@ -123,7 +123,7 @@ enum spate_error spate_exfat_check(struct spate_exfat_file *file) {
   return is_stale(file->volume, &file->chain, &file->deletions) ? SPATE_E_STALE : SPATE_OK;
 }
 
-/* Up to the end of one block. Data blocks do not stay in the cache: a stream writes them without its knowledge. */
+/* Read up to the end of a block. Data blocks are not cached, because streams write them past the cache. */
 static enum spate_error read_block(struct spate_exfat_file *file, uint64_t offset_bytes, uint8_t *to, size_t bytes,
                                    size_t *got) {
   struct spate_exfat *volume = file->volume;

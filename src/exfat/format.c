@@ -3,11 +3,12 @@
  * Make a volume: boot regions, FAT, bitmap, up-case table, root directory and the record's file, in that order of
  * address, with the cluster heap aligned to the cluster on the device.
  *
- * The order in time, against a cut: the old boot regions are wiped first, so that a half-made volume is none; the
- * structures follow; then the backup boot region, and the main one last. From the backup on, the volume is whole.
+ * The order of the writes: first the old boot regions are erased, so that a half-made volume is no volume. The
+ * structures follow, then the backup boot region, and the main one last. The volume is whole when the backup is
+ * written.
  *
- * The whole FAT is zeroed. By the specification (4.1) only entries of allocated, linked clusters are ever read, but
- * repair tools walk it all, and stale numbers in it have sent them astray; a FAT is one millionth of the volume.
+ * The whole FAT is zeroed. By the specification (4.1) only entries of allocated, linked clusters are read, but repair
+ * tools read all of it, and stale entries have misled them. The FAT is one millionth of the volume.
  */
 #include "internal.h"
 
@@ -48,7 +49,7 @@ static enum spate_error plan(struct layout *layout, uint32_t cluster_bytes) {
   uint32_t to_cluster = layout->cluster_shift - layout->block_shift;
   uint64_t cluster_blocks = UINT64_C(1) << to_cluster;
 
-  /* The FAT for as many clusters as there could be, were the heap to begin with it. */
+  /* The FAT has room for as many clusters as there would be if the heap began where the FAT does. */
   layout->fat_offset = FAT_OFFSET_BYTES >> layout->block_shift;
   uint64_t fat_bytes = ((config->blocks >> to_cluster) + EXFAT_FIRST_CLUSTER) * 4u;
   uint64_t fat_blocks = (fat_bytes + spate_block_bytes(config->block) - 1u) >> layout->block_shift;
@@ -90,7 +91,7 @@ static enum spate_error put_scratch(const struct layout *layout, uint64_t lba) {
   return spate_block_write(layout->config->block, lba, 1, layout->scratch, 0);
 }
 
-/* What cluster `cluster` is linked to: the bitmap's follow each other, table and root are of one cluster. */
+/* The FAT entry of a cluster. The bitmap's clusters follow each other; table and root have one cluster each. */
 static uint32_t link_of(const struct layout *layout, uint32_t cluster) {
   if (cluster == 0) return UINT32_C(0xfffffff8); /* media type */
   bool bitmap = cluster >= EXFAT_FIRST_CLUSTER && cluster + 1u < layout->upcase;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One cluster more for a directory. It is linked by the FAT, which a contiguous directory first gets for all its
- * clusters: nobody reads the FAT of a contiguous directory, so until the entry set changes that is invisible.
+ * Add a cluster to a directory. The FAT links it. For a contiguous directory the FAT entries of all its clusters are
+ * written first; nothing reads them until the entry set says that the directory is not contiguous.
  *
- * The order, against a cut at any point: journal; bitmap, zeros and FAT entry of the new cluster; barrier; the link
- * from the last cluster; the entry set with the new length, one block. Before the link the journal gives the cluster
- * back. Between link and length the chain is longer than the directory, and recovery takes the link back first. The
- * root directory has no length: linked is grown.
+ * The order: journal; bitmap, zeros and FAT entry of the new cluster; barrier; the link from the last cluster; the
+ * entry set with the new length, in one block. If the power is cut before the link, recovery frees the cluster. Between
+ * link and length the chain is longer than the directory, and recovery removes the link first. The root directory has
+ * no length: with the link it has grown.
  */
 #include "internal.h"
 
@@ -32,12 +32,12 @@ static enum spate_error last_cluster(struct spate_exfat *volume, struct spate_ex
   return error;
 }
 
-/* One write cannot change a set whose file entry and stream extension lie in two blocks, as others place them. */
+/* Other systems may place file entry and stream extension in two blocks. One write cannot change both. */
 static bool straddles(const struct spate_exfat *volume, const struct exfat_place *self) {
   return self->entries > 0 && ((self->offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) == 0;
 }
 
-/* Such a set moves: the new length is in its new place, and the journal sees to it that only one place is left. */
+/* Such a set moves: its new place has the new length, and with the journal recovery leaves only one of both places. */
 static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record,
                                  const uint8_t *raw) {
   record->from = path->self;
@@ -62,8 +62,8 @@ static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path
                                 : spate_exfat_entries_write(volume, &set.place, set.raw);
 }
 
-/* Where the chain goes on behind the directory's last cluster: mostly nowhere. What others have allocated and linked
- * there stays linked, behind the new cluster, so that it is freed with the directory. */
+/* The cluster that follows the directory's last one in the FAT, mostly none. Clusters that another system has allocated
+ * and linked there stay linked behind the new cluster, so that they are freed with the directory. */
 static enum spate_error next_of(struct spate_exfat *volume, const struct spate_exfat_chain *directory, uint32_t last,
                                 uint32_t added, uint32_t *next) {
   *next = EXFAT_CLUSTER_END;

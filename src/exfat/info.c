@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a volume: its label, its size, and what is free. */
+/* A volume's label, size and free space. */
 #include "internal.h"
 
 static enum spate_error read_label(struct spate_exfat *volume, char *label) {

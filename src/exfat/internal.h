@@ -3,8 +3,8 @@
  * What the files of this folder share. "Specification" is Microsoft's exFAT file system specification, revision 1.00.
  *
  * Layers, lowest first: cache (blocks), chain (clusters and the FAT), bitmap; entry_set, directory, path; boot, record;
- * then the operations. Waiting code runs one operation at a time (volume.busy); publishing (clip.c) runs between its
- * waits and touches nothing but pinned blocks and clips.
+ * then the operations. Operations wait, and only one runs at a time (volume.busy). Publishing (publish.c) runs while an
+ * operation waits, and uses only pinned blocks and clips.
  */
 #ifndef SPATE_EXFAT_INTERNAL_H
 #define SPATE_EXFAT_INTERNAL_H
@@ -105,17 +105,17 @@ enum spate_error spate_exfat_begin(struct spate_exfat *volume);
 void spate_exfat_end(struct spate_exfat *volume);
 /* begin, for an operation that may write: not on a volume that contradicts itself. */
 enum spate_error spate_exfat_begin_change(struct spate_exfat *volume);
-/* The same for what makes room on a full volume of others, where there is none for the record's file: OK with the
- * reason in *no_record. What is done then gets no record, so a cut may leave clusters allocated that nobody owns. */
+/* The same for a change that makes room on a full volume of another system, where the record's file does not fit: OK,
+ * and the reason in *no_record. The change then has no record, so a power cut may leave clusters without an owner. */
 enum spate_error spate_exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
-/* After a change that came to `error`: clean and end. */
+/* End a change that came to `error`: mark the volume clean if it may be. */
 enum spate_error spate_exfat_end_change(struct spate_exfat *volume, enum spate_error error);
-/* Remember that the volume contradicts itself, and say so. */
+/* Note that the volume contradicts itself. */
 static inline enum spate_error spate_exfat_corrupt(struct spate_exfat *volume) {
   volume->corrupt = true;
   return SPATE_E_CORRUPT;
 }
-/* The same where a new file could destroy one that is there. */
+/* The same where a new file could destroy an existing one. */
 static inline enum spate_error spate_exfat_distrust(struct spate_exfat *volume) {
   volume->untrusted = true;
   return spate_exfat_corrupt(volume);
@@ -126,18 +126,18 @@ static inline enum spate_error spate_exfat_distrust(struct spate_exfat *volume) 
 void spate_exfat_cache_open(struct spate_exfat *volume);
 /* The block at `lba`, valid until the next call for another block. */
 enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **found);
-/* The same for changing it: no write of it is under way. Change its data and commit, with no wait between. */
+/* The same for changing it: no write of it is under way. Change its data and commit, and do not wait in between. */
 enum spate_error spate_exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
 /* Write it with FUA, and wait. */
 enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block);
 void spate_exfat_block_settle(struct spate_exfat_block *block);
-/* A block to pass data through: in no one's hands, and forgotten. */
+/* A block for data that are not to be cached. */
 struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume);
-/* These blocks are written past the cache. */
+/* Forget these blocks: they are written past the cache. */
 void spate_exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* How many blocks more may be pinned. */
 uint32_t spate_exfat_cache_room(const struct spate_exfat *volume);
-/* FLUSH what was written without FUA. */
+/* Flush, if something was written without FUA. */
 enum spate_error spate_exfat_barrier(struct spate_exfat *volume);
 
 /* ---- chain.c: clusters and the FAT ---- */
@@ -162,7 +162,7 @@ enum spate_error spate_exfat_fat_get(struct spate_exfat *volume, uint32_t cluste
 enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next);
 /* OK if a chain of this shape can exist on the volume. */
 enum spate_error spate_exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
-/* `bytes` of a chain that nothing else tells the length of: up to its end in the FAT. */
+/* Set `bytes` of a chain whose length is stated nowhere: up to its end in the FAT. */
 enum spate_error spate_exfat_chain_measure(struct spate_exfat *volume, struct spate_exfat_chain *chain,
                                            uint64_t bytes_max);
 /* The device's block that holds byte `offset_bytes` of the chain. */
@@ -177,26 +177,26 @@ enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_
                                        uint32_t *first, uint32_t *clusters);
 /* Blocks read as zeros afterwards; durable after the next barrier. */
 enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
-/* Zeros by command where the device has one and takes it, else from `zeros`. */
+/* The same by a command, if the device has one and accepts it; else from `zeros`. */
 enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
                                          size_t zeros_bytes);
 
 /* ---- bitmap.c ---- */
 
-/* Bits of clusters are looked at in words of so many. */
+/* The bitmap is read in words of so many bits. */
 #define EXFAT_WORD_BITS 64u
-/* Which bits of the word that begins with bit `at` are from `first` on and before `end`. */
+/* A mask of the bits from `first` on and before `end`, in the word that begins with bit `at`. */
 static inline uint64_t spate_exfat_word_mask(uint64_t at, uint64_t first, uint64_t end) {
   uint64_t mask = first > at ? UINT64_MAX << (first - at) : UINT64_MAX;
 
   return end - at < EXFAT_WORD_BITS ? mask & ((UINT64_C(1) << (end - at)) - 1u) : mask;
 }
-/* A long look gives the streams their turn each millisecond, as a request that waits does: to be called for each word,
- * `at` the number of its first bit. */
+/* A long scan gives the streams a turn each millisecond, as waiting for a request does. Call this for each word; `at`
+ * is the number of its first bit. */
 void spate_exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *since_ticks);
 
-/* The first run of `enough` clusters, or if there is none the longest, and how many are free (as far as it had to look,
- * where there is one). Gives the streams their turn. */
+/* The first run of `enough` clusters, or the longest one if there is none, and how many are free (up to that run, if
+ * there is one). Gives the streams their turns. */
 enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found);
 /* Mark a run as allocated or free; durable after the next barrier. */
 enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
@@ -204,7 +204,7 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
 enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);
 /* The first run of `clusters`, or why there is none. */
 enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
-/* Advice to the drive; not given where it could concern others' data. */
+/* TRIM, except where these clusters could hold the data of other files. */
 enum spate_error spate_exfat_trim(struct spate_exfat *volume, uint32_t first, uint32_t clusters);
 
 /* ---- upcase.c, name.c, time.c ---- */
@@ -231,7 +231,7 @@ enum spate_error spate_exfat_name_parse(struct spate_exfat *volume, const char *
 /* OK if every system opens a file of that name: no dot or space at its end. */
 enum spate_error spate_exfat_name_creatable(const struct exfat_name *name);
 
-/* The time of now, into a set as its modification, and if `created` as its creation too. */
+/* Put the present time into a set as its modification, and with `created` also as its creation. */
 void spate_exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created);
 void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified);
 
@@ -249,7 +249,7 @@ struct exfat_set {
   _Alignas(8) uint8_t raw[EXFAT_SET_ENTRIES_MAX * EXFAT_ENTRY_BYTES];
 };
 
-/* Where an entry that owns clusters says which: the same place in all of them. */
+/* Where an entry states its clusters: at the same place in all kinds of entries. */
 enum { ENTRY_FLAGS = 1, ENTRY_FIRST_CLUSTER = 20, ENTRY_DATA_LENGTH = 24 };
 void spate_exfat_entry_chain(const uint8_t *entry, uint8_t flags, struct spate_exfat_chain *chain);
 
@@ -259,7 +259,7 @@ static inline uint32_t spate_exfat_set_entries(uint32_t units) {
 }
 uint16_t spate_exfat_set_checksum(const uint8_t *raw, uint32_t entries);
 void spate_exfat_set_seal(uint8_t *raw, uint32_t entries); /* put the checksum in */
-/* A new set for a file or directory of no bytes, sealed; returns how many entries it has. */
+/* A new set for an empty file or directory, sealed. Returns its number of entries. */
 uint8_t spate_exfat_set_build(uint8_t *raw, const uint16_t *units, uint32_t count, uint16_t hash, uint16_t attributes);
 void spate_exfat_set_lengths(uint8_t *raw, uint32_t first_cluster, uint64_t bytes, bool contiguous); /* does not seal */
 uint32_t spate_exfat_set_name(const uint8_t *raw, uint16_t *units);
@@ -270,38 +270,38 @@ enum spate_error spate_exfat_set_read(struct spate_exfat *volume, const struct s
                                       uint32_t offset_bytes, struct exfat_set *set);
 enum spate_error spate_exfat_entry_read(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                         uint32_t offset_bytes, uint8_t *raw);
-/* Write entries, one block after the other, each with FUA; the block of the first entry comes last. */
+/* Write entries block by block, each with FUA. The block of the first entry is written last. */
 enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, struct exfat_place *place, const uint8_t *raw);
-/* Mark entries as unused; the block of the first entry comes first. */
+/* Mark entries as unused. The block of the first entry is written first. */
 enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, struct exfat_place *place);
 bool spate_exfat_place_equal(const struct exfat_place *a, const struct exfat_place *b);
 
 struct exfat_path {
-  struct spate_exfat_chain directory; /* of the last name, and ... */
-  struct exfat_place self;            /* ... its own entry set; for the root: nowhere */
+  struct spate_exfat_chain directory; /* that has, or will have, the last name */
+  struct exfat_place self;            /* the directory's own entry set; none for the root */
   struct exfat_name name;
 };
 
-/* The next set from *offset_bytes on. CORRUPT leaves *offset_bytes behind what could not be read. */
+/* The next set from *offset_bytes on. After CORRUPT *offset_bytes is behind the damage. */
 enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                             uint32_t *offset_bytes, struct exfat_set *set, bool *more);
-/* The set of that name in the path's directory. CORRUPT: it is not there, and could be in a set that cannot be read. */
+/* The set of that name in the path's directory. CORRUPT: it was not found, but a set could not be read. */
 enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set);
-/* OK: the name can be given to a new set. A damaged set has no name, to other systems either. EXISTS: `set` has it. */
+/* OK: the name is free. A damaged set has no name, for other systems either. EXISTS: `set` has the name. */
 enum spate_error spate_exfat_name_free(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set);
-/* Follow all names but the last. INVALID when the way leads through `avoid` (may be NULL). */
+/* Follow all names but the last. INVALID: the path leads through `avoid` (may be NULL). */
 enum spate_error spate_exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
                                        struct exfat_path *path);
 /* Walk and find; the root directory is found with place.entries 0. */
 enum spate_error spate_exfat_path_find(struct spate_exfat *volume, const char *text, struct exfat_path *path,
                                        struct exfat_set *set);
-/* For a new name: the way there, the name free and one that every system opens. */
+/* Walk to a new name: it must be free, and one that every system opens. */
 enum spate_error spate_exfat_path_new(struct spate_exfat *volume, const char *text, struct exfat_path *path);
-/* Room for a set of `entries` in a directory as large as it is (NO_SPACE: there is none), made ready so that writing
- * the set is all that is left. */
+/* Find and prepare room for a set of `entries` without growing the directory (NO_SPACE: there is none). Only the set
+ * itself has to be written then. */
 enum spate_error spate_exfat_slots_find(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                         uint8_t entries, struct exfat_place *place);
-/* The same in the path's directory, which grows if it must. */
+/* The same in the path's directory, which grows if it has to. */
 enum spate_error spate_exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
                                         struct exfat_place *place);
 enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
@@ -310,7 +310,7 @@ enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct e
 
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
 enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
-/* Before the first change: the main region written anew if it was damaged, ClearToZero cleared. */
+/* Before the first change: restore a damaged main region from the backup, and clear ClearToZero. */
 enum spate_error spate_exfat_boot_mend(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
 enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
@@ -369,34 +369,35 @@ enum {
 /* The entry set of the record's file of name `number`, whose clusters begin at `first_cluster`. */
 void spate_exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_cluster, uint32_t block_shift,
                               const struct spate_exfat_config *config);
-/* VolumeDirty off, if none of these slots of the record is in use, so that no clip is open and nothing is left to be
- * recovered, and if no contradiction was found. */
+/* Clear VolumeDirty, if none of these slots is in use (no clip is open and nothing has to be recovered) and no
+ * contradiction was met. */
 enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots);
-/* Find the file, which slots are in use, and whether the volume was dirty when they were written. */
+/* Find the file, the slots in use, and whether the volume was dirty before they were written. */
 enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
-/* Have the file, for the first change of a foreign volume. */
+/* Make the file if there is none: before the first change of another system's volume. */
 enum spate_error spate_exfat_record_need(struct spate_exfat *volume);
-/* The record written, then VolumeDirty on. */
+/* Write the slot, then set VolumeDirty. */
 enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
-/* What the slot names is settled and durable: VolumeDirty off if it was the last one, then the slot cleared. */
+/* The change that the slot describes is complete and durable: clear VolumeDirty if it was the last one, then the slot.
+ */
 enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot);
 enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
                                          bool *valid);
 /* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. */
 enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number);
-/* A directory change that mount could not finish may be a file under two names: no other one takes its place. */
+/* Mount could not finish a directory change, and the journal still describes it: no other change may overwrite it. */
 static inline bool spate_exfat_journal_held(const struct spate_exfat *volume) {
   return (volume->record_unresolved >> EXFAT_RECORD_JOURNAL & 1u) != 0;
 }
-/* Begin a directory change: the journal written and VolumeDirty on. */
+/* Begin a directory change: write the journal, and set VolumeDirty. */
 enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record);
-/* End one that came to `error`; on a failure the journal stays for the next mount. */
+/* End a directory change that came to `error`. After a failure the journal stays for the next mount. */
 enum spate_error spate_exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
 enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
 /* ---- owners.c, reclaim.c, shared.c: who owns which clusters ---- */
 
-#define EXFAT_DEPTH_MAX 64u /* directories below each other; the walk keeps its own stack */
+#define EXFAT_DEPTH_MAX 64u /* nested directories; the walk has its own stack */
 
 struct exfat_level {
   struct spate_exfat_chain directory;
@@ -406,11 +407,11 @@ struct exfat_level {
 /* Clusters are counted from the heap's start. */
 struct exfat_owners {
   struct spate_exfat *volume;
-  bool steps_over;          /* damage, and directories that lie too deep; else both end the walk with CORRUPT */
+  bool steps_over;          /* skip damage and directories that are too deep; else both end the walk with CORRUPT */
   uint32_t first, clusters; /* those with a bit in the window */
-  uint32_t shared_first, shared_end; /* all that were found to have two owners lie between these; end 0: none */
-  uint64_t freed, kept; /* clusters that spate_exfat_reclaim_chain() freed, and that it left to their owners */
-  uint64_t budget;      /* clusters that may still be owned */
+  uint32_t shared_first, shared_end; /* clusters with two owners lie between these; end 0: there are none */
+  uint64_t freed, kept; /* clusters that spate_exfat_reclaim_chain() freed; that have owners and were kept */
+  uint64_t budget;      /* clusters that may still be marked: bounds the walk */
   uint64_t since_ticks; /* when the streams had their last turn */
   uint32_t depth;
   struct exfat_level levels[EXFAT_DEPTH_MAX];
@@ -422,25 +423,25 @@ static inline uint8_t *spate_exfat_owner_byte(const struct exfat_owners *owners,
 static inline bool spate_exfat_ownerless(const struct exfat_owners *owners, uint32_t at) {
   return !spate_exfat_bit(*spate_exfat_owner_byte(owners, at), at);
 }
-/* Walk the tree, and mark who owns what in the window from cluster `at` on, which is in it. */
+/* Walk the tree, and mark the clusters that have an owner, in a window that contains cluster `at`. */
 enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t at);
-/* Of what is marked, note as shared what the bitmap calls free. */
+/* Note marked clusters that the bitmap calls free as shared. */
 enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners);
 
 /* The chain's first cluster from `at` on, if it is below *next: into *next. */
 enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t at,
                                           uint32_t *next);
-/* Free those of its clusters in the window that nobody owns. */
+/* Free the chain's clusters in the window that have no owner. */
 enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain);
 
-/* May others own clusters of this chain, which a file has? */
+/* May other files own clusters of this file's chain? */
 enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared);
-/* Free what a file had whose entry set is erased, but for what others own. */
+/* Free the clusters of a file whose entry set is erased, except those that another file owns. */
 enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain);
 
 /* ---- file.c ---- */
 
-/* Open handles to the owner of these clusters are stale. */
+/* Make open handles to the owner of these clusters stale. */
 void spate_exfat_note_deletion(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 
 /* ---- publish.c, clip.c ---- */
@@ -448,9 +449,9 @@ void spate_exfat_note_deletion(struct spate_exfat *volume, const struct spate_ex
 static inline uint8_t *spate_exfat_clip_set(const struct spate_exfat_clip *clip) {
   return clip->block->data + clip->entry_offset;
 }
-/* Into the image of the clip's block, sealed. */
+/* Put the length into the image of the clip's block, and seal the set. */
 void spate_exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes);
-/* The block stays in memory, and lengths that wait for it are written, from when the clip has its entry set in it. */
+/* From now on the block stays in memory, and lengths that wait for it are written. */
 void spate_exfat_clip_pin(struct spate_exfat_clip *clip);
 void spate_exfat_clip_unpin(struct spate_exfat_clip *clip);
 bool spate_exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, uint32_t offset_in_block);

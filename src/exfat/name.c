@@ -103,7 +103,7 @@ enum spate_error spate_exfat_name_parse(struct spate_exfat *volume, const char *
   return error;
 }
 
-/* Windows and Linux strip dots and spaces from the end of what a user types, and then find nothing. */
+/* Windows and Linux remove dots and spaces from the end of a name that a user types, and then do not find the file. */
 enum spate_error spate_exfat_name_creatable(const struct exfat_name *name) {
   uint16_t last = name->units[name->count - 1u];
 

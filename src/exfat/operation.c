@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operation at a time. One that changes the volume is put into a bracket: what it needs before, and clean after. */
+/* One operation at a time. A change has a beginning (the volume is repaired, and the record's file exists) and an end
+ * (the volume is marked clean if it may be). */
 #include "internal.h"
 
 enum spate_error spate_exfat_begin(struct spate_exfat *volume) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who owns which clusters: a walk through the whole tree that marks them in the window's memory, for as many clusters
+ * Which clusters have an owner: a walk through the whole tree marks them in the window's memory, for as many clusters
  * at a time as it has bits. A cluster that is marked twice has two owners.
  *
- * Recovery must see every owner, so damage ends its walk. A deletion's walk steps over damage: what no system can read
- * has no data to be spared, and a volume with one damaged entry set must not be one that cannot be cleared.
+ * Recovery must see every owner, so damage ends its walk. The walk of a deletion skips damage: no system can read those
+ * data, and one damaged entry set must not prevent all deletions.
  */
 #include "internal.h"
 
 #define TYPE_VOLUME_GUID 0xa0u
 #define PRIMARY_FLAGS    4u
-/* More owners than that for each cluster are no tree, but one directory met again and again. */
+/* If clusters have more owners than that on average, the walk meets a directory again and again. */
 #define OWNERS_MAX 4u
 
 static enum spate_error damaged(const struct exfat_owners *owners) {
@@ -23,7 +23,7 @@ static void note_shared(struct exfat_owners *owners, uint32_t at) {
   if (at + EXFAT_WORD_BITS > owners->shared_end) owners->shared_end = at + EXFAT_WORD_BITS;
 }
 
-/* `shares`: it may be owned by others, and that is to be known. */
+/* `shares`: note clusters that are marked already as shared. */
 static void mark_run(struct exfat_owners *owners, uint32_t start, uint32_t clusters, bool shares) {
   uint64_t end = (uint64_t)start + clusters;
   uint64_t window_end = (uint64_t)owners->first + owners->clusters;
@@ -40,14 +40,14 @@ static void mark_run(struct exfat_owners *owners, uint32_t start, uint32_t clust
   }
 }
 
-/* An entry owns these clusters. */
+/* Mark the clusters of an entry. */
 static enum spate_error mark_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain) {
   struct spate_exfat *volume = owners->volume;
   uint32_t run;
 
   if (chain->first_cluster == 0 && chain->bytes == 0) return SPATE_OK;
   if (spate_exfat_chain_check(volume, chain) != SPATE_OK) return damaged(owners);
-  if (chain->bytes == 0) /* not what the specification wants, but a claim all the same */
+  if (chain->bytes == 0) /* not as specified, but it claims this cluster */
     mark_run(owners, chain->first_cluster - EXFAT_FIRST_CLUSTER, 1, true);
   uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
   if (count > owners->budget) return spate_exfat_corrupt(volume);
@@ -92,14 +92,14 @@ static enum spate_error mark_set(struct exfat_owners *owners, struct exfat_level
   if (error == SPATE_E_CORRUPT) return damaged(owners);
   if (error != SPATE_OK) return error;
   bool sane = spate_exfat_set_chain(owners->volume, set.raw, &chain) == SPATE_OK;
-  if (!sane) error = damaged(owners); /* what it can own is its own all the same */
+  if (!sane) error = damaged(owners); /* mark those of its clusters that it can own */
   if (error == SPATE_OK) error = mark_chain(owners, &chain);
   if (error == SPATE_OK) error = mark_vendors(owners, &set);
   bool directory = (spate_field_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   return error == SPATE_OK && sane && directory && chain.bytes > 0 ? enter(owners, &chain) : error;
 }
 
-/* By the generic templates (specification, 6.3 and 6.4), which bind all types that may be ignored. */
+/* By the generic templates (specification, 6.3 and 6.4), which all types that may be ignored follow. */
 static enum spate_error mark_unknown(struct exfat_owners *owners, const uint8_t *entry) {
   uint8_t flags = entry[(entry[0] & EXFAT_TYPE_SECONDARY) != 0 ? ENTRY_FLAGS : PRIMARY_FLAGS];
   struct spate_exfat_chain chain;
@@ -110,7 +110,7 @@ static enum spate_error mark_unknown(struct exfat_owners *owners, const uint8_t 
   return mark_chain(owners, &chain);
 }
 
-/* One entry, or one set, of the innermost directory. */
+/* Mark one entry, or one set, of the innermost directory. */
 static enum spate_error mark_next(struct exfat_owners *owners) {
   struct exfat_level *level = &owners->levels[owners->depth - 1u];
   struct spate_exfat_chain system;
@@ -121,7 +121,7 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   if (level->offset_bytes < level->directory.bytes)
     error = spate_exfat_entry_read(owners->volume, &level->directory, level->offset_bytes, raw);
   if (error == SPATE_E_CORRUPT) {
-    owners->depth--; /* nothing behind a broken chain can be reached */
+    owners->depth--; /* the rest of a broken chain cannot be reached */
     return damaged(owners);
   }
   if (error != SPATE_OK) return error;
@@ -178,7 +178,7 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
   if (error == SPATE_OK) error = enter(owners, &volume->root);
   while (error == SPATE_OK && owners->depth > 0)
     error = mark_next(owners);
-  /* What an open clip has reserved no entry owns yet. */
+  /* No entry owns the reservation of an open clip yet. */
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     mark_run(owners, clip->first_cluster - EXFAT_FIRST_CLUSTER, clip->clusters, false);
   return error;

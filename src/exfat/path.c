@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a path to the directory it ends in. */
+/* Paths: from a path to the directory of its last name. */
 #include "internal.h"
 
 static size_t name_bytes(const char *text) {

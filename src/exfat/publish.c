@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clip's length is published by one FUA write of the one block that holds the whole entry set. The image carries only
- * lengths that were handed over for publishing, so the write for one clip cannot promise another clip's bytes early.
+ * A clip's length is published by one FUA write of the block that holds the whole entry set. The image has only lengths
+ * that were given to spate_exfat_publish(), so the write for one clip cannot publish another clip's bytes too early.
  *
- * There is one write to a block at a time. A length that comes meanwhile waits, and is written when the block is free:
- * after a write of publishing's own, or after one of the cache, which calls block->written for that.
+ * A block has one write in flight at a time. A length that arrives meanwhile waits until the write has completed. The
+ * cache calls block->written after its own writes, so that such a length is then written, too.
  */
 #include "internal.h"
 
 void spate_exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes) {
   uint8_t *set = spate_exfat_clip_set(clip);
 
-  /* fsck.exfat calls an empty file with a first cluster or NoFatChain corrupted. */
+  /* For fsck.exfat an empty file with a first cluster or with NoFatChain is corrupted. */
   spate_exfat_set_lengths(set, bytes > 0 ? clip->first_cluster : 0, bytes, bytes > 0);
   spate_exfat_time_stamp(&clip->volume->config, set, false);
   spate_exfat_set_seal(set, clip->entries);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Those clusters of a chain that no entry owns are freed: what a power cut left, and what a deletion leaves where two
- * files own the same clusters.
+ * Free the clusters of a chain that no entry owns: after a power cut, and in a deletion where two files own the same
+ * clusters.
  */
 #include "internal.h"
 
@@ -34,14 +34,14 @@ static enum spate_error free_run(struct exfat_owners *owners, uint32_t at, uint3
       owners->freed++;
     } while (++at < end && (at & (spate_exfat_block_bytes(volume) * 8u - 1u)) != 0);
     if (changed) error = spate_exfat_block_commit(block);
-    spate_exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
+    spate_exfat_cache_forget(volume, lba, 1); /* the bitmap is cached in the window only */
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
 }
 
-/* The next run of a chain, counted from the heap's start; `clusters` 0: there is none. A break in the FAT is the end: a
- * PC has given the deleted file's clusters to others. */
+/* The next run of a chain, counted from the heap's start; `clusters` 0: there is none. The chain ends where the FAT is
+ * broken: a PC has given clusters of the deleted file to other files. */
 static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
                                  uint32_t *at, uint32_t *clusters) {
   uint32_t first = EXFAT_FIRST_CLUSTER;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reservation record: a hidden file of EXFAT_RECORD_SLOTS blocks in one run of clusters. A slot is one block, so
- * that it is written in one piece, and says which clusters are allocated before any entry owns them (a clip's
- * reservation, a directory being made, a file being deleted), and which entry sets are being moved. A slot of other
- * content, of another volume or with a wrong CRC is empty.
+ * The reservation record: a hidden file of EXFAT_RECORD_SLOTS blocks in one run of clusters. A slot is one block, which
+ * is written atomically. It names clusters that are allocated and have no entry (a clip's reservation, a directory that
+ * is being made, a file that is being deleted), and entry sets that are being moved. A slot with other content, of
+ * another volume or with a wrong CRC counts as empty.
  *
- * Each write of a slot has a number, also one that clears it. Whoever copies files about leaves several files that can
- * be the record, and some of them say what was true long ago: the one with the highest number is the record.
+ * Each write of a slot has a number, also the write that clears it. Copying files may leave several files that can be
+ * the record, with old contents: the one with the highest number is the record.
  *
- * The record outlives VolumeDirty at both ends: record, dirty, the change, clean, record cleared. So a volume that is
- * dirty because of us has a record that says so, at whatever instant it was cut, and mount can mark it clean again. A
- * volume that is dirty without a record was left so by others.
+ * The order is: write the record, set VolumeDirty, change, clear VolumeDirty, clear the record. So a volume that this
+ * library left dirty has a record, whenever the power was cut, and mount can mark it clean. A volume that is dirty
+ * without a record was left so by another system.
  */
 #include "../core/crc32.h"
 #include "internal.h"
@@ -138,7 +138,7 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, stru
   if (error != SPATE_OK) return error;
   record->number = ++volume->record_number;
   encode(record, volume->serial, block->data);
-  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have happened */
+  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have reached the medium */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);
   error = spate_exfat_block_commit(block);
   if (error == SPATE_OK && record->cleared) volume->record_slots &= ~(UINT32_C(1) << slot);
@@ -153,7 +153,7 @@ enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t s
 }
 
 enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots) {
-  /* A slot in use says that a clip is open or that there is something to recover: either way the volume is dirty. */
+  /* A slot in use means an open clip, or something to recover: the volume stays dirty. */
   if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
     return SPATE_OK;
   enum spate_error error = spate_exfat_barrier(volume);
@@ -169,8 +169,8 @@ enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slo
 
 enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
   if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT;
-  /* Without the file: while it is being made, and where there is no room for it. A cut then leaves clusters allocated
-   * that nobody owns, on a volume that says it is dirty. */
+  /* There is no file while it is being made, and where there is no room for it. A power cut may then leave clusters
+   * without an owner, on a volume that is marked dirty. */
   if (volume->record_lba == 0) return spate_exfat_boot_dirty(volume, true);
   return spate_exfat_record_begin(volume, EXFAT_RECORD_JOURNAL, record);
 }

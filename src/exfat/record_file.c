@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file that holds the reservation record: found at mount, made by format or before a foreign volume's first change.
+/* The file of the reservation record. Mount finds it; format makes it, or the first change of another system's volume.
  */
 #include "internal.h"
 
 #define RECORD_ATTRIBUTES ((uint16_t)(EXFAT_HIDDEN | EXFAT_SYSTEM))
 
-/* The names: .spate, and where that is taken by a file that cannot be the record, .spate_2 … .spate_9. A card that was
- * copied file by file has such a file: its attributes are lost, or it is in pieces. A file of others is never written.
- */
+/* Names: .spate, or .spate_2 … .spate_9 if a file that cannot be the record has that name. A volume that was copied
+ * file by file has such a file: it has lost its attributes, or is fragmented. Files of others are never written. */
 #define NAMES      9u
 #define NAME_COUNT 8u /* units of the longer ones */
 #define SHORT_NAME 6u
@@ -23,7 +22,7 @@ static uint32_t name_build(uint32_t number, uint16_t *units, uint16_t *upper) {
   return count;
 }
 
-/* The number of the set's name; 0: it is none of the record's. */
+/* The number of the set's name; 0: it is not a name of the record. */
 static uint32_t name_number(const uint8_t *raw) {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
   uint32_t count = spate_exfat_set_name(raw, units);
@@ -53,7 +52,7 @@ static uint32_t record_clusters(const struct spate_exfat *volume) {
   return (uint32_t)spate_exfat_clusters(volume, (uint64_t)EXFAT_RECORD_SLOTS << spate_exfat_block_shift(volume));
 }
 
-/* Where the record is, if this is its file: hidden, of its size, and in one run. 0: it is not. */
+/* Where the record is, if this can be its file: hidden, of the right size, and in one run. 0: it cannot. */
 static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set *set, uint64_t *lba) {
   struct spate_exfat_chain chain;
   uint32_t first;
@@ -70,7 +69,8 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   return error;
 }
 
-/* A file of the record's name: it is the record if it can be, and was written later than the one found before it. */
+/* A file with a name of the record: it is the record if it can be, and has a higher number than the one found before.
+ */
 static enum spate_error consider(struct spate_exfat *volume, const struct exfat_set *set) {
   uint32_t number = 0;
   uint64_t lba;
@@ -83,8 +83,8 @@ static enum spate_error consider(struct spate_exfat *volume, const struct exfat_
   return SPATE_OK;
 }
 
-/* Look through the root directory for the record, and for which of its names are taken. A file that may be the record
- * and cannot be read is an error only where no other is the record. */
+/* Search the root directory for the record, and for which of its names are taken. A candidate that cannot be read is an
+ * error only if no other file is the record. */
 static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   enum spate_error unread = SPATE_OK;
   uint32_t offset_bytes = 0;
@@ -94,7 +94,7 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   while (more) {
     struct exfat_set set;
     enum spate_error error = spate_exfat_directory_next(volume, &volume->root, &offset_bytes, &set, &more);
-    if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set is nobody's */
+    if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set has no name */
     uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
     if (number > 0) error = consider(volume, &set);
     if (number > 0 && error == SPATE_E_MEDIA) {
@@ -126,9 +126,9 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
 }
 
 /*
- * Make the file. There is no record yet to protect this: a cut between bitmap and entry set leaves some clusters
- * allocated without an owner, which every checker calls clean, and which happens at most once in a volume's life. The
- * volume is not marked dirty for it: with no record, a cut would leave that mark for ever.
+ * Make the file. No record protects this. A power cut between bitmap and entry set leaves some clusters without an
+ * owner, which every checker calls clean, and which happens at most once in a volume's life. The volume is not marked
+ * dirty, because without a record mount could not clear that mark after a power cut.
  */
 static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   _Alignas(8) uint8_t raw[EXFAT_RECORD_ENTRIES * EXFAT_ENTRY_BYTES];
@@ -136,7 +136,7 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   uint32_t clusters = record_clusters(volume);
   struct exfat_place place;
   uint32_t first;
-  /* Is there room? Otherwise the directory need not grow. */
+  /* Is there room? If not, the directory must not grow for nothing. */
   enum spate_error error = spate_exfat_bitmap_find(volume, clusters, &first);
 
   if (error == SPATE_OK) error = spate_exfat_slots_take(volume, &path, EXFAT_RECORD_ENTRIES, &place);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a power cut left, put right at mount.
+ * Recovery at mount of what a power cut left.
  *
- * A slot of the record says: these clusters were allocated (or are being freed) without an entry that owns them. So:
- * those of them that no entry in the whole tree owns are freed, and nothing else is touched. That holds whatever
- * happened to the volume on a PC in between. If the tree cannot be read completely, an owner may be in the part that
- * was not seen: nothing is freed, and the record stays. That does not keep anybody from recording: what is named in the
- * record is allocated, so it is given to no one else, and to stay so is all the harm there is.
+ * A slot of the record names clusters that were allocated, or were to be freed, while no entry owned them. Those of
+ * them that no entry of the whole tree owns are freed, and nothing else is changed. That is right whatever a PC has
+ * done to the volume meanwhile. If the tree cannot be read completely, the part that was not read may have an owner:
+ * nothing is freed, and the record stays. Recording can go on: the clusters that the record names stay allocated, and
+ * no other file gets them.
  */
 #include "internal.h"
 
-/* A directory was to grow by this cluster, and did not: its chain goes on behind the cluster, which mostly is nowhere,
- * before the cluster is anybody's again. */
+/* A directory was to grow by this cluster, and did not. Remove the cluster from the directory's chain before it is
+ * freed; whatever follows it stays in the chain. */
 static enum spate_error take_back_link(struct exfat_owners *owners, const struct exfat_record *record) {
   struct spate_exfat *volume = owners->volume;
   uint32_t cluster = record->clusters.first_cluster;
@@ -36,8 +36,8 @@ static enum spate_error read_moved(struct spate_exfat *volume, const struct exfa
   return error;
 }
 
-/* A slot that names clusters to be freed. The journal of a deletion does not while the entry set is still there: the
- * file was not deleted, and keeps all that its chain leads to. */
+/* Read a slot; valid: it names clusters to be freed. The journal of a deletion does not if the entry set is still
+ * there: the file was not deleted, and keeps its whole chain. */
 static enum spate_error read_recorded(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
                                       bool *valid) {
   struct exfat_set set;
@@ -79,13 +79,13 @@ static enum spate_error free_recorded(struct exfat_owners *owners) {
 
 /* ---- entry sets that were being moved ---- */
 
-/* Entries of a set over several blocks, of which the file entry's block was not written, or was erased first. */
+/* Erase entries of a set over several blocks whose file entry was not written, or was erased already. */
 static enum spate_error sweep(struct spate_exfat *volume, const struct exfat_place *place) {
   struct exfat_place stray = {.directory = place->directory, .entries = 1};
   uint32_t end = place->offset_bytes + place->entries * EXFAT_ENTRY_BYTES;
   struct exfat_set set;
 
-  /* From the start, because only so is it known where sets begin. */
+  /* From the directory's start, because only so is it known where sets begin. */
   for (uint32_t at = 0; at < end && at < place->directory.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     enum spate_error error = spate_exfat_entry_read(volume, &stray.directory, at, raw);
@@ -102,7 +102,7 @@ static enum spate_error sweep(struct spate_exfat *volume, const struct exfat_pla
   return SPATE_OK;
 }
 
-/* A file that is under its new name is no longer under its old one. */
+/* If a moved file has its new name, erase the old one. */
 static enum spate_error finish_move(struct spate_exfat *volume) {
   struct exfat_record record;
   struct exfat_set from;
@@ -127,7 +127,7 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
   enum spate_error error = finish_move(volume);
 
   if (error == SPATE_E_CORRUPT) {
-    volume->corrupt = false; /* the directory is no longer where it was, so neither is anything to be finished */
+    volume->corrupt = false; /* the directory is no longer there, so there is nothing to finish */
     error = SPATE_OK;
   }
   for (uint32_t at = 0; error == SPATE_OK; at = owners.first + owners.clusters) {
@@ -150,21 +150,21 @@ static enum spate_error clear_all(struct spate_exfat *volume) {
 }
 
 enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
-  /* Dirty because of us, if it was not so before we began. */
+  /* The volume is dirty because of this library, unless it was dirty before. */
   volume->dirty = found->dirty && !volume->foreign_dirty;
   enum spate_error error = spate_exfat_boot_mend(volume);
 
   if (error == SPATE_OK && volume->config.salvage != NULL) error = volume->config.salvage(volume, found);
   if (error == SPATE_OK) error = reclaim(volume, found);
   if (error == SPATE_OK) {
-    volume->corrupt = false; /* what was met here is settled, or a PC has removed it */
+    volume->corrupt = false; /* the damage that was met is repaired, or a PC has removed it */
     error = clear_all(volume);
   }
   if (error != SPATE_OK) {
-    volume->record_unresolved = volume->record_slots; /* it waits for a mount that can */
+    volume->record_unresolved = volume->record_slots; /* a later mount tries again */
     spate_port_log("exfat: recovery failed", (uint64_t)error);
   }
-  volume->corrupt = false; /* what is done next need not meet what was met here */
+  volume->corrupt = false; /* later operations may not meet the damage that recovery met */
   spate_port_log("exfat: bytes reclaimed", found->reclaimed_bytes);
   return spate_exfat_end_change(volume, SPATE_OK);
 }

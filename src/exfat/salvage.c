@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clip that a power cut ended, extended past its last checkpoint: its data were on their way to the medium all the
- * time, and each chunk of them carries a header that proves it (spate/chunk.h).
+ * Extend a clip that a power cut ended past its last checkpoint. Data reach the medium between checkpoints as well, and
+ * each chunk has a header with which it can be recognised (spate/chunk.h).
  *
- * Only while the volume is still marked dirty, as it was at the cut: whoever checked it on a PC in between may have
- * given the clusters to somebody else.
+ * Only if the volume is still marked dirty, as it was at the power cut: a PC that has checked it in between may have
+ * given the clusters to another file.
  */
 #include "internal.h"
 #include <spate/chunk.h>
 
-/* Reads the clip's chunks into the memory of the bitmap's window, which recovery fills anew afterwards. */
+/* Reads the clip's chunks into the memory of the bitmap's window; recovery loads the window again afterwards. */
 struct reader {
   struct spate_exfat *volume;
   const struct exfat_record *record;
@@ -23,7 +23,7 @@ static uint32_t window_bytes(const struct spate_exfat *volume) {
   return (uint32_t)bytes & ~volume->block_mask;
 }
 
-/* As much of the clip from `offset_bytes` (whole blocks) as fits the window and `bytes` ask for. */
+/* Read up to `bytes` of the clip from `offset_bytes` (whole blocks), as many as fit into the window. */
 static enum spate_error read_piece(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes, uint32_t *got) {
   struct spate_exfat *volume = reader->volume;
   uint32_t room = window_bytes(volume);
@@ -34,7 +34,7 @@ static enum spate_error read_piece(const struct reader *reader, uint64_t offset_
   return spate_block_read(volume->config.block, lba, blocks, volume->config.bitmap);
 }
 
-/* The CRC of a chunk's data, of which the first `have` bytes with the header are in the window. */
+/* The CRC of a chunk's data. Its first `have` bytes, with the header, are in the window. */
 static enum spate_error data_crc(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes, uint32_t have,
                                  uint32_t *crc) {
   const uint8_t *window = reader->volume->config.bitmap;
@@ -54,8 +54,8 @@ static bool is_ours(const struct exfat_record *record, const struct spate_chunk_
   return memcmp(header->stream, record->stream, sizeof header->stream) == 0 && header->bytes <= record->chunk_bytes;
 }
 
-/* The chunk at `offset_bytes`: its header if it is there and whole, else header->bytes 0. What the medium cannot give
- * was torn by the cut: a gap like any other. */
+/* The header of the chunk at `offset_bytes`, if the chunk is whole; else header->bytes is 0. So it is for blocks that
+ * cannot be read, because the power cut may have interrupted their write. */
 static enum spate_error read_chunk(const struct reader *reader, uint64_t offset_bytes,
                                    struct spate_chunk_header *header) {
   const struct exfat_record *record = reader->record;
@@ -75,7 +75,7 @@ static enum spate_error read_chunk(const struct reader *reader, uint64_t offset_
   return error == SPATE_E_MEDIA ? SPATE_OK : error;
 }
 
-/* Are the clusters of these bytes of the clip still allocated? Whoever freed them may have given them to others. */
+/* Are the clusters of these bytes still allocated? If not, another file may have used them. */
 static enum spate_error check_allocated(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes,
                                         bool *allocated) {
   struct spate_exfat *volume = reader->volume;
@@ -90,12 +90,12 @@ static enum spate_error check_allocated(const struct reader *reader, uint64_t of
     if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, &block);
     if (error != SPATE_OK) return error;
     *allocated = spate_exfat_bit(block->data[at / 8u & volume->block_mask], at);
-    spate_exfat_cache_forget(volume, lba, 1); /* the window is where the bitmap is kept */
+    spate_exfat_cache_forget(volume, lba, 1); /* the bitmap is cached in the window only */
   }
   return SPATE_OK;
 }
 
-/* How far the clip goes whose published length is `bytes`. */
+/* How long the clip is. *bytes: its published length on entry. */
 static enum spate_error measure(const struct reader *reader, uint64_t *bytes) {
   const struct exfat_record *record = reader->record;
   struct spate_chunk_header header = {.bytes = 0};
@@ -123,7 +123,7 @@ static enum spate_error measure(const struct reader *reader, uint64_t *bytes) {
   return SPATE_OK;
 }
 
-/* Is this still the clip's entry set: its name, its first cluster or still none? */
+/* Is this the clip's entry set: the name, and the first cluster (none for a length of 0)? */
 static bool is_clips(const struct exfat_record *record, const struct exfat_set *set, uint64_t bytes) {
   uint32_t first = spate_field_get32(set->raw + STREAM_FIRST_CLUSTER);
   bool contiguous = (set->raw[STREAM_FLAGS] & EXFAT_NO_FAT_CHAIN) != 0;
@@ -141,7 +141,7 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
   struct exfat_set set;
   enum spate_error error = spate_exfat_set_read(volume, &record->to.directory, record->to.offset_bytes, &set);
 
-  if (error == SPATE_E_CORRUPT) return SPATE_OK; /* it was deleted, or its directory was */
+  if (error == SPATE_E_CORRUPT) return SPATE_OK; /* it or its directory was deleted */
   if (error != SPATE_OK) return error;
   uint64_t published_bytes = spate_field_get64(set.raw + STREAM_BYTES);
   uint64_t bytes = published_bytes;
@@ -149,8 +149,7 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
   error = measure(&reader, &bytes);
   if (error != SPATE_OK || bytes == published_bytes) return error;
   *gained_bytes = bytes - published_bytes;
-  /* Where only the host stopped and the drive did not, the chunks were read from its cache, and may never have reached
-   * the medium. */
+  /* If the drive had power all the time, the chunks may have been read from its cache, and not be on the medium. */
   volume->unflushed = true;
   error = spate_exfat_barrier(volume);
   if (error != SPATE_OK) return error;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clusters that two files own, as a PC that crashed may have left them. What a deletion frees the next clip is written
- * over, so a deletion must not free what another file owns.
+ * Clusters that two files own, as a PC that crashed may have left them. The next clip is written over clusters that a
+ * deletion frees, so a deletion must not free clusters of another file.
  *
- * Found once in a mount: before something is deleted, one walk through the tree marks all owners, and what has two lies
- * between two clusters that are remembered. A deletion outside of these costs nothing more. One inside first erases its
- * entry set, and then frees, by another walk, what has no owner any more: just what recovery does after a cut in it.
+ * The first deletion after a mount searches for them: a walk through the tree marks the clusters of all owners, and the
+ * range in which clusters have two owners is remembered. A deletion outside of that range needs nothing more. A
+ * deletion inside first erases its entry set, and then frees the clusters without an owner by a second walk, as
+ * recovery does after a power cut.
  *
- * A file may also own clusters that the bitmap calls free. The next clip may get them, and then they have two owners:
- * the walk notes them as such.
+ * A file may also own clusters that the bitmap calls free. The next clip may get them, and then they have two owners,
+ * so the walk counts them as shared.
  *
- * Nothing has to be looked for again: all else that is recorded after the walk lies where no file was, and clusters
- * with two owners are never free.
+ * One search is enough: later clips get clusters that no file owns, and clusters with two owners are never free.
  *
- * Where the window is smaller than the bitmap a walk sees a part of the volume, so it is looked at by areas: those in
- * which something is deleted, each once.
+ * If the window is smaller than the bitmap, a walk sees only a part of the volume. Then each area in which something is
+ * deleted is searched once.
  */
 #include "internal.h"
 
 #define AREAS_MAX 64u /* as many as volume->areas_known has bits */
 
-/* log2 of the clusters of an area: those of a window at least, so that a window of the bitmap's size sees all. */
+/* log2 of the clusters of an area: at least those of a window, so that a window of the bitmap's size has one area. */
 static uint32_t area_shift(const struct spate_exfat *volume) {
   uint64_t window_clusters = (uint64_t)volume->config.bitmap_bytes * 8u;
   uint32_t shift = 0;
@@ -55,7 +55,7 @@ static enum spate_error look(struct spate_exfat *volume, uint32_t area, uint32_t
   return SPATE_OK;
 }
 
-/* Have the areas looked at in which these clusters lie. */
+/* Search the areas of these clusters, if that was not done yet. */
 static enum spate_error know_run(struct spate_exfat *volume, uint32_t at, uint32_t clusters) {
   uint32_t shift = area_shift(volume);
 
@@ -87,7 +87,7 @@ enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spat
   uint32_t at = 0;
   enum spate_error error = SPATE_OK;
 
-  volume->free_known = false; /* to be counted again */
+  volume->free_known = false; /* free space is counted again */
   while (error == SPATE_OK) {
     uint32_t next = UINT32_MAX;
     error = spate_exfat_reclaim_next(volume, chain, at, &next);
@@ -96,7 +96,7 @@ enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spat
     if (error == SPATE_OK) error = spate_exfat_reclaim_chain(&owners, chain);
     at = owners.first + owners.clusters;
   }
-  spate_exfat_cache_forget(volume, 0, UINT64_MAX); /* what is free now may be TRIMmed, or a clip's */
+  spate_exfat_cache_forget(volume, 0, UINT64_MAX); /* clusters that are free now may be trimmed, or become a clip's */
   if (owners.kept > 0) (void)spate_exfat_corrupt(volume);
   return error;
 }

@@ -8,7 +8,7 @@
 
 static uint8_t at_most(uint8_t value, uint8_t limit) { return value < limit ? value : limit; }
 
-/* What the format has a field for. A clock that was never set says 1970. */
+/* Limit a time to what the fields can hold. A clock that was never set gives 1970. */
 static void bring_into_range(struct spate_exfat_time *time) {
   struct spate_exfat_time last = {.year = YEAR_LAST, .month = 12, .day = 31, .hour = 23, .minute = 59, .second = 59};
 

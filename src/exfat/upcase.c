@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The volume's up-case table (specification, 7.2), read where it lies: 128 KiB of memory for a full table is more than
- * a name comparison is worth. One pass over its compressed words maps all units of a name. Names of ASCII need none,
+ * The volume's up-case table (specification, 7.2). It is read from the volume each time, because a full table would
+ * take 128 KiB of memory. One pass over its compressed words maps all units of a name. ASCII names need no pass,
  * because the first 128 mappings are mandatory.
  */
 #include "internal.h"

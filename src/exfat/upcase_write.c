@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recommended up-case table (specification, 7.2.5.1), which every formatter writes: 5836 bytes on the volume, kept
- * here as ranges of units at one distance from their upper case: 6 bytes each, 119 ranges, 714 bytes in all. Its
- * checksum is a test of the ranges: E619D30Dh.
+ * here as 119 ranges of units with the same distance to their upper case, 6 bytes each. The table's checksum tests the
+ * ranges: E619D30Dh.
  */
 #include "internal.h"
 
@@ -13,7 +13,7 @@
 struct range {
   uint16_t first;
   uint16_t distance;   /* to the upper case, modulo 65536 */
-  uint8_t count, step; /* step 1: each unit, 2: each other one */
+  uint8_t count, step; /* step 1: each unit; 2: every second one */
 };
 
 static const struct range ranges[] = {

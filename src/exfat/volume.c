@@ -28,7 +28,7 @@ enum spate_error spate_exfat_config_check(const struct spate_exfat_config *confi
   return SPATE_OK;
 }
 
-/* The clusters of a bitmap or up-case table entry: always linked by the FAT. */
+/* The clusters of the bitmap or the up-case table: always linked by the FAT. */
 static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
                                     uint64_t bytes_max, struct spate_exfat_chain *chain) {
   spate_exfat_entry_chain(raw, 0, chain);
@@ -47,13 +47,13 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
   case EXFAT_TYPE_UPCASE:
     error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
     if (error == SPATE_OK) error = spate_exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
-    if (error == SPATE_OK && !whole) (void)spate_exfat_distrust(volume); /* what is there can still be read */
+    if (error == SPATE_OK && !whole) (void)spate_exfat_distrust(volume); /* its files can still be read */
     return error;
   default: return SPATE_OK;
   }
 }
 
-/* The root directory up to its end, for what lies in no file. */
+/* Search the root directory for the bitmap and the up-case table. */
 static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_cluster) {
   volume->root.first_cluster = root_cluster;
   enum spate_error error = spate_exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
@@ -90,7 +90,7 @@ static enum spate_error mount(struct spate_exfat *volume, const struct spate_exf
   return SPATE_OK;
 }
 
-/* What is mounted already is known to the device: `volume` may hold anything, and is not looked at. */
+/* `volume` may hold anything and is not read: the device knows the volumes that are mounted. */
 enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                    struct spate_exfat_mounted *found) {
   struct spate_exfat_mounted unasked;
