@@ -62,8 +62,8 @@ void Bridge::reset_below() {
   below_->perst(reset);
 }
 
-// A link whose other end is silent is reported as up until Recovery has timed out. Both ends train again after that; in
-// between the link is reported as down.
+// A link whose other end fell silent is shown until Recovery has timed out. Both ends train again after that: in
+// between the link is seen to be down.
 void Bridge::look_at_link() {
   constexpr uint64_t kPsPerUs = 1000000;
   const uint64_t now_ps = board_.now_ps();
