@@ -2,6 +2,7 @@
 """The complete spate_nvme_usp, from the user's streams and registers to packets on a link with a drive: every byte is compared in
 both directions. The link, the function and the block's clock fail in the middle."""
 
+import itertools
 import logging
 import os
 import random
@@ -312,8 +313,10 @@ async def a_doorbell_that_waits_over_a_link_drop_finds_a_controller_that_is_off(
     drive.root.rq.pause = False
     await tb.finish()
     await tb.ready()
-    assert taken[0] == (IO_TAIL_DOORBELL, False, 0), f"the first request after the link's return is {taken[0]}"
-    assert IO_TAIL_DOORBELL not in [place for place, memory, enabled in taken[1:] if not memory or not enabled]
+    # One doorbell waited at the block; the next one may have waited for it in the core.
+    old = list(itertools.takewhile(lambda request: request[0] == IO_TAIL_DOORBELL, taken))
+    assert old and set(old) == {(IO_TAIL_DOORBELL, False, 0)}, f"the first requests after the link's return are {taken[:3]}"
+    assert IO_TAIL_DOORBELL not in [place for place, memory, enabled in taken[len(old):] if not memory or not enabled]
     await tb.read_back(written)
     await tb.expect_counts(recovery=1, command_error=0)
 
