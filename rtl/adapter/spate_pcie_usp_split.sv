@@ -124,11 +124,11 @@ module spate_pcie_usp_split
     endcase
   end
 
-  logic told_q;  // the packet of the unsupported request was taken
+  logic taken_q;  // the packet of the unsupported request was taken
 
   assign read_valid_o = state_q == StRequest && nonposted_valid_i && (run_i || shown_q) && supported;
   assign nonposted_ready_o = (read_valid_o && read_ready_i) || (state_q == StUnsupported && unsupported_sent_i);
-  assign packet_valid_o = state_q == StPackets || (state_q == StUnsupported && !told_q);
+  assign packet_valid_o = state_q == StPackets || (state_q == StUnsupported && !taken_q);
   assign idle_o = state_q == StRequest && !shown_q;
 
   always_ff @(posedge clk_i) begin
@@ -139,8 +139,8 @@ module spate_pcie_usp_split
       state_q <= state_d;
       shown_q <= read_valid_o && !read_ready_i;
     end
-    if (state_q != StUnsupported) told_q <= 1'b0;
-    else if (packet_ready_i) told_q <= 1'b1;
+    if (state_q != StUnsupported) taken_q <= 1'b0;
+    else if (packet_ready_i) taken_q <= 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -180,7 +180,7 @@ module spate_pcie_usp_split
   // For all requests and any timing, packets add up to their request, none crosses a boundary, and each request goes to
   // the core exactly once. The fields are those that the specification of completions derives from the request.
   logic past_reset_q = 1'b0;
-  logic [11:0] told_dwords_q, asked_dwords_q;
+  logic [11:0] issued_dwords_q, asked_dwords_q;
   nonposted_t asked_q;
   cq_descriptor_t asked;
   logic [9:0] place_before_q;  // bytes modulo 1024
@@ -203,14 +203,14 @@ module spate_pcie_usp_split
     assume (descriptor.dwords == 11'd1 || (nonposted_i.first_enables != '0 && nonposted_i.last_enables != '0));
     // The environment: the rules of the queue before and the packer after.
     if (waiting_q) assume (nonposted_valid_i && nonposted_i == request_q);
-    assume (!unsupported_sent_i || (state_q == StUnsupported && told_q));
+    assume (!unsupported_sent_i || (state_q == StUnsupported && taken_q));
     if (state_q == StRequest) begin
-      told_dwords_q <= '0;
+      issued_dwords_q <= '0;
       asked_dwords_q <= 12'(descriptor.dwords);
       asked_q <= nonposted_i;
       place_before_q <= {descriptor.address[7:0], 2'b00};
     end else if (packet_valid_o && packet_ready_i && state_q == StPackets) begin
-      told_dwords_q <= told_dwords_q + 12'(packet_o.dwords);
+      issued_dwords_q <= issued_dwords_q + 12'(packet_o.dwords);
       place_before_q <= place_before_q + {packet_o.dwords, 2'b00};
     end
   end
@@ -238,8 +238,8 @@ module spate_pcie_usp_split
       assert (state_q inside {StRequest, StPackets, StUnsupported});
       if (waiting_read_q) assert (read_valid_o);
       if (state_q == StPackets) begin
-        assert (told_dwords_q <= asked_dwords_q && asked_dwords_q <= 12'd1024);
-        assert (told_dwords_q + 12'(left_q) == asked_dwords_q);
+        assert (issued_dwords_q <= asked_dwords_q && asked_dwords_q <= 12'd1024);
+        assert (issued_dwords_q + 12'(left_q) == asked_dwords_q);
         assert (left_q != '0 && packet_o.dwords != '0);
         assert ((({1'b0, place_q, 2'b00} ^ place_before_q) & boundary_mask) == '0);
         // No boundary lies inside a packet, and every packet but the last ends on one.
@@ -247,14 +247,14 @@ module spate_pcie_usp_split
         if (!packet_o.final_packet) begin
           assert (((place_before_q + {packet_o.dwords, 2'b00}) & boundary_mask) == '0);
         end
-        assert (packet_o.final_packet == (12'(packet_o.dwords) + told_dwords_q == asked_dwords_q));
+        assert (packet_o.final_packet == (12'(packet_o.dwords) + issued_dwords_q == asked_dwords_q));
         // From the packet's first byte: its address, and the number of bytes to the end of the request.
-        if (told_dwords_q == '0) begin
+        if (issued_dwords_q == '0) begin
           assert (packet_o.lower_address == {place_before_q[6:2], first_byte[1:0]});
           assert (packet_o.bytes == end_byte - first_byte);
         end else begin
           assert (packet_o.lower_address == place_before_q[6:0]);
-          assert (packet_o.bytes == end_byte - {told_dwords_q[10:0], 2'b00});
+          assert (packet_o.bytes == end_byte - {issued_dwords_q[10:0], 2'b00});
         end
         assert (packet_o.bytes != '0);
         assert (asked.kind == 4'd0 && asked.address_type == '0 && !packet_o.unsupported && !packet_o.locked);
@@ -272,7 +272,7 @@ module spate_pcie_usp_split
         assert (packet_o.attributes == asked.attributes && packet_o.traffic_class == asked.traffic_class);
       end
       if (packet_waiting_q) assert (packet_valid_o && packet_o == packet_q);
-      cover (state_q == StPackets && told_dwords_q == 12'd1000 && packet_o.final_packet);
+      cover (state_q == StPackets && issued_dwords_q == 12'd1000 && packet_o.final_packet);
       cover (state_q == StUnsupported && unsupported_sent_i);
     end
   end

@@ -5,7 +5,6 @@
 //
 // Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registers or
 // the head of a queue.
-// come from the head of a queue.
 module spate_drive
   import spate_pkg::*;
 #(

@@ -7,7 +7,6 @@
 // response after that is dropped, provided that the adapter responds in order and no response comes later than the end
 // of the next access. Accesses are carried out one at a time, in the order in which they were taken. While the adapter
 // has not even taken an earlier access, each next one ends with an error at once.
-// even taken the last one, the next ends with an error at once, until it does.
 module spate_mmio
   import spate_pkg::*;
 #(

@@ -127,7 +127,7 @@ module spate_host
 
   localparam bit HasMemoryRing = MemoryRingBytes != '0;
   // The size of the buffer that the registers report, in 32 bits.
-  localparam int unsigned ToldRamBytes = !HasMemoryRing ? RamBytes :
+  localparam int unsigned ReportedRamBytes = !HasMemoryRing ? RamBytes :
       MemoryRingBytes < 64'hffff_d000 ? 32'(MemoryRingBytes + 64'd8192) : 32'hffff_f000;
 
   if (HasMemoryRing) begin : gen_check_ring
@@ -203,7 +203,7 @@ module spate_host
   spate_registers #(
       .DataWidth(DataWidth),
       .Slots(2 ** SlotBits),
-      .RamBytes(ToldRamBytes)
+      .RamBytes(ReportedRamBytes)
   ) u_registers (
       .clk_i,
       .rst_ni,

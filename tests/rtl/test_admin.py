@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The admin sequencer and its program, with a drive that can be told to misbehave. By default some cases of each kind run, in
+"""The admin sequencer and its program, with a drive that makes faults on request. By default some cases of each kind run, in
 half a minute; ALL=1 runs all."""
 
 import os

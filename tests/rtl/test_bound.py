@@ -19,15 +19,15 @@ def test_beyond_bound() -> None:
 
 
 def collected(quick: bool) -> list[dict]:
-    tb = figures.Testbench("rtl", "make bench-rtl")
-    rtl.collect(tb, rtl.Result(MODEL, CORE, [row(0.5), row(0.5, random=True)]), quick)
-    rtl.collect_stripe(tb, {f"{kind}_bytes_per_cycle{one}": 1.0 for kind in ("write", "read") for one in ("", "_one")},
+    bench = figures.Bench("rtl", "make bench-rtl")
+    rtl.collect(bench, rtl.Result(MODEL, CORE, [row(0.5), row(0.5, random=True)]), quick)
+    rtl.collect_stripe(bench, {f"{kind}_bytes_per_cycle{one}": 1.0 for kind in ("write", "read") for one in ("", "_one")},
                        quick)
-    return tb.figures
+    return bench.figures
 
 
 def test_long_runs_judge() -> None:
-    missed = [figure["name"] for figure in collected(quick=False) if figures.Testbench.missed(figure)]
+    missed = [figure["name"] for figure in collected(quick=False) if figures.Bench.missed(figure)]
     assert len(missed) == 4  # the share, the commands per second, and both kinds of two drives as one
 
 

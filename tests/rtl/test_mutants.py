@@ -46,7 +46,7 @@ def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
     return rtl_netlist.Mutant(module.name, adder, mode, "Y", bit, None, *rtl_netlist.source(adder.src, module.name), mode)
 
 
-def test_a_bench_kills_what_it_can_notice(tmp_path):
+def test_a_testbench_kills_what_it_can_notice(tmp_path):
     """Both mutants are in one build; no test has 2^31 events."""
     tb = next(tb for tb in rtl_tests.testbenches() if tb.module == "testbench_event_counters")
     judged = [gateware.Judged(1, counter_mutant("inv", 3), [tb]), gateware.Judged(2, counter_mutant("const0", 31), [tb])]

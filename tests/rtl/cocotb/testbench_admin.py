@@ -101,7 +101,7 @@ async def a_bad_drive_is_refused(dut, case):
     profile, step, error = REFUSED[case]
     drive = start(dut, **profile)
     assert await gone(drive) == (STEP[step], ERROR[error])
-    assert not dut.perst_no.value, "a drive that was given up is held in reset"
+    assert not dut.perst_no.value, "a drive that was given up is not held in reset"
     assert (await drive.respond(op="flush", tag=0x1234))["status"] == 0x8004
     assert drive.responses[-1]["tag"] == 0x1234
 
@@ -138,8 +138,8 @@ async def an_unusual_drive_comes_up(dut, case):
     for name, value in fields.items():
         assert drive.field(name) == value, f"{name} = {drive.field(name)}"
     entries = min(128, 1 << (drive.profile.mqes + 1).bit_length() - 1)
-    assert drive.queues == {"cq": entries, "sq": entries} and drive.generation == 1, "it came up at the first attempt"
-    assert drive.admin_heads_told >= len(drive.admin_log), "the drive is told of each admin completion that was taken"
+    assert drive.queues == {"cq": entries, "sq": entries} and drive.generation == 1, "it did not come up at the first attempt"
+    assert drive.admin_heads_rung >= len(drive.admin_log), "the head's doorbell was not rung for each admin completion"
     payload = min(drive.profile.payload, drive.profile.root_payload)
     control = drive.configuration[admin_drive.DEVICE][0x78]
     assert control == 0x2000 | payload << 5 | 0x100 and drive.configuration[admin_drive.LOCAL][0x68] == 0x2000 | payload << 5
@@ -160,7 +160,7 @@ async def the_link_of_the_life_before_is_not_believed(dut, fall_ms, train_ms):
     await ready(drive)
     for turn in range(2):
         assert drive.first_access_at - drive.trained_at >= 100 * MS
-        assert drive.generation == 1 + turn, "it came up at the first attempt"
+        assert drive.generation == 1 + turn, "it did not come up at the first attempt"
         if turn == 0:
             assert (await drive.respond(op="restart"))["status"] == 0
 
@@ -174,7 +174,7 @@ async def a_restart_resets_the_drive(dut, perst_wired, bus_reset):
     generation = drive.generation
     assert (await drive.respond(op="restart"))["status"] == 0 and drive.ready
     assert drive.generation == generation + (perst_wired or bus_reset)
-    assert not drive.configuration[admin_drive.LOCAL].get(admin_drive.BRIDGE_CONTROL, 0) >> 22 & 1, "the bus is free again"
+    assert not drive.configuration[admin_drive.LOCAL].get(admin_drive.BRIDGE_CONTROL, 0) >> 22 & 1, "the bus is still in reset"
 
 
 def window(drive: AdminDrive, offset: int) -> int:
@@ -258,7 +258,7 @@ async def raw_commands(dut):
     await drive.respond(op="raw_io")
     assert drive.side_log[-1][6:10] == [0] * 4
     drive.side_faults.append(0x0002)
-    assert (await drive.respond(op="raw_io"))["status"] == 2, "a raw command's status is the drive's, untried"
+    assert (await drive.respond(op="raw_io"))["status"] == 2, "a raw command was retried, or its status is not the drive's"
     drive.raw = [0x0000_000A, 0] + [0] * 14  # Get Features
     answer = await drive.respond(op="raw_admin")
     assert answer["status"] == 0 and answer["done"] == 0xABCD_000A
@@ -267,7 +267,7 @@ async def raw_commands(dut):
         drive.raw[0] = opcode
         before = len(drive.admin_log)
         assert (await drive.respond(op="raw_admin"))["status"] == 0x8001
-        assert all(sqe[0] & 0xFF == admin_drive.GET_LOG for sqe in drive.admin_log[before:]), "only health goes on"
+        assert all(sqe[0] & 0xFF == admin_drive.GET_LOG for sqe in drive.admin_log[before:]), "other commands than health logs"
     # A command that a reset interrupted is not repeated.
     drive.side_faults.append(admin_drive.LOST)
     drive.raw[0] = 0x02
@@ -289,7 +289,7 @@ async def format_brings_the_drive_up_again(dut):
     drive = start(dut)
     await ready(drive)
     drive.idle = False
-    assert (await drive.respond(op="format", address=0x200))["status"] == 0x8006, "not while commands are there"
+    assert (await drive.respond(op="format", address=0x200))["status"] == 0x8006, "a format did not wait for commands in flight"
     drive.idle = True
     drive.faults[admin_drive.FORMAT].append(0x410A)
     assert (await drive.respond(op="format", address=0x20F))["status"] == 0x410A and drive.recoveries == 0
@@ -483,7 +483,7 @@ async def another_drive_in_its_place_is_not_its(dut, what):
     fault("data path", drive)
     await drive.cycles(1)
     dut.recover_i.value = 0
-    await drive.until(lambda: drive.ready and drive.recoveries == 1, what="ready: it is the same one")
+    await drive.until(lambda: drive.ready and drive.recoveries == 1, what="ready with the same drive")
     if what == "size":
         profile.blocks += 1
     elif what == "namespace":
@@ -494,7 +494,7 @@ async def another_drive_in_its_place_is_not_its(dut, what):
         profile.serial = "S4EVNX0M" if what == "serial" else "SPATE-00002"
     fault("link", drive)
     assert await gone_after_ready(drive) == (STEP["identify namespace"], ERROR["other drive"])
-    assert drive.field("blocks") == known and drive.field("block_4096") == 0, "nothing may be cut for the other one"
+    assert drive.field("blocks") == known and drive.field("block_4096") == 0, "the properties of the other drive are visible"
     assert (await drive.respond(op="flush"))["status"] == 0x8004
     assert (await drive.respond(op="restart"))["status"] == 0 and drive.ready
     assert drive.field("blocks") == profile.blocks and drive.field("block_4096") == (what == "block size")
@@ -606,7 +606,7 @@ async def the_geometry_changes_after_gone_alone(dut, what):
         while True:
             await drive.cycles(1)
             seen |= bool(drive.gone)
-            assert seen or [drive.field(name) for name in names] == before, "the geometry changed, and nobody was told"
+            assert seen or [drive.field(name) for name in names] == before, "the geometry changed without `gone`"
 
     cocotb.start_soon(watch())
     if what != "restart of the same":
@@ -628,7 +628,7 @@ async def a_format_that_a_reset_cut_short_may_have_been_done(dut):
     drive.profile.block_shift = 12
     drive.drop_link(100)
     await drive.until(lambda: drive.responses, 100000, "response")
-    assert drive.responses[0]["status"] == 0x8005, "nobody knows"
+    assert drive.responses[0]["status"] == 0x8005, "the result of a format that a reset interrupted is unknown"
     assert drive.ready and drive.field("block_4096") == 1
     # After that, the next drive must be this one.
     drive.profile.serial = "SPATE-00002"
@@ -663,7 +663,7 @@ async def gone_waits_for_what_is_under_way(dut, how, ends):
     drive.quiet = False
     await drive.until(lambda: not dut.perst_no.value, what="PERST#")
     await drive.cycles(40 * MS)
-    assert not drive.gone and not drive.responses, "gone while accesses are under way"
+    assert not drive.gone and not drive.responses, "gone while accesses are in flight"
     if ends:
         drive.quiet = True
     await drive.until(lambda: drive.gone, 100 if ends else 200 * MS, "gone")

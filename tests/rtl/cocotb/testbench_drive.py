@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """spate_drive with a drive on its adapter's side, from PERST# on: streams or memory in, streams or memory out, every byte
 compared. The drive reads at random, completes in any order, and loses, doubles and drops completions; resets and link drops come
-at any time. The expected result of a request comes from the request and from the faults that the drive was told to make."""
+at any time. The expected result of a request comes from the request and from the faults that the drive was asked to make."""
 
 import os
 import random
@@ -130,7 +130,7 @@ class Testbench:
                 if op == "flush" and response["status"] == 0 and not self.failed:
                     assert answered <= response["done"] <= self.asked, f"flushed {response}, {answered} … {self.asked}"
                 continue
-            assert self.waiting, f"a response that nobody waits for: {response}"
+            assert self.waiting, f"a response without a request: {response}"
             tag, request = self.waiting.popleft()
             assert response["tag"] == tag and response["from_registers"] == 0, f"tag {response['tag']}, not {tag}"
             self.judge(request, response)
@@ -251,12 +251,12 @@ async def completions_that_are_none_end_nothing(dut):
     await tb.ready()
     await tb.traffic(REQUESTS)
     await tb.finish()
-    told = {fault: drive.fault_log.count(fault) for fault in (WRONG_ID, WRONG_PHASE, DOUBLE, WRONG_HEAD)}
-    dut._log.info("faults %s, events %s", told, dict(drive.events))
-    assert min(told.values()) > 0 and not tb.failed
-    assert drive.events["cq_id"] == 2 * told[WRONG_ID] + told[DOUBLE], "identifiers"
-    assert drive.events["cq_phase"] == told[WRONG_PHASE], "phases"
-    assert drive.events["sq_head"] == told[WRONG_HEAD], "heads"
+    injected = {fault: drive.fault_log.count(fault) for fault in (WRONG_ID, WRONG_PHASE, DOUBLE, WRONG_HEAD)}
+    dut._log.info("faults %s, events %s", injected, dict(drive.events))
+    assert min(injected.values()) > 0 and not tb.failed
+    assert drive.events["cq_id"] == 2 * injected[WRONG_ID] + injected[DOUBLE], "identifiers"
+    assert drive.events["cq_phase"] == injected[WRONG_PHASE], "phases"
+    assert drive.events["sq_head"] == injected[WRONG_HEAD], "heads"
     assert drive.events["cq_index"] == drive.events["recovery"] == drive.events["retry"] == 0
 
 
@@ -309,7 +309,7 @@ async def what_is_lost_is_done_again(dut):
     drive.io_faults.extend([None] * 3 + [LOST] + [None] * 5 + [LATE])
     await tb.traffic(14)
     await tb.finish(400000)
-    assert drive.events["recovery"] >= 1 and not tb.failed, "the host did not find out"
+    assert drive.events["recovery"] >= 1 and not tb.failed, "the host did not notice the fault"
     await drive.until(lambda: not drive.io_faults, what="faults used")
     # The link drops during writes.
     recoveries = drive.events["recovery"]
@@ -326,7 +326,7 @@ async def what_is_lost_is_done_again(dut):
     await tb.finish(800000)
     assert [(r.lba, response["status"]) for r, response in tb.failed] == [(request.lba, DEADLINE)]
     await drive.until(lambda: drive.ready, what="ready again")
-    assert drive.events["stale_access"] > 0, "the late completion was not seen for what it is"
+    assert drive.events["stale_access"] > 0, "the late completion was not counted as stale"
 
 
 @case
@@ -344,7 +344,7 @@ async def whatever_is_read_is_answered(dut):
             if kind < 0.2:  # the other epoch
                 start, size = random.choice(((SQ, 0x200), (0x2000, 8), (PRP, 16), (half >> 1, RAM_BYTES - 4096)))
                 address = ((drive.base - WINDOW) ^ half) + start + random.randrange(0, size, 4)
-                assert not any(await port.read(WINDOW + address, length)), "something stands in the old epoch"
+                assert not any(await port.read(WINDOW + address, length)), "an address of the old epoch does not read as zeros"
                 stray["old"] += 1
             elif kind < 0.4:  # no window
                 assert not any(await port.read(WINDOW + 2 * half + random.randrange(0, 1 << 20, 4), length))
@@ -365,7 +365,7 @@ async def whatever_is_read_is_answered(dut):
     assert not tb.failed and min(stray.values()) > 0
     # Nothing is left in the queue and the lists when everything is done.
     for address in (SQ + drive.sq.tail * 64, SQ + 64 * ((drive.sq.tail + 5) % 128), PRP + 64, CQ, RANGE + 64):
-        assert not any(await port.read(drive.base + address, 64)), f"something stands at {address:#x}"
+        assert not any(await port.read(drive.base + address, 64)), f"{address:#x} does not read as zeros"
     events = drive.events
     assert events["stray_read"] > 0 and events["stale_access"] > 0
     assert not any(events[name] for name in ("cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery"))
@@ -465,9 +465,9 @@ async def what_came_while_it_was_gone_stays_dead(dut):
     for number in range(beats):
         tb.source.put(data=number)
     await drive.until(lambda: len(drive.responses) == 2, what="two answers")
-    assert not drive.io_log, "the drive got some of it"
+    assert not drive.io_log, "the drive got a part of the request"
     assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: 0x8004, 6: 0}
-    assert len(tb.source.words) == beats // 4, "exactly its beats were moved"
+    assert len(tb.source.words) == beats // 4, "the request did not move exactly its beats"
 
 
 @case
@@ -491,7 +491,7 @@ async def what_was_asked_of_one_drive_is_not_asked_of_the_next(dut):
     for number in range(beats - early):
         tb.source.put(data=number)
     await drive.until(lambda: len(drive.responses) == 2, what="two answers")
-    assert not drive.io_log, "the next drive got it"
+    assert not drive.io_log, "the next drive got the request"
     assert {answer["tag"]: answer["status"] for answer in drive.responses} == {5: GONE, 6: 0}
     assert not tb.source.words
     tb.write(3)
@@ -521,14 +521,14 @@ async def a_late_double_of_a_flush_ends_no_other(dut):
     for number in (1, 2):
         drive.put(op="flush", tag=number, from_registers=1, source=MAILBOX)
         await drive.until(lambda: len(drive.responses) == number, what="an answer")
-        assert len(done) == number, "it was ended by the other one's completion"
+        assert len(done) == number, "a flush was ended by the completion of another"
     assert [answer["status"] for answer in drive.responses] == [0, 0]
     assert drive.events["cq_id"] == 1
 
 
 @case
 async def a_controller_that_is_being_stopped_ends_nothing(dut):
-    """The drive reports writes as done that it has not carried out, after the host has told it to stop: they are done again."""
+    """The drive reports writes as done that it has not carried out, after the host has asked it to stop: they are done again."""
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()

@@ -77,7 +77,7 @@ async def what_stood_behind_a_stalled_reader_is_not_asked_of_the_next(dut, block
     await drive.cycles(1000)
     stall_reader(tb, False)
     await drive.until(lambda: len(drive.responses) == 3, what="all answers")
-    assert not drive.io_log and not drive.media, f"the next drive was asked: {drive.io_log}"
+    assert not drive.io_log and not drive.media, f"the next drive got commands: {drive.io_log}"
     assert answers(tb) == {1: (0, 8), 2: (GONE, 0), 0x7000: (0, 0)}
 
 
@@ -120,7 +120,7 @@ async def a_short_change_of_enable_lets_nothing_through(dut, low_cycles):
     await drive.until(lambda: not drive.ready, what="not ready")
     await drive.until(lambda: drive.ready, what="ready")
     await drive.until(lambda: len(drive.responses) == count, what="all answers")
-    assert not drive.io_log, f"the next drive was asked for {len(drive.io_log)} of them"
+    assert not drive.io_log, f"the next drive got {len(drive.io_log)} of the commands"
     assert {status for status, _ in answers(tb).values()} == {GONE}
 
 

@@ -44,7 +44,7 @@ async def words_come_out_in_order(dut, source_stall, sink_stall):
     assert [word["data"] for word in sink.words] == words
     for _ in range(2 * int(os.environ["DEPTH"])):
         await RisingEdge(dut.clk_i)
-    assert len(sink.words) == WORDS, "a word came out that never went in"
+    assert len(sink.words) == WORDS, "the number of words that came out is wrong"
 
 
 @cocotb.test(timeout_time=20, timeout_unit="us")

@@ -200,7 +200,7 @@ class Testbench:
                 assert {name: word[name] for name in expected} == expected
                 if request.moves:
                     self.live.append(command)
-                    assert sum(command.sectors for command in self.live) <= RING_SECTORS, "the ring is given out twice"
+                    assert sum(command.sectors for command in self.live) <= RING_SECTORS, "ring space was allocated twice"
                 command.done = command.status != OK
                 if self.gone:
                     command.status, command.done = GONE, True
@@ -241,7 +241,7 @@ class Testbench:
             if freed:
                 command = self.live.popleft()
                 assert sectors == command.sectors
-                assert command.done, "space given back before the command was done"
+                assert command.done, "space was freed before the command was done"
 
     # ---- the drive ----
 
@@ -295,7 +295,7 @@ class Testbench:
             expected = pipe.popleft()
             await ReadOnly()
             if expected is not None:
-                assert int(dut.target_read_data_o.value) == expected, "the drive reads what was never written there"
+                assert int(dut.target_read_data_o.value) == expected, "the drive read other data than were written"
 
     async def writes(self) -> None:
         dut, stall = self.dut, Stall(max(self.stall, 0.3), 3)
@@ -341,7 +341,7 @@ class Testbench:
                 await RisingEdge(dut.clk_i)
                 if done:
                     break
-            assert done, "an access to a page is starved"
+            assert done, "an access to a page does not end"
             if kind == "write":
                 memory[dword] = data
             elif dword in memory:
@@ -374,7 +374,7 @@ class Testbench:
                     assert word["error"] == int(command.status != OK)
                     if command.status == OK:
                         assert word["data"] == command.contents[beat]
-        assert not self.out.words, "beats that nobody asked for"
+        assert not self.out.words, "beats that were not requested"
 
     def written_blocks(self, commands: list[Command]) -> int:
         blocks, failed = 0, None

@@ -49,12 +49,12 @@ async def each_access_ends_once(dut, late, silent):
         for user, done in (("doorbell", dut.doorbell_done_o), ("admin", dut.admin_done_o)):
             if done.value:
                 result = records.get(dut.admin_result_o, "mmio_result_t")
-                assert busy and busy[0] == user, f"an end for {user} that has nothing under way"
+                assert busy and busy[0] == user, f"{user} got a response without an access"
                 error = bool(dut.doorbell_error_o.value) if user == "doorbell" else bool(result.error)
                 if user == "admin" and not error:
                     assert result.data == busy[2] ^ 0x5A5A_5A5A, "another access's answer"
                 if busy[2] & 0x100:
-                    assert error, "the adapter's error got lost"
+                    assert error, "the adapter's error was lost"
                 good += not error
                 ended.append(user)
                 busy = None

@@ -2,6 +2,7 @@
 """The complete spate_nvme_usp, from the user's streams and registers to packets on a link with a drive: every byte is compared in
 both directions. The link, the function and the block's clock fail in the middle."""
 
+import itertools
 import logging
 import os
 import random
@@ -153,7 +154,7 @@ class Testbench:
         assert [word["last"] for word in words] == [0] * (len(words) - 1) + [1] and not any(w["error"] for w in words)
         found = b"".join(word["data"].to_bytes(self.beat, "little") for word in words)
         assert request.status == 0, f"a read of {request.lba} ended with {request.status:#x}"
-        assert found == request.data, f"what was read from {request.lba} is not what stands there"
+        assert found == request.data, f"what was read from {request.lba} is not what is stored there"
 
     async def read_back(self, written: list[Request]) -> None:
         for request in written:
@@ -193,7 +194,7 @@ async def mailbox(tb: Testbench, lba: int, blocks: int) -> None:
         assert await tb.registers.read_dword(MAILBOX_PAGE + 4 * i) == words[i]
 
 
-async def what_the_user_is_told(dut) -> None:
+async def the_user_sees_the_drive(dut) -> None:
     """In the user's clock: ready comes once, with the drive's size."""
     await ClockCycles(dut.app_clk, 4)
     assert not dut.drive_ready.value, "ready at once"
@@ -207,7 +208,7 @@ async def what_the_user_is_told(dut) -> None:
 async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     tb = Testbench(dut, stall, payload=payload, root_payload=root_payload)
     drive = tb.drive
-    told = cocotb.start_soon(what_the_user_is_told(dut))
+    watching = cocotb.start_soon(the_user_sees_the_drive(dut))
     await tb.start()
     # Both ends have the smaller payload size, and the drive its maximum read request. 8 GT/s on 4 lanes are reported.
     found, control = drive.function.pcie_cap, drive.configuration[LOCAL][ROOT_CONTROL]
@@ -226,14 +227,14 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     assert (flush.status, flush.done) == (0, blocks) and await tb.registers.read_dword(WRITTEN) == blocks
     assert drive.io_log[-1][0] & 0xFF == 0, "the drive saw no flush"
     await tb.read_back(written)
-    assert max((sqe[12] & 0xFFFF) + 1 for sqe in drive.io_log) * BLOCK > 8192, "no list was read"
+    assert max((sqe[12] & 0xFFFF) + 1 for sqe in drive.io_log) * BLOCK > 8192, "no PRP list was used"
     assert not any((await tb.counts()).values()), f"events of a drive without fault: {await tb.counts()}"
     longest = max(len(tlp.data) for tlp in drive.root.completions)
     assert longest == 128 << min(payload, root_payload), f"completions of {longest} bytes"
 
     drive.write_log.clear()
     assert await tb.command("shutdown") == (0, 0)
-    assert (BAR_SPACE, CC, NORMAL_SHUTDOWN) in drive.write_log, "the drive was not told"
+    assert (BAR_SPACE, CC, NORMAL_SHUTDOWN) in drive.write_log, "no shutdown notification"
     assert [sqe[0] & 0xFF for sqe in drive.admin_log[-2:]] == [DELETE_SQ, DELETE_CQ]
     assert not dut.perst_n.value
     assert await tb.registers.read_dword(STATUS) & (READY | GONE) == GONE
@@ -241,7 +242,7 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     refused = tb.give("flush")
     await tb.finish()
     assert refused.status == REFUSED
-    told.cancel()
+    watching.cancel()
     assert not dut.drive_ready.value and dut.drive_gone.value
 
 
@@ -312,8 +313,10 @@ async def a_doorbell_that_waits_over_a_link_drop_finds_a_controller_that_is_off(
     drive.root.rq.pause = False
     await tb.finish()
     await tb.ready()
-    assert taken[0] == (IO_TAIL_DOORBELL, False, 0), f"the first request of the new life is {taken[0]}"
-    assert IO_TAIL_DOORBELL not in [place for place, memory, enabled in taken[1:] if not memory or not enabled]
+    # One doorbell waited at the block; the next one may have waited for it in the core.
+    old = list(itertools.takewhile(lambda request: request[0] == IO_TAIL_DOORBELL, taken))
+    assert old and set(old) == {(IO_TAIL_DOORBELL, False, 0)}, f"the first requests after the link's return are {taken[:3]}"
+    assert IO_TAIL_DOORBELL not in [place for place, memory, enabled in taken[len(old):] if not memory or not enabled]
     await tb.read_back(written)
     await tb.expect_counts(recovery=1, command_error=0)
 
@@ -343,7 +346,7 @@ async def a_write_that_came_broken_is_not_taken(dut):
     drive.root.break_writes, drive.reset_is_due = 1, True
     await tb.finish()
     assert drive.root.break_writes == 0
-    assert drive.generation == generation, "the adapter was to be reset, the drive was"
+    assert drive.generation == generation, "the drive was reset instead of the adapter only"
     await tb.read_back(written)
     await tb.expect_counts(recovery=1, command_error=0)
 

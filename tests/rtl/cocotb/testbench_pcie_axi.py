@@ -43,12 +43,12 @@ class Bridge(AxiRam):
 
         async def read_or_fail(address, length):
             if self.failing:
-                raise OSError("told to fail")
+                raise OSError("fails on request")
             return await read(address, length)
 
         async def write_or_fail(address, data):
             if self.failing:
-                raise OSError("told to fail")
+                raise OSError("fails on request")
             await write(address, data)
 
         self.read_if._read, self.write_if._write = read_or_fail, write_or_fail

@@ -59,7 +59,7 @@ class Testbench:
             if condition():
                 return
             await RisingEdge(self.dut.clk)
-        raise AssertionError("it did not come to that")
+        raise AssertionError("the condition was not reached")
 
     async def finished(self):
         await self.until(lambda: not self.block.requests and not self.block.words and not self.judge.waiting, 100000)
@@ -230,7 +230,7 @@ async def completions_at_full_rate(dut, payload):
     bytes_a_cycle = 16 * 4096 / (cycles[-1] - cycles[0] + 1)
     dut._log.info("completions: %d bytes of payload a packet, %.4f of cycles used, %.2f bytes of payload a cycle of %d",
                   128 << payload, share, bytes_a_cycle, 4 * lanes)
-    assert share > min(0.99, USER_PS / CORE_PS * 0.97), "there are cycles without a word"
+    assert share > min(0.99, USER_PS / CORE_PS * 0.97), "too many cycles without a word"
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")
@@ -244,7 +244,7 @@ async def small_reads_at_full_rate(dut):
     cycles = tb.block.cc_cycles
     share = len(cycles) / (cycles[-1] - cycles[0] + 1)
     dut._log.info("64-byte reads: %.4f of cycles used", share)
-    assert share > min(0.97, USER_PS / CORE_PS * 0.9), "there are cycles without a word"
+    assert share > min(0.97, USER_PS / CORE_PS * 0.9), "too many cycles without a word"
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")

@@ -147,7 +147,7 @@ async def each_command_is_offered_once_and_answered_once(dut):
     assert sorted((vars(taken) for taken in core.data + core.side), key=lambda taken: taken["tag"]) == list(given.values())
     assert all(taken.op in (WRITE, READ) and taken.source != MAILBOX_SOURCE for taken in core.data)
     assert not any(taken.op in (WRITE, READ) and taken.source != MAILBOX_SOURCE for taken in core.side)
-    assert [taken.tag for taken in core.data] == sorted(taken.tag for taken in core.data), "the data lane's order"
+    assert [taken.tag for taken in core.data] == sorted(taken.tag for taken in core.data), "the data lane is out of order"
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -227,7 +227,7 @@ async def what_the_drive_is_can_be_read(dut):
     assert await master.read_dword(STATUS) & 3 == 2 and await master.read_dword(INTERRUPTS) == 6
     await master.write_dword(INTERRUPTS, 4)
     assert await master.read_dword(INTERRUPTS) == 2
-    assert dut.enable_o.value == 1, "a core without a processor starts by itself"
+    assert dut.enable_o.value == 1, "a core without a processor does not start by itself"
     await master.write_dword(CONTROL, 0)
     assert dut.enable_o.value == 0
 
@@ -268,7 +268,7 @@ async def interrupts_follow_what_is_enabled(dut):
     records.put(dut.health_i, "health_t", critical_warning=0)
     for _ in range(3):
         await RisingEdge(dut.clk_i)
-    assert await master.read_dword(INTERRUPTS) == 0, "one that falls is no news"
+    assert await master.read_dword(INTERRUPTS) == 0, "a falling critical warning raised an interrupt"
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")

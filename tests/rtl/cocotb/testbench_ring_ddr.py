@@ -343,7 +343,7 @@ async def requests_that_cannot_be(dut):
     for request, _ in requests:
         tb.ask(request)
     await tb.cycles(200)
-    assert not tb.drive.log and not tb.response.words, "it did not wait for the drive"
+    assert not tb.drive.log and not tb.response.words, "the request did not wait for the drive"
     dut.drive_ready_i.value = 1
     answers = await tb.answers(len(requests))
     assert answers == [response_to(request, status, request.blocks if status == OK else 0) for request, status in requests]
@@ -391,8 +391,8 @@ async def never_in_the_way(dut) -> None:
     in_burst = False
     while True:
         await ReadOnly()
-        assert not in_burst or dut.wvalid_o.value, "a burst was begun without its data"
-        assert not dut.rvalid_i.value or dut.rready_o.value, "a burst was asked for without room"
+        assert not in_burst or dut.wvalid_o.value, "a burst began without its data"
+        assert not dut.rvalid_i.value or dut.rready_o.value, "a burst was requested without room"
         if dut.wvalid_o.value and dut.wready_i.value:
             in_burst = not dut.wlast_o.value
         await RisingEdge(dut.clk_i)
@@ -444,7 +444,7 @@ async def a_flush_says_what_is_good_of_each_request(dut):
         (OK, part_blocks), (MEMORY, part_blocks), (OK, 5), (0x0281, 2), (OK, 3)]
     flush = tb.ask(Request(FLUSH, 0, 0, 6))
     assert await tb.answers(1) == [response_to(flush, OK, sum(answer["done"] for answer in answers[:4]))]
-    assert tb.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * part_blocks, "the drive wrote the others"
+    assert tb.drive.written == sum(answer["done"] for answer in answers[:4]) + 2 * part_blocks, "other parts are missing"
     assert int(dut.written_blocks_o.value) == sum(answer["done"] for answer in answers[:4])
 
 
@@ -465,7 +465,7 @@ async def a_flush_says_what_was_done_when_the_drive_took_it(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def responses_that_nobody_takes_are_not_lost(dut):
+async def responses_that_wait_are_not_lost(dut):
     """The next request's last beat waits. More requests that are not sent to the drive than there are places wait behind one for
     which the drive does not answer."""
     tb = Testbench(dut, 0.0)
@@ -539,7 +539,7 @@ async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, o
     tb.drive.stuck, tb.data.stall.share = False, 0.1
     answer, = await tb.answers(1)
     assert (answer["tag"], answer["status"]) == (1, GONE)
-    assert len(tb.drive.log) <= asked + 1 and (op == READ or not tb.drive.log), "the new drive was asked for it"
+    assert len(tb.drive.log) <= asked + 1 and (op == READ or not tb.drive.log), "the new drive got parts of the request"
     await tb.cycles(20)
     if op == READ:
         beats = tb.beats_out(request.blocks)

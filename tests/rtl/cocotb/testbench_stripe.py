@@ -465,7 +465,7 @@ async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def nobody_holds_back_a_members_responses(dut):
+async def nothing_blocks_a_members_responses(dut):
     """A user that takes no response, and a member that does not answer: there is room for the others' responses, even when one
     member could end more parts before it than there are places for their responses."""
     tb = Testbench(dut, [0.0])
@@ -474,7 +474,7 @@ async def nobody_holds_back_a_members_responses(dut):
     tb.members[0].stuck = True
     requests = [tb.ask(Request(WRITE, (tag % 40 * DRIVES + (tag > 0)) * tb.chunk_blocks, 1, tag)) for tag in range(150)]
     await tb.cycles(5000)
-    assert len(tb.members[1].log) == 64, "as many as there are places"
+    assert len(tb.members[1].log) == 64, "the number of commands is not the number of places"
     tb.response.stall.share = 0.0
     tb.members[0].stuck = False
     assert await tb.answers(len(requests)) == [response_to(request, OK, 1) for request in requests]
@@ -514,7 +514,7 @@ async def a_member_that_differs_in_mid_request_leaves_no_beats(dut):
     tb.comes_up(lost)
     assert (await tb.answers(1))[0]["status"] == GONE
     await tb.cycles(3000)
-    assert not tb.data.words, "its beats stand in the stream"
+    assert not tb.data.words, "beats of the request were not moved"
 
 
 @cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
@@ -544,4 +544,4 @@ async def a_refused_write_takes_no_beat(dut):
         tb.beats += 1
     assert await tb.answers(1) == [response_to(Request(WRITE, 0, 2, 1), INVALID, 0)]
     await tb.cycles(50)
-    assert len(tb.data.words) == tb.beats, "it took beats of nobody's"
+    assert len(tb.data.words) == tb.beats, "beats without a request were taken"

@@ -37,7 +37,7 @@ async def parts_that_wait_for_data_are_not_given_to_the_next_drive(dut, gone_cyc
     tb.data.stall.share = 0.0
     answer, = await tb.answers(1)
     await tb.cycles(50)
-    assert not tb.data.words, "its beats stand in the stream"
+    assert not tb.data.words, "beats of the request were not moved"
     assert len(lost.log) == taken, f"the next drive was given {len(lost.log) - taken} parts"
     assert (answer["tag"], answer["status"]) == (1, GONE)
     after = tb.ask(Request(WRITE, 12 * DRIVES * tb.chunk_blocks, 2 * DRIVES * tb.chunk_blocks, 2))
@@ -58,7 +58,7 @@ async def parts_with_addresses_are_not_given_in_blocks_of_another_size(dut):
     lost.data_blocked = False
     await tb.cycles(500)
     wrong = [command for command in lost.log[taken:] if command.blocks]
-    assert not wrong, f"given to a drive with other blocks: {wrong[:2]}"
+    assert not wrong, f"given to a drive with another block size: {wrong[:2]}"
     del read
 
 

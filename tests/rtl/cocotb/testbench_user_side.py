@@ -28,7 +28,7 @@ class Testbench:
         self.commands_out = Sink(*core, dut.command_valid_o, dut.command_ready_i, {"command": dut.command_o}, stall)
         self.responses: deque[int] = deque()  # to the commands that come out, in order
         self.answers_at_once = True
-        self.forgotten = 0  # commands that were taken and dropped from the sink
+        self.dropped = 0  # commands that were taken and dropped from the sink
         cocotb.start_soon(self.answer(stall))
         self.responses_out = Sink(*user, dut.rsp_valid_o, dut.rsp_ready_i,
                                   {"tag": dut.rsp_tag_o, "status": dut.rsp_status_o, "done": dut.rsp_done_o}, stall)
@@ -67,7 +67,7 @@ class Testbench:
         dut, waits, owed, answered = self.dut, Stall(stall), 0, 0
         dut.response_valid_i.value = 0
         while True:
-            taken = len(self.commands_out.words) + self.forgotten
+            taken = len(self.commands_out.words) + self.dropped
             owed = taken - answered
             give = bool(dut.rst_ni.value) and owed > 0 and self.answers_at_once and not waits.next()
             dut.response_valid_i.value = int(give)
@@ -137,7 +137,7 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
     dut.user_rst_ni.value = 1
     for _ in range(300):
         await RisingEdge(dut.user_clk_i)
-    tb.forgotten += len(tb.commands_out.words)
+    tb.dropped += len(tb.commands_out.words)
     for sink in tb.sinks:
         sink.words.clear()
     await arrives(tb, tb.put(100))
@@ -158,7 +158,7 @@ async def a_beat_every_cycle(dut):
 
 
 @cocotb.test(timeout_time=100, timeout_unit="us")
-async def a_user_that_takes_no_response_holds_up_nobody(dut):
+async def a_user_that_takes_no_response_blocks_no_other_port(dut):
     """The core gets as many commands as there is room for responses, and no more; the rest come when the user takes responses
     again."""
     tb = await start(dut, 4.0, 0.0)
@@ -198,7 +198,7 @@ async def resets_lose_no_place(dut, user_ns):
     tb.responses_out.stall = Stall(0.0)
     for _ in range(400):
         await RisingEdge(dut.user_clk_i)
-    tb.forgotten += len(tb.commands_out.words)
+    tb.dropped += len(tb.commands_out.words)
     for sink in tb.sinks:
         sink.words.clear()
     tb.responses_out.stall = Stall(1.0)

@@ -7,7 +7,7 @@ namespace testbench {
 
 namespace {
 
-constexpr uint64_t kTrainingPs = 100'000'000; // of the core's clock; nothing is judged by it
+constexpr uint64_t kTrainingPs = 100'000'000; // of the core's clock; no test depends on it
 constexpr uint32_t kPacketBytes = 256, kRequestBytes = 512;
 constexpr uint32_t kCapabilities = 0x34, kExpress = 0x10, kDeviceControl = 8, kFunctionReset = 0x8000;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QEMU's NVMe drive below the bridge. The core's accesses to configuration space of bus 1 go to that of QEMU's
-// controller, those to its BAR to QEMU's registers, both one after the other and outside of the board's steps; what
-// QEMU reads and writes goes through the mirror (qemu_mirror.h).
+// QEMU's NVMe drive below the bridge. The core's accesses to configuration space of bus 1 go to QEMU's controller,
+// those to its BAR to QEMU's registers, both one after the other and between the board's steps. QEMU's reads and writes
+// go through the mirror (qemu_mirror.h).
 //
-// Modelled here, and so judged by nobody: the root port, the link's training, and PERST#, which becomes a function
-// level reset. Nothing takes time.
+// The root port, the link's training and PERST# (a function-level reset here) are only modelled, so QEMU does not test
+// them. Nothing takes time.
 #ifndef SPATE_DEMO_QEMU_DRIVE_H
 #define SPATE_DEMO_QEMU_DRIVE_H
 
@@ -21,7 +21,7 @@ class QemuDrive : public Downstream {
 public:
   QemuDrive(Board &board, Bridge &bridge, struct qtest &qtest, uint64_t bar);
 
-  // The board's next edge; then what the core asked of the drive, and what the drive has done.
+  // Advances to the board's next edge; then serves the core's accesses to the drive, and the drive's results.
   void step();
   // The same without an edge.
   void serve();

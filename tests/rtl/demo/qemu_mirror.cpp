@@ -19,7 +19,7 @@ uint32_t get32(const uint8_t *at) { return get16(at) | static_cast<uint32_t>(get
 uint64_t get64(const uint8_t *at) { return get32(at) | static_cast<uint64_t>(get32(at + 4)) << 32; }
 uint32_t key(uint16_t queue, uint16_t id) { return static_cast<uint32_t>(queue) << 16 | id; }
 
-// Which way a command's data go is in the opcode's lowest bits (4.2).
+// The opcode's lowest bits tell the direction of a command's data (4.2).
 bool is_to_host(uint8_t opcode) { return (opcode & 3) == 2; }
 
 } // namespace
@@ -74,7 +74,7 @@ void QemuMirror::register_write(uint32_t offset, uint32_t value) {
   qtest_write(&qtest_, bar_ + offset, value, 'l');
 }
 
-// What was in flight is forgotten, and QEMU's memory must not show completions of another time.
+// Commands in flight are dropped, and QEMU's memory must not show completions from before.
 void QemuMirror::enable() {
   submission_.clear();
   completion_.clear();
@@ -89,7 +89,7 @@ void QemuMirror::clear(const CompletionQueue &queue) {
   if (at != nullptr) std::memset(at, 0, queue.entries * kCompletionBytes);
 }
 
-// Heads are passed on as they are.
+// Heads are passed on unchanged.
 void QemuMirror::doorbell(uint32_t number, uint32_t value) {
   counters_.doorbells++;
   if ((number & 1) != 0) return;
@@ -131,7 +131,7 @@ size_t QemuMirror::data_bytes(uint16_t queue, const uint8_t *entry) const {
   }
 }
 
-// By PRP1 and PRP2 (4.3). A list is fetched as it is needed; QEMU reads its own copy of it.
+// By PRP1 and PRP2 (4.3). A list is fetched when it is needed; QEMU reads its own copy of it.
 std::vector<QemuMirror::Run> QemuMirror::data_runs(const uint8_t *entry, size_t bytes) {
   const uint64_t first = get64(entry + 24), second = get64(entry + 32);
   const size_t first_bytes = std::min(bytes, kPage - first % kPage);
@@ -145,7 +145,7 @@ std::vector<QemuMirror::Run> QemuMirror::data_runs(const uint8_t *entry, size_t 
   }
   const size_t count = (left + kPage - 1) / kPage;
   counters_.lists++;
-  // No chains: the core has none.
+  // No chained lists: the core has none.
   if (second % kPage + count * kListEntryBytes > kPage) {
     refused_++;
     return {};
@@ -176,19 +176,19 @@ void QemuMirror::submit(uint16_t queue, const uint8_t *entry) {
       counters_.written_bytes += queue == 0 ? 0 : bytes;
     }
   } else if (queue != 0 && (opcode == kIoWrite || opcode == kIoRead)) {
-    refused_++; // of a namespace that nobody identified
+    refused_++; // of a namespace that was not identified
   }
   if (queue == 0) {
     if (opcode == kAdminCreateSq || opcode == kAdminCreateCq) create(entry);
     if (opcode == kAdminIdentify && (get32(entry + 40) & 0xff) == 0) command.identified = get32(entry + 4);
     if ((opcode == kAdminSetFeatures || opcode == kAdminGetFeatures) &&
         (get32(entry + 40) & 0xff) == kFeatureHostMemory)
-      refused_++; // it has data that this does not carry
+      refused_++; // it has data that the mirror does not copy
   }
   commands_[key(queue, get16(entry + 2))] = std::move(command);
 }
 
-// Where the I/O queues are is said in the commands that create them (5.3, 5.4).
+// The commands that create the I/O queues give their addresses (5.3, 5.4).
 void QemuMirror::create(const uint8_t *entry) {
   const uint16_t number = get16(entry + 40);
   const uint32_t entries = static_cast<uint32_t>(get16(entry + 42)) + 1;
@@ -237,7 +237,7 @@ void QemuMirror::completed(uint16_t number, const uint8_t *entry) {
   }
   const Command command = std::move(found->second);
   commands_.erase(found);
-  if (get16(entry + 14) >> 1 != 0) return; // it failed: there are no data
+  if (get16(entry + 14) >> 1 != 0) return; // it failed: it has no data
   for (const Run &run : command.to_host) {
     give(run.address, run.bytes);
     if (number != 0) counters_.read_bytes += run.bytes;
@@ -245,7 +245,7 @@ void QemuMirror::completed(uint16_t number, const uint8_t *entry) {
   if (command.identified != 0 && !command.to_host.empty()) identified(command.identified, command.to_host[0].address);
 }
 
-// LBA formats are in the page of the namespace (5.15.2.1): what a block is must be known to know how long data are.
+// The namespace's page has the LBA formats (5.15.2.1): the block size is needed for the length of data.
 void QemuMirror::identified(uint32_t name_space, uint64_t page) {
   const uint8_t *at = memory(page, kPage);
   if (at != nullptr) block_shift_[name_space] = at[128 + 4 * (at[26] & 0xf) + 2];

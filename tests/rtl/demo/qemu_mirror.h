@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QEMU's NVMe drive as the drive of a host core whose queues and data are windows, not memory. The windows lie at
-// addresses of QEMU's memory. Before a doorbell is passed on, what the drive will read because of it is read from the
-// windows and put, verbatim, at the same addresses of that memory: the entries between the old tail and the new one,
-// the PRP lists that they point to, write data, ranges. What the drive then wrote there is written to the windows,
-// verbatim at the same addresses: first a command's data, then its completion.
+// Connects QEMU's NVMe drive to a host core whose queues and data are windows, not memory. The windows have addresses
+// of QEMU's memory. Before a doorbell is passed on, everything that the drive will read because of it is read from the
+// windows and copied, unchanged, to the same addresses of that memory: the entries between the old tail and the new
+// one, the PRP lists that they point to, write data, ranges. What the drive then wrote there is copied, unchanged, to
+// the windows at the same addresses: first a command's data, then its completion.
 //
-// So QEMU judges entries, lists, tails and heads, and its phases judge whoever reads its completions. It does not judge
-// how large the drive's reads are, what they overtake, or how long anything takes: those are the mirror's own.
+// So QEMU tests entries, lists, tails and heads, and its phase bits test the reader of its completions. It does not
+// test the size of the drive's reads, their order, or their timing: these are the mirror's.
 #ifndef SPATE_DEMO_QEMU_MIRROR_H
 #define SPATE_DEMO_QEMU_MIRROR_H
 
@@ -28,19 +28,19 @@ struct Windows {
 
 class QemuMirror {
 public:
-  // `bar` is where BAR 0 will be in QEMU's address space. The device's own configuration is the core's business.
+  // `bar` is the address of BAR 0 in QEMU's address space. The core configures the device itself.
   QemuMirror(struct qtest &qtest, uint64_t bar, Windows windows);
 
   uint32_t register_read(uint32_t offset);
   void register_write(uint32_t offset, uint32_t value);
-  // Pass on completions that the drive has written since. True: there was one.
+  // Passes on completions that the drive has written. Returns true if there was one.
   bool poll();
 
   struct Counters {
     uint64_t admin_commands, io_commands, lists, written_bytes, read_bytes, completions, doorbells;
   };
   const Counters &counters() const { return counters_; }
-  // What the core asked of the mirror that is outside QEMU's memory, or not understood. A test looks that it is 0.
+  // Accesses of the core outside QEMU's memory, or not understood. A test checks that this is 0.
   uint64_t refused() const { return refused_; }
 
 private:
@@ -58,10 +58,10 @@ private:
     uint32_t entries, next;
     bool phase;
   };
-  // A command that the drive has and has not completed: where its data go.
+  // A command that the drive has and has not completed: the ranges of its data.
   struct Command {
     std::vector<Run> to_host;
-    uint32_t identified = 0; // the namespace whose page it asks for
+    uint32_t identified = 0; // the namespace that it identifies
   };
 
   uint8_t *memory(uint64_t address, size_t bytes);
@@ -86,7 +86,7 @@ private:
   std::map<uint16_t, SubmissionQueue> submission_;
   std::map<uint16_t, CompletionQueue> completion_;
   std::map<uint32_t, Command> commands_;     // by queue and identifier
-  std::map<uint32_t, unsigned> block_shift_; // by namespace: from the Identify pages that pass
+  std::map<uint32_t, unsigned> block_shift_; // by namespace: from the Identify pages
   Counters counters_{};
   uint64_t refused_ = 0;
 };

@@ -62,7 +62,7 @@ static bool format(struct spate_exfat_config *config) {
                                         .bitmap = bitmap,
                                         .bitmap_bytes = sizeof bitmap};
   if (!is_ok("formatting", spate_exfat_format(config, &options))) return false;
-  (void)printf("format GPT with one partition, exFAT, all of it through the core's mailbox\n");
+  (void)printf("format GPT with one partition, exFAT, written through the core's mailbox\n");
   return true;
 }
 
@@ -86,7 +86,7 @@ static bool work(void) {
   return true;
 }
 
-/* Pieces are pushed ahead: the core takes their data from its stream when it comes to them. */
+/* Pieces are pushed ahead. The core takes the data of a piece from its stream when it writes the piece. */
 static bool stream_clip(const struct recording_clip *clip) {
   uint64_t pushed_bytes = 0;
 

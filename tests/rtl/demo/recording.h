@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a processor beside the core does in the demo: format the drive, arm clips whose data the core takes from its own
- * stream, checkpoint while it streams, close, shut down. Nothing in it knows that the core is simulated.
+ * The processor's program in the demo: it formats the drive, arms clips whose data the core takes from its own stream,
+ * writes checkpoints during the stream, closes the clips and shuts the drive down. It does not depend on the
+ * simulation.
  */
 #ifndef SPATE_DEMO_RECORDING_H
 #define SPATE_DEMO_RECORDING_H
@@ -18,7 +19,7 @@ struct recording_clip {
   uint64_t bytes;
 };
 
-/* Prints what it does. False: it has said where it failed. */
+/* Prints its progress. Returns false after printing which step failed. */
 bool record_clips(uintptr_t registers, const struct recording_clip *clips, unsigned count);
 
 #ifdef __cplusplus

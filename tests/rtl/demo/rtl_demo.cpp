@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rtl_demo IMAGE BYTES…: the core on QEMU's NVMe drive with this image, a clip of each length. tools/rtl_demo.py starts
-// it and has the image judged.
+// rtl_demo IMAGE BYTES…: the core on QEMU's NVMe drive with this image, one clip for each length. tools/rtl_demo.py
+// starts it and checks the image.
 //
 // On the board: the Verilated core, a bridge in root port mode, QEMU's drive below it, a sensor at the core's write
-// stream, and a processor at its registers, which is this program's C library.
+// stream, and at its registers a processor, which is the C library in this program.
 
 #include "qemu_drive.h"
 #include "recording.h"
@@ -37,7 +37,7 @@ BridgeConfig bridge_config() {
   return config;
 }
 
-// Sends clip after clip, each filled up to whole blocks, as fast as it is taken.
+// Sends one clip after the other, each padded to whole blocks, as fast as the core takes it.
 class Sensor {
 public:
   explicit Sensor(std::vector<uint64_t> lengths) : lengths_(std::move(lengths)) {}
@@ -79,7 +79,7 @@ struct Machine {
   Sensor sensor;
 };
 
-Machine *machine; // the library's port has no handle to pass
+Machine *machine; // the library's port has no context argument
 
 void start_qemu(struct qtest &qtest, const char *image) {
   qtest_prepare(&qtest);
@@ -90,7 +90,7 @@ void start_qemu(struct qtest &qtest, const char *image) {
   qtest_start(&qtest, arguments);
 }
 
-// Everything that the core counts as wrong.
+// Checks all error counters of the core.
 bool is_flawless() {
   static const char *const names[] = {"reads outside the windows",
                                       "writes outside the windows",
@@ -139,7 +139,7 @@ bool run_demo(const std::vector<uint64_t> &lengths) {
 
 } // namespace
 
-// ---- the hosted port: the processor beside the core ----
+// ---- the hosted port: the processor ----
 
 uint32_t host_read32(uintptr_t address) {
   const uint32_t value = machine->registers.read(static_cast<uint32_t>(address));
@@ -164,7 +164,7 @@ void host_dma_read_barrier(void) {}
 void host_cache_clean(const void *, size_t) {}
 void host_cache_invalidate(void *, size_t) {}
 uint64_t host_dma_address(const volatile void *) { std::abort(); }
-// The core's own milliseconds: its clock, by which its deadlines go.
+// The core's own milliseconds, from its clock, which also determines its deadlines.
 uint64_t host_ticks(void) { return machine->board.now_ps() / SPATE_MODEL_US_PER_MS; }
 uint64_t host_ticks_per_second(void) { return UINT64_C(1'000'000'000); }
 void host_relax(void) { machine->run(kRelaxCycles); }

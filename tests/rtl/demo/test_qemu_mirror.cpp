@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mirror (qemu_mirror.h) with a stand-in for the core: raw commands from a plain array, at an address of QEMU's
-// memory that is only given what the mirror puts there. What QEMU stored is read back, and a list that is wrong by one
-// page is seen to store something else: so QEMU's judgement is of what the core's windows show.
+// The mirror (qemu_mirror.h) with a substitute for the core: raw commands from a plain array, at an address of QEMU's
+// memory that contains only what the mirror copies there. What QEMU stored is read back. A list with one wrong page
+// must store something else, which shows that QEMU reads what the core's windows contain.
 
 #include "qemu_mirror.h"
 
@@ -25,11 +25,11 @@ constexpr unsigned kList = RAW_PAGES_USED, kData = kList + 1, kTransferPages = 3
 
 void check(bool good, const char *what) {
   if (good) return;
-  std::fprintf(stderr, "not so: %s\n", what);
+  std::fprintf(stderr, "FAILED: %s\n", what);
   std::exit(1);
 }
 
-// Everything that a core would be: memory of its own, which QEMU cannot see.
+// The substitute for the core: memory of its own, which QEMU cannot see.
 struct StandIn {
   struct qtest qtest {};
   std::vector<uint8_t> own = std::vector<uint8_t>(kPages * RAW_PAGE);
@@ -128,10 +128,10 @@ void round_trip(const char *block_text, uint32_t block_bytes) {
   std::memset(raw_at(raw, kData), 0, bytes);
   check(stand_in.transfer(2, 40, blocks, kData + kTransferPages) == 0, "read");
   check(std::memcmp(sent.data(), raw_at(raw, kData + kTransferPages), bytes) == 0, "what was written is read");
-  for (unsigned i = 0; i < 300; i++) // round the queues' ends
+  for (unsigned i = 0; i < 300; i++) // past the queues' ends
     check(stand_in.transfer(i % 2 == 0 ? 1 : 2, 40 + i, blocks, kData + kTransferPages) == 0, "many commands");
 
-  // A list that skips a page writes other data: it is QEMU who reads it.
+  // A list that skips a page writes other data, which shows that QEMU reads the list.
   for (unsigned i = 0; i < kTransferPages; i++)
     std::memset(raw_at(raw, kData + i), static_cast<int>(i + 1), RAW_PAGE);
   struct raw_command command {};

@@ -77,7 +77,7 @@ module cdc_fifo_proof #(
       end
       // `in_empty` means that all words but the one at the output have left.
       if (in_empty) assert (4'(in_place_q - out_place_q) <= 4'd1);
-      // `in_left` comes only after a word has left. Whoever counts words that have not left finds room while there are
+      // `in_left` comes only after a word has left. A counter of words that have not left finds room while there are
       // fewer than Depth.
       assert (4'(in_place_q - left_place_q) <= 4'(Depth));
       assert (4'(in_place_q - left_place_q) + 4'd1 >= 4'(in_place_q - out_place_q));

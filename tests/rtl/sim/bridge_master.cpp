@@ -23,7 +23,7 @@ BridgeMaster::BridgeMaster(Board &board, Bridge &bridge, std::function<void()> e
 
 void BridgeMaster::begin(uint64_t address) {
   if (!bridge_.root_port().forwards_upstream())
-    board_.fail("the drive reaches for %llx, and the root port may not master the bus",
+    board_.fail("the drive accesses %llx while bus mastering is off at the root port",
                 static_cast<unsigned long long>(address));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A drive's accesses to the host, for a drive that is not part of the board: its writes are handed to the bridge and go
-// on by themselves, in order; for its reads the board goes on until they are answered.
+// Accesses to the host of a drive that is not part of the board. Its writes are handed to the bridge and proceed on
+// their own, in order. For its reads the board runs until they are answered.
 #ifndef SPATE_RTL_BRIDGE_MASTER_H
 #define SPATE_RTL_BRIDGE_MASTER_H
 
@@ -14,17 +14,17 @@ namespace testbench {
 
 class BridgeMaster {
 public:
-  // `edge` is the board's next edge.
+  // `edge` advances the board to its next edge.
   BridgeMaster(Board &board, Bridge &bridge, std::function<void()> edge);
 
-  // In requests of at most `request_bytes` (MRRS), writes in packets of at most `payload_bytes` (MPS), cut at multiples
-  // of them. A bridge that is reset forgets what it was asked: then the rest is zeros.
+  // Reads in requests of at most `request_bytes` (MRRS), writes in packets of at most `payload_bytes` (MPS), split at
+  // multiples of these sizes. A bridge that is reset drops its accesses; the rest of the data is then zeros.
   void read(uint64_t address, uint8_t *data, uint64_t bytes, uint32_t request_bytes);
   void write(uint64_t address, const uint8_t *data, uint64_t bytes, uint32_t payload_bytes);
 
   struct Counters {
     uint64_t reads, reads_lost, read_bytes, writes, written_bytes;
-    uint64_t read_cycles_max; // that the core took for one read
+    uint64_t read_cycles_max; // the longest read, in cycles of the core
   };
   const Counters &counters() const { return counters_; }
 

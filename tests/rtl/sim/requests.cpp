@@ -68,7 +68,7 @@ bool Requests::written(const uint8_t *block, uint64_t lba) const {
 }
 
 void Requests::take_beat(const Beat &beat, bool last, bool error) {
-  if (from_drive_.empty()) board_.fail("a beat of the read stream that nobody asked for");
+  if (from_drive_.empty()) board_.fail("a beat of the read stream that was not requested");
   Stream &stream = from_drive_.front();
   Running &one = running_.at(stream.tag);
   beats_++;
@@ -112,7 +112,7 @@ void Requests::finish(const Running &one, const UserResponse &response) {
     break;
   case Op::Read:
     if (command.blocks != 0 && one.flagged == good)
-      board_.fail("a read's status is %04x, and its beats say otherwise", response.status);
+      board_.fail("a read's status is %04x, but its beats' flags differ", response.status);
     if (response.done != one.read_blocks)
       board_.fail("a read has done %llu blocks, and %llu are not flagged",
                   static_cast<unsigned long long>(response.done), static_cast<unsigned long long>(one.read_blocks));
@@ -140,7 +140,7 @@ void Requests::end(uint16_t tag) {
   errors_ += one.response.status != 0;
 }
 
-// A read's response and its last beats come by different ways: either may be first.
+// A read's response and its last beats come on different paths, in any order.
 void Requests::take_response(const UserResponse &response) {
   const auto found = running_.find(response.tag);
   if (found == running_.end() || found->second.responded)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// seeds PROFILE: the test plan of recorders in pure logic, on the core with one virtual drive: written and read from
-// end to end, in segments, alternating, every block compared, the time base checked. Prints one line of JSON.
+// seeds PROFILE: the test plan for recorders in pure logic, on the core with one virtual drive. The drive is written
+// and read from end to end, in segments and alternating. Every block is compared, and the time base is checked. Prints
+// one line of JSON.
 //
-// A drive of 1000 GB would take days to simulate. What is an amount or a time on the drive's medium (capacity, caches,
-// pauses, heat) is 1/kScale of the profile's, so the course of a whole drive happens within kBytes. Link, latencies and
-// rates are true. The alternation is of pieces of 1 MiB, for the plan's 128 MB.
+// Simulating a drive of 1000 GB would take days. All amounts and times of the drive's medium (capacity, caches, pauses,
+// heat) are 1/kScale of the profile's, so the behaviour of a whole drive happens within kBytes. Link, latencies and
+// rates are those of the profile. Writes and reads alternate every 1 MiB, instead of every 128 MB in the plan.
 #include "sim_testbench.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ constexpr uint32_t kRequestBlocks = 1024; // 512 KiB
 constexpr uint64_t kBlocks = kBytes / 512;
 constexpr unsigned kSegments = 20, kRunning = 4;
 constexpr unsigned kAlternations = 16;
-constexpr uint64_t kBufferBytesMin = 2 << 20; // smaller than what the drive takes at once would be another drive
+constexpr uint64_t kBufferBytesMin = 2 << 20; // with less than the drive takes at once, it would behave differently
 
 struct sim_profile scaled(const struct sim_profile &profile) {
   struct sim_profile small = profile;
@@ -33,7 +34,7 @@ struct sim_profile scaled(const struct sim_profile &profile) {
   small.fold_bytes = less(profile.fold_bytes);
   small.buffer_bytes = std::max(kBufferBytesMin, less(profile.buffer_bytes));
   small.pause_bytes = less(profile.pause_bytes);
-  small.pause_ms = 0; // of milliseconds nothing is left
+  small.pause_ms = 0; // scaled, less than a millisecond would be left
   small.heat_capacity = profile.heat_capacity / kScale;
   return small;
 }
@@ -44,12 +45,12 @@ struct Rates {
 
 double mb_per_s(uint64_t bytes, uint64_t ps) { return static_cast<double>(bytes) / static_cast<double>(ps) * 1e6; }
 
-// From the first block to the last, requests following each other without a gap.
+// From the first block to the last, with requests that follow each other without a gap.
 Rates sequential(SimTestbench &testbench, Op op) {
   const uint64_t begin_ps = testbench.link.now_ps();
   uint64_t segment_ps = begin_ps, segment_begin = 0, issued = 0, done = 0;
   Rates rates{0, 0, 1e9};
-  testbench.requests.forget_done();
+  testbench.requests.clear_done();
   while (done < kBlocks) {
     while (issued < kBlocks && testbench.requests.running() < kRunning) {
       const auto blocks = static_cast<uint32_t>(std::min<uint64_t>(kRequestBlocks, kBlocks - issued));
@@ -58,7 +59,7 @@ Rates sequential(SimTestbench &testbench, Op op) {
     }
     const std::size_t before = testbench.requests.done().size();
     testbench.check(testbench.run_until([&] { return testbench.requests.done().size() > before; }, 50'000'000),
-                    "it does not go on");
+                    "no progress");
     for (std::size_t i = before; i < testbench.requests.done().size(); i++)
       done += testbench.requests.done()[i].command.blocks;
     if ((done - segment_begin) * kSegments < kBlocks && done < kBlocks) continue;
@@ -74,7 +75,7 @@ Rates sequential(SimTestbench &testbench, Op op) {
   return rates;
 }
 
-// A megabyte written, a megabyte read, and so on, queued ahead.
+// Alternates between writing and reading a megabyte, with requests queued ahead.
 double alternating(SimTestbench &testbench) {
   constexpr uint32_t kPiece = 2048;
   const uint64_t begin_ps = testbench.link.now_ps();
@@ -101,7 +102,7 @@ int run(const char *name) {
   testbench.link.keep_true_time();
 
   const Rates write = sequential(testbench, Op::Write);
-  // The core counts its own cycles: by its clock the same time has passed as by the drive's.
+  // The core counts its own cycles: its clock and the drive's must have measured the same time.
   const uint32_t cycles_before = testbench.counter(10);
   const uint64_t ps_before = testbench.link.now_ps();
   const Rates read = sequential(testbench, Op::Read);

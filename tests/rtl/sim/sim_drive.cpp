@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kBus1 = SIM_ECAM + 0x100000;
 constexpr uint32_t kCommand = 0x04, kBusNumbers = 0x18, kMemoryWindow = 0x20, kDeviceControl = 0x48; // of sim's ports
-constexpr uint64_t kQuietPs = 4'000'000; // without data for so long: nothing but time is waited for
+constexpr uint64_t kQuietPs = 4'000'000; // this long without data: only time passes
 
 } // namespace
 
@@ -28,7 +28,7 @@ SimDrive::SimDrive(Board &board, Bridge &bridge, struct sim *sim, struct sim_dri
   };
   window.context = this;
   sim_window_add(sim, &window);
-  // The root port that the core sets up is the bridge's. The simulator's own lets everything through.
+  // The bridge has the root port that the core configures. The simulator's own root port forwards everything.
   sim_pcie_config_write(sim, SIM_ECAM + kBusNumbers, 0x00010100);
   sim_pcie_config_write(sim, SIM_ECAM + kMemoryWindow,
                         static_cast<uint32_t>((SIM_WINDOW + SIM_WINDOW_BYTES - 1) >> 16 << 16 | SIM_WINDOW >> 16));
@@ -43,7 +43,7 @@ void SimDrive::edge() {
   if (!bridge_.idle()) moved();
   const bool quiet = board_.now_ps() - moved_ps_ > kQuietPs;
   core_ps_ += (board_.now_ps() - board_ps_) * (quiet ? slow_factor_ : 1);
-  board_ps_ = board_.now_ps(); // others may step the board, too
+  board_ps_ = board_.now_ps(); // others may advance the board, too
 }
 
 void SimDrive::step() {
@@ -51,9 +51,9 @@ void SimDrive::step() {
   if (core_ps_ > sim_now_ps(sim_)) sim_spend(sim_, core_ps_ - sim_now_ps(sim_));
 }
 
-// ---- what the drive reads and writes ----
+// ---- the drive's reads and writes ----
 
-// The core's side may be behind by what is left of a cycle.
+// The core's side may be behind by a part of a cycle.
 void SimDrive::window_read(uint64_t address, uint8_t *data, uint64_t bytes) {
   core_ps_ = std::max(core_ps_, sim_now_ps(sim_));
   master_.read(address, data, bytes, sim_drive_link(drive_)->config.read_request_bytes);
@@ -64,10 +64,10 @@ void SimDrive::window_write(uint64_t address, const uint8_t *data, uint64_t byte
   master_.write(address, data, bytes, sim_drive_link(drive_)->config.payload_bytes);
 }
 
-// ---- what the core asks ----
+// ---- the core's accesses ----
 
 void SimDrive::tick(uint64_t) {
-  // The simulator's port takes packets of the size that the core has told the bridge's.
+  // The simulator's port uses the packet size that the core has configured at the bridge.
   const uint32_t payload_bytes = bridge_.root_port().payload_bytes();
   if (payload_bytes == payload_bytes_) return;
   payload_bytes_ = payload_bytes;
@@ -79,7 +79,7 @@ void SimDrive::tick(uint64_t) {
 
 bool SimDrive::link_up() const { return sim_pcie_config_drive(sim_, kBus1) != nullptr; }
 
-// In an event of its own: the drive may be in the middle of one.
+// In an event of its own, because the drive may be within an event.
 void SimDrive::perst(bool asserted) {
   perst_ = asserted;
   counters_.perst += asserted;

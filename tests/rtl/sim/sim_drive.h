@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The virtual drive (sim/drive.h) behind the bridge: its profile, its link's timing, its faults, its strictness.
+// The virtual drive (sim/drive.h) behind the bridge, with its profile, the timing of its link, its faults and its
+// checks.
 //
-// What the drive does in an event of virtual time, the core answers in cycles of its clock. Writes of the drive are
-// posted: they are handed to the bridge and go on by themselves, in order. Reads are waited for: the board goes on by
-// as many cycles as they take, and virtual time follows. So the core's time and the drive's stay together to within
-// what the core takes for one read of the drive, and a drive never gets data before the core has given them.
+// The drive acts in events of virtual time, the core answers in cycles of its clock. Writes of the drive are posted:
+// they are handed to the bridge and proceed on their own, in order. For reads, the board runs for as many cycles as
+// they take, and virtual time follows. So the times of the core and the drive differ by at most one read of the drive,
+// and a drive never gets data before the core has given them.
 //
-// The core's milliseconds are shorter than true ones by UsPerMs / 1000, so that a wait of 100 ms can be simulated.
-// While nothing moves, virtual time goes faster than the core's by as much, so that both have the same milliseconds;
-// while data move a cycle is its true 4 ns, so rates are true, and the core's deadlines come early.
+// The core's milliseconds are shorter than real ones by UsPerMs / 1000, so that a wait of 100 ms can be simulated.
+// While nothing moves, virtual time runs faster than the core's by the same factor, so that both have the same
+// milliseconds. While data move, a cycle takes its real 4 ns, so rates are real and the core's deadlines come early.
 #ifndef SPATE_RTL_SIM_DRIVE_H
 #define SPATE_RTL_SIM_DRIVE_H
 
@@ -31,22 +32,22 @@ struct SimDriveConfig {
   uint64_t window_base = 0;
   uint64_t window_bytes = 0;
   uint64_t us_per_ms = 1000; // the core's UsPerMs
-  uint32_t training_ms = 10; // from the end of PERST# to the link's being up
+  uint32_t training_ms = 10; // from the end of PERST# to link-up
 };
 
 class SimDrive : public Downstream {
 public:
   SimDrive(Board &board, Bridge &bridge, struct sim *sim, struct sim_drive *drive, const SimDriveConfig &config);
 
-  // The board's next edge, then virtual time up to it.
+  // Advances to the board's next edge, then runs virtual time up to it.
   void step();
-  // Virtual time, as the core's side has it.
+  // Virtual time, on the core's side.
   uint64_t now_ps() const { return core_ps_; }
-  // Something moved at the pins that is not the bridge's to see: the user's streams.
+  // Something moved at pins that the bridge does not see: the user's streams.
   void moved() { moved_ps_ = board_.now_ps(); }
-  // From now on a cycle is its true time whether anything moves or not: for figures.
+  // From now on a cycle always takes its real time: for measurements.
   void keep_true_time() { slow_factor_ = 1; }
-  // Whatever PERST# does, the link stays down.
+  // The link stays down, whatever PERST# does.
   void unplug();
 
   struct Counters {
@@ -82,7 +83,7 @@ private:
   struct sim_drive *drive_;
   SimDriveConfig config_;
   uint64_t core_ps_ = 0;
-  uint64_t board_ps_ = 0; // up to here it is counted
+  uint64_t board_ps_ = 0; // counted up to here
   uint64_t moved_ps_ = 0;
   uint64_t slow_factor_;
   uint32_t payload_bytes_ = 0;

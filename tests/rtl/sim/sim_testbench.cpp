@@ -22,7 +22,7 @@ struct sim *new_machine(const SimTestbenchConfig &config) {
   return sim_new(&machine);
 }
 
-// The link of the profile, with the largest packets that the bridge's root port can carry.
+// The link of the profile, with the largest packets that the bridge's root port supports.
 struct sim_drive_options with_link(const struct sim_profile *profile, struct sim_drive_options options) {
   if (options.link.generation != 0) return options;
   options.link.generation = std::min<uint8_t>(profile->generation, 3);
@@ -60,7 +60,7 @@ BridgeConfig bridge_config(const SimTestbenchConfig &config) {
   return bridge;
 }
 
-// What the drive writes takes long to arrive: a completion may be well before its data.
+// The drive's writes take long to arrive, so that a completion may come long before its data.
 MemoryConfig memory_config() {
   MemoryConfig memory;
   memory.write_ns_most = 5000;
@@ -95,7 +95,7 @@ SimTestbench::SimTestbench(const SimTestbenchConfig &config_in)
   bridge.connect(memory);
 }
 
-// A test that fails has its reason already.
+// verify() checks for violations. Those of a test that failed earlier are discarded.
 SimTestbench::~SimTestbench() {
   (void)sim_take_violations(sim, nullptr);
   sim_free(sim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core, the bridge, a virtual drive and a user, put together; and how a test program runs its tests.
+// The core, the bridge, a virtual drive and a user, connected; and the main function of a test program.
 #ifndef SPATE_RTL_SIM_TESTBENCH_H
 #define SPATE_RTL_SIM_TESTBENCH_H
 
@@ -22,22 +22,22 @@ extern "C" {
 
 namespace testbench {
 
-// The model's parameters, as CMakeLists.txt gives them.
+// The model's parameters, from CMakeLists.txt.
 constexpr uint64_t kWindowBase = SPATE_MODEL_WINDOW_BASE, kWindowBytes = SPATE_MODEL_WINDOW_BYTES;
 constexpr uint64_t kBarBase = SPATE_MODEL_BAR_BASE;
 constexpr uint64_t kUsPerMs = SPATE_MODEL_US_PER_MS;
-// A ring in memory: it is behind the aperture, in what the drive can reach. 0 bytes: none.
+// A ring in memory: it is behind the aperture, within the drive's reach. 0 bytes: none.
 constexpr uint64_t kRingBytes = SPATE_MODEL_RING_BYTES, kRingBase = SPATE_MODEL_RING_BASE;
 constexpr uint64_t kRingDriveBase = SPATE_MODEL_RING_DRIVE_BASE;
-constexpr unsigned kApertureBits = kRingBytes == 0 ? 0 : 22; // of a core without a ring of its own
+constexpr unsigned kApertureBits = kRingBytes == 0 ? 0 : 22; // for a core without an on-chip ring
 
 struct SimTestbenchConfig {
   uint64_t seed = 1;
   const char *profile = "ideal";
   struct sim_drive_options options {};
-  struct sim_profile *changed_profile = nullptr; // in the place of the one named
-  unsigned stall_percent = 0;                    // of everything beside the core
-  uint64_t tested_blocks = 65536;                // at the start of the drive: requests stay in it
+  struct sim_profile *changed_profile = nullptr; // replaces the named one
+  unsigned stall_percent = 0;                    // for everything around the core
+  uint64_t tested_blocks = 65536;                // at the start of the drive: requests stay within them
   bool reset_with_perst = false;
   NoLink no_link = NoLink::Error;
 };
@@ -62,9 +62,9 @@ public:
     run_until([] { return false; }, cycles);
   }
 
-  // Reset, then until the core says that it is ready.
+  // Resets, then runs until the core reports ready.
   void bring_up();
-  // Reset, then until the core gives the drive up.
+  // Resets, then runs until the core gives the drive up.
   void bring_up_in_vain();
   uint32_t status() { return registers.read(SPATE_REGS_STATUS); }
   uint8_t step_reached() { return static_cast<uint8_t>(registers.read(SPATE_REGS_BRING_UP)); }
@@ -72,11 +72,11 @@ public:
   // One of the 16 event counters.
   uint32_t counter(unsigned index) { return registers.read(SPATE_REGS_COUNTERS + 4 * index); }
 
-  // A request, until it is over; the response.
+  // Runs a request to its end; returns the response.
   UserResponse request(Op op, uint64_t lba = 0, uint32_t blocks = 0, bool fua = false);
-  // Until all requests are over. Fails when that takes longer.
+  // Runs until all requests have ended. Fails when that takes longer.
   void finish(uint64_t cycles_max = 20'000'000);
-  // What the medium holds, against what it must hold; and that the core did nothing that is forbidden.
+  // Compares the medium with its expected contents, and checks that the core did nothing that is forbidden.
   void verify();
   void check(bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -86,7 +86,7 @@ public:
   Board board;
   Memory memory;
   Bridge bridge;
-  RingPort ring; // stands still, if there is none
+  RingPort ring; // inactive, if there is none
   SimDrive link;
   User user;
   Requests requests;
@@ -96,14 +96,14 @@ private:
   uint64_t beats_ = 0;
 };
 
-// Events of the core's registers, by their place.
+// The event counters of the core's registers, by index.
 enum Counter : unsigned { StrayReads, StrayWrites, Stale, Phase, Index, Identifier, Head, Retries, Recoveries, Errors };
 
 struct Test {
   const char *name;
   std::function<void(uint64_t seed)> run;
 };
-// The program's main(): runs all tests, or those that are named; -s SEED. Ends with status 1 if one fails.
+// The main function of a test program: runs all tests, or those that are named; -s SEED. Returns 1 if one fails.
 int run_tests(const std::vector<Test> &tests, int argc, char **argv);
 
 } // namespace testbench

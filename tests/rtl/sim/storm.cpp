@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// storm [-s SEED] [-c CYCLES]: random requests on random drives that misbehave at random, round after round, until so
-// many cycles of the core have passed. A round is a testbench of its own: its geometry, its link, its stalls and its
-// faults follow from the seed and the round's number. Everything that the core took is on the medium in the end, and
-// every beat it gave was right, or the response said otherwise.
+// storm [-s SEED] [-c CYCLES]: random requests on random drives with random faults, round after round, until this many
+// cycles of the core have passed. Each round has a testbench of its own: its geometry, link, stalls and faults follow
+// from the seed and the round's number. At the end, everything that the core took is on the medium, and every beat that
+// it gave was right unless the response reported an error.
 #include "sim_testbench.h"
 
 #include <chrono>
@@ -147,12 +147,12 @@ int main(int argc, char **argv) {
     if (round % 4 != 3 && totals.cycles < cycles) continue;
     std::printf("storm  %6.1f million cycles, %" PRIu64 " drives, %" PRIu64 " requests, %" PRIu64
                 " blocks compared, %" PRIu64 " faults, %" PRIu64 " retries, %" PRIu64 " recoveries, %" PRIu64
-                " told errors\n",
+                " reported errors\n",
                 static_cast<double>(totals.cycles) / 1e6, totals.rounds, totals.requests, totals.compared,
                 totals.faults, totals.retries, totals.recoveries, totals.errors);
     (void)std::fflush(stdout);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("storm  %.1f million cycles a second\n", static_cast<double>(totals.cycles) / took.count() / 1e6);
-  return totals.recoveries != 0 && totals.retries != 0 ? 0 : 1; // a storm without any has tested nothing
+  return totals.recoveries != 0 && totals.retries != 0 ? 0 : 1; // without any, nothing was tested
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core with the virtual drive misbehaving: everything that the core took ends up on the medium, and every beat that
-// it gives is right, or both are told.
+// The core with faults of the virtual drive: everything that the core took is on the medium at the end, and every beat
+// that it gave is right, unless an error is reported.
 #include "sim_testbench.h"
 
 #include <cstdio>
@@ -29,8 +29,7 @@ struct sim_fault fault_of(enum sim_action action, int16_t opcode, uint32_t skip,
   return fault;
 }
 
-// Writes and reads, all in flight together, while the fault happens to one of them. Returns how many recoveries it
-// took.
+// Writes and reads, all in flight together, while the fault happens to one of them. Returns the number of recoveries.
 uint32_t traffic_with(SimTestbench &testbench, unsigned requests = 60) {
   constexpr uint32_t kEach = 72;
   for (unsigned i = 0; i < requests; i++)
@@ -79,7 +78,7 @@ void retried(uint64_t seed) {
 }
 
 void given_up(uint64_t seed) {
-  // Write fault with DNR; and one that may pass but never does.
+  // Write fault with DNR; and a transient error that never passes.
   const struct { uint32_t status, count; } cases[] = {{0x4280, 1}, {0x0082, UINT32_MAX}};
   for (const auto &one : cases) {
     SimTestbench testbench(config_of(seed));
@@ -100,7 +99,7 @@ void given_up(uint64_t seed) {
       }
       testbench.check(done.response.status == one.status, "status %04x instead of %04x", done.response.status,
                       one.status);
-      testbench.check(done.response.done <= 100, "%llu blocks are said to be good",
+      testbench.check(done.response.done <= 100, "%llu blocks are reported as good",
                       (unsigned long long)done.response.done);
     }
     testbench.check(testbench.counter(Recoveries) == 0, "an error of one command led to a reset");
@@ -118,7 +117,7 @@ void read_error(uint64_t seed) {
   sim_drive_fault(testbench.drive, fault);
   const UserResponse response = testbench.request(Op::Read, 0, 2000);
   testbench.check(response.status == 0x4281, "status %04x", response.status);
-  testbench.check(response.done <= 1234, "%llu blocks are said to be good", (unsigned long long)response.done);
+  testbench.check(response.done <= 1234, "%llu blocks are reported as good", (unsigned long long)response.done);
   testbench.check(testbench.request(Op::Read, 0, 1000).status == 0, "the next read");
   testbench.verify();
 }
@@ -153,7 +152,7 @@ void never_ready(uint64_t seed) {
   SimTestbench testbench(config_of(seed));
   sim_drive_stick(testbench.drive, true, false, false);
   testbench.bring_up_in_vain();
-  testbench.check(testbench.error() != 0, "no error is told");
+  testbench.check(testbench.error() != 0, "no error is reported");
   std::printf("        never ready: step %02x, error %u\n", testbench.step_reached(), testbench.error());
   testbench.check(testbench.request(Op::Read, 0, 8).status == 0x8004, "a command for a drive that is gone");
 }
@@ -163,7 +162,7 @@ void fatal_when_enabled(uint64_t seed) {
   sim_drive_stick(testbench.drive, false, false, true);
   testbench.bring_up_in_vain();
   std::printf("        fatal when enabled: step %02x, error %u\n", testbench.step_reached(), testbench.error());
-  testbench.check(testbench.error() != 0, "no error is told");
+  testbench.check(testbench.error() != 0, "no error is reported");
 }
 
 void unplugged(uint64_t seed) {
@@ -174,19 +173,19 @@ void unplugged(uint64_t seed) {
   testbench.run_until([&testbench] { return testbench.requests.blocks_written() > 256; }, 10'000'000);
   testbench.link.unplug();
   testbench.finish(200'000'000);
-  testbench.check(testbench.requests.errors() > 0, "nobody noticed");
+  testbench.check(testbench.requests.errors() > 0, "no request failed");
   for (const auto &done : testbench.requests.done())
     testbench.check(done.response.status == 0 || done.response.status == 0x8004, "status %04x", done.response.status);
   testbench.check(testbench.status() & SPATE_REGS_STATUS_GONE, "the drive is not given up");
 }
 
-void admin_fault(uint64_t seed) { // a command of the bring-up itself is lost
+void admin_fault(uint64_t seed) { // a command of bring-up is lost
   SimTestbench testbench(config_of(seed));
   struct sim_fault fault = fault_of(SIM_LOSE, 6, 0, 0);
   fault.admin = true;
   sim_drive_fault(testbench.drive, fault);
   testbench.bring_up();
-  testbench.check(sim_drive_counters(testbench.drive)->enables >= 2, "bring-up was not begun again");
+  testbench.check(sim_drive_counters(testbench.drive)->enables >= 2, "bring-up was not repeated");
   traffic_with(testbench, 10);
   testbench.verify();
 }

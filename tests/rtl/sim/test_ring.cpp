@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core with its ring in memory: what is streamed goes through a memory that the virtual drive reads and writes past
-// the core. The memory puts data in place only when it answers, late, so what is told too early is seen.
+// The core with its ring in memory: stream data pass through a memory that the virtual drive accesses directly. The
+// memory stores data only with its response, which is late, so a command that comes too early is detected.
 #include "sim_testbench.h"
 
 #include "pattern.h"
@@ -32,7 +32,7 @@ void more_than_the_ring(uint64_t seed) {
     SimTestbench testbench(config);
     testbench.bring_up();
     const uint32_t ring = kRingBytes >> block_shift;
-    // Lengths that are no multiple of a page, so that parts are cut at the ring's end anywhere.
+    // Lengths that are no multiple of a page, so that parts end at the ring's end at any place.
     uint64_t lba = 3;
     for (const uint32_t blocks : {1u, 7u, ring / 5, 3 * ring + 1, 17u, ring, 2u}) {
       testbench.requests.start(Op::Write, lba, blocks);
@@ -58,17 +58,18 @@ uint64_t blocks_written_register(SimTestbench &testbench) {
   return high << 32 | testbench.registers.read(SPATE_REGS_WRITTEN_LOW);
 }
 
-// What the responses said is what a flush says, and the registers.
+// A flush and the registers report what the responses reported.
 void check_flush(SimTestbench &testbench) {
   const UserResponse flush = testbench.request(Op::Flush);
   testbench.check(flush.status == 0, "flush: status %04x", flush.status);
-  testbench.check(flush.done == testbench.requests.blocks_written(), "the flush names %llu blocks, the responses %llu",
-                  (unsigned long long)flush.done, (unsigned long long)testbench.requests.blocks_written());
-  testbench.check(blocks_written_register(testbench) == flush.done, "the registers say %llu blocks",
+  testbench.check(flush.done == testbench.requests.blocks_written(),
+                  "the flush reports %llu blocks, the responses %llu", (unsigned long long)flush.done,
+                  (unsigned long long)testbench.requests.blocks_written());
+  testbench.check(blocks_written_register(testbench) == flush.done, "the registers report %llu blocks",
                   (unsigned long long)blocks_written_register(testbench));
 }
 
-// A flush in the middle names a prefix that is on the medium, whatever the power does afterwards.
+// A flush in the middle reports a prefix that is on the medium, also after a power cut.
 void flush_in_the_middle(uint64_t seed) {
   constexpr uint32_t kEach = 3 * kPartBlocks + 5, kWrites = 40;
   SimTestbenchConfig config = config_of(seed);
@@ -88,18 +89,20 @@ void flush_in_the_middle(uint64_t seed) {
     return named != 0;
   };
   testbench.check(testbench.run_until(answered, 10'000'000), "the flush does not end");
-  testbench.check(named >= before && named < kWrites * kEach, "the flush names %llu blocks", (unsigned long long)named);
-  sim_drive_power_cut(testbench.drive); // what was not durable is any version of it, by the seed
+  testbench.check(named >= before && named < kWrites * kEach, "the flush reports %llu blocks",
+                  (unsigned long long)named);
+  sim_drive_power_cut(testbench.drive); // the seed chooses the version of blocks that were not durable
   std::vector<uint8_t> block(kBlockBytes);
   for (uint64_t lba = 0; lba < named; lba++) {
     sim_store_read(sim_drive_store(testbench.drive), lba * kBlockBytes, block.data(), kBlockBytes);
     testbench.check(testbench.requests.written(block.data(), lba),
-                    "block %llu of the %llu that the flush named is lost", (unsigned long long)lba,
+                    "block %llu of the %llu that the flush reported is lost", (unsigned long long)lba,
                     (unsigned long long)named);
   }
 }
 
-// What the memory lost is not on the drive, and not in what a flush says; the parts behind it are on the drive.
+// Blocks that the memory lost are not on the drive, and a flush does not count them; the parts behind them are on the
+// drive.
 void memory_error(uint64_t seed) {
   SimTestbench testbench(config_of(seed));
   testbench.bring_up();
@@ -145,8 +148,8 @@ void link_drops(uint64_t seed) {
   }
 }
 
-// The drive fails for good in the middle of what is in the ring: every request moves its beats and ends; after a
-// restart the ring is as good as new.
+// The drive fails permanently while requests are in the ring: every request moves its beats and ends. After a restart
+// the ring works as before.
 void gone_and_back(uint64_t seed) {
   SimTestbench testbench(config_of(seed));
   testbench.bring_up();
@@ -160,7 +163,7 @@ void gone_and_back(uint64_t seed) {
   sim_drive_reset(testbench.drive);
   testbench.finish(60'000'000);
   testbench.check(testbench.status() & SPATE_REGS_STATUS_GONE, "the drive is not given up");
-  testbench.check(testbench.requests.errors() > 0, "nobody noticed");
+  testbench.check(testbench.requests.errors() > 0, "no request failed");
   for (const auto &done : testbench.requests.done())
     testbench.check(done.response.status == 0 || done.response.status == kGone, "status %04x", done.response.status);
   sim_drive_stick(testbench.drive, false, false, false);
@@ -180,7 +183,7 @@ void gone_and_back(uint64_t seed) {
   testbench.verify();
 }
 
-// A processor's command with the user's data; the answer, once it is there.
+// A command of a processor for the user's data; returns the response's status.
 uint16_t register_command(SimTestbench &testbench, Op op, Source source, uint16_t tag, uint32_t lba, uint32_t blocks,
                           uint32_t *done_blocks) {
   testbench.registers.write(SPATE_REGS_COMMAND_LBA_LOW, lba);
@@ -202,9 +205,9 @@ void registers_command_the_streams(uint64_t seed) {
   enum { BeatsIn = 11, BeatsOut, Taken, Given };
   SimTestbench testbench(config_of(seed));
   testbench.bring_up();
-  testbench.check(testbench.registers.read(SPATE_REGS_RING) == kRingBytes, "software is told of another ring");
+  testbench.check(testbench.registers.read(SPATE_REGS_RING) == kRingBytes, "the registers report another ring");
   testbench.check(!(testbench.registers.read(SPATE_REGS_PARAMETERS) & SPATE_REGS_PARAMETERS_MEMORY_MODE),
-                  "software is told to give addresses");
+                  "the registers report memory mode");
   std::vector<uint8_t> sent(kBytes), received;
   for (uint32_t i = 0; i < kBlocks; i++)
     pattern_fill(sent.data() + i * kBlockBytes, kBlockBytes, kLba + i, 1);
@@ -232,7 +235,7 @@ void registers_command_the_streams(uint64_t seed) {
   testbench.check(received == sent, "%zu bytes came back, or others", received.size());
   status = register_command(testbench, Op::Write, Source::Address, 0x1237, kLba, 8, &done);
   testbench.check(status == 0x8001, "an address in the place of the streams: status %04x", status);
-  // A block of the mailbox passes the ring.
+  // A block of the mailbox bypasses the ring.
   status = register_command(testbench, Op::Read, Source::Mailbox, 0x1238, kLba + 5, 1, &done);
   testbench.check(status == 0 && done == 1, "mailbox: status %04x, %u blocks", status, done);
   uint32_t word = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core with the virtual drive, nothing going wrong: bring-up, streams, blocks of 4096 bytes, doorbell strides,
+// The core with the virtual drive, without faults: bring-up, streams, blocks of 4096 bytes, doorbell strides,
 // completions in any order, flush, deallocate, shutdown.
 #include "sim_testbench.h"
 
@@ -42,12 +42,12 @@ void brings_up(uint64_t seed) {
   testbench.bring_up();
   const uint64_t blocks = static_cast<uint64_t>(testbench.registers.read(SPATE_REGS_BLOCKS_HIGH)) << 32 |
                           testbench.registers.read(SPATE_REGS_BLOCKS_LOW);
-  testbench.check(blocks == kBytes / 512, "it takes the drive for one of %llu blocks", (unsigned long long)blocks);
+  testbench.check(blocks == kBytes / 512, "the core reports %llu blocks", (unsigned long long)blocks);
   testbench.check(testbench.error() == 0, "error %u", testbench.error());
   const uint32_t status = testbench.status();
   testbench.check(status & SPATE_REGS_STATUS_LINK_UP, "the link is not up");
-  testbench.check(status & SPATE_REGS_STATUS_VOLATILE_CACHE, "the volatile cache is not seen");
-  testbench.check(!(status & SPATE_REGS_STATUS_BLOCK_4096), "blocks of 512 are taken for 4096");
+  testbench.check(status & SPATE_REGS_STATUS_VOLATILE_CACHE, "the volatile cache is not reported");
+  testbench.check(!(status & SPATE_REGS_STATUS_BLOCK_4096), "blocks of 512 bytes are reported as 4096");
   testbench.check(status & SPATE_REGS_STATUS_HEALTH_VALID, "no health before ready");
   const uint32_t kelvin = testbench.registers.read(SPATE_REGS_HEALTH) >> 16;
   testbench.check(kelvin > 280 && kelvin < 340, "%u kelvins", kelvin);
@@ -76,7 +76,7 @@ void blocks_of_4096(uint64_t seed) {
   config.options.block_shift = 12;
   SimTestbench testbench(config);
   testbench.bring_up();
-  testbench.check(testbench.status() & SPATE_REGS_STATUS_BLOCK_4096, "blocks of 4096 are taken for 512");
+  testbench.check(testbench.status() & SPATE_REGS_STATUS_BLOCK_4096, "blocks of 4096 bytes are reported as 512");
   write_and_read(testbench, {1, 2, 7, 8, 9, 31, 32, 33, 64, 500});
 }
 
@@ -99,8 +99,8 @@ void small_commands(uint64_t seed) { // MDTS of 8 KiB, queues of 16 entries
   SimTestbench testbench(config);
   testbench.bring_up();
   const uint32_t geometry = testbench.registers.read(SPATE_REGS_GEOMETRY);
-  testbench.check((geometry & SPATE_REGS_GEOMETRY_COMMAND_SECTORS_MAX) == 16, "MDTS is not kept");
-  testbench.check((geometry >> SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT & 0xf) <= 4, "MQES is not kept");
+  testbench.check((geometry & SPATE_REGS_GEOMETRY_COMMAND_SECTORS_MAX) == 16, "commands exceed MDTS");
+  testbench.check((geometry >> SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT & 0xf) <= 4, "queues exceed MQES");
   write_and_read(testbench, kLengths);
 }
 
@@ -121,7 +121,7 @@ void any_order(uint64_t seed) {
   testbench.verify();
 }
 
-// What a flush's response names is on the medium, whatever the power does afterwards.
+// The blocks that a flush's response reports are on the medium, also after a power cut.
 void flush_names_a_prefix(uint64_t seed) {
   SimTestbenchConfig config = config_of(seed);
   config.options.bytes = 64 << 20;
@@ -144,15 +144,15 @@ void flush_names_a_prefix(uint64_t seed) {
     return false;
   };
   testbench.check(testbench.run_until(answered, 10'000'000), "the flush does not end");
-  testbench.check(named >= before, "the flush names %llu blocks, and %llu had been told as written",
+  testbench.check(named >= before, "the flush reports %llu blocks, but %llu were reported as written",
                   (unsigned long long)named, (unsigned long long)before);
-  testbench.check(named < kWrites * kEach, "the flush came when all was over: nothing is tested");
-  sim_drive_power_cut(testbench.drive); // what was not durable is any version of it, by the seed
+  testbench.check(named < kWrites * kEach, "the flush came after all writes, so it tests nothing");
+  sim_drive_power_cut(testbench.drive); // the seed chooses the version of blocks that were not durable
   std::vector<uint8_t> block(512);
   for (uint64_t lba = 0; lba < named; lba++) {
     sim_store_read(sim_drive_store(testbench.drive), lba << 9, block.data(), 512);
     testbench.check(testbench.requests.written(block.data(), lba),
-                    "block %llu of the %llu that the flush named is lost", (unsigned long long)lba,
+                    "block %llu of the %llu that the flush reported is lost", (unsigned long long)lba,
                     (unsigned long long)named);
   }
 }
@@ -206,7 +206,7 @@ void shuts_down(uint64_t seed) {
   testbench.check(testbench.request(Op::Shutdown).status == 0, "shutdown");
   const struct sim_drive_counters *counters = sim_drive_counters(testbench.drive);
   testbench.check(counters->shutdowns == 1, "no shutdown notification");
-  testbench.check(counters->hot_shutdowns == 0, "queues were still there");
+  testbench.check(counters->hot_shutdowns == 0, "queues still existed");
   sim_drive_power_cut(testbench.drive);
   testbench.check(counters->unsafe_shutdowns == 0, "the shutdown was not safe");
   testbench.check(testbench.request(Op::Write, 0, 8).status == 0x8004, "a command after the shutdown");

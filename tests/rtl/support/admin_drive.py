@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A root port and a drive as spate_admin sees them: behind its register port, its two submission entries, the admin page
-and the side queue. It follows the specifications until it is told to misbehave.
+and the side queue. It follows the specifications until a test asks for a fault.
 
 One step is one clock cycle: the core's outputs are read once they are settled, and answered after the next edge.
 """
@@ -101,7 +101,7 @@ class AdminDrive:
         self.access_faults = {}  # (space, address) → "error", "zeros", "lost"
         self.any_access_fault = None
         self.admin_log, self.side_log, self.write_log = [], [], []
-        self.admin_heads_told = 0
+        self.admin_heads_rung = 0
         self.responses, self.written = [], 0
         self.commands, self.raw = deque(), [0] * 16
         self.ready_falls, self.recoveries, self.pages_read = 0, 0, 0
@@ -156,7 +156,7 @@ class AdminDrive:
                           AQA: self.registers.get(AQA, 0), ASQ: self.registers.get(ASQ, 0),
                           ASQ + 4: self.registers.get(ASQ + 4, 0), ACQ: self.registers.get(ACQ, 0),
                           ACQ + 4: self.registers.get(ACQ + 4, 0)}
-        self.admin_head, self.admin_given, self.admin_told = 0, 0, 0
+        self.admin_head, self.admin_given, self.admin_rung = 0, 0, 0
         self.queues, self.life = {}, getattr(self, "life", 0) + 1
         self.admin_done, self.side_done = deque(), deque()
 
@@ -211,7 +211,7 @@ class AdminDrive:
         if space == DEVICE:
             if self.cycle - self.device_since < self.profile.retry_cycles:
                 return False, 0xFFFF_0001
-            assert self.configuration[LOCAL][0x18] == 0x0001_0100, "the bus numbers come first"
+            assert self.configuration[LOCAL][0x18] == 0x0001_0100, "a device access before the bus numbers are set"
             return self.configure(DEVICE, write, address, data)
         device = self.configuration[DEVICE]
         if not device[0x04] & 2 or device[0x10] & ~0xF != self.bar:
@@ -256,7 +256,7 @@ class AdminDrive:
         if on:
             timeout = 0 if p.express_version >= 2 else TIMEOUT_210_MS
             for space in (LOCAL, DEVICE):
-                assert self.control_2(space) == timeout, "completion time-outs are not the default, or no register was there"
+                assert self.control_2(space) == timeout, "a completion time-out is not the default, or was set without a register"
             assert self.configuration[DEVICE][0x04] & 0x406 == 0x406, "bus master, memory, no INTx before CC.EN"
             half = self.shown_epoch() << self.window_shift
             assert self.registers[ASQ] | self.registers[ASQ + 4] << 32 == self.window + half
@@ -288,12 +288,12 @@ class AdminDrive:
             life = self.life
             self.after(random.randint(5, 60), lambda: life == self.life and self.fetch())
         else:
-            self.admin_heads_told += 1
-            self.admin_told += 1
-            assert data == self.admin_told & 3 and self.admin_told <= self.admin_given, f"admin completion head {data}"
+            self.admin_heads_rung += 1
+            self.admin_rung += 1
+            assert data == self.admin_rung & 3 and self.admin_rung <= self.admin_given, f"admin completion head {data}"
 
     def fetch(self) -> None:
-        assert self.entry_valid and self.entry_index == self.admin_head, "the entry is not there"
+        assert self.entry_valid and self.entry_index == self.admin_head, "the doorbell was rung before the entry was shown"
         self.admin_head = (self.admin_head + 1) & 3
         sqe = list(self.entries[0])
         opcode, cid = sqe[0] & 0xFF, sqe[0] >> 16
@@ -371,7 +371,7 @@ class AdminDrive:
         sqe = list(self.entries[1])
         cid = sqe[0] >> 16
         assert cid & 0xFF00 == 0x0100 | self.epoch << 15, f"side identifier {cid:#x}"
-        assert not self.side_log or self.side_log[-1][0] >> 16 != cid, "the identifier of the command before it"
+        assert not self.side_log or self.side_log[-1][0] >> 16 != cid, "two commands in a row have the same identifier"
         self.side_log.append(sqe)
         fault = self.side_faults.popleft() if self.side_faults else None
         if fault == LOST:

@@ -3,7 +3,7 @@
 completions written through the windows. It has an I/O queue pair with a namespace.
 
 It reads entries as a drive may: in several reads, repeatedly, at odd addresses. It carries commands out in any order, and
-misbehaves with single commands as told: `faults` maps the kind of a command to the faults of the next ones of that kind.
+makes faults in single commands on request: `faults` maps the kind of a command to the faults of the next ones of that kind.
 """
 
 import random

@@ -27,7 +27,7 @@ def structs() -> dict[str, tuple[tuple[str, str, int], ...]]:
         for kind, high, less_1, field in FIELD.findall(body):
             bits = (constants[high] if less_1 else int(high) + 1) if high else bits_of[kind]
             fields.append((field, kind, bits))
-        assert len(fields) == body.count(";"), f"{name}: a field is written in a way that is not known here"
+        assert len(fields) == body.count(";"), f"{name}: a field has an unknown form"
         found[name] = tuple(fields)
         bits_of[name] = sum(bits for _, _, bits in fields)
     return found
@@ -54,7 +54,7 @@ def unpack(struct: str, packed: int) -> SimpleNamespace:
     for name, kind, bits in reversed(structs()[struct]):
         value, packed = packed & (1 << bits) - 1, packed >> bits
         fields[name] = unpack(kind, value) if kind in structs() else value
-    assert packed == 0, f"{struct} is shorter than what is to be unpacked"
+    assert packed == 0, f"{struct} is shorter than the packed value"
     return SimpleNamespace(**fields)
 
 

@@ -76,7 +76,7 @@ class Block:
             await ReadOnly()
             alive = not dut.user_reset.value
             asks = int(dut.pcie_cq_np_req.value) if alive else 0
-            assert asks in (0, 1), "one credit a cycle"
+            assert asks in (0, 1), "more than one credit in a cycle"
             cq_taken = cq_showing and bool(dut.cq_tready.value)
             self.cq_waits += cq_showing and not cq_taken
             rc_taken = rc_showing and bool(dut.rc_tready.value)
@@ -163,7 +163,7 @@ class Block:
             assert word["tkeep"] == (1 << count) - 1 and (count == self.lanes or place == len(words) - 1)
             dwords += [(word["tdata"] >> 32 * k) & DWORD for k in range(count)]
         a, b, c, d = dwords[:4]
-        assert words[0]["tuser"] == 0x0f, "first byte enables of one dword, no last ones, nothing else"
+        assert words[0]["tuser"] == 0x0f, "the byte enables are not those of one dword"
         assert a & 3 == 0 and c & 0x7ff == 1 and not c >> 15 & 1 and c >> 16 == 0 and d >> 24 == 1
         return Request(kind=c >> 11 & 0xf, address=a | b << 32, dwords=1, last=0, tag=d & 0xff, requester=0,
                        data=dwords[4:]), d >> 8 & 0xffff

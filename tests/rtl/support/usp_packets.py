@@ -93,7 +93,7 @@ def completion(words: list[dict], width: int) -> Completion:
     for place, word in enumerate(words):
         count = bin(word["tkeep"]).count("1")
         assert word["tkeep"] == (1 << count) - 1, "dwords are contiguous"
-        assert count == lanes or place == len(words) - 1, "only the last word is partial"
+        assert count == lanes or place == len(words) - 1, "a word before the last is partial"
         assert bool(word["tlast"]) == (place == len(words) - 1)
         dwords += [(word["tdata"] >> 32 * k) & DWORD for k in range(count)]
     assert len(dwords) >= 3
@@ -152,8 +152,8 @@ class Judge:
         asked_end = request.address + request.dwords * 4
         assert end <= asked_end, "more than was requested"
         if end != asked_end:
-            assert end % self.boundary_bytes == 0, "ends between two read completion boundaries"
-            assert end % min(self.max_payload_bytes, 512) == 0, "splits more often than it has to"
+            assert end % self.boundary_bytes == 0, "a completion ends between two read completion boundaries"
+            assert end % min(self.max_payload_bytes, 512) == 0, "a completion is shorter than necessary"
         for byte in range(self.at, min(end, self.at + self.left)):
             value = found.rest[(byte - begin) // 4] >> 8 * (byte % 4) & 0xff
             assert value == self.memory(byte), f"byte {byte:#x} of {request}"

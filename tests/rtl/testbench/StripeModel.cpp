@@ -5,13 +5,13 @@
 
 namespace {
 
-// The bytes of a pin; ours and Verilator's are those of a little-endian machine.
+// The bytes of a pin. This program and Verilator both use a little-endian machine.
 template <typename Value> unsigned char *bytes_of(Value &value) { return reinterpret_cast<unsigned char *>(&value); }
 template <std::size_t Words> unsigned char *bytes_of(VlWide<Words> &value) {
   return reinterpret_cast<unsigned char *>(value.data());
 }
 
-// One drive's part of a vector over all drives. What does not begin at a byte fits into 64 bits.
+// One drive's part of a vector over all drives. A part that does not begin at a byte fits into 64 bits.
 template <unsigned Bits, typename Vector, typename Pin> void pack(Vector &vector, unsigned index, Pin &pin) {
   if constexpr (Bits % 8 == 0) {
     std::memcpy(bytes_of(vector) + index * (Bits / 8), bytes_of(pin), Bits / 8);

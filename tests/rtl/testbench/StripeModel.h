@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Verilated top `spate_nvme_stripe_axi` of two drives, seen by the parts of the bench as they see one with a single
-// drive: pins of one drive have the names and the types that `spate_nvme_axi` has. A StripeModel is the whole, and the
-// pins of the first drive; member() has those of the others. Named like a Verilated class, whose place it takes
+// The Verilated top `spate_nvme_stripe_axi` with two drives, in the form that the parts of the testbench expect of a
+// top with one drive: a drive's pins have the names and types of `spate_nvme_axi`. A StripeModel is the whole model and
+// the pins of the first drive; member() has those of the others. It is named like the Verilated class that it replaces
 // (SPATE_BENCH_MODEL).
 #ifndef SPATE_BENCH_STRIPE_MODEL_H
 #define SPATE_BENCH_STRIPE_MODEL_H
@@ -14,7 +14,7 @@
 #include <memory>
 #include <type_traits>
 
-// Pins that are there once; inputs, outputs.
+// Pins that exist once: inputs, outputs.
 #define SPATE_STRIPE_SHARED_INPUTS(X)                                                                                  \
   X(clk_i)                                                                                                             \
   X(rst_ni)                                                                                                            \
@@ -48,7 +48,7 @@
   X(m_axis_tlast_o)                                                                                                    \
   X(m_axis_tuser_o)
 
-// Each drive's, with the bits of one; `axi_aclk_i` is the first one's for all.
+// Pins of each drive, with the width for one drive. The first drive's `axi_aclk_i` is used for all.
 #define SPATE_STRIPE_DRIVE_INPUTS(X)                                                                                   \
   X(s_axil_awaddr_i, 14)                                                                                               \
   X(s_axil_awvalid_i, 1)                                                                                               \
@@ -153,7 +153,7 @@ public:
   void eval();
   void final() { whole_->final(); }
 
-  // What Verilator has for a port of so many bits.
+  // Verilator's type for a pin of this many bits.
   template <unsigned Bits>
   using Pin = std::conditional_t<
       Bits <= 8, CData,
@@ -174,7 +174,7 @@ public:
 private:
   StripeModel();
 
-  std::unique_ptr<Vstripe> whole_; // the first one's
+  std::unique_ptr<Vstripe> whole_; // in the first drive's object
   std::unique_ptr<StripeModel> other_;
 };
 

@@ -12,7 +12,7 @@ namespace testbench {
 
 Board::Board(const BoardConfig &config) : config_(config), random_(config.seed) {
   context_ = std::make_unique<VerilatedContext>();
-  // Registers that nothing resets and memories begin with anything at all.
+  // Memories and registers without a reset begin with random values.
   context_->randReset(2);
   context_->randSeed(static_cast<int>(random_.next() & 0x7fffffff));
   model_ = std::make_unique<Model>(context_.get(), "top");
@@ -73,7 +73,7 @@ void Board::step() {
     if (domain.rises)
       for (Part *part : domain.parts)
         part->drive();
-  // Nothing in the core looks at falling edges: the clocks fall at once, and the new inputs settle meanwhile.
+  // Nothing in the core uses falling edges: the clocks fall at once, and the new inputs settle meanwhile.
   set_clocks(false);
   model_->eval();
   cycles_ += domains_[0].rises;

@@ -2,17 +2,17 @@
 //
 // The board: the Verilated top `spate_nvme_axi` and its three clocks.
 //
-// Everything around the core is a Part, in one of the clocks. At each rising edge of that clock it is asked twice:
+// Everything around the core is a Part in one of the clocks. At each rising edge of that clock two functions are
+// called:
 //
-//   sample()   the pins are as they were before the edge: which handshakes happen, what follows from them
-//   drive()    the edge is over: set the core's inputs for the next cycle
+//   sample()   the pins have their values from before the edge: detect the handshakes and act on them
+//   drive()    the edge has happened: set the core's inputs for the next cycle
 //
-// so a part is a Moore machine like the logic that it stands for, and the order in which parts are asked cannot matter
-// to the core. No combinational path leads through the core from an input to an output, so what sample() sees is what
-// the edge sees.
+// So a part is a Moore machine like the logic that it represents, and the order of the calls cannot matter to the core.
+// No combinational path leads through the core from an input to an output, so sample() sees what the edge sees.
 //
-// One program has one model, whose class the build names (SPATE_BENCH_MODEL): the width of its data path is a constant
-// here (kBeatBytes), and programs for other widths are other builds of the same sources.
+// A program has one model, whose class is set at build time (SPATE_BENCH_MODEL). The width of its data path is a
+// constant here (kBeatBytes); programs for other widths are other builds of the same sources.
 #ifndef SPATE_BENCH_BOARD_H
 #define SPATE_BENCH_BOARD_H
 
@@ -46,7 +46,7 @@ public:
 
 struct BoardConfig {
   uint64_t seed = 1;
-  uint32_t core_ps = 4000; // periods; clocks of the same period rise together
+  uint32_t core_ps = 4000; // periods; clocks with equal periods rise together
   uint32_t axi_ps = 4000;
   uint32_t user_ps = 4000;
 };
@@ -64,12 +64,12 @@ public:
   uint64_t cycles() const { return cycles_; } // of the core's clock
   const BoardConfig &config() const { return config_; }
 
-  void attach(Clock clock, Part &part); // the part outlives the board's last step
+  void attach(Clock clock, Part &part); // the part must outlive the board's last step
   // All resets low for some cycles of every clock, then high.
   void reset();
-  // A bridge's clock stops when its link's reference clock does.
+  // A bridge's clock stops when its link's reference clock stops.
   void run_axi_clock(bool runs);
-  // To the next rising edge of any clock.
+  // Advances to the next rising edge of any clock.
   void step();
   // Steps until `done()` is true; false when that takes more core cycles than `cycles_max`.
   template <typename Done> bool run_until(Done done, uint64_t cycles_max) {
@@ -84,7 +84,7 @@ public:
     run_until([] { return false; }, cycles);
   }
 
-  // Something that must not be: throws Failure with the sentence, the seed and the cycle.
+  // Reports a failure: throws Failure with the message, the seed and the cycle.
   [[noreturn]] void fail(const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 private:
@@ -112,7 +112,7 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Pins of up to 64 bits have the smallest type that holds them.
+// A pin of up to 64 bits has the smallest type that holds it.
 template <typename Pin, typename Value> void put(Pin &pin, Value value) { pin = static_cast<Pin>(value); }
 
 // Data pins are arrays of 32-bit words, lowest first.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a link and an interface can carry at most: every byte that a command needs on the wire, in both directions.
+// The most that a link and an interface can carry: every byte that a command needs on the wire, in both directions.
 //
-//   write, down   data as completions, its part of the entries' read, its PRP list, doorbells
-//   write, up     requests, completion
-//   read, up      data, completion, requests
+//   write, down   data as completions, its share of the read of entries, its PRP list, doorbells
+//   write, up     requests, completion entry
+//   read, up      data, completion entry, requests
 //   read, down    entries, list, doorbells
 //
-// and on the way back the acknowledgements and flow-control updates for these packets (dllp.h), and SKP ordered sets.
-// The drive reads MRRS / 64 entries at once. A doorbell is shared by as many commands as it can be: the tail's by all
-// slots, the head's by all entries of the queue. The busier direction is the bound, alone.
+// and in the opposite direction the acknowledgements and flow-control updates for these packets (dllp.h), and SKP
+// ordered sets. The drive reads MRRS / 64 entries at once. Each doorbell is shared by as many commands as possible: the
+// tail's by all slots, the head's by all entries of the queue. The busier direction alone is the bound.
 //
-// A turn of writes and the turn of reads after it are alone but where they meet. Commands are answered for in order, so
-// what is under way is a window of `in_flight_bytes` in their order. When the window lies over the change, both
-// directions are in use, for at most that many bytes of each kind; that saves
+// Writes and the reads after them overlap only where they meet. Commands are answered in order, so the commands in
+// flight are a window of `in_flight_bytes` in their order. While the window covers the change, both directions are in
+// use, for at most that many bytes of each kind. This saves
 //
 //   (time of these writes alone + time of these reads alone) - time of the busier direction for both
 //
-// After writes the saving is less: a read enters the window when a write has left it, `write_ns` after its data went
-// over, and moves data `read_ns` later. In between only writes do.
+// After writes the saving is less: a read enters the window when a write has left it, `write_ns` after its data were
+// transferred, and moves data `read_ns` later. In between only writes move data.
 #ifndef SPATE_BENCH_BOUND_H
 #define SPATE_BENCH_BOUND_H
 
@@ -29,15 +29,15 @@
 
 namespace testbench {
 
-struct Core { // what the bound needs to know of it, and of its drive
+struct Core { // properties of the core and its drive
   uint64_t data_address, queue_address, bar_address;
   double slots, entries;
   double interface_bytes_per_s; // width x clock
-  double ring_bytes;            // 0: none
+  double ring_bytes;            // 0: no ring
   double read_ns, write_ns;
 };
 
-struct Cost { // bytes on the wire for a byte of data
+struct Cost { // bytes on the wire for each byte of data
   double down, up;
 };
 
@@ -52,11 +52,11 @@ inline Cost cost(const LinkConfig &link, const Core &core, bool write, uint32_t 
   const double pages = packets(bytes, 4096), list = pages > 2 ? (pages - 1) * 8 : 0;
   const double fetches = 64 / mrrs, lists = list != 0 ? 1 : 0;
   const double data_requests = write ? packets(bytes, mrrs) : 0, data_writes = write ? 0 : packets(bytes, mps);
-  // Packets of a command.
+  // Packets for each command.
   const double doorbells = 1 / core.slots + 1 / (core.entries - 1);
   const double completions = fetches * packets(mrrs, mps) + packets(list, mps) + (write ? packets(bytes, mps) : 0);
   const double non_posted = fetches + lists + data_requests, posted = 1 + data_writes;
-  // Each of them is acknowledged; requests and writes are also given their room back.
+  // Each packet is acknowledged; requests and writes also need a flow-control update.
   const double dllp = static_cast<double>(kDllpBytes) / kPacketsPerDllp;
   const double down = (write ? bytes : 0) + 64 + list + completions * completion + doorbells * doorbell +
                       dllp * 2 * (non_posted + posted);
@@ -65,7 +65,7 @@ inline Cost cost(const LinkConfig &link, const Core &core, bool write, uint32_t 
   return {down / bytes, up / bytes};
 }
 
-// The plain payload limit: data packets and nothing else.
+// The plain payload limit: data packets only.
 inline double payload_limit(const LinkConfig &link, const Core &core, bool write) {
   const double header = write ? kCompletionHeaderBytes : request_header_bytes(core.data_address);
   return link_bytes_per_s(link) * link.payload_bytes / (link.payload_bytes + header + kFramingBytes);
@@ -78,7 +78,7 @@ public:
         read_(cost(link, core, false, command_bytes)),
         in_flight_bytes_(std::min(core.slots * command_bytes, core.ring_bytes)) {}
 
-  // The least time in which so many bytes of each go over, with so many changes from writes to reads and back.
+  // The least time to transfer these bytes, with this number of changes from writes to reads and back.
   double seconds(double written, double read, unsigned to_reads, unsigned to_writes) const {
     const double window = in_flight_bytes_;
     const double both = window * std::max(write_.down + read_.down, write_.up + read_.up) / rate_;
@@ -89,7 +89,7 @@ public:
   }
 
 private:
-  // Seconds for a byte.
+  // Seconds per byte.
   double alone(const Cost &cost) const {
     return std::max(std::max(cost.down, cost.up) / rate_, 1 / core_.interface_bytes_per_s);
   }

@@ -26,7 +26,7 @@ void Bridge::sample() {
     perst_ = perst;
     if (perst && config_.reset_with_perst) {
       root_port_ = RootPort();
-      forget();
+      drop();
     }
   }
   reset_below();
@@ -51,14 +51,14 @@ void Bridge::drive() {
 void Bridge::reset() {
   reset_cycles_ = kResetCycles;
   root_port_ = RootPort();
-  forget();
+  drop();
 }
 
-// The drive is in reset while PERST# is low, if it has that, and while the root port resets its bus.
+// The drive is in reset while PERST# is low, if PERST# is wired, and while the root port resets its bus.
 void Bridge::reset_below() {
   const bool reset = (perst_ && config_.perst_wired) || root_port_.resets_bus();
-  if (told_reset_ == reset) return;
-  told_reset_ = reset;
+  if (passed_reset_ == reset) return;
+  passed_reset_ = reset;
   below_->perst(reset);
 }
 
@@ -78,7 +78,7 @@ bool Bridge::in_reset() const {
   return reset_cycles_ != 0 || !board_.pins().rst_ni || (config_.reset_with_perst && perst_);
 }
 
-void Bridge::forget() {
+void Bridge::drop() {
   for (Access *access : {&bar_write_, &bar_read_, &config_write_, &config_read_}) {
     const bool write = access->write;
     const uint64_t number = access->number + 1;
@@ -96,9 +96,9 @@ void Bridge::forget() {
   bursts_acknowledged_ = bursts_made_;
   for (Stable<uint64_t> *stable :
        {&stable_b_, &stable_m_aw_, &stable_m_ar_, &stable_c_aw_, &stable_c_w_, &stable_c_ar_})
-    stable->forget();
-  stable_r_.forget();
-  stable_m_w_.forget();
+    stable->drop();
+  stable_r_.drop();
+  stable_m_w_.drop();
 }
 
 void Bridge::read(Read read) {
@@ -127,7 +127,7 @@ void Bridge::write(Write write) {
   writes_.push_back(std::move(pending));
 }
 
-// The first burst of so many bytes from here on.
+// The first burst of `bytes` from here on.
 Bridge::Burst Bridge::cut(uint64_t address, uint32_t bytes) const {
   Burst burst;
   burst.address = address;

@@ -2,16 +2,15 @@
 //
 // An AXI-PCIe bridge in root port mode, as the core sees it:
 //
-//   s_axi   its master port reads and writes the core's windows for the drive: full-width bursts within 4 KiB,
-//   unaligned
-//           heads and tails with strobes, several outstanding. A read waits until the writes before it are
-//           acknowledged.
-//   m_axi   its slave port reaches the drive's BAR: the address is translated to the bus
+//   s_axi   its master port reads and writes the core's windows for the drive, in full-width bursts within 4 KiB with
+//           unaligned heads and tails, several outstanding. A read waits for the writes before it.
+//   m_axi   its slave port leads to the drive's BAR: the address is translated to a bus address
 //   c_axil  its control port: ECAM. Offset 0 is the root port itself, 0x100000 is bus 1
 //
-// Every answer of the core is checked: identifiers, order, RLAST, OKAY, and that what is valid stays until it is taken.
+// Every response of the core is checked: identifiers, order, RLAST, OKAY, and that valid outputs stay until they are
+// taken.
 //
-// In memory mode what lies outside the core's aperture goes to a memory beside it (memory.h).
+// In memory mode, accesses outside the core's aperture go to a memory beside it (memory.h).
 #ifndef SPATE_BENCH_BRIDGE_H
 #define SPATE_BENCH_BRIDGE_H
 
@@ -29,7 +28,7 @@ namespace testbench {
 
 class Memory;
 
-// What is below the root port: the link (link.h). Requests are answered when they come back, or never.
+// What is below the root port: the link (link.h). Requests are answered when their completion arrives, or never.
 class Downstream {
 public:
   using Answer = std::function<void(bool ok, uint32_t value)>;
@@ -44,82 +43,83 @@ public:
   virtual void config_read(uint32_t offset, Answer done) = 0;
 };
 
-// What the bridge does with an access to a device that is not there. Bridges differ.
+// The bridge's response to an access to a device that is absent. Bridges differ.
 enum class NoLink {
-  Error, // SLVERR, all ones; at once, or after the completion time-out when the link goes down meanwhile
+  Error, // SLVERR, all ones; at once, or after the completion time-out if the link drops during the access
   Zeros, // the same, but OKAY and zeros
   Hang,  // no answer until the bridge is reset
 };
 
 struct BridgeConfig {
-  unsigned stall_percent = 0;       // of the cycles, for each channel, in which it holds still
-  unsigned bursts_outstanding = 32; // reads of the core that it has under way at once
+  unsigned stall_percent = 0;       // percentage of cycles in which each channel stalls
+  unsigned bursts_outstanding = 32; // reads of the core in flight at once
   uint32_t burst_bytes = 4096;      // longest burst
   bool reset_with_perst = false;    // axi_aresetn follows PERST#
   bool perst_wired = true;          // otherwise only the root port's bus reset reaches the drive
-  uint32_t link_fall_us = 100;      // how long it shows a link whose other end fell silent
+  uint32_t link_fall_us = 100;      // how long it reports a link whose other end is silent as up
   NoLink no_link = NoLink::Error;
   uint32_t completion_timeout_us = 1000;
-  uint64_t bar_axi_base = 0; // where m_axi shows the bus address …
-  uint64_t bar_bus_base = 0; // … this one
-  // Memory mode. The aperture of the core; other addresses are the memory's. 0 bits: everything is the core's.
+  uint64_t bar_axi_base = 0; // the address at m_axi …
+  uint64_t bar_bus_base = 0; // … of this bus address
+  // Memory mode. The aperture of the core; other addresses belong to the memory. 0 bits: all addresses are the core's.
   uint64_t window_base = 0;
   unsigned window_bits = 0;
 };
 
 class Bridge : public Part {
 public:
-  // A read that the drive asked for. `data` fills up from the front.
+  // A read of the drive. `data` fills from the front.
   struct Read {
     uint64_t address = 0;
-    uint32_t bytes = 0;   // 0: one beat is read all the same, and thrown away
-    uint32_t arrived = 0; // bytes that are there
+    uint32_t bytes = 0;   // 0: one beat is read and discarded
+    uint32_t arrived = 0; // bytes that have arrived
     std::vector<uint8_t> data;
     std::function<void(const Read &)> progress; // after each beat
   };
   struct Write {
     uint64_t address = 0;
     std::vector<uint8_t> data;
-    std::function<void()> done; // acknowledged; may be empty
+    std::function<void()> done; // called when acknowledged; may be empty
   };
 
-  // `pins`: of its drive, if the board has several.
+  // `pins`: those of its drive, if the board has several.
   Bridge(Board &board, const BridgeConfig &config, Model *pins = nullptr);
   void connect(Downstream &below) { below_ = &below; }
   void connect(Memory &memory) { memory_ = &memory; }
 
-  // ---- for the link: requests as they arrive, in order. None crosses 4 KiB ----
+  // ---- for the link: requests in the order of arrival. None crosses 4 KiB ----
   void read(Read read);
   void write(Write write);
   bool idle() const { return reads_.empty() && writes_.empty(); }
 
   void set_stall(unsigned percent) { config_.stall_percent = percent; }
-  // Everything under way is forgotten, axi_aresetn is low for some cycles. What the link sends meanwhile is dropped.
+  // Everything in flight is dropped, and axi_aresetn is low for some cycles. What the link sends meanwhile is
+  // discarded.
   void reset();
 
   void sample() override;
   void drive() override;
 
   const RootPort &root_port() const { return root_port_; }
-  uint64_t read_beats() const { return read_beats_; }   // that the core gave
-  uint64_t write_beats() const { return write_beats_; } // that it took
-  // Called in the cycle in which it happens, with the address: for latencies.
+  uint64_t read_beats() const { return read_beats_; }   // given by the core
+  uint64_t write_beats() const { return write_beats_; } // taken by the core
+  // Called in the cycle of the event, with its address: to measure latencies.
   enum class Seen {
     ReadAddress,  // taken by the core
     ReadBeat,     // the first of a read
     WriteBeat,    // the last of a write
     Acknowledged, // a write
-    RegisterWrite // of the core's: address and data are there
+    RegisterWrite // of the core: address and data have arrived
   };
   std::function<void(Seen seen, uint64_t address)> on_seen;
 
 private:
   struct Burst {
     uint64_t address = 0; // of its first byte
-    uint32_t bytes = 0;   // that are wanted, 0 …
+    uint32_t bytes = 0;   // bytes that are wanted, from 0 on
     uint32_t beats = 0;
     uint32_t offset = 0; // of its first byte in its request
-    uint32_t beat = 0;   // next
+    uint32_t beat = 0;   // the next one
     uint8_t id = 0;
     bool last = false; // of its request
     bool to_memory = false;
@@ -127,15 +127,15 @@ private:
   };
   struct PendingRead {
     Read read;
-    uint64_t after_writes = 0; // bursts that must have been acknowledged
+    uint64_t after_writes = 0; // bursts that must be acknowledged first
     uint32_t asked = 0;        // bytes for which bursts were made
     bool all_asked = false;
   };
   struct PendingWrite {
     Write write;
-    uint32_t bursts = 0; // not yet acknowledged
+    uint32_t bursts = 0; // not acknowledged yet
   };
-  // An access of the core's to registers or configuration space: one at a time of each kind.
+  // An access of the core to registers or configuration space: one of each kind at a time.
   struct Access {
     enum { Idle, Waiting, Answering } state = Idle;
     bool write = false;
@@ -144,7 +144,7 @@ private:
     uint64_t address = 0;
     uint32_t data = 0;
     bool ok = true;
-    uint64_t number = 0; // answers to another one are dropped
+    uint64_t number = 0; // responses to another access are discarded
     uint64_t deadline_ps = 0;
   };
 
@@ -181,7 +181,7 @@ private:
   void see(Seen seen, uint64_t address) {
     if (on_seen) on_seen(seen, address);
   }
-  void forget();
+  void drop();
 
   Board &board_;
   Model &pins_;
@@ -191,24 +191,24 @@ private:
   Memory *memory_ = nullptr;
   bool perst_ = false; // asserted
   bool perst_seen_ = false;
-  std::optional<bool> told_reset_; // below_, the last time
+  std::optional<bool> passed_reset_; // the value last passed to below_
   bool was_up_ = false, link_shown_ = false;
   uint64_t shows_until_ps_ = 0, hides_until_ps_ = 0;
   unsigned reset_cycles_ = 0;
   bool was_in_reset_ = false;
 
   std::deque<PendingRead> reads_;
-  std::size_t reads_asked_ = 0;   // of reads_, from the front
-  std::deque<Burst> read_bursts_; // asked, or at the pins; in order
+  std::size_t reads_asked_ = 0;   // number of reads_, from the front
+  std::deque<Burst> read_bursts_; // issued, or at the pins; in order
   bool ar_valid_ = false, r_ready_ = false;
   uint64_t read_beats_ = 0;
 
-  std::deque<PendingWrite> writes_;      // not yet acknowledged, in order
-  std::deque<Burst> write_bursts_;       // the same
-  std::size_t aw_next_ = 0, w_next_ = 0; // in write_bursts_: whose address, whose data go next
-  std::size_t w_write_ = 0;              // in writes_: whose data go next
+  std::deque<PendingWrite> writes_;      // not acknowledged yet, in order
+  std::deque<Burst> write_bursts_;       // likewise
+  std::size_t aw_next_ = 0, w_next_ = 0; // indices in write_bursts_: whose address, whose data go next
+  std::size_t w_write_ = 0;              // index in writes_: whose data go next
   bool aw_valid_ = false, w_valid_ = false, b_ready_ = false;
-  bool memory_aw_ready_ = false, memory_b_valid_ = false; // on the way to the memory
+  bool memory_aw_ready_ = false, memory_b_valid_ = false; // at the memory
   uint8_t memory_b_id_ = 0;
   uint64_t bursts_made_ = 0, bursts_acknowledged_ = 0;
   uint64_t write_beats_ = 0;

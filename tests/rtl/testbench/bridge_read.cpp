@@ -7,7 +7,7 @@
 
 namespace testbench {
 
-// The next burst, if there is one that may go.
+// Chooses the next burst, if one may be issued.
 void Bridge::choose_read() {
   if (ar_valid_ || reads_asked_ == reads_.size() || read_bursts_.size() >= config_.bursts_outstanding || !go()) return;
   PendingRead &pending = reads_[reads_asked_];
@@ -62,7 +62,7 @@ void Bridge::sample_read() {
   Beat beat;
   get_beat(pins_.s_axi_rdata_o, beat);
   check(stable_r_.check(pins_.s_axi_rvalid_o, r_ready_, beat), "RVALID or RDATA changed before RREADY");
-  // A burst whose address is still at the pins cannot have data.
+  // A burst whose address is still at the pins cannot have data yet.
   const std::size_t asked = read_bursts_.size() - (ar_valid_ ? 1 : 0);
   const bool from_memory = asked != 0 && read_bursts_.front().to_memory;
   if (pins_.s_axi_rvalid_o && r_ready_) {

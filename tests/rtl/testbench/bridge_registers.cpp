@@ -11,7 +11,7 @@ constexpr uint8_t kOkay = 0, kSlaveError = 2;
 
 } // namespace
 
-// The callback for an access that goes out now. One that comes after a reset or the time-out finds another number.
+// The callback for an access that is issued now. If it is called after a reset or the time-out, the number differs.
 Downstream::Answer Bridge::answer_to(Access &access) {
   return [this, &access, number = access.number](bool ok, uint32_t value) {
     if (access.number != number || access.state != Access::Waiting) return;
@@ -21,7 +21,7 @@ Downstream::Answer Bridge::answer_to(Access &access) {
   };
 }
 
-// Nobody answers: as the bridge was told to behave.
+// There is no device: respond as configured.
 void Bridge::no_answer(Access &access) {
   if (config_.no_link == NoLink::Hang) return;
   access.state = Access::Answering;
@@ -32,7 +32,7 @@ void Bridge::no_answer(Access &access) {
 void Bridge::carry_out_register(Access &access) {
   const uint64_t bus_address = access.address - config_.bar_axi_base + config_.bar_bus_base;
   if (!below_->link_up() || !root_port_.forwards_memory(bus_address)) {
-    // A write is posted: nobody learns that it went nowhere.
+    // A write is posted: the failure is not visible.
     if (access.write) {
       access.state = Access::Answering;
       access.ok = true;
@@ -42,7 +42,7 @@ void Bridge::carry_out_register(Access &access) {
     return;
   }
   if (!root_port_.times_out_by_default())
-    board_.fail("the drive is used with the root port's completion time-out as it was");
+    board_.fail("the root port's completion time-out was not set before the drive is used");
   if (access.write) {
     see(Seen::RegisterWrite, bus_address);
     below_->memory_write(bus_address, access.data);
@@ -83,7 +83,7 @@ void Bridge::carry_out(Access &access) {
     carry_out_config(access);
 }
 
-// What all four have in common, once the pins have been looked at.
+// What all four kinds of access share, after the pins were sampled.
 void Bridge::sample_access(Access &access) {
   if (access.state == Access::Idle && access.address_taken && (access.data_taken || !access.write)) {
     access.address_taken = access.data_taken = false;
@@ -117,7 +117,7 @@ void Bridge::sample_registers() {
     bar_write_.address = pins_.m_axi_awaddr_o;
   }
   if (pins_.m_axi_wvalid_o && bar_write_.data_ready) {
-    // The lane follows from the address, which may come later: keep the dword that the strobes name.
+    // The lane follows from the address, which may come later: keep the dword that the strobes select.
     const uint64_t strobes = pins_.m_axi_wstrb_o;
     const unsigned lane = strobes == 0 ? 0 : static_cast<unsigned>(__builtin_ctzll(strobes));
     check(lane % 4 == 0 && strobes == UINT64_C(0xf) << lane, "m_axi: strobes that are not of one dword");

@@ -7,14 +7,14 @@
 
 namespace testbench {
 
-// Addresses and data go each at their own pace; either may be first. The memory takes addresses first.
+// Addresses and data are issued independently, in any order. The memory takes addresses first.
 void Bridge::choose_write() {
   if (!aw_valid_ && aw_next_ < write_bursts_.size() && go()) aw_valid_ = true;
   if (!w_valid_ && w_next_ < write_bursts_.size() && (w_next_ < aw_next_ || !write_bursts_[w_next_].to_memory) && go())
     w_valid_ = true;
 }
 
-// Responses may come from two sides; what is at the front and has its response is done with.
+// Responses may come from two sides. Entries at the front that have their response are removed.
 void Bridge::acknowledge(Burst &burst) {
   burst.acknowledged = true;
   while (!write_bursts_.empty() && write_bursts_.front().acknowledged) {
@@ -106,7 +106,7 @@ void Bridge::drive_write() {
     put(pins_.s_axi_wlast_i, burst.beat + 1 == burst.beats);
   }
   pins_.s_axi_bready_i = b_ready_;
-  // What the core's tap sees of the way to the memory.
+  // The core's tap watches the accesses to the memory.
   pins_.tap_awvalid_i = aw_valid_ && !aw;
   pins_.tap_awready_i = memory_aw_ready_;
   if (aw_valid_) put(pins_.tap_awid_i, write_bursts_[aw_next_].id);

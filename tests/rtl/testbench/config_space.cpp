@@ -30,7 +30,7 @@ void ConfigSpace::reset() {
   words_[kExpress / 4] = 0x0002'0010;          // version 2, endpoint, the last capability
   words_[(kExpress + 0x04) / 4] = 0x1000'8022; // MPS up to 512, function-level reset
   words_[kDeviceControl / 4] = 0x0000'2810;
-  words_[kDeviceControl2 / 4] = kTimeout210Ms; // from 65 ms on; bring-up sets the default
+  words_[kDeviceControl2 / 4] = kTimeout210Ms; // from 65 ms on; bring-up must set the default
   words_[(kExpress + 0x0c) / 4] = 0x0000'0c00 | lanes_ << 4 | generation_;
   words_[kLinkControl / 4] = (lanes_ << 4 | generation_) << 16;
 }

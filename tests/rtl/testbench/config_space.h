@@ -17,11 +17,11 @@ public:
   void reset(); // as after PERST#
   uint32_t read(uint32_t offset) const;
   void write(uint32_t offset, uint32_t value);
-  // Where in BAR 0 a bus address is, when memory decoding is on.
+  // The offset in BAR 0 of a bus address, while memory decoding is on.
   std::optional<uint32_t> decode(uint64_t bus_address) const;
   bool bus_master() const;
   bool interrupts_off() const;       // command register, bit 10
-  bool times_out_by_default() const; // completions: between 50 us and 50 ms
+  bool times_out_by_default() const; // completion time-out: between 50 us and 50 ms
   uint32_t payload_bytes() const;
   uint32_t read_request_bytes() const;
 

@@ -7,7 +7,7 @@ namespace testbench {
 
 namespace {
 
-// PCI Express base specification 4.0, 3.6.3.1. What the tables are computed with, up to 4 lanes.
+// PCI Express base specification 4.0, 3.6.3.1: the values with which the tables are computed, for up to 4 lanes.
 constexpr double kTlpOverheadBytes = 28;
 double ack_factor(uint32_t payload_bytes) { return payload_bytes <= 256 ? 1.4 : 1.0; }
 constexpr double kInternalDelaySymbols[] = {0, 19, 70, 115, 115, 115};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time, the link's ups and downs, and the registers.
+// Time, link drops and link training, and the registers.
 #include "ideal_drive.h"
 
 namespace testbench {
@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kBarBytes = 0x4000, kDoorbells = 0x1000;
 constexpr uint32_t kEnable = 1, kReady = 1, kFatal = 2;
 constexpr uint64_t kPsPerNs = 1000;
-constexpr uint64_t kUnheardPs = 10'000'000; // a host that has decided to reset takes this long at most to say so
+constexpr uint64_t kUnheardPs = 10'000'000; // the longest time from a host's decision to reset until the drive sees it
 
 } // namespace
 
@@ -37,12 +37,12 @@ void IdealDrive::perst(bool asserted) {
   lose_link(asserted ? UINT64_MAX : config_.train_ns);
 }
 
-// Everything is as after power-up; the link trains in `for_ns`, or never.
+// Everything becomes as after power-up. The link trains in `for_ns`, or never.
 void IdealDrive::lose_link(uint64_t for_ns) {
   link_up_ = config_ready_ = false;
   link_life_++;
   config_space_.reset();
-  forget();
+  reset_controller();
   cc_ = aqa_ = interrupt_mask_ = shutdown_status_ = 0;
   asq_ = acq_ = 0;
   shut_down_ = false;
@@ -57,15 +57,15 @@ void IdealDrive::link_comes_up() {
   at(config_.config_retry_ns, [this, life = link_life_] { config_ready_ = config_ready_ || life == link_life_; });
 }
 
-// The controller's state; what is under way belongs to another life from here on.
-void IdealDrive::forget() {
+// Resets the controller's state. Work in flight now belongs to an earlier life.
+void IdealDrive::reset_controller() {
   life_++;
-  // From that decision on it believes no completion.
+  // A host that has decided to reset accepts no completion, so the last one may not have counted.
   if (now_ps_ - oldest_ended_ps_ < kUnheardPs) oldest_ended_ = false;
   ready_ = fatal_ = false;
   for (Queue *queue : {&sq_[0], &sq_[1], &cq_[0], &cq_[1]})
     *queue = Queue();
-  told_head_[0] = told_head_[1] = 0;
+  known_head_[0] = known_head_[1] = 0;
   in_flight_ = fetching_ = 0;
   completions_.clear();
   held_.clear();
@@ -80,7 +80,7 @@ uint32_t IdealDrive::config_read(uint32_t offset) {
 
 uint32_t IdealDrive::register_read(uint32_t offset) {
   switch (offset) {
-  // MQES, CQR, a time-out of 10 s; then DSTRD and the NVM command set. Pages of 4 KiB only.
+  // MQES, CQR, a time-out of 10 s; then DSTRD and the NVM command set. Only pages of 4 KiB.
   case 0x00: return static_cast<uint32_t>(config_.queue_entries - 1) | 1u << 16 | 20u << 24;
   case 0x04: return config_.doorbell_stride | 1u << 5;
   case 0x08: return 0x0001'0400;
@@ -162,8 +162,8 @@ void IdealDrive::enable() {
 
 void IdealDrive::disable() {
   const bool was_ready = ready_;
-  forget();
-  // RDY falls when the controller has come to rest.
+  reset_controller();
+  // RDY falls when the controller is idle.
   ready_ = was_ready;
   at(config_.ready_ns, [this, life = life_] {
     if (life == life_ && !(cc_ & kEnable)) ready_ = false;
@@ -172,7 +172,7 @@ void IdealDrive::disable() {
 
 void IdealDrive::doorbell(uint32_t number, uint32_t value) {
   counters.doorbells++;
-  if (fatal_ || !ready_ || !(cc_ & kEnable)) return; // a host in the middle of its recovery may still ring
+  if (fatal_ || !ready_ || !(cc_ & kEnable)) return; // a host in recovery may still ring
   const bool completion = number & 1, admin = number < 2;
   Queue &queue = completion ? cq_[!admin] : sq_[!admin];
   if (number >= 4 || !queue.exists || value >= queue.entries) board_.fail("doorbell %u is written %u", number, value);

@@ -42,7 +42,7 @@ void IdealDrive::begin_admin(const CommandPointer &command) {
   case kSetFeatures:
   case kGetFeatures: complete(command, 0, feature == kFeatureQueues ? 0x0007'0007 : 0); break;
   case kAbort: complete(command, 0, 1); break; // not aborted
-  case kEvent: break;                          // answered when something happens: never
+  case kEvent: break;                          // answered only when an event occurs: never
   case kFormat:
     config_.block_shift = (command->dwords[10] & 0xf) == 0 ? 9 : 12;
     config_.blocks = config_.blocks << 9 >> config_.block_shift;
@@ -56,7 +56,7 @@ void IdealDrive::begin_admin(const CommandPointer &command) {
   }
 }
 
-// Moves a page to PRP 1 and 2, then completes.
+// Transfers a page to PRP 1 and 2, then completes.
 void IdealDrive::give_page(const CommandPointer &command, const std::vector<uint8_t> &page) {
   const uint64_t prp1 = command->dwords[6] | static_cast<uint64_t>(command->dwords[7]) << 32;
   const uint64_t prp2 = command->dwords[8] | static_cast<uint64_t>(command->dwords[9]) << 32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// I/O commands: where their data are, when they move, and what goes wrong on request.
+// I/O commands: the places of their data, the time of the transfer, and faults on request.
 #include "ideal_drive.h"
 
 #include "pattern.h"
@@ -15,7 +15,7 @@ constexpr uint8_t kFlush = 0, kWrite = 1, kRead = 2, kDatasetManagement = 9;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint16_t kInvalidOpcode = 0x01 | kDoNotRetry, kInvalidField = 0x02 | kDoNotRetry,
                    kLbaRange = 0x80 | kDoNotRetry;
-constexpr uint16_t kNamespaceNotReady = 0x82; // may pass
+constexpr uint16_t kNamespaceNotReady = 0x82; // transient
 constexpr uint16_t kWriteFault = 0x280 | kDoNotRetry;
 constexpr uint64_t kDropNs = 50'000;
 constexpr uint64_t kStaleNs = 5'000;
@@ -28,8 +28,8 @@ void IdealDrive::begin(const CommandPointer &command) {
   const uint8_t opcode = static_cast<uint8_t>(command->dwords[0]);
   if (command->dwords[1] != 1) board_.fail("an I/O command for namespace 0x%x", command->dwords[1]);
   if (!oldest_ && (opcode == kWrite || opcode == kRead)) oldest_ = command;
-  choose_mischief(command);
-  if (!current(*command)) // the mischief was the end of this life
+  choose_faults(command);
+  if (!current(*command)) // the fault ended this life
     return;
   if (opcode == kFlush) {
     counters.flushes++;
@@ -62,40 +62,40 @@ void IdealDrive::begin(const CommandPointer &command) {
   begin_data(command);
 }
 
-void IdealDrive::choose_mischief(const CommandPointer &pointer) {
+void IdealDrive::choose_faults(const CommandPointer &pointer) {
   Command &command = *pointer;
   const auto chosen = [this](uint32_t once_in) {
     const bool now = random_.once_in(once_in);
-    counters.mischief += now;
+    counters.faults += now;
     return now;
   };
-  command.hold = chosen(mischief.hold);
-  command.twice = chosen(mischief.twice);
-  command.wrong_id = may_fail() && chosen(mischief.wrong_id);
-  command.wrong_phase = may_fail() && chosen(mischief.wrong_phase);
-  command.stuck = may_fail() && chosen(mischief.stuck);
-  if (chosen(mischief.late)) command.extra_ns = 64 * config_.write_ns;
-  if (chosen(mischief.retry)) command.refuse = kNamespaceNotReady;
-  if (chosen(mischief.refuse)) command.refuse = kWriteFault;
-  if (chosen(mischief.reread)) reread(pointer);
-  if (chosen(mischief.stray_read)) stray_read();
-  if (may_fail() && chosen(mischief.fatal)) {
+  command.hold = chosen(faults.hold);
+  command.twice = chosen(faults.twice);
+  command.wrong_id = may_fail() && chosen(faults.wrong_id);
+  command.wrong_phase = may_fail() && chosen(faults.wrong_phase);
+  command.stuck = may_fail() && chosen(faults.stuck);
+  if (chosen(faults.late)) command.extra_ns = 64 * config_.write_ns;
+  if (chosen(faults.retry)) command.refuse = kNamespaceNotReady;
+  if (chosen(faults.refuse)) command.refuse = kWriteFault;
+  if (chosen(faults.reread)) reread(pointer);
+  if (chosen(faults.stray_read)) stray_read();
+  if (may_fail() && chosen(faults.fatal)) {
     fatal_ = true;
-    life_++; // nothing that is under way ends
-  } else if (may_fail() && chosen(mischief.drop)) {
+    life_++; // nothing in flight ends
+  } else if (may_fail() && chosen(faults.drop)) {
     drop_link(kDropNs);
   }
 }
 
-// ---- where the data are (4.3): PRP 1, then PRP 2 or a list at it ----
+// ---- the ranges of the data (4.3): PRP 1, then PRP 2 or a list at it ----
 
-void IdealDrive::add_piece(Command &command, uint64_t address, uint32_t bytes) {
-  const uint32_t offset = command.pieces.empty() ? 0 : command.pieces.back().offset + command.pieces.back().bytes;
-  // Neighbours are moved as one.
-  if (!command.pieces.empty() && command.pieces.back().address + command.pieces.back().bytes == address)
-    command.pieces.back().bytes += bytes;
+void IdealDrive::add_range(Command &command, uint64_t address, uint32_t bytes) {
+  const uint32_t offset = command.ranges.empty() ? 0 : command.ranges.back().offset + command.ranges.back().bytes;
+  // Adjacent ranges are moved as one.
+  if (!command.ranges.empty() && command.ranges.back().address + command.ranges.back().bytes == address)
+    command.ranges.back().bytes += bytes;
   else
-    command.pieces.push_back({address, offset, bytes});
+    command.ranges.push_back({address, offset, bytes});
 }
 
 void IdealDrive::begin_data(const CommandPointer &command) {
@@ -103,13 +103,13 @@ void IdealDrive::begin_data(const CommandPointer &command) {
   if (prp1 % 4 != 0) board_.fail("PRP 1 is 0x%llx", static_cast<unsigned long long>(prp1));
   const uint32_t first = static_cast<uint32_t>(std::min<uint64_t>(command->bytes, kPageBytes - prp1 % kPageBytes));
   const uint32_t rest = command->bytes - first;
-  add_piece(*command, prp1, first);
+  add_range(*command, prp1, first);
   if (rest == 0) {
     move_data(command);
   } else if (rest <= kPageBytes) {
     if (prp2 % kPageBytes != 0)
       board_.fail("PRP 2 is 0x%llx, in the middle of a page", static_cast<unsigned long long>(prp2));
-    add_piece(*command, prp2, rest);
+    add_range(*command, prp2, rest);
     move_data(command);
   } else {
     const uint32_t entries = static_cast<uint32_t>((rest + kPageBytes - 1) / kPageBytes);
@@ -118,22 +118,22 @@ void IdealDrive::begin_data(const CommandPointer &command) {
     counters.lists++;
     counters.list_bytes += entries * 8;
     host_.read(prp2, entries * 8, true, [this, command, entries](const uint8_t *list) {
-      if (current(*command) || mischief.stale) list_arrived(command, list, entries);
+      if (current(*command) || faults.stale) list_arrived(command, list, entries);
     });
   }
 }
 
 void IdealDrive::list_arrived(const CommandPointer &command, const uint8_t *list, uint32_t entries) {
-  const uint32_t first = command->pieces.front().bytes;
+  const uint32_t first = command->ranges.front().bytes;
   uint32_t rest = command->bytes - first;
   for (uint32_t index = 0; index < entries; index++) {
     uint64_t address;
     std::memcpy(&address, list + index * 8, sizeof address);
     if (address % kPageBytes != 0 && current(*command))
       board_.fail("entry %u of a PRP list is 0x%llx", index, static_cast<unsigned long long>(address));
-    if (!current(*command) && address == 0) return; // a list of before the reset that is not there any more
+    if (!current(*command) && address == 0) return; // a list from before the reset that no longer exists
     const uint32_t bytes = static_cast<uint32_t>(std::min<uint64_t>(rest, kPageBytes));
-    add_piece(*command, address, bytes);
+    add_range(*command, address, bytes);
     rest -= bytes;
   }
   move_data(command);
@@ -145,15 +145,15 @@ void IdealDrive::move_data(const CommandPointer &command) {
   command->data.resize(command->bytes);
   if (static_cast<uint8_t>(command->dwords[0]) == kRead) {
     at(config_.read_ns, [this, command] {
-      if (current(*command) || mischief.stale) send_data(command);
+      if (current(*command) || faults.stale) send_data(command);
     });
     return;
   }
   command->missing = command->bytes;
-  for (const Piece &piece : command->pieces)
-    host_.read(piece.address, piece.bytes, false, [this, command, piece](const uint8_t *data) {
-      std::memcpy(command->data.data() + piece.offset, data, piece.bytes);
-      command->missing -= piece.bytes;
+  for (const Range &range : command->ranges)
+    host_.read(range.address, range.bytes, false, [this, command, range](const uint8_t *data) {
+      std::memcpy(command->data.data() + range.offset, data, range.bytes);
+      command->missing -= range.bytes;
       if (command->missing != 0) return;
       if (current(*command)) keep_data(command);
       at(config_.write_ns + command->extra_ns, [this, command] { finish(command); });
@@ -161,7 +161,7 @@ void IdealDrive::move_data(const CommandPointer &command) {
 }
 
 void IdealDrive::send_data(const CommandPointer &command) {
-  // What goes on after a reset does so when it is worst: when the controller is enabled again.
+  // Work that continues after a reset does so at the worst time: when the controller is enabled again.
   if (!current(*command) && (fatal_ || !ready_)) {
     at(kStaleNs, [this, command] { send_data(command); });
     return;
@@ -170,8 +170,8 @@ void IdealDrive::send_data(const CommandPointer &command) {
     const uint64_t lba = command->lba + (offset >> config_.block_shift);
     pattern_fill(command->data.data() + offset, block_bytes(), number_of(lba), contents_.version(lba));
   }
-  for (const Piece &piece : command->pieces)
-    host_.write(piece.address, command->data.data() + piece.offset, piece.bytes, nullptr);
+  for (const Range &range : command->ranges)
+    host_.write(range.address, command->data.data() + range.offset, range.bytes, nullptr);
   at(command->extra_ns, [this, command] { finish(command); });
 }
 
@@ -181,7 +181,7 @@ void IdealDrive::keep_data(const CommandPointer &command) {
     const std::optional<uint32_t> version =
         pattern_version(command->data.data() + offset, block_bytes(), number_of(lba));
     if (!version)
-      board_.fail("block %llu was written with other data than its own", static_cast<unsigned long long>(lba));
+      board_.fail("block %llu was written with the data of another block", static_cast<unsigned long long>(lba));
     if (!contents_.set(lba, *version))
       board_.fail("block %llu was written with version %u", static_cast<unsigned long long>(lba), *version);
   }
@@ -189,7 +189,7 @@ void IdealDrive::keep_data(const CommandPointer &command) {
 
 void IdealDrive::deallocate(const CommandPointer &command) {
   if ((command->dwords[10] & 0xff) != 0 || command->dwords[11] != 4)
-    board_.fail("a deallocation of other than one range: 0x%x 0x%x", command->dwords[10], command->dwords[11]);
+    board_.fail("a deallocation that does not have one range: 0x%x 0x%x", command->dwords[10], command->dwords[11]);
   host_.read(quad(&command->dwords[6]), 16, true, [this, command](const uint8_t *range) {
     if (!current(*command)) return;
     uint32_t dwords[4];
@@ -207,7 +207,7 @@ void IdealDrive::deallocate(const CommandPointer &command) {
 
 void IdealDrive::finish(const CommandPointer &command) {
   if (!current(*command)) {
-    if (mischief.stale && (fatal_ || !ready_))
+    if (faults.stale && (fatal_ || !ready_))
       at(kStaleNs, [this, command] { finish(command); });
     else
       post_stale(*command);
@@ -217,7 +217,7 @@ void IdealDrive::finish(const CommandPointer &command) {
   if (command->hold) {
     command->hold = false;
     held_.push_back(command);
-    // Nothing may come after it: then it is completed all the same.
+    // If no later command comes, it is completed after this time.
     at(config_.read_ns + config_.write_ns, [this, command] {
       const auto found = std::find(held_.begin(), held_.end(), command);
       if (found == held_.end() || !current(*command)) return;
@@ -228,18 +228,18 @@ void IdealDrive::finish(const CommandPointer &command) {
   }
   complete(command, 0, 0);
   if (!held_.empty() && random_.percent(25)) {
-    const CommandPointer held = held_.back(); // the youngest first
+    const CommandPointer held = held_.back(); // the latest first
     held_.pop_back();
     finish(held);
   }
 }
 
-// Until the host knows from a completion that the head has passed an entry, it is what it was.
+// An entry must not change until a completion has reported to the host that the head has passed it.
 void IdealDrive::reread(const CommandPointer &command) {
   host_.read(sq_[1].base + command->slot * 64, 64, true, [this, command](const uint8_t *entry) {
     if (!current(*command)) return;
     const uint32_t entries = sq_[1].entries;
-    const uint32_t unknown = (sq_[1].head + entries - told_head_[1]) % entries;
+    const uint32_t unknown = (sq_[1].head + entries - known_head_[1]) % entries;
     const uint32_t age = (sq_[1].head + entries - command->slot) % entries;
     if (age <= unknown && std::memcmp(entry, command->dwords.data(), 64) != 0)
       board_.fail("entry %u changed while the host could not know that it was taken", command->slot);
@@ -250,7 +250,7 @@ void IdealDrive::stray_read() {
   if (stray_bytes == 0) return;
   const uint32_t lengths[] = {0, 4, 12, 60, 64, 68, 128, 256, 512, 1020};
   const uint32_t bytes = lengths[random_.below(sizeof lengths / sizeof *lengths)];
-  // Near the queue, where prefetching drives go; in a list; or anywhere.
+  // Near the queue, where drives prefetch; in a list; or anywhere.
   const uint64_t places[] = {sq_[1].base + random_.below(sq_[1].entries) * 64, stray_base + random_.below(stray_bytes)};
   const uint64_t address = (places[random_.below(2)] + random_.below(16) * 4) & ~UINT64_C(3);
   const uint64_t last = stray_base + stray_bytes - 1024;

@@ -7,7 +7,7 @@
 
 namespace testbench {
 
-// Reads of as many entries at once as there are, without passing the queue's end. Several are under way at a time.
+// Reads as many entries at once as there are, up to the queue's end. Several reads are in flight.
 void IdealDrive::fetch(bool admin) {
   Queue &queue = sq_[!admin];
   while (queue.taken != queue.tail && in_flight_ + fetching_ < config_.commands_max) {
@@ -28,9 +28,9 @@ void IdealDrive::fetched(bool admin, uint32_t slot, const uint8_t *data, uint32_
   Queue &queue = sq_[!admin];
   const uint64_t life = life_;
   fetching_ -= entries;
-  // Mischief can end the controller's life at any of the entries.
+  // A fault can end the controller's life at any of the entries.
   for (uint32_t index = 0; index < entries && life == life_; index++) {
-    if (queue.head != slot + index) board_.fail("entries arrive in another order than they were asked for");
+    if (queue.head != slot + index) board_.fail("entries arrive in the wrong order");
     queue.head = (queue.head + 1) % queue.entries;
     const auto command = std::make_shared<Command>();
     std::memcpy(command->dwords.data(), data + index * 64, 64);
@@ -62,7 +62,7 @@ void IdealDrive::complete(const CommandPointer &command, uint16_t status, uint32
   }
   const uint16_t id = static_cast<uint16_t>(command->dwords[0] >> 16);
   Completion completion{command->admin, result, id, status, command->wrong_phase};
-  if (command->wrong_id) completion.id ^= 0x80; // of no command: the other side of the slots
+  if (command->wrong_id) completion.id ^= 0x80; // of no command: the other lane
   completions_.push_back(completion);
   if (command->twice) completions_.push_back(completion);
   post();
@@ -73,8 +73,7 @@ void IdealDrive::post() {
   while (!completions_.empty()) {
     const Completion completion = completions_.front();
     Queue &queue = cq_[!completion.admin];
-    if ((queue.tail + 1) % queue.entries == queue.head)
-      return; // full: the host has not yet said that it took the oldest
+    if ((queue.tail + 1) % queue.entries == queue.head) return; // full: the host has not rung for the oldest one yet
     completions_.pop_front();
     post_one(completion);
   }
@@ -90,14 +89,14 @@ void IdealDrive::post_one(const Completion &completion) {
   uint8_t bytes[16];
   std::memcpy(bytes, entry, sizeof bytes);
   host_.write(queue.base + queue.tail * 16, bytes, sizeof bytes, nullptr);
-  told_head_[queue_id] = sq_[queue_id].head;
+  known_head_[queue_id] = sq_[queue_id].head;
   queue.tail = (queue.tail + 1) % queue.entries;
   if (queue.tail == 0) queue.phase = !queue.phase;
 }
 
-// A command of before the reset ends all the same, where it would have ended then.
+// A command from before the reset still completes, at the place in the old queue.
 void IdealDrive::post_stale(const Command &command) {
-  if (!mischief.stale || !link_up_ || command.cq_base == 0) return;
+  if (!faults.stale || !link_up_ || command.cq_base == 0) return;
   counters.stale_completions++;
   const uint32_t entry[4] = {0, 0, 0, (command.dwords[0] >> 16) | static_cast<uint32_t>(random_.below(2)) << 16};
   uint8_t bytes[16];

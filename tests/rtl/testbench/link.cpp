@@ -7,8 +7,8 @@ namespace testbench {
 
 namespace {
 
-// First what a receiver sends back. Upwards: urgent read requests, then read requests, then answers to the host, then
-// what the drive writes. Downwards: register accesses, then completions.
+// In order of priority: first the receiver's DLLPs. Then, up: urgent read requests, read requests, responses to the
+// host, the drive's writes. Down: register accesses, completions.
 constexpr unsigned kDllp = 0;
 constexpr unsigned kUpUrgent = 1, kUpRead = 2, kUpAnswer = 3, kUpPosted = 4;
 constexpr unsigned kDownRegister = 1, kDownCompletion = 2;
@@ -16,8 +16,8 @@ constexpr unsigned kDownRegister = 1, kDownCompletion = 2;
 // Requests for configuration space have 12 bytes of header, and a dword when they write.
 constexpr uint32_t kConfigBytes = 12 + kFramingBytes;
 
-// SKP ordered sets as often as the specification allows (4.2.7.3): every 1180 symbols, and every 370 blocks of 16. A
-// set is 4 symbols on each lane, or a block on each, after a token of 4 bytes that announces it (EDS).
+// SKP ordered sets as often as the specification allows (4.2.7.3): every 1180 symbols, or every 370 blocks of 16. A set
+// is 4 symbols on each lane, or a block on each after a token of 4 bytes that announces it (EDS).
 double skip_every_bytes(const LinkConfig &config) {
   return config.lanes * (config.generation <= 2 ? 1180.0 : 370.0 * 16);
 }
@@ -46,7 +46,7 @@ double link_packet_bytes_per_s(const LinkConfig &config) {
 
 struct Link::Transfer {
   std::vector<uint8_t> data;
-  uint32_t missing = 0; // bytes not yet here
+  uint32_t missing = 0; // bytes that have not arrived
   uint32_t requests = 0;
   ReadDone done;
 };
@@ -55,10 +55,10 @@ struct Link::Request {
   std::shared_ptr<Transfer> transfer;
   uint64_t training = 0;
   uint64_t address = 0;
-  uint32_t offset = 0, bytes = 0; // in the transfer
+  uint32_t offset = 0, bytes = 0; // relative to the transfer
   uint32_t sent = 0;              // given to the wire as completions
   uint32_t arrived = 0;           // at the drive
-  bool urgent = false;            // an entry, a list: no data
+  bool urgent = false;            // an entry or a list: not data
 };
 
 Link::Link(Board &board, Bridge &bridge, const LinkConfig &config)
@@ -71,7 +71,7 @@ Link::Link(Board &board, Bridge &bridge, const LinkConfig &config)
           wire_time(config), [this](uint32_t) { send_dllp(up_, [] {}); }, [this](uint32_t) { send_dllp(up_, [] {}); },
           [this](uint32_t) { send_dllp(up_, [] {}); }) {
   const auto take_tag = [this](const Wire::Packet &) {
-    // What is on its way counts: the bridge promises room for each request.
+    // Requests on their way count, because the bridge reserves room for each.
     if (tags_used_ >= config_.tags) return false;
     tags_used_++;
     return true;
@@ -90,7 +90,7 @@ Link::Link(Board &board, Bridge &bridge, const LinkConfig &config)
 void Link::connect(Device &device) { device_ = &device; }
 
 void Link::configure(const LinkConfig &config) {
-  if (!idle()) board_.fail("the link is given other figures while it is in use");
+  if (!idle()) board_.fail("the link is reconfigured while it is in use");
   config_ = config;
   for (Way *way : {&up_, &down_})
     way->set_time(wire_time(config), config.generation == 0 ? 0 : dllp_limit_ps(config));
@@ -114,8 +114,8 @@ void Link::Way::clear() {
     dllps->clear();
 }
 
-// A packet whose receiver acknowledges it when it arrives, and says then that it has room for the next: for what the
-// drive writes only when the bridge has done it (freed).
+// Sends a packet that its receiver acknowledges on arrival. The receiver returns the room at the same time, but for the
+// drive's writes only when the bridge has carried them out (freed).
 void Link::send(Way &way, unsigned queue, Type type, uint32_t bytes, std::function<void()> arrive) {
   way.wire.push(queue, {bytes, now_ps_, [this, &way, type, arrive = std::move(arrive)] {
                           if (config_.generation != 0) {
@@ -131,7 +131,7 @@ void Link::send_dllp(Way &way, std::function<void()> arrive) {
   way.wire.push(kDllp, {kDllpBytes, now_ps_, std::move(arrive)});
 }
 
-// The bridge has room again for what the drive writes.
+// The bridge has room again for writes of the drive.
 void Link::freed(uint32_t wire_bytes, uint64_t training) {
   if (training != training_) return;
   if (config_.generation == 0)
@@ -177,7 +177,7 @@ void Link::read(uint64_t address, uint32_t bytes, bool urgent, ReadDone done) {
     request->training = training_;
     request->address = address + offset;
     request->offset = offset;
-    // Requests end at multiples of MRRS, as drives cut them: so do their completions then.
+    // Requests end at multiples of MRRS, as drives split them, and so do their completions.
     const uint32_t to_boundary =
         config_.read_request_bytes - static_cast<uint32_t>(request->address % config_.read_request_bytes);
     request->bytes = std::min(bytes - offset, to_boundary);
@@ -204,7 +204,7 @@ void Link::request_arrived(const std::shared_ptr<Request> &request) {
   bridge_.read(std::move(read));
 }
 
-// Completions as soon as all of their bytes are there.
+// Sends completions as soon as all of their bytes are there.
 void Link::data_arrived(const std::shared_ptr<Request> &request, const Bridge::Read &read) {
   if (request->training != training_) return;
   std::copy(read.data.begin() + request->sent, read.data.begin() + read.arrived,
@@ -215,7 +215,7 @@ void Link::data_arrived(const std::shared_ptr<Request> &request, const Bridge::R
     const uint32_t bytes = std::min(request->bytes - request->sent, to_boundary);
     if (request->sent + bytes > read.arrived) return;
     request->sent += bytes;
-    // A request for no bytes is answered with a dword of which none counts.
+    // A request for zero bytes is answered with one dword that has no valid byte.
     const uint32_t payload = std::max(bytes, 4u);
     send(down_, kDownCompletion, Type::Completion, kCompletionHeaderBytes + kFramingBytes + payload,
          [this, request, bytes] { completion_arrived(request, bytes); });
@@ -246,15 +246,15 @@ void Link::write(uint64_t address, const uint8_t *data, uint32_t bytes, WriteDon
     Bridge::Write write;
     write.address = address + offset;
     const uint32_t to_boundary = config_.payload_bytes - static_cast<uint32_t>(write.address % config_.payload_bytes);
-    const uint32_t piece = std::min(bytes - offset, to_boundary);
-    write.data.assign(data + offset, data + offset + piece);
-    offset += piece;
-    const uint32_t wire_bytes = request_header_bytes(write.address) + kFramingBytes + piece;
+    const uint32_t packet_bytes = std::min(bytes - offset, to_boundary);
+    write.data.assign(data + offset, data + offset + packet_bytes);
+    offset += packet_bytes;
+    const uint32_t wire_bytes = request_header_bytes(write.address) + kFramingBytes + packet_bytes;
     write.done = [this, wire_bytes, training = training_, done = offset == bytes ? done : nullptr] {
       freed(wire_bytes, training);
       if (done) done();
     };
-    const uint32_t data_bytes = bytes == kCompletionEntryBytes ? 0 : piece;
+    const uint32_t data_bytes = bytes == kCompletionEntryBytes ? 0 : packet_bytes;
     send(up_, kUpPosted, Type::Posted, wire_bytes, [this, data_bytes, write = std::move(write)] {
       if (!bridge_.root_port().forwards_upstream())
         board_.fail("the drive writes 0x%llx while bus mastering is off at the root port",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a link carries besides packets: the acknowledgements that are due, and ordered sets at their rate. The figures
-// are those of the PCI Express base specification, so that a link that forgets them fails here before it flatters the
-// core.
+// The overhead of a link: acknowledgements that are due, and ordered sets at their rate. The expected values are those
+// of the PCI Express base specification, so that a link model without them fails here instead of flattering the core.
 #include "dllp.h"
 #include "link.h"
 #include "wire.h"
@@ -22,8 +21,7 @@ void check(bool holds, const std::string &what) {
 
 bool near(double value, double wanted) { return std::fabs(value - wanted) < 1e-6 * wanted + 1e-9; }
 
-// PCI Express base specification 4.0, 3.6.3.1: the table for 2.5 GT/s, column x4, in symbols of 4 ns. It is rounded
-// down.
+// PCI Express base specification 4.0, 3.6.3.1: the table for 2.5 GT/s, column x4, in symbols of 4 ns, rounded down.
 void limit_is_that_of_the_table() {
   const struct {
     uint32_t payload_bytes;
@@ -59,7 +57,7 @@ void dllp_for_two_packets_or_at_the_limit() {
   check(sent.size() == 2, "a DLLP for packets of before the link went down");
 }
 
-// A wire of 1 ps a byte, an ordered set of 10 bytes each 1000.
+// A wire of 1 ps per byte, with an ordered set of 10 bytes every 1000.
 constexpr Wire::Time kTime{1, 0, 1000, 10};
 
 double arrival_ps(Wire &wire, uint32_t bytes, uint64_t ready_ps) {
@@ -83,10 +81,10 @@ void busy_wire_loses_the_share_of_ordered_sets() {
 
 void idle_wire_sends_ordered_sets_too() {
   Wire wire(kTime);
-  // The set of 5000 is over at 5010: what comes within waits for it, what comes later for none of the five.
+  // The ordered set of 5000 ends at 5010: a packet within it waits, a later one does not wait for any of the five.
   check(near(arrival_ps(wire, 100, 5005), 5110), "a packet does not wait for the ordered set on the wire");
   check(near(arrival_ps(wire, 100, 5500), 5600), "a packet waits for ordered sets of the past");
-  // One that falls due meanwhile waits for the packet's end, and the next packet for it.
+  // An ordered set that falls due during a packet waits for its end, and the next packet waits for the ordered set.
   check(near(arrival_ps(wire, 900, 5950), 6850), "an ordered set breaks a packet");
   check(near(arrival_ps(wire, 100, 6850), 6960), "an ordered set that was due is left out");
 }

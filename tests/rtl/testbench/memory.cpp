@@ -24,7 +24,7 @@ void Memory::write(uint64_t address, const uint8_t *data, uint32_t bytes, uint8_
 }
 
 bool Memory::take_response(uint64_t now_ps, uint8_t *id) {
-  // AXI: responses of one identifier come in order; others pass each other.
+  // AXI: responses with one identifier come in order; others may pass each other.
   for (auto writing = writings_.begin(); writing != writings_.end(); ++writing) {
     const auto same_id = [&](const Writing &earlier) { return earlier.id == writing->id; };
     if (writing->ready_ps > now_ps || std::any_of(writings_.begin(), writing, same_id)) continue;
@@ -39,18 +39,18 @@ bool Memory::take_response(uint64_t now_ps, uint8_t *id) {
 void Memory::store(uint64_t address, const uint8_t *data, uint32_t bytes) {
   for (uint32_t done = 0; done < bytes;) {
     const uint64_t at = (address + done) % kPageBytes;
-    const uint32_t piece = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, kPageBytes - at));
-    std::copy_n(data + done, piece, page(address + done).begin() + static_cast<std::ptrdiff_t>(at));
-    done += piece;
+    const uint32_t in_page_bytes = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, kPageBytes - at));
+    std::copy_n(data + done, in_page_bytes, page(address + done).begin() + static_cast<std::ptrdiff_t>(at));
+    done += in_page_bytes;
   }
 }
 
 void Memory::load(uint64_t address, uint8_t *data, uint32_t bytes) {
   for (uint32_t done = 0; done < bytes;) {
     const uint64_t at = (address + done) % kPageBytes;
-    const uint32_t piece = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, kPageBytes - at));
-    std::copy_n(page(address + done).begin() + static_cast<std::ptrdiff_t>(at), piece, data + done);
-    done += piece;
+    const uint32_t in_page_bytes = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, kPageBytes - at));
+    std::copy_n(page(address + done).begin() + static_cast<std::ptrdiff_t>(at), in_page_bytes, data + done);
+    done += in_page_bytes;
   }
 }
 

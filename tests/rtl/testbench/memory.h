@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory mode: the memory beside the core, to which the bridge's master has a way past it. Writes are answered after a
-// delay that is random, in any order, so that nothing orders them with what goes to the core. Contents are kept page by
-// page.
+// Memory mode: the memory beside the core, which the bridge's master accesses directly. Writes are answered after
+// random delays, in any order, so that nothing orders them with accesses to the core. Contents are stored page by page.
 #ifndef SPATE_BENCH_MEMORY_H
 #define SPATE_BENCH_MEMORY_H
 
@@ -31,11 +30,11 @@ public:
   bool has_beat(uint64_t now_ps) const;
   void take_beat(Beat &beat);
   void write(uint64_t address, const uint8_t *data, uint32_t bytes, uint8_t id, uint64_t now_ps);
-  // A write's response, if one is there in this cycle. Contents change with it, not before: what reads too early sees
-  // what was there.
+  // A write's response, if there is one in this cycle. The contents change with the response and not before: a read
+  // that is too early sees the old contents.
   bool take_response(uint64_t now_ps, uint8_t *id);
 
-  // ---- the user's side: at once ----
+  // ---- the user's side: without delay ----
   void store(uint64_t address, const uint8_t *data, uint32_t bytes);
   void load(uint64_t address, uint8_t *data, uint32_t bytes);
 

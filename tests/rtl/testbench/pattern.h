@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What blocks contain: a function of the block's address and of a version, so that nothing has to be stored to be
-// compared. The first word of a block says both, every other word follows from it and its place.
+// The contents of blocks: a function of the block's address and a version, so that nothing has to be stored for the
+// comparison. The first word of a block encodes both; every other word follows from it and its position.
 #ifndef SPATE_BENCH_PATTERN_H
 #define SPATE_BENCH_PATTERN_H
 
@@ -13,11 +13,11 @@ namespace testbench {
 
 constexpr unsigned kVersionBits = 24;
 constexpr uint32_t kVersionMask = (1u << kVersionBits) - 1;
-constexpr uint64_t kPatternFactor = UINT64_C(0x9e3779b97f4a7c15); // odd: the product can be undone
+constexpr uint64_t kPatternFactor = UINT64_C(0x9e3779b97f4a7c15); // odd, so the product is invertible
 constexpr uint64_t kPatternStep = UINT64_C(0xd1342543de82ef95);
 
 constexpr uint64_t pattern_inverse() {
-  uint64_t inverse = 1; // Newton's method: each turn doubles the bits that are right
+  uint64_t inverse = 1; // Newton's method: each step doubles the number of correct bits
   for (int turn = 0; turn < 6; turn++)
     inverse *= 2 - kPatternFactor * inverse;
   return inverse;
@@ -33,7 +33,7 @@ inline void pattern_fill(uint8_t *block, uint32_t block_bytes, uint64_t lba, uin
   }
 }
 
-// The version that a block's contents say, if they are those of this block at all.
+// The version in the block's contents, if they are those of this block at all.
 inline std::optional<uint32_t> pattern_version(const uint8_t *block, uint32_t block_bytes, uint64_t lba) {
   uint64_t first;
   std::memcpy(&first, block, sizeof first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chance, from one seed: the same seed gives the same run on any machine.
+// Random numbers from one seed: the same seed gives the same run on any machine.
 #ifndef SPATE_BENCH_RANDOM_H
 #define SPATE_BENCH_RANDOM_H
 
@@ -12,7 +12,7 @@ class Random {
 public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
-  // 64 bits of a sequence that visits all of them (SplitMix64: a counter, mixed).
+  // 64 bits of a sequence that visits all values (SplitMix64: a mixed counter).
   uint64_t next() {
     state_ += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t word = state_;
@@ -20,13 +20,13 @@ public:
     word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
     return word ^ (word >> 31);
   }
-  // 0 … count − 1. The bias is below 2^-32 for what is asked here.
+  // 0 … count − 1. The bias is below 2^-32 for the counts used here.
   uint64_t below(uint64_t count) {
     return count < (UINT64_C(1) << 32) ? ((next() >> 32) * count) >> 32 : next() % count;
   }
   uint64_t between(uint64_t least, uint64_t most) { return least + below(most - least + 1); }
   bool percent(unsigned share) { return share != 0 && below(100) < share; }
-  // Once in so many times; 0: never.
+  // True once in `times` calls on average; 0: never.
   bool once_in(uint64_t times) { return times != 0 && below(times) == 0; }
 
 private:

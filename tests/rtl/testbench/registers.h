@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A processor at the core's registers: AXI4-Lite, one access at a time, the board runs meanwhile.
+// A processor that accesses the core's registers: AXI4-Lite, one access at a time. The board runs during an access.
 #ifndef SPATE_BENCH_REGISTERS_H
 #define SPATE_BENCH_REGISTERS_H
 
@@ -13,7 +13,7 @@ namespace testbench {
 class Registers : public Part {
 public:
   explicit Registers(Board &board);
-  // Fails when the answer is an error, or does not come within 10 000 cycles.
+  // Fails when the response is an error, or does not come within 10 000 cycles.
   uint32_t read(uint32_t offset);
   void write(uint32_t offset, uint32_t value);
 

@@ -15,7 +15,7 @@ constexpr uint64_t kAllLanes = kBeatBytes == 64 ? UINT64_MAX : (UINT64_C(1) << k
 
 RingPort::RingPort(Board &board, Memory &memory, const RingPortConfig &config)
     : board_(board), pins_(board.pins()), memory_(memory), config_(config) {
-  // Nothing that was never written may look like data, zeros included.
+  // Memory that was never written must not look like data, so it is not zero.
   std::vector<uint8_t> garbage(config.bytes);
   std::generate(garbage.begin(), garbage.end(), [&board] { return static_cast<uint8_t>(board.random().next()); });
   memory.store(config.bus_base, garbage.data(), static_cast<uint32_t>(garbage.size()));
@@ -65,7 +65,7 @@ void RingPort::sample_write() {
   }
 }
 
-// One identifier: in order. The data change with the response.
+// With one identifier, in order. The contents change with the response.
 void RingPort::answer_write() {
   if (b_valid_ && pins_.ring_axi_bready_o) b_valid_ = false;
   if (b_valid_ || writes_.empty() || stored_.empty() || stored_.front().ready_ps > board_.now_ps() || !go()) return;

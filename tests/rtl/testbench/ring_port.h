@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The other port of the memory beside the core: the one through which the core itself keeps a ring there (ring_axi).
-// The drive's way to the same memory is the bridge's (bridge.h).
+// The other port of the memory beside the core, through which the core itself keeps a ring there (ring_axi). The drive
+// accesses the same memory through the bridge (bridge.h).
 //
-// Data are in place with the response and not before, and responses are late, each by a time of its own. So whoever is
-// told of data that the memory has not answered for finds what was there before.
+// Data are stored with the response and not before, and each response is late by a random time. So a reader that does
+// not wait for the response finds the old data.
 //
-// The rules of the port are checked: whole beats, bursts within 4 KiB and within the ring, WLAST, what is offered
-// stays.
+// The rules of the port are checked: whole beats, bursts within 4 KiB and within the ring, WLAST, and requests that do
+// not change until they are taken.
 #ifndef SPATE_BENCH_RING_PORT_H
 #define SPATE_BENCH_RING_PORT_H
 
@@ -22,9 +22,9 @@
 namespace testbench {
 
 struct RingPortConfig {
-  uint64_t base = 0, bytes = 0;                        // the ring, as this port has it
-  uint64_t bus_base = 0;                               // as the drive has it
-  unsigned stall_percent = 0;                          // of the cycles, for each channel
+  uint64_t base = 0, bytes = 0;                        // the ring, at this port
+  uint64_t bus_base = 0;                               // the ring, as the drive sees it
+  unsigned stall_percent = 0;                          // percentage of cycles in which each channel stalls
   uint32_t write_ns_least = 100, write_ns_most = 6000; // from the last beat to the response
   uint32_t read_ns_least = 0, read_ns_most = 600;
 };
@@ -36,10 +36,10 @@ public:
   void sample() override;
   void drive() override;
 
-  uint64_t beats() const { return beats_; } // both ways
-  // The write burst with this number, from 0 on, is answered with an error, and its data are lost.
+  uint64_t beats() const { return beats_; } // in both directions
+  // Answers the write burst with this number, from 0 on, with an error, and loses its data.
   void refuse(uint64_t burst) { refused_ = burst; }
-  uint64_t bursts_written() const { return bursts_written_; } // that were given an address
+  uint64_t bursts_written() const { return bursts_written_; } // bursts whose address was taken
 
 private:
   struct Burst {
@@ -66,7 +66,7 @@ private:
   RingPortConfig config_;
   std::deque<Burst> writes_;     // addresses, in order
   std::deque<Stored> stored_;    // data, in the same order
-  std::vector<uint8_t> storing_; // of the burst that is coming in
+  std::vector<uint8_t> storing_; // of the current burst
   std::deque<Burst> reads_;
   bool aw_ready_ = false, w_ready_ = false, b_valid_ = false, b_error_ = false, ar_ready_ = false, r_valid_ = false;
   uint64_t last_write_ps_ = 0, last_read_ps_ = 0;

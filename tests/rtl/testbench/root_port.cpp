@@ -15,7 +15,7 @@ constexpr uint32_t kPhyStatus = 0x144, kPhyLinkUp = 1u << 11;
 constexpr uint32_t kPortControl = 0x148, kBridgeEnable = 1u;
 constexpr uint32_t kMemoryEnable = 2u, kMasterEnable = 4u;
 
-// What a write changes; other registers are read-only.
+// The bits that a write changes; other registers are read-only.
 uint32_t writable(uint32_t offset) {
   switch (offset) {
   case kCommand: return 0x0000'0547;
@@ -47,7 +47,7 @@ RootPort::RootPort() {
   words_[(kCapability + 0x04) / 4] = 0x0000'8022; // MPS up to 512
   words_[kDeviceControl / 4] = 0x0000'2010;
   words_[kDeviceControl2 / 4] =
-      kTimeout210Ms; // from 65 ms on, perhaps longer than the core waits; bring-up sets the default
+      kTimeout210Ms; // from 65 ms on, perhaps longer than the core waits; bring-up must set the default
   words_[(kCapability + 0x0c) / 4] = 0x0000'0044; // 16 GT/s, x4
   words_[kLinkControl / 4] = 0x0043'0000;
   words_[(kCapability + 0x1c) / 4] = 0x0001'0000; // configuration retry status can be made visible

@@ -17,12 +17,12 @@ public:
   uint32_t read(uint32_t offset, bool link_up) const;
   void write(uint32_t offset, uint32_t value);
 
-  // Do configuration accesses reach bus 1, memory accesses this bus address, the drive's accesses the host?
+  // Whether configuration accesses reach bus 1, memory accesses this bus address, and the drive's accesses the host.
   bool forwards_config() const;
   bool forwards_memory(uint64_t bus_address) const;
   bool forwards_upstream() const;
   bool resets_bus() const;           // the secondary one
-  bool times_out_by_default() const; // completions: between 50 us and 50 ms
+  bool times_out_by_default() const; // completion time-out: between 50 us and 50 ms
   uint32_t payload_bytes() const;    // as set in Device Control
 
 private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core under random traffic and a drive that misbehaves, for as long as one likes: rtl_soak [SEED [CYCLES [RUNS]]].
-// Each run has a seed of its own, from SEED on, which chooses the clocks and the drive as well.
+// The core with random traffic and a drive that misbehaves, for any length of time: rtl_soak [SEED [CYCLES [RUNS]]].
+// Each run has a seed of its own, from SEED on, which also chooses the clocks and the drive.
 //
-// A run is many episodes. Each chooses the link, how often every side stalls and what the drive does wrong; requests
-// run until some hundreds were given, then everything has to come to rest with nothing lost.
+// A run has many episodes. Each chooses the link, the stalls of every side and the drive's faults. Requests run until
+// some hundreds were given; then everything must end, with nothing lost.
 
 #include "testbench.h"
 #include "traffic.h"
@@ -22,7 +22,8 @@ using namespace testbench;
 
 constexpr uint32_t kBringUp = 0x020u, kErrorDetail = 0x024u; // docs/reference/registers.md
 constexpr uint64_t kTrackedBlocks = 65536;
-// Cycles without a response that no recovery explains. With UsPerMs = 16 a bring-up from PERST# is about 0.5 million.
+// Cycles without a response that no recovery explains. With UsPerMs = 16, a bring-up from PERST# takes about 0.5
+// million.
 constexpr uint64_t kPatienceCycles = 8'000'000;
 constexpr uint64_t kEpisodeRequests = 500;
 constexpr uint64_t kWindowBytes = UINT64_C(1) << 22; // as far as there is anything in both halves
@@ -31,7 +32,7 @@ TestbenchConfig testbench_config(uint64_t seed) {
   TestbenchConfig config;
   config.board.seed = seed;
   Random choice(seed ^ UINT64_C(0x50a4));
-  // One in two runs has three clocks that drift against each other.
+  // One in two runs has three clocks that drift relative to each other.
   if (choice.percent(50)) {
     config.board.axi_ps = static_cast<uint32_t>(choice.between(3900, 4100));
     config.board.user_ps = static_cast<uint32_t>(choice.between(3500, 6700));
@@ -74,13 +75,13 @@ public:
                 testbench_.board.cycles(), static_cast<double>(testbench_.board.cycles()) / seconds / 1e6,
                 traffic.writes, traffic.reads, traffic.flushes, traffic.deallocates,
                 (drive.read_bytes + drive.written_bytes) / 1000000, traffic.errors);
-    std::printf("drive: %" PRIu64 " misdeeds, %" PRIu64 " times enabled, %" PRIu64 " link drops, %" PRIu64
+    std::printf("drive: %" PRIu64 " faults, %" PRIu64 " times enabled, %" PRIu64 " link drops, %" PRIu64
                 " stale completions, %u commands at once\n",
-                drive.mischief, drive.enables, drive.drops, drive.stale_completions, drive.in_flight_max);
+                drive.faults, drive.enables, drive.drops, drive.stale_completions, drive.in_flight_max);
   }
-  // Where the core stands, for whoever reads a failure: the step, why the drive was last given up, and how often.
+  // The core's state, for the reader of a failure: the step, the last error, and the number of bring-ups.
   void tell_why() {
-    testbench_.user.on_response = nullptr; // nobody judges any more
+    testbench_.user.on_response = nullptr; // responses are no longer checked
     testbench_.user.on_beat = nullptr;
     const uint32_t bring_up = testbench_.registers.read(kBringUp);
     std::fprintf(stderr,
@@ -108,22 +109,22 @@ private:
     return link;
   }
 
-  // None, one, or a few kinds of mischief at a time, so that what each does can be seen and they meet as well.
-  Mischief choose_mischief() {
-    Mischief mischief;
-    uint32_t *const kinds[] = {&mischief.hold,     &mischief.late,        &mischief.retry,  &mischief.refuse,
-                               &mischief.wrong_id, &mischief.wrong_phase, &mischief.twice,  &mischief.stuck,
-                               &mischief.fatal,    &mischief.drop,        &mischief.reread, &mischief.stray_read};
+  // None, one, or a few kinds of faults at a time, so that each is tested alone and together with others.
+  Faults choose_faults() {
+    Faults faults;
+    uint32_t *const kinds[] = {&faults.hold,     &faults.late,        &faults.retry,  &faults.refuse,
+                               &faults.wrong_id, &faults.wrong_phase, &faults.twice,  &faults.stuck,
+                               &faults.fatal,    &faults.drop,        &faults.reread, &faults.stray_read};
     const uint64_t count = choice_.below(4);
     for (uint64_t index = 0; index < count; index++) {
       const uint64_t kind = choice_.below(sizeof kinds / sizeof *kinds);
-      // What costs a recovery is rarer, or nothing else would happen.
+      // A fault that costs a recovery is rarer, because otherwise nothing else would happen.
       const bool costly = kind >= 4 && kind <= 9 && kind != 6;
       *kinds[kind] = static_cast<uint32_t>(costly ? choice_.between(300, 3000) : choice_.between(4, 100));
     }
-    mischief.stale = choice_.percent(50);
-    if (mischief.stale && choice_.percent(50)) mischief.fatal = static_cast<uint32_t>(choice_.between(100, 1000));
-    return mischief;
+    faults.stale = choice_.percent(50);
+    if (faults.stale && choice_.percent(50)) faults.fatal = static_cast<uint32_t>(choice_.between(100, 1000));
+    return faults;
   }
 
   void settle(const char *what) {
@@ -134,7 +135,7 @@ private:
     while (!quiet()) {
       if (!testbench_.board.run_until(quiet, kPatienceCycles / 8) &&
           testbench_.board.cycles() > std::max(last, traffic_.counters.last_response_cycle) + kPatienceCycles)
-        testbench_.board.fail("nothing happens any more %s", what);
+        testbench_.board.fail("no progress %s", what);
     }
   }
 
@@ -152,9 +153,9 @@ private:
     testbench_.link.configure(choose_link());
     testbench_.user.set_stall(static_cast<unsigned>(choice_.percent(50) ? 0 : choice_.below(90)));
     testbench_.bridge.set_stall(static_cast<unsigned>(choice_.percent(50) ? 0 : choice_.below(60)));
-    testbench_.drive.mischief = choose_mischief();
-    traffic_.errors_allowed = testbench_.drive.mischief.refuse != 0;
-    traffic_.blocks_max = choice_.percent(40) ? 8 : UINT32_MAX; // small ones: more commands at once
+    testbench_.drive.faults = choose_faults();
+    traffic_.errors_allowed = testbench_.drive.faults.refuse != 0;
+    traffic_.blocks_max = choice_.percent(40) ? 8 : UINT32_MAX; // small requests: more commands at once
     traffic_.write_percent = static_cast<unsigned>(choice_.between(5, 95));
     traffic_.stop = false;
     const bool loss = choice_.percent(10);
@@ -173,7 +174,7 @@ private:
       if (testbench_.board.cycles() > done.last_response_cycle + kPatienceCycles)
         testbench_.board.fail("no response for %" PRIu64 " cycles", kPatienceCycles);
     }
-    testbench_.drive.mischief = Mischief();
+    testbench_.drive.faults = Faults();
     traffic_.stop = true;
     settle("at the end of an episode");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handshake rule of AXI: what is valid stays valid, and the same, until it is taken.
+// The handshake rule of AXI: a valid output stays valid and unchanged until it is taken.
 #ifndef SPATE_BENCH_STABLE_H
 #define SPATE_BENCH_STABLE_H
 
@@ -8,14 +8,14 @@ namespace testbench {
 
 template <typename Payload> class Stable {
 public:
-  // Once a cycle. False: an offer was withdrawn or changed.
+  // Called once a cycle. Returns false if an output was withdrawn or changed.
   bool check(bool valid, bool ready, const Payload &payload) {
     const bool kept = !offered_ || (valid && payload == payload_);
     offered_ = valid && !ready;
     if (offered_) payload_ = payload;
     return kept;
   }
-  void forget() { offered_ = false; }
+  void drop() { offered_ = false; }
 
 private:
   bool offered_ = false;

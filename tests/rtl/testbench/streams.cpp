@@ -25,13 +25,13 @@ void BlockSink::check_block(const Range &range) {
   const std::optional<uint32_t> version =
       pattern_version(block_.data(), static_cast<uint32_t>(block_.size()), range.lba);
   if (!version)
-    board_.fail("block %llu was read with other data than its own", static_cast<unsigned long long>(range.lba));
+    board_.fail("block %llu was read with the data of another block", static_cast<unsigned long long>(range.lba));
   if (!expected_(range.lba, *version))
     board_.fail("block %llu was read in version %u", static_cast<unsigned long long>(range.lba), *version);
 }
 
 void BlockSink::take(const Beat &beat, bool last, bool error) {
-  if (ranges_.empty()) board_.fail("a beat that nobody asked for");
+  if (ranges_.empty()) board_.fail("a beat that was not requested");
   Range &range = ranges_.front();
   std::copy_n(beat.begin(), kBeatBytes, block_.begin() + taken_);
   taken_ += kBeatBytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes through the data streams: blocks made by pattern.h on one side, checked on the other.
+// The data of the streams: blocks are generated with pattern.h on one side and checked on the other.
 #ifndef SPATE_BENCH_STREAMS_H
 #define SPATE_BENCH_STREAMS_H
 
@@ -28,12 +28,12 @@ private:
     uint32_t version;
   };
   std::deque<Range> ranges_;
-  std::vector<uint8_t> block_; // the one that is being sent
-  uint32_t sent_ = 0;          // bytes of it; 0: not yet made
+  std::vector<uint8_t> block_; // the current block
+  uint32_t sent_ = 0;          // bytes of it that were sent; 0: not generated yet
 };
 
-// The beats of stream reads, in the order in which the reads were given. Each request ends with its last beat, and
-// every block that is not flagged as an error has to be itself, in a version that `expected` accepts.
+// The beats of stream reads, in the order in which the reads were given. Each request ends with its last beat. Every
+// block without an error flag must be itself, in a version that `expected` accepts.
 class BlockSink {
 public:
   using Expected = std::function<bool(uint64_t lba, uint32_t version)>;
@@ -44,7 +44,7 @@ public:
   void add(uint64_t lba, uint32_t blocks, uint16_t tag) { ranges_.push_back({lba, blocks, tag, false}); }
   void take(const Beat &beat, bool last, bool error);
   bool empty() const { return ranges_.empty(); }
-  // All beats of a request have come; `error`: some were flagged.
+  // Called when all beats of a request have come; `error`: some were flagged.
   Done on_done;
 
 private:
@@ -59,7 +59,7 @@ private:
   Board &board_;
   std::deque<Range> ranges_;
   std::vector<uint8_t> block_;
-  uint32_t taken_ = 0; // bytes of the block
+  uint32_t taken_ = 0; // bytes taken of the block
   bool block_error_ = false;
   Expected expected_;
 };

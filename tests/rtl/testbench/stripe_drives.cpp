@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_nvme_stripe_axi above two ideal drives, each behind its bridge and link: stripe_drives [SEED]. Where blocks
-// belong is what the library's own stripe says (stripe_layout.h): each drive knows of its blocks which of the array
-// they are, and fails when another is written there. Ends with a line of JSON: the rates of two drives and of one.
+// spate_nvme_stripe_axi above two ideal drives, each behind its bridge and link: stripe_drives [SEED]. The library's
+// own stripe defines the places of blocks (stripe_layout.h): each drive knows the array's number of each of its blocks,
+// and fails when another block is written there. It ends with a line of JSON: the rates of two drives and of one.
 
 #include "bridge.h"
 #include "ideal_drive.h"
@@ -27,12 +27,12 @@ using namespace testbench;
 
 constexpr unsigned kDrives = StripeModel::kDrives;
 constexpr uint32_t kBlockBytes = 512, kChunkBytes = 65536, kChunkBlocks = kChunkBytes / kBlockBytes;
-constexpr uint32_t kRingBytes = 262144; // as the model was built
+constexpr uint32_t kRingBytes = 262144; // as in the model's parameters
 constexpr uint64_t kDriveBlocks = UINT64_C(1) << 20, kArrayBlocks = UINT64_C(1) << 16;
 constexpr uint64_t kTrackedBlocks = UINT64_C(1) << 16;
 constexpr uint64_t kBringUpCycles = 1'000'000, kPatience = 2'000'000;
 constexpr uint32_t kWriteNs = 10'000, kReadNs = 20'000;
-constexpr uint16_t kWriteFault = 0x0280; // what the drive says when it refuses: SCT 2, and DNR
+constexpr uint16_t kWriteFault = 0x0280; // the drive's status when it refuses: SCT 2, and DNR
 
 DriveConfig drive_config() {
   DriveConfig config;
@@ -125,7 +125,7 @@ private:
   BlockSource source_;
   BlockSink sink_;
   std::vector<uint32_t> versions_; // of the array's blocks, written and answered
-  std::deque<Request> waiting_;    // for a response
+  std::deque<Request> waiting_;    // requests that wait for a response
   std::vector<Answer> answers_;
   uint64_t responses_ = 0;
   uint16_t tag_ = 0;
@@ -179,7 +179,7 @@ void Array::all_good(const char *what) {
   answers_.clear();
 }
 
-// Each block is as it was written last: read through the stripe, and looked at on its drive.
+// Each block is as it was written last: read through the stripe, and compared with the block on its drive.
 void Array::read_all(uint64_t blocks) {
   for (uint64_t lba = 0; lba < blocks; lba += 1000)
     read(lba, static_cast<uint32_t>(std::min<uint64_t>(1000, blocks - lba)));
@@ -188,11 +188,11 @@ void Array::read_all(uint64_t blocks) {
   for (uint64_t lba = 0; lba < blocks; lba++) {
     const StripeLayout::Place place = layout_.place(lba);
     if (member(place.member).drive.contents().version(place.lba) != versions_[lba])
-      board_.fail("block %" PRIu64 " is not where the library looks for it", lba);
+      board_.fail("block %" PRIu64 " is not at the library's place", lba);
   }
 }
 
-// ---- what is promised ----
+// ---- the guarantees ----
 
 void Array::bring_up() {
   StripeModel &pins = board_.pins();
@@ -225,8 +225,8 @@ void Array::blocks_are_where_the_library_has_them() {
   read_all(kBlocks);
 }
 
-// While the first drive completes nothing the second one gets all that the stream has for it before the first one's
-// ring is full.
+// While the first drive completes nothing, the second one gets all data that the stream has for it until the first
+// one's ring is full.
 void Array::a_slow_member_stops_the_other_when_its_ring_is_full() {
   constexpr uint32_t kSlowNs = 200'000;
   constexpr uint64_t kAhead = kRingBytes / kChunkBytes; // chunks of each
@@ -242,15 +242,15 @@ void Array::a_slow_member_stops_the_other_when_its_ring_is_full() {
   const uint64_t ahead = second_.drive.counters.written_bytes - before[1];
   const uint64_t slow = first_.drive.counters.written_bytes - before[0];
   if (ahead != kAhead * kChunkBytes || slow >= (kAhead + 1) * kChunkBytes)
-    board_.fail("when the slow drive ends its first write the other has %" PRIu64 " bytes, itself %" PRIu64, ahead,
-                slow);
+    board_.fail("when the slow drive ends its first write, the other has %" PRIu64 " bytes, the slow one %" PRIu64,
+                ahead, slow);
   first_.drive.set_times(kReadNs, kWriteNs);
   finish("a slow drive");
   all_good("a slow drive");
   read_all(6 * kAhead * kChunkBlocks);
 }
 
-// Links drop, controllers fail, now on one drive and now on the other, in the middle of a stream.
+// Links drop and controllers fail, on either drive, in the middle of a stream.
 void Array::recoveries_lose_nothing() {
   constexpr uint32_t kBlocks = 16000;
   for (unsigned turn = 0; turn < 4; turn++) {
@@ -263,10 +263,10 @@ void Array::recoveries_lose_nothing() {
     if (turn < 2)
       victim.drive.drop_link(30'000);
     else
-      victim.drive.mischief.fatal = 20;
+      victim.drive.faults.fatal = 20;
     const auto failed = [&] { return victim.drive.failed() || !victim.drive.link_up(); };
     if (!board_.run_until(failed, kPatience)) board_.fail("the drive does not fail");
-    victim.drive.mischief.fatal = 0;
+    victim.drive.faults.fatal = 0;
     finish("a recovery");
     all_good("a recovery");
     if (victim.drive.counters.enables == enables) board_.fail("the drive was not brought up again");
@@ -274,14 +274,14 @@ void Array::recoveries_lose_nothing() {
   read_all(kBlocks);
 }
 
-// Commands that a drive refuses for good: a request's `done` blocks are there, and all later requests go on.
+// Commands that a drive refuses: a request's `done` blocks are on the drive, and all later requests continue.
 void Array::what_is_refused_is_said() {
-  second_.drive.mischief.refuse = 9;
+  second_.drive.faults.refuse = 9;
   version_++;
   for (uint32_t lba = 0; lba < 9000; lba += 300)
     write(lba, 300, version_);
   finish("refused writes");
-  second_.drive.mischief.refuse = 0;
+  second_.drive.faults.refuse = 0;
   unsigned refused = 0;
   for (const Answer &answer : answers_) {
     const Request &request = answer.request;
@@ -291,7 +291,7 @@ void Array::what_is_refused_is_said() {
     for (uint64_t block = 0; block < answer.response.done; block++) {
       const StripeLayout::Place place = layout_.place(request.lba + block);
       if (member(place.member).drive.contents().version(place.lba) != request.version)
-        board_.fail("block %" PRIu64 " was said to be written, and is not", request.lba + block);
+        board_.fail("block %" PRIu64 " was reported as written, but is not", request.lba + block);
     }
   }
   answers_.clear();
@@ -304,7 +304,7 @@ void Array::what_is_refused_is_said() {
   read_all(9000);
 }
 
-// Nobody takes the responses of many writes: a processor at the registers of their drive gets its flush done.
+// The user does not take the responses of many writes: a flush through the registers of their drive still ends.
 void Array::a_hung_user_leaves_the_registers_alone() {
   first_.drive.set_times(kReadNs, 100'000);
   version_++;
@@ -313,7 +313,7 @@ void Array::a_hung_user_leaves_the_registers_alone() {
   const uint64_t answered = responses_;
   if (!board_.run_until([this] { return user_.waiting() == 0 && source_.empty(); }, kPatience) ||
       responses_ != answered)
-    board_.fail("the writes are not under way");
+    board_.fail("the writes are not in flight");
   user_.set_stall(100);
   board_.run(60'000);
   first_.drive.set_times(kReadNs, kWriteNs);
@@ -321,8 +321,8 @@ void Array::a_hung_user_leaves_the_registers_alone() {
                    static_cast<uint32_t>(Op::Flush) | SPATE_REGS_COMMAND_START | 77u << SPATE_REGS_COMMAND_TAG_SHIFT);
   uint64_t polls = 0;
   while (!(registers_.read(SPATE_REGS_STATUS) & SPATE_REGS_STATUS_RESPONSE_VALID))
-    if (++polls > 2'000) board_.fail("a flush through the registers does not end while the user takes nothing");
-  if (registers_.read(SPATE_REGS_RESPONSE) != 77) board_.fail("the flush ended otherwise");
+    if (++polls > 2'000) board_.fail("a flush through the registers does not end while the user takes no response");
+  if (registers_.read(SPATE_REGS_RESPONSE) != 77) board_.fail("the flush has another tag");
   registers_.write(SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
   user_.set_stall(0);
   finish("a user that comes back");
@@ -331,7 +331,7 @@ void Array::a_hung_user_leaves_the_registers_alone() {
 
 // ---- rates ----
 
-// Bytes of the stream in a cycle of the core, over all chunks or over the first drive's alone.
+// Bytes of the stream per cycle of the core, over all chunks or over the first drive's only.
 double Array::rate(bool write_stream, bool both) {
   constexpr uint32_t kWarm = 40, kMeasured = 120; // chunks
   uint64_t chunk = 0, end = 0, first = responses_;
@@ -360,7 +360,7 @@ double Array::rate(bool write_stream, bool both) {
 
 void Array::rates() {
   const double write_two = rate(true, true), write_one = rate(true, false);
-  // What is read has to be what is there.
+  // Data that are read must match.
   const double read_two = rate(false, true), read_one = rate(false, false);
   std::printf("{\"drives\": %u, \"data_bits\": %u, \"clock_mhz\": %u, \"generation\": %u, \"chunk_bytes\": %u, "
               "\"ring_bytes\": %u, \"write_ns\": %u, \"read_ns\": %u, "
@@ -368,7 +368,7 @@ void Array::rates() {
               "\"read_bytes_per_cycle\": %.3f, \"read_bytes_per_cycle_one\": %.3f}\n",
               kDrives, kBeatBytes * 8, 1'000'000 / board_.config().core_ps, first_.link.config().generation,
               kChunkBytes, kRingBytes, kWriteNs, kReadNs, write_two, write_one, read_two, read_one);
-  // A beat carries twice what a drive's link does: two drives are twice one.
+  // A beat carries twice the rate of a drive's link, so two drives must be twice as fast as one.
   if (write_two < 1.98 * write_one || read_two < 1.98 * read_one)
     board_.fail("two drives are not twice as fast as one");
 }

@@ -2,7 +2,7 @@
 #include "stripe_layout.h"
 
 #include <spate/block.h>
-// A function with the name of a structure, as C has it: in C++ it hides the constructor.
+// A function with the name of a structure, as in C: in C++ it hides the constructor.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <spate/stripe.h>
@@ -17,7 +17,7 @@
 extern "C" {
 #include <spate/port.h>
 
-// The port's: what waits here has nothing to wait for.
+// The port's function: there is nothing to wait for here.
 void host_relax(void) {}
 }
 
@@ -28,7 +28,7 @@ namespace {
 constexpr uint32_t kBlockBytes = 512;
 constexpr uint8_t kBlockShift = 9;
 
-// A member that keeps what is written, by the block, and remembers the last read.
+// A member that stores written blocks and remembers the last read.
 struct Member {
   spate_block block{}; // first: a member is a block device
   std::map<uint64_t, std::vector<uint8_t>> contents;
@@ -115,7 +115,7 @@ StripeLayout::StripeLayout(unsigned members, uint32_t chunk_bytes, uint64_t memb
       drive.reads = 0;
     check(spate_block_read(&stripe.block, lba, chunk_blocks, aligned), "read");
     for (unsigned member = 0; member < members; member++) {
-      // The array's members are in the order in which they were given: their superblocks say so.
+      // The array orders its members by their superblocks, in the order in which they were given.
       const Member &drive = *reinterpret_cast<Member *>(stripe.members[member].block);
       if (drive.reads == 0) continue;
       for (uint32_t number = 0; number < chunk_blocks; number++) {

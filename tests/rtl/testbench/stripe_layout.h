@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where blocks of an array are, as the library says: it makes an array of members that are only there to be asked, and
-// each chunk's read is looked at when it comes to a member.
+// The places of an array's blocks according to the library: it opens an array of recording members, and each chunk is
+// read to see which member gets the read.
 #ifndef SPATE_BENCH_STRIPE_LAYOUT_H
 #define SPATE_BENCH_STRIPE_LAYOUT_H
 
@@ -18,14 +18,14 @@ public:
     uint64_t lba;
   };
 
-  // Blocks of 512 bytes. The first `array_blocks` of the array are known.
+  // Blocks of 512 bytes. The places of the first `array_blocks` blocks of the array are known.
   StripeLayout(unsigned members, uint32_t chunk_bytes, uint64_t member_drive_blocks, uint64_t array_blocks);
 
   Place place(uint64_t array_lba) const { return places_.at(array_lba); }
-  // The array's number of a member's block; beyond the array's known ones, none that it has.
+  // The array's number of a member's block. For a block beyond the known ones, a number that the array does not have.
   uint64_t number(unsigned member, uint64_t lba) const;
   uint64_t data_lba(unsigned member) const { return data_lbas_.at(member); }
-  uint64_t member_blocks() const { return member_blocks_; } // of a data area
+  uint64_t member_blocks() const { return member_blocks_; } // in a data area
   uint64_t blocks() const { return places_.size(); }
 
 private:

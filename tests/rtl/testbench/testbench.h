@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A board with everything on it: bridge, link, ideal drive, a user at the streams, a memory if the model has no ring.
-#ifndef SPATE_BENCH_RIG_H
-#define SPATE_BENCH_RIG_H
+// A complete testbench: board, bridge, link, ideal drive, a user at the streams, and a memory if the model has no ring.
+#ifndef SPATE_BENCH_TESTBENCH_H
+#define SPATE_BENCH_TESTBENCH_H
 
 #include "bridge.h"
 #include "ideal_drive.h"
@@ -23,11 +23,11 @@ struct TestbenchConfig {
   unsigned user_stall_percent = 0;
 };
 
-// Where every model of the benches has its windows and the drive's BAR: parameters WindowBase, BarBase, BarAxiBase.
+// The addresses of the windows and the drive's BAR in every model: parameters WindowBase, BarBase, BarAxiBase.
 constexpr uint64_t kWindowBase = UINT64_C(0x8000'0000);
 constexpr uint64_t kBarBase = UINT64_C(0xe000'0000);
 constexpr uint64_t kBarAxiBase = UINT64_C(0x1000'0000);
-// Memory mode: data are outside of the aperture.
+// Memory mode: the data are outside the aperture.
 constexpr uint64_t kMemoryBase = UINT64_C(0x1'0000'0000);
 
 struct Testbench {

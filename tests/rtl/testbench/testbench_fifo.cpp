@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ten million cycles of spate_fifo with both sides stalling at random: each word comes out once, in order, and the
-// count is what is inside. testbench_fifo [SEED [CYCLES]]
+// Ten million cycles of spate_fifo with random stalls on both sides: each word comes out once and in order, and the
+// count equals the number of words inside. testbench_fifo [SEED [CYCLES]]
 
 #include "Vfifo_model.h"
 
@@ -14,16 +14,16 @@
 
 namespace {
 
-// Word number n, so that nothing needs to be remembered: a bijection, and neighbours differ in many bits.
+// Word number n, computed so that nothing needs to be stored: a bijection in which neighbours differ in many bits.
 std::uint64_t word(std::uint64_t n) { return (n + 1) * 0x9E3779B97F4A7C15u; }
 
-struct Bench {
+struct Testbench {
   Vfifo_model fifo;
   std::mt19937_64 random;
   std::uint64_t pushed = 0;
   std::uint64_t popped = 0;
 
-  explicit Bench(std::uint64_t seed) : random(seed) {}
+  explicit Testbench(std::uint64_t seed) : random(seed) {}
 
   void edge() {
     fifo.clk_i = 1;
@@ -41,7 +41,7 @@ struct Bench {
     fifo.rst_ni = 1;
   }
 
-  // One cycle; each side's chance to move comes from two bits that change every 64 cycles, so that it fills and
+  // One cycle. Two bits give each side's probability to move; they change every 64 cycles, so that the queue fills and
   // empties.
   bool cycle(std::uint64_t choice, unsigned mood) {
     fifo.in_valid_i = (choice & 3) >= (mood & 3);
@@ -70,21 +70,21 @@ struct Bench {
 int main(int argc, char **argv) {
   const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1;
   const std::uint64_t cycles = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 10'000'000;
-  Bench bench(seed);
-  bench.reset();
+  Testbench testbench(seed);
+  testbench.reset();
   const auto start = std::chrono::steady_clock::now();
   unsigned mood = 0;
   std::uint64_t choices = 0;
   for (std::uint64_t n = 0; n < cycles; n++) {
-    choices = n % 16 == 0 ? bench.random() : choices >> 4;
-    mood = n % 64 == 0 ? static_cast<unsigned>(bench.random()) : mood;
-    if (!bench.cycle(choices, mood)) {
+    choices = n % 16 == 0 ? testbench.random() : choices >> 4;
+    mood = n % 64 == 0 ? static_cast<unsigned>(testbench.random()) : mood;
+    if (!testbench.cycle(choices, mood)) {
       std::fprintf(stderr, "seed %" PRIu64 ", cycle %" PRIu64 "\n", seed, n);
       return 1;
     }
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%" PRIu64 " cycles, %" PRIu64 " words, %.1f million cycles/s\n", cycles, bench.popped,
+  std::printf("%" PRIu64 " cycles, %" PRIu64 " words, %.1f million cycles/s\n", cycles, testbench.popped,
               static_cast<double>(cycles) / seconds / 1e6);
-  return bench.popped > cycles / 8 ? 0 : 1;
+  return testbench.popped > cycles / 8 ? 0 : 1;
 }

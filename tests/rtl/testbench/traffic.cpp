@@ -9,7 +9,7 @@ namespace testbench {
 
 namespace {
 
-constexpr uint16_t kStatusDeadline = 0x8005; // spate_pkg: only side commands end so
+constexpr uint16_t kStatusDeadline = 0x8005; // spate_pkg: only side commands end with it
 
 } // namespace
 
@@ -47,7 +47,7 @@ bool Traffic::overlaps(const UserCommand &command) const {
 
 bool Traffic::choose_range(UserCommand &command) {
   Random &random = testbench_.board.random();
-  // Most are small, so that many are under way; a few fill the ring by themselves.
+  // Most requests are small, so that many are in flight; a few fill the ring alone.
   const uint64_t kind = random.below(100);
   const uint32_t usual = kind < 70 ? 8192 / config_.block_bytes : kind < 95 ? 65536 / config_.block_bytes : UINT32_MAX;
   const uint64_t most = std::min({usual, blocks_max, config_.blocks_max});
@@ -71,7 +71,7 @@ void Traffic::feed() {
     command.fua = command.op == Op::Write && random.percent(10);
   }
   if (command.op != Op::Flush && !choose_range(command)) return;
-  // Tags may be anything; these do not come again while they are in use.
+  // Tags may have any value; these do not repeat while they are in use.
   command.tag = next_tag_++;
   submit(command);
 }
@@ -136,7 +136,7 @@ void Traffic::data_responded(Request &request, const UserResponse &response) {
                           request.beats_error ? "are" : "are not");
 }
 
-// `good` blocks from the first on; what comes after them may have been written or not.
+// `good` blocks from the first on were written; later ones may have been written or not.
 void Traffic::written(const Request &request, uint64_t good) {
   for (uint64_t index = 0; index < request.command.blocks; index++) {
     const uint64_t lba = request.command.lba + index;
@@ -172,9 +172,9 @@ void Traffic::side_responded(const UserResponse &response) {
     }
     return;
   }
-  // What had been answered for before the flush was given is durable now; what was not even given cannot be.
+  // Blocks answered before the flush was given are durable now; blocks that were not given yet cannot be.
   if (!error && (response.done < request.written_before || response.done > submitted_blocks_))
-    testbench_.board.fail("a flush tells of %llu blocks, %llu had been answered for, %llu were given",
+    testbench_.board.fail("a flush reports %llu blocks; %llu were answered before it, %llu were submitted",
                           static_cast<unsigned long long>(response.done),
                           static_cast<unsigned long long>(request.written_before),
                           static_cast<unsigned long long>(submitted_blocks_));

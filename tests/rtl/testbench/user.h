@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The user's side of the core, at the pins: commands go in, responses come out, beats are offered and taken. What they
-// mean is for whoever sets the callbacks (traffic.h).
+// The user's side of the core, at the pins: it gives commands, takes responses, offers and takes beats. Their meaning
+// is defined by the callbacks (traffic.h).
 #ifndef SPATE_BENCH_USER_H
 #define SPATE_BENCH_USER_H
 
@@ -35,16 +35,16 @@ struct UserResponse {
 
 class User : public Part {
 public:
-  // `stall_percent` of the cycles, on each of the four channels, it holds still.
+  // Each of the four channels stalls in `stall_percent` of the cycles.
   User(Board &board, unsigned stall_percent);
 
   void submit(const UserCommand &command) { commands_.push_back(command); }
-  std::size_t waiting() const { return commands_.size(); } // submitted and not yet accepted by the core
+  std::size_t waiting() const { return commands_.size(); } // submitted and not taken by the core
   void set_stall(unsigned percent) { stall_percent_ = percent; }
 
   std::function<void(const UserCommand &)> on_accepted;
   std::function<void(const UserResponse &)> on_response;
-  std::function<bool(Beat &)> next_beat; // the next beat to write, false: there is none now
+  std::function<bool(Beat &)> next_beat; // sets the next beat to write; false: there is none now
   std::function<void(const Beat &, bool last, bool error)> on_beat;
 
   void sample() override;
@@ -60,7 +60,7 @@ private:
   unsigned stall_percent_;
   std::deque<UserCommand> commands_;
   bool command_valid_ = false, response_ready_ = false, in_valid_ = false, out_ready_ = false;
-  bool in_fresh_ = false; // the beat at the pins has to be set
+  bool in_fresh_ = false; // the beat at the pins must be set
   Beat in_beat_{};
   Stable<uint64_t> stable_response_;
   Stable<Beat> stable_beat_;

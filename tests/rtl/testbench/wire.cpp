@@ -5,7 +5,7 @@
 
 namespace testbench {
 
-// When a packet can begin that could begin at `start_ps`: after the ordered sets that are due by then.
+// When a packet that is ready at `start_ps` can begin: after the ordered sets that are due by then.
 double Wire::after_skips(double start_ps) {
   if (time_.skip_every_ps == 0) return start_ps;
   double free_ps = free_ps_;

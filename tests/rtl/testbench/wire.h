@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One direction of a link: packets in a few queues, one packet on the wire at a time. At fixed intervals the wire is
-// taken by an ordered set, which waits for the end of the packet that is on its way.
+// One direction of a link: packets in several queues, one packet on the wire at a time. At fixed intervals an ordered
+// set uses the wire; it waits for the end of the current packet.
 #ifndef SPATE_BENCH_WIRE_H
 #define SPATE_BENCH_WIRE_H
 
@@ -16,22 +16,22 @@ class Wire {
 public:
   struct Time {
     double ps_per_byte = 0, latency_ps = 0;
-    double skip_every_ps = 0, skip_ps = 0; // ordered sets: one in so much time takes so much; 0: none
+    double skip_every_ps = 0, skip_ps = 0; // an ordered set takes skip_ps, once in every skip_every_ps; 0: none
   };
   struct Packet {
-    uint32_t bytes = 0;    // on the wire, everything counted
-    uint64_t ready_ps = 0; // it does not begin before
+    uint32_t bytes = 0;    // on the wire, everything included
+    uint64_t ready_ps = 0; // it does not begin earlier
     std::function<void()> arrive;
   };
-  static constexpr unsigned kQueues = 5; // the first queue that has a packet and is let through goes first
+  static constexpr unsigned kQueues = 5; // the first queue with a packet and credit goes first
 
   explicit Wire(const Time &time) { set_time(time); }
   void set_time(const Time &time) { time_ = time, next_skip_ps_ = free_ps_ + time.skip_every_ps; }
-  // Asked before each packet of a queue: has the other side room for it? It takes the room when it says so.
+  // Called before each packet of a queue: returns whether the other side has room, and takes the room if so.
   void set_credit(unsigned queue, std::function<bool(const Packet &)> credit) { credits_[queue] = std::move(credit); }
   void push(unsigned queue, Packet packet) { queues_[queue].push_back(std::move(packet)); }
-  // Sends what can be sent by now, and delivers what has arrived by now. Packets that wait follow each other without a
-  // gap, wherever the wire's times lie between two ticks.
+  // Sends everything that can be sent by now, and delivers everything that has arrived by now. Packets that wait follow
+  // each other without a gap, even if their times lie between two ticks.
   void tick(uint64_t now_ps);
   void clear();
   bool idle() const;
