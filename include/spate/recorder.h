@@ -106,7 +106,7 @@ struct spate_stream_watch {
   uint32_t held_pieces_min;                    /* since then */
   uint32_t retained_pieces;                    /* waiting for the last flush when it completed */
   uint8_t hold_steps[3];                       /* how long WATCH, SLOW, CRITICAL still hold */
-  uint8_t told;                                /* level of the last event */
+  uint8_t reported;                            /* level of the last event */
 };
 struct spate_recorder_watch {
   uint64_t step_ticks, started_ticks;
@@ -130,7 +130,7 @@ struct spate_heat_watch {
   uint64_t hold_ticks[3];      /* until when WATCH, SLOW, CRITICAL hold */
   int16_t highest_celsius;
   uint8_t point_count;
-  uint8_t told; /* level of the last event */
+  uint8_t reported; /* level of the last event */
   bool begun;
 };
 

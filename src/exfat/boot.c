@@ -147,14 +147,14 @@ static enum spate_error put_flags(struct spate_exfat *volume, bool dirty) {
   return SPATE_OK;
 }
 
-enum spate_error spate_exfat_boot_mend(struct spate_exfat *volume) {
+enum spate_error spate_exfat_boot_repair(struct spate_exfat *volume) {
   enum spate_error error = volume->from_backup ? repair(volume) : SPATE_OK;
 
   return error == SPATE_OK && volume->clear_to_zero ? put_flags(volume, volume->dirty) : error;
 }
 
 enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty) {
-  enum spate_error error = spate_exfat_boot_mend(volume);
+  enum spate_error error = spate_exfat_boot_repair(volume);
 
   return error == SPATE_OK && volume->dirty != dirty ? put_flags(volume, dirty) : error;
 }

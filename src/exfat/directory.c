@@ -111,7 +111,7 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
   return SPATE_OK;
 }
 
-/* Put an end marker at `offset_bytes`, which is behind the present one: some volumes have garbage there. */
+/* Put an end marker at `offset_bytes`, behind the present end marker: some volumes have garbage there. */
 static enum spate_error end_at(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                uint32_t offset_bytes) {
   struct exfat_place place = {.directory = *directory, .offset_bytes = offset_bytes, .entries = 1};

@@ -311,7 +311,7 @@ enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct e
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
 enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
 /* Before the first change: restore a damaged main region from the backup, and clear ClearToZero. */
-enum spate_error spate_exfat_boot_mend(struct spate_exfat *volume);
+enum spate_error spate_exfat_boot_repair(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
 enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 

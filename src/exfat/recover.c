@@ -85,7 +85,7 @@ static enum spate_error sweep(struct spate_exfat *volume, const struct exfat_pla
   uint32_t end = place->offset_bytes + place->entries * EXFAT_ENTRY_BYTES;
   struct exfat_set set;
 
-  /* From the directory's start, because only so is it known where sets begin. */
+  /* From the directory's start: where a set begins is known only from the sets before it. */
   for (uint32_t at = 0; at < end && at < place->directory.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     enum spate_error error = spate_exfat_entry_read(volume, &stray.directory, at, raw);
@@ -152,7 +152,7 @@ static enum spate_error clear_all(struct spate_exfat *volume) {
 enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   /* The volume is dirty because of this library, unless it was dirty before. */
   volume->dirty = found->dirty && !volume->foreign_dirty;
-  enum spate_error error = spate_exfat_boot_mend(volume);
+  enum spate_error error = spate_exfat_boot_repair(volume);
 
   if (error == SPATE_OK && volume->config.salvage != NULL) error = volume->config.salvage(volume, found);
   if (error == SPATE_OK) error = reclaim(volume, found);

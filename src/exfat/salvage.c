@@ -54,8 +54,8 @@ static bool is_ours(const struct exfat_record *record, const struct spate_chunk_
   return memcmp(header->stream, record->stream, sizeof header->stream) == 0 && header->bytes <= record->chunk_bytes;
 }
 
-/* The header of the chunk at `offset_bytes`, if the chunk is whole; else header->bytes is 0. So it is for blocks that
- * cannot be read, because the power cut may have interrupted their write. */
+/* Read the header of the chunk at `offset_bytes`. header->bytes is 0 if the chunk is not whole, or if a block cannot be
+ * read: the power cut may have interrupted its write. */
 static enum spate_error read_chunk(const struct reader *reader, uint64_t offset_bytes,
                                    struct spate_chunk_header *header) {
   const struct exfat_record *record = reader->record;

@@ -20,8 +20,8 @@ void spate_recorder_report(struct spate_stream *stream) {
     spate_recorder_event(stream, SPATE_EVENT_OVERRUN, overrun_bytes - stream->event_overrun_bytes);
     stream->event_overrun_bytes = overrun_bytes;
   }
-  if (stream->pressure.level != stream->watch.told) {
-    stream->watch.told = (uint8_t)stream->pressure.level;
+  if (stream->pressure.level != stream->watch.reported) {
+    stream->watch.reported = (uint8_t)stream->pressure.level;
     spate_recorder_event(stream, SPATE_EVENT_PRESSURE, stream->pressure.level);
   }
 }
@@ -29,8 +29,8 @@ void spate_recorder_report(struct spate_stream *stream) {
 void spate_recorder_report_heat(struct spate_recorder *recorder) {
   const enum spate_level level = recorder->heat.level;
 
-  if (level == recorder->heat_watch.told) return;
-  recorder->heat_watch.told = (uint8_t)level;
+  if (level == recorder->heat_watch.reported) return;
+  recorder->heat_watch.reported = (uint8_t)level;
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     spate_recorder_event(recorder->streams[i], SPATE_EVENT_HEAT, level);
 }

@@ -21,7 +21,7 @@ static void pump(struct spate_recorder *recorder) {
 static void restart_times(struct spate_recorder *recorder, uint64_t now_ticks) {
   recorder->checkpoint_started_ticks = now_ticks;
   recorder->watch.started_ticks = now_ticks;
-  recorder->heat_watch = (struct spate_heat_watch){.told = recorder->heat_watch.told};
+  recorder->heat_watch = (struct spate_heat_watch){.reported = recorder->heat_watch.reported};
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
     struct spate_stream *stream = recorder->streams[i];
     stream->last_completion_ticks = now_ticks;
