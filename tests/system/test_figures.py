@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures page, where measuring again is cheap: each number of a line that needs no other benchmark is what the benchmark
-gives now. And the README says what the page says."""
+"""Measures those figures of the figures page again that are cheap to measure, and compares each number with the benchmark. The
+README has the same figures as the page."""
 
 import os
 import re

@@ -35,7 +35,7 @@ def test_a_broken_link_is_found(tmp_path):
 
 
 def test_every_page_that_the_sources_name_exists():
-    """docs/use/porting.md in a comment, a message or a script."""
+    """Pages that are named in a comment, a message or a script, such as docs/use/porting.md, exist."""
     missing = []
     for top in sorted(entry for entry in ROOT.iterdir() if entry.name not in ("build", ".git")):
         for file in [top] if top.is_file() else sorted(file for file in top.rglob("*") if file.is_file()):
@@ -47,6 +47,6 @@ def test_every_page_that_the_sources_name_exists():
 
 
 def test_every_page_is_in_the_index_of_the_site():
-    """mkdocs.yml's list, compared without the tools that read it."""
+    """Checks the list in mkdocs.yml without the tools that read it."""
     listed = {line.split(": ")[-1].strip() for line in (ROOT / "mkdocs.yml").read_text().splitlines() if line.endswith(".md")}
     assert listed == {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}

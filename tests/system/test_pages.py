@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages claim of the code: their examples compile, their sizes are right, their lists are complete."""
+"""What the pages say about the code is true: their examples compile, their sizes are right, their lists are complete."""
 
 import re
 
