@@ -9,7 +9,8 @@ import re
 import statistics
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from program import ROOT
+
 TEMPLATE, PAGE = ROOT / "bench/figures.md.in", ROOT / "docs/reference/figures.md"
 COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedtest": "speedtest", "lab": "lab", "crash": "bench-crash",
             "rtl": "bench-rtl", "rtl_area": "bench-rtl-area", "rtl_seeds": "bench-rtl-seeds"}
