@@ -225,7 +225,7 @@ def test_what_is_recorded_is_there(tmp_path, original, mutated, fits):
     if fits:
         rtl_sample.check_recorded(entries, lambda name: FENCE)
     else:
-        with pytest.raises(SystemExit, match="change or remove the entry"):
+        with pytest.raises(SystemExit, match="change or delete the entry"):
             rtl_sample.check_recorded(entries, lambda name: FENCE)
 
 
