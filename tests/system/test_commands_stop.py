@@ -94,9 +94,10 @@ def end_marked(mark: str) -> list[str]:
     return list(stayed.values())
 
 
-def wait_for_children(mark: str, least: int) -> None:
+def wait_for_children(command, mark: str, least: int) -> None:
     deadline = time.monotonic() + LIMIT_S
     while len(marked(mark)) < least:
+        assert command.poll() is None, command.communicate()
         assert time.monotonic() < deadline, "the command starts no program"
         time.sleep(0.02)
 
@@ -117,7 +118,7 @@ def test_a_signal_ends_the_command_and_everything_that_it_started(name, number, 
         if name in ("demo", "demo-linux", "stubborn", "pool"):
             assert command.stdout.readline() != "", command.communicate()
         if name != "pool":  # it gets the signal while it still starts threads
-            wait_for_children(mark, 4 if name == "mutants" else 2)  # mutants starts another script that starts them
+            wait_for_children(command, mark, 4 if name == "mutants" else 2)  # mutants starts another script that starts them
         # A terminal sends SIGINT to the whole process group; a service manager sends SIGTERM to one process.
         if number == signal.SIGINT:
             os.killpg(command.pid, number)

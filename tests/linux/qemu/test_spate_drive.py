@@ -125,9 +125,11 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
       umount /mnt
       spate extract vfio:{VFIO} run - --bind --progress none > /tmp/run
       check ours sha256sum /tmp/run
+      settle
       check kernel-sanitize spate erase /dev/nvme0n1 --yes --sanitize
       check sanitize spate erase vfio:{VFIO} --bind --yes --sanitize
       check spared spate verify vfio:{VFIO} run --bind
+      settle
       check kernel-erase spate erase /dev/nvme0n1 --yes
       check empty spate info vfio:{VFIO} --bind
       spate format vfio:{VFIO} --bind --yes 2>/dev/null
