@@ -167,9 +167,8 @@ static enum spate_error write_root(const struct layout *layout, const char *labe
 
 static void build_boot_sector(const struct layout *layout, uint32_t serial) {
   static const uint8_t jump_and_name[] = {0xeb, 0x76, 0x90, 'E', 'X', 'F', 'A', 'T', ' ', ' ', ' '};
-  uint8_t *boot = layout->scratch;
+  uint8_t *boot = layout->scratch; /* zeros */
 
-  clear_scratch(layout);
   memcpy(boot, jump_and_name, sizeof jump_and_name);
   spate_field_put64(boot + BOOT_PARTITION_OFFSET, layout->volume_lba);
   spate_field_put64(boot + BOOT_VOLUME_LENGTH, layout->config->blocks);

@@ -420,6 +420,26 @@ static void random_runs(void **state) {
   }
 }
 
+/* A piece that is not whole ends its clip, and no later one. */
+static void a_stream_records_again_after_a_piece_that_is_not_whole(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  OK(push(source, 1000));
+  GIVES(SPATE_E_STATE, push(source, 512));
+  OK(spate_recorder_finish(&fixture->recorder));
+  OK(spate_stream_arm(&source->stream, "B.RAW", MIB));
+  OK(push(source, PIECE));
+  OK(push(source, PIECE));
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, 1000);
+  file_holds(fixture, "B.RAW", source->sent + 1000, 2 * PIECE);
+  close_fixture(fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_clip_is_what_was_pushed),
@@ -435,6 +455,7 @@ int main(void) {
       cmocka_unit_test(a_full_ring_pushes_back_and_is_counted),
       cmocka_unit_test(bad_pieces_are_refused),
       cmocka_unit_test(a_stream_flows_while_another_is_armed),
+      cmocka_unit_test(a_stream_records_again_after_a_piece_that_is_not_whole),
       cmocka_unit_test(random_runs),
   };
 
