@@ -20,7 +20,7 @@ class Coverage:
     """lines[program][file]: the lines that the program executes. executable[file]: the lines that have code."""
 
     def __init__(self, library: tree.Library):
-        self.library = library
+        self.sources = library
         self.folder = tree.BUILD / "coverage"
         self.lines: dict[str, dict[str, set[int]]] = {}
         self.executable: dict[str, list[int]] = {}
@@ -30,12 +30,12 @@ class Coverage:
         """Compiles an object for coverage. gcov finds its notes by the object's name."""
         target = self._object(file)
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = self.library.original(file)
+        text = self.sources.original(file)
         made_from = target.with_suffix(".made-from")
-        identity = hashlib.sha256(repr((self.library.headers, COUNTING, text)).encode()).hexdigest()
+        identity = hashlib.sha256(repr((self.sources.headers, COUNTING, text)).encode()).hexdigest()
         if made_from.exists() and made_from.read_text() == identity:
             return
-        self.library.compile(file, f'#line 1 "{file}"\n{text}', target, *COUNTING)
+        self.sources.compile(file, f'#line 1 "{file}"\n{text}', target, *COUNTING)
         made_from.write_text(identity)
 
     def _object(self, file: str) -> pathlib.Path:
@@ -50,7 +50,7 @@ class Coverage:
             return
         with tree.scratch("coverage-") as name:
             folder = pathlib.Path(name)
-            tree.link([self._object(file) for file in self.library.files], test, folder / "program", "--coverage")
+            tree.link([self._object(file) for file in self.sources.files], test, folder / "program", "--coverage")
             environment = test.environment() | {"GCOV_PREFIX": str(folder / "counts")}
             ending = judge.run(folder / "program", test.words, environment, folder, COVERED_TIMES * baseline_s)
             if not ending.passed:
@@ -74,7 +74,7 @@ class Coverage:
         program.run("gcov", "--json-format", "--preserve-paths", *counts, cwd=reports, timeout_s=300)
         for report in reports.glob("*.gcov.json.gz"):
             for file in json.loads(gzip.decompress(report.read_bytes()))["files"]:
-                if file["file"] not in self.library.commands:
+                if file["file"] not in self.sources.commands:
                     continue
                 ran, idle = files.setdefault(file["file"], [[], []])
                 for line in file["lines"]:

@@ -53,11 +53,11 @@ class Bench:
         if not (tree.BUILD / "made-of").exists():
             raise Refused(f"{tree.BUILD} has no tests: make build-mutants")
         self.jobs = jobs
-        self.library = tree.Library()
+        self.sources = tree.Library()
         self.programs = {test.name: test for test in tree.programs()}
         self.codes = kept.Kept(answers / "codes.jsonl")
         self.endings = kept.Kept(answers / "endings.jsonl")
-        self.coverage = coverage.Coverage(self.library)
+        self.coverage = coverage.Coverage(self.sources)
         self.seconds: dict[str, float] = {}
 
     def each(self, work, items, what: str):
@@ -81,11 +81,11 @@ class Bench:
 
     def code(self, file: str, text: str) -> str:
         """A hash of the compiled code; empty if it does not compile."""
-        key = "code", self.library.headers, repr(tree.STRICT), file, text
+        key = "code", self.sources.headers, repr(tree.STRICT), file, text
         if (known := self.codes.get(*key)) is None:
             with tree.scratch("code-") as folder:
                 try:
-                    known = self.library.code(file, text, pathlib.Path(folder))
+                    known = self.sources.code(file, text, pathlib.Path(folder))
                 except tree.Invalid:
                     known = ""
             self.codes.put(known, *key)
@@ -94,7 +94,7 @@ class Bench:
     def sample_of(self, files: list[str], count: int, seed: int) -> tuple[list[draw.Mutant], list[Result]]:
         """`count` mutants of these files that compile to different code, and the mutants that did not."""
         candidates = sorted((m for file in files for m in draw.mutants_of(program.ROOT, file, seed)), key=lambda m: m.key)
-        seen = {self.code(file, draw.without_comments(self.library.original(file))) for file in files}
+        seen = {self.code(file, draw.without_comments(self.sources.original(file))) for file in files}
         taken, dropped = [], []
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             while candidates and len(taken) < count:
@@ -113,9 +113,9 @@ class Bench:
         """The sample, limited to the wanted files."""
         taken, dropped = [], []
         modules = sorted({draw.module_of(file) for file in wanted})
-        shares = draw.shares(program.ROOT, self.library.files, count)
+        shares = draw.shares(program.ROOT, self.sources.files, count)
         for module in modules:
-            files = [file for file in self.library.files if draw.module_of(file) == module]
+            files = [file for file in self.sources.files if draw.module_of(file) == module]
             of_module, not_of_it = self.sample_of(files, shares[module], seed)
             taken += [mutant for mutant in of_module if mutant.file in wanted]
             dropped += [result for result in not_of_it if result.mutant.file in wanted]
@@ -136,15 +136,15 @@ class Bench:
         def compile_one(file):
             target = (folder / file).with_suffix(".o")
             made_from = target.with_suffix(".made-from")
-            text = draw.without_comments(self.library.original(file))
-            if not made_from.exists() or made_from.read_text() != self.library.headers + text:
+            text = draw.without_comments(self.sources.original(file))
+            if not made_from.exists() or made_from.read_text() != self.sources.headers + text:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                self.library.compile(file, text, target)
-                made_from.write_text(self.library.headers + text)
+                self.sources.compile(file, text, target)
+                made_from.write_text(self.sources.headers + text)
             return target
 
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            return list(pool.map(compile_one, self.library.files))
+            return list(pool.map(compile_one, self.sources.files))
 
     def run(self, objects: list[pathlib.Path], test: tree.Program, baseline_s: float) -> judge.Ending:
         with tree.scratch(f"{test.name}-") as name:
@@ -172,7 +172,7 @@ class Bench:
 
     def cover(self) -> None:
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            list(pool.map(self.coverage.compile_one, self.library.files))
+            list(pool.map(self.coverage.compile_one, self.sources.files))
         for progress, _ in self.each(lambda test: self.coverage.measure(test, self.seconds[test.name]),
                                      self.programs.values(), "which lines they execute"):
             progress.step()
@@ -204,7 +204,7 @@ class Bench:
                 key = "judged", self.coverage.identity, mutant.file, text, test.identity
                 if (known := self.endings.get(*key)) is None:
                     if not mutated.exists():
-                        self.library.compile(mutant.file, text, mutated)
+                        self.sources.compile(mutant.file, text, mutated)
                     known = dataclasses.asdict(self.run([mutated], test, self.seconds[test.name]))
                     self.endings.put(known, *key)
                 ending = judge.Ending(**known)
@@ -276,7 +276,7 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
     reasons = recorded.read(RECORDED)
     recorded.check(program.ROOT, reasons)
     bench = Bench(jobs)
-    wanted = files_of(only, bench.library.files)
+    wanted = files_of(only, bench.sources.files)
     print(f"drawing the sample of {count} mutants (seed {seed})", flush=True)
     mutants, dropped = bench.sample(wanted, count, seed)
     if not mutants:

@@ -103,8 +103,8 @@ def test_another_seed_draws_another_sample(sources):
 
 
 def test_the_sample_is_spread_over_the_modules(bench):
-    shares = draw.shares(program.ROOT, bench.library.files, 400)
-    assert set(shares) == {draw.module_of(file) for file in bench.library.files}
+    shares = draw.shares(program.ROOT, bench.sources.files, 400)
+    assert set(shares) == {draw.module_of(file) for file in bench.sources.files}
     assert min(shares.values()) >= 1 and 400 <= sum(shares.values()) <= 400 + len(shares)
     assert shares["src/exfat"] > shares["src/partition"]
 
@@ -115,7 +115,7 @@ CRC = "src/core/crc32.c"
 
 
 def test_equal_code_is_equivalent_and_nonsense_is_invalid(bench):
-    text = bench.library.original(CRC)
+    text = bench.sources.original(CRC)
     assert bench.code(CRC, text) == bench.code(CRC, text + "\n/* a comment */\n")
     assert bench.code(CRC, text) != bench.code(CRC, text + "\nint spate_more(void) { return 1; }\n")
     assert bench.code(CRC, text + "\nnonsense;\n") == ""
@@ -135,7 +135,7 @@ def compiler(bench, tmp_path, monkeypatch):
         path = tmp_path / "compiler"
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
-        monkeypatch.setitem(bench.library.commands, CRC, [str(path)])
+        monkeypatch.setitem(bench.sources.commands, CRC, [str(path)])
 
     return be
 
@@ -143,7 +143,7 @@ def compiler(bench, tmp_path, monkeypatch):
 @pytest.mark.parametrize("script", ["kill -KILL $$", "kill -TERM $$", "exit 1", f"echo '{WRONG}' >&2; exit 4", "echo gone; exit 127",
                                     *(f"echo '{said}' >&2; exit 1" for said in (KILLED_INSIDE, DISK_FULL, BUG))])
 def test_a_compiler_that_could_not_finish_gives_no_verdict(bench, compiler, monkeypatch, script):
-    text = bench.library.original(CRC) + f"\n/* {script} */\n"
+    text = bench.sources.original(CRC) + f"\n/* {script} */\n"
     compiler(script)
     with pytest.raises(program.Failed):
         bench.code(CRC, text)
@@ -415,9 +415,9 @@ def test_equivalent_ones_do_not_count():
 @pytest.mark.parametrize("only", ["src/nothing", "src/nvme/queue", "rtl"])
 def test_only_must_name_something(bench, only):
     with pytest.raises(library.Refused, match="as src/nvme/queue.c"):
-        library.files_of(only, bench.library.files)
+        library.files_of(only, bench.sources.files)
 
 
 def test_only_names_a_file_or_a_folder(bench):
-    assert library.files_of("src/nvme/queue.c", bench.library.files) == ["src/nvme/queue.c"]
-    assert len(library.files_of("src/nvme/", bench.library.files)) > 10
+    assert library.files_of("src/nvme/queue.c", bench.sources.files) == ["src/nvme/queue.c"]
+    assert len(library.files_of("src/nvme/", bench.sources.files)) > 10
