@@ -223,6 +223,7 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
 PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
+PROSE_IN += hosted include rtl sim src
 lint-words: setup ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)

@@ -202,7 +202,7 @@ static void kick_uring(struct spate_block *block) {
 
   if (io_uring_sq_ready(&requests->ring) == 0) return;
   const int sent = io_uring_submit(&requests->ring);
-  /* Requests that the kernel cannot accept now stay in the queue until the next kick. */
+  /* Requests that the kernel cannot accept now stay in the ring until the next submission. */
   if (sent < 0 && sent != -EAGAIN && sent != -EBUSY && sent != -EINTR)
     fail(EXIT_FAILED, "io_uring accepts no requests: %s", strerror(-sent));
 }

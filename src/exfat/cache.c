@@ -111,7 +111,7 @@ enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba,
 }
 
 void spate_exfat_block_settle(struct spate_exfat_block *block) {
-  block->claimed = true; /* or lengths that are published meanwhile could keep the block busy for ever */
+  block->claimed = true; /* or lengths that are published meanwhile could keep the block busy without end */
   while (block->writing)
     spate_block_yield(block->volume->config.block);
   block->claimed = false;

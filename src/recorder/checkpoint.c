@@ -48,7 +48,7 @@ static void begin(struct spate_recorder *recorder) {
     if (error == SPATE_E_FULL) return;
     recorder->flush.error = error;
     recorder->checkpoint = error == SPATE_OK ? CHECKPOINT_FLUSHING : CHECKPOINT_FLUSHED;
-    recorder->counters.flushes++; /* kicked with the streams' requests */
+    recorder->counters.flushes++; /* the doorbell of the streams' requests covers it */
   } else {
     recorder->flush.error = SPATE_OK;
     recorder->checkpoint = CHECKPOINT_FLUSHED;
