@@ -51,6 +51,7 @@ module spate_pcie_usp_cc
   logic behind;  // data begin in a higher lane than their place in the packet: a beat must be kept first
   logic [7:0] words_first, words, words_q;  // still to be composed, this one included
   logic [7:0] beats_first, beats, beats_q;  // still to be taken
+  logic is_last, beats_left;
   logic [LaneBits-1:0] top_lane;
 
   assign lane = packet_i.lower_address[2+:LaneBits];
@@ -60,20 +61,23 @@ module spate_pcie_usp_cc
   assign beats_first = packet_i.unsupported ? '0 : 8'((9'(packet_i.dwords) + 9'(lane) + 9'(Lanes - 1)) >> LaneBits);
   assign words = state_q == StRest ? words_q : words_first;
   assign beats = state_q == StFirst ? beats_first : beats_q;
+  // `words == 1` and `beats != 0`, without the additions above: these two decide everything below.
+  assign is_last = state_q == StRest ? words_q == 8'd1 :
+                   packet_i.unsupported ? Lanes == 8 : packet_i.dwords <= 8'(Lanes - 3);
+  assign beats_left = state_q == StFirst ? !packet_i.unsupported : beats_q != '0;
   assign top_lane = packet_i.unsupported ? LaneBits'(Lanes - 1) : LaneBits'(packet_i.dwords) + LaneBits'(2);
 
   // ---- one step ----
 
-  logic room, have, take, emit, is_last;
+  logic room, have, take, emit;
   logic word_valid_q, last_q, final_q, unsupported_sent_q;
   logic [LaneBits-1:0] top_lane_q;
   logic [Lanes-1:0][31:0] word_q;
 
   assign room = !word_valid_q || word_ready_i;
-  assign have = beats == '0 || data_valid_i;
+  assign have = !beats_left || data_valid_i;
   assign emit = packet_valid_i && room && have && !(state_q == StFirst && behind);
-  assign take = packet_valid_i && room && data_valid_i && beats != '0;
-  assign is_last = words == 8'd1;
+  assign take = packet_valid_i && room && data_valid_i && beats_left;
 
   always_comb begin
     state_d = state_q;
@@ -88,7 +92,7 @@ module spate_pcie_usp_cc
     endcase
   end
 
-  assign data_ready_o = packet_valid_i && room && beats != '0;
+  assign data_ready_o = packet_valid_i && room && beats_left;
   assign packet_ready_o = emit && is_last;
   assign unsupported_sent_o = unsupported_sent_q;
 

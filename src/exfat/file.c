@@ -101,7 +101,7 @@ static enum spate_error open_file(struct spate_exfat *volume, const char *path, 
   enum spate_error error = spate_exfat_path_find(volume, path, &at, &set);
 
   if (error != SPATE_OK) return error;
-  if (set.place.entries == 0 || (set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0) return SPATE_E_IS_DIRECTORY;
+  if ((set.raw[FILE_ATTRIBUTES] & EXFAT_DIRECTORY) != 0) return SPATE_E_IS_DIRECTORY;
   file->volume = volume;
   file->deletions = volume->deletions;
   error = spate_exfat_set_chain(volume, set.raw, &file->chain);

@@ -292,7 +292,7 @@ enum spate_error spate_exfat_name_free(struct spate_exfat *volume, struct exfat_
 /* Follow all names but the last. INVALID: the path leads through `avoid` (may be NULL). */
 enum spate_error spate_exfat_path_walk(struct spate_exfat *volume, const char *text, const struct exfat_place *avoid,
                                        struct exfat_path *path);
-/* Walk and find; the root directory is found with place.entries 0. */
+/* Walk and find. The root directory has no set: it is found with place.entries 0 and the attribute of a directory. */
 enum spate_error spate_exfat_path_find(struct spate_exfat *volume, const char *text, struct exfat_path *path,
                                        struct exfat_set *set);
 /* Walk to a new name: it must be free, and one that every system opens. */

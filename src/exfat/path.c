@@ -45,7 +45,8 @@ enum spate_error spate_exfat_path_find(struct spate_exfat *volume, const char *t
                                        struct exfat_set *set) {
   enum spate_error error = spate_exfat_path_walk(volume, text, NULL, path);
 
-  set->place.entries = 0;
+  set->place.entries = 0; /* the root directory, which has no entry set */
+  spate_field_put16(set->raw + FILE_ATTRIBUTES, EXFAT_DIRECTORY);
   if (error != SPATE_OK || path->name.count == 0) return error;
   return spate_exfat_directory_find(volume, path, set);
 }

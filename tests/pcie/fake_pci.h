@@ -21,7 +21,13 @@
 #define FAKE_BOUNCE_MS     20u
 #define FAKE_LINK_CHANGED  0x01000000u /* Slot Status: data link layer state changed */
 
-enum fake_type { FAKE_ENDPOINT = 0x0, FAKE_ROOT_PORT = 0x4, FAKE_UPSTREAM = 0x5, FAKE_DOWNSTREAM = 0x6 };
+enum fake_type {
+  FAKE_ENDPOINT = 0x0,
+  FAKE_ROOT_PORT = 0x4,
+  FAKE_UPSTREAM = 0x5,
+  FAKE_DOWNSTREAM = 0x6,
+  FAKE_INTEGRATED = 0x9
+};
 
 struct fake_function {
   struct fake_function *parent; /* the bridge above; NULL on the first bus */

@@ -81,6 +81,38 @@ static void each_drive_below_a_switch_notices_a_change(void **state) {
   }
 }
 
+/* A port reports a change of its link only if it says so in Link Capabilities (7.5.3.6); until then the slot's bit
+ * means nothing. */
+static void a_port_that_reports_no_changes_is_not_asked(void **state) {
+  (void)state;
+  for (unsigned reports = 0; reports < 2; reports++) {
+    fake_reset();
+    struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+    drive_below(port);
+    fake_slot(port);
+    if (!reports) *fake_express_register(port, 0x0c) &= ~(1u << 20);
+    assert_int_equal(enumerate(), SPATE_OK);
+    *fake_express_register(port, 0x18) |= FAKE_LINK_CHANGED;
+    assert_int_equal(spate_pcie_link_is_up(&host, &host.devices[0]), !reports);
+  }
+}
+
+/* A device that is part of the root complex has no link. Its capability may end before the link's registers, so what
+ * lies there is not touched (7.5.3). */
+static void an_integrated_endpoint_has_no_link_registers(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *drive = drive_below(NULL);
+  *fake_express_register(drive, 0x00) |= FAKE_INTEGRATED << 20;
+  assert_int_equal(enumerate(), SPATE_OK);
+  uint32_t *behind = fake_express_register(drive, 0x10);
+  drive->writable[(FAKE_EXPRESS + 0x10) / 4] = UINT32_MAX;
+  *behind = ~*behind;
+  const uint32_t found = *behind;
+  assert_int_equal(restore(&host.devices[0], 1000), SPATE_OK);
+  assert_int_equal(*behind, found);
+}
+
 static void a_link_that_goes_down_again_is_waited_for_again(void **state) {
   (void)state;
   fake_reset();
@@ -203,6 +235,8 @@ int main(void) {
       cmocka_unit_test(only_what_lost_its_configuration_is_written),
       cmocka_unit_test(a_switch_is_restored_with_its_drives),
       cmocka_unit_test(each_drive_below_a_switch_notices_a_change),
+      cmocka_unit_test(a_port_that_reports_no_changes_is_not_asked),
+      cmocka_unit_test(an_integrated_endpoint_has_no_link_registers),
       cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),
       cmocka_unit_test(a_link_that_bounces_is_waited_for_again),
       cmocka_unit_test(a_returning_device_is_identified),

@@ -81,6 +81,61 @@ static void a_program_names_its_files(void **state) {
   close_fixture(fixture);
 }
 
+static uint32_t named_part;
+
+static bool each_name_once(void *context, struct spate_stream *stream, uint32_t part, char *path) {
+  (void)context;
+  (void)stream;
+  if (part == named_part) return false;
+  named_part = part;
+  (void)snprintf(path, SPATE_RECORDER_PATH_BYTES_MAX, "camera %u", part);
+  return true;
+}
+
+/* The rest of the volume is too small for a whole file. The program is asked for the name of a shorter one, and has
+ * none: push reports that, and not that the volume is full. */
+static void no_name_for_a_shorter_file_is_reported(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+  enum spate_error error = SPATE_OK;
+
+  open_source(fixture, source, 3, false, 20 * MIB);
+  source->stream.config.next_path = each_name_once;
+  OK(spate_stream_arm(&source->stream, "A.RAW", 20 * MIB));
+  while (error == SPATE_OK || error == SPATE_E_FULL) {
+    error = push(source, PIECE);
+    work(fixture);
+  }
+  assert_int_equal(error, SPATE_E_NAMES);
+  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
+  assert_int_equal(fixture->values[SPATE_EVENT_ERROR], SPATE_E_NAMES);
+  GIVES(SPATE_E_NAMES, spate_recorder_finish(&fixture->recorder));
+  close_fixture(fixture);
+}
+
+/* The path of a part may be as long as SPATE_RECORDER_PATH_BYTES_MAX with its NUL, and not longer. */
+static void the_longest_path_of_a_part(void **state) {
+  (void)state;
+  for (unsigned excess = 0; excess < 2; excess++) {
+    struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+    struct source *source = &fixture->sources[0];
+    char path[SPATE_RECORDER_PATH_BYTES_MAX];
+    const size_t length = SPATE_RECORDER_PATH_BYTES_MAX - sizeof "_0002" + excess;
+
+    memset(path, '/', length);
+    memcpy(path + length - 5, "A.RAW", 6);
+    open_source(fixture, source, 3, false, MIB);
+    OK(spate_stream_arm(&source->stream, path, MIB));
+    stream_pieces(fixture, source, 16);
+    GIVES(excess > 0 ? SPATE_E_NAMES : SPATE_OK, push(source, PIECE));
+    GIVES(excess > 0 ? SPATE_E_NAMES : SPATE_OK, spate_recorder_finish(&fixture->recorder));
+    assert_int_equal(file_bytes(fixture, "A.RAW"), MIB);
+    if (excess == 0) assert_int_equal(file_bytes(fixture, "A_0002.RAW"), PIECE);
+    close_fixture(fixture);
+  }
+}
+
 static unsigned asked;
 
 static bool always_the_same(void *context, struct spate_stream *stream, uint32_t part, char *path) {
@@ -146,6 +201,8 @@ int main(void) {
       cmocka_unit_test(names_in_use_are_skipped),
       cmocka_unit_test(parts_have_as_many_digits_as_they_need),
       cmocka_unit_test(a_program_names_its_files),
+      cmocka_unit_test(no_name_for_a_shorter_file_is_reported),
+      cmocka_unit_test(the_longest_path_of_a_part),
       cmocka_unit_test(a_name_that_stays_in_use_ends_the_recording),
       cmocka_unit_test(a_full_reservation_is_no_full_volume),
       cmocka_unit_test(an_unused_file_is_reported_as_deleted),
