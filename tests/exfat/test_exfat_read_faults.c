@@ -7,6 +7,7 @@
 #define CHAIN_CLUSTERS  40u
 #define CHAIN_STEP      17u /* each block of the FAT has 128 entries: the chain lies in several */
 #define SHARED_CLUSTERS 100u
+#define RECORD_BYTES    (UINT64_C(17) * 512)
 #define READ_BYTES      700u
 
 static uint8_t *medium;   /* before the operation */
@@ -21,6 +22,7 @@ static void mix(const void *data, size_t bytes) {
 static enum spate_error mount(void) {
   enum spate_error error = image_mount(&image);
   mix(&image.found.reservations, sizeof image.found.reservations);
+  mix(&image.volume.record_lba, sizeof image.volume.record_lba);
   return error;
 }
 
@@ -105,6 +107,8 @@ static void make_volume(void) {
   uint8_t *memory = image.ram.memory;
   uint32_t runs = small_allocate(memory, 3 * SHARED_CLUSTERS, 1);
   uint32_t chain = small_allocate(memory, CHAIN_CLUSTERS, CHAIN_STEP);
+  uint32_t reservations = small_allocate(memory, RECORD_BYTES / 1024 + 1, 1);
+  small_add(memory, ".spate", 0x06, reservations, RECORD_BYTES, RECORD_BYTES, false); /* as a PC copies it */
   add("chain", chain, CHAIN_CLUSTERS, false);
   add("run one", runs, 2 * SHARED_CLUSTERS, true);
   add("run two", runs + SHARED_CLUSTERS, 2 * SHARED_CLUSTERS, true);

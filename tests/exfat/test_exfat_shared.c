@@ -131,6 +131,23 @@ static void test_shared_over_windows(void **state) {
   }
 }
 
+/* A chain whose clusters lie so far apart that no window has two of them. Another file owns the first one, too. */
+static void test_chain_over_windows(void **state) {
+  (void)state;
+  open_volume(120 * MIB, 10);
+  image.config.bitmap_bytes = 4096; /* 32768 clusters */
+  uint32_t chain = small_allocate(image.ram.memory, 3, 33000);
+  add("chain", chain, 3, false);
+  add("its first cluster", chain, 1, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  delete_file("chain");
+  read_volume();
+  assert_int_equal(oracle.leaked, 0);
+  assert_int_equal(oracle.cross_linked, 0);
+  assert_true(is_allocated(chain));
+  image_close(&image);
+}
+
 /* There is no room for the record's file: a full volume of others on which all clusters have two owners. */
 static void test_shared_on_a_full_volume(void **state) {
   uint64_t bytes;
@@ -248,9 +265,13 @@ static void test_a_file_over_free_clusters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shared_clusters_stay),      cmocka_unit_test(test_shared_over_windows),
-      cmocka_unit_test(test_shared_on_a_full_volume),   cmocka_unit_test(test_open_clip_in_a_shared_cluster),
-      cmocka_unit_test(test_shared_with_a_vendor),      cmocka_unit_test(test_open_clip_is_no_damage),
+      cmocka_unit_test(test_shared_clusters_stay),
+      cmocka_unit_test(test_shared_over_windows),
+      cmocka_unit_test(test_chain_over_windows),
+      cmocka_unit_test(test_shared_on_a_full_volume),
+      cmocka_unit_test(test_open_clip_in_a_shared_cluster),
+      cmocka_unit_test(test_shared_with_a_vendor),
+      cmocka_unit_test(test_open_clip_is_no_damage),
       cmocka_unit_test(test_a_file_over_free_clusters),
   };
 
