@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each read of each operation fails: once, and from then on for ever. Either the operation answers with that error, or
+/* Each read of each operation fails: once, and from then on always. Either the operation answers with that error, or
  * it has the result that it has without the fault: some reads only look ahead. */
 #include "shared_fixture.h"
 
@@ -203,9 +203,9 @@ static void check_each_read(const struct operation *operation) {
   for (uint32_t request = 0; request < requests; request++) {
     if (log[request].op != SPATE_READ) continue;
     const struct ram_fault once = fault_of(log, request, 1);
-    const struct ram_fault for_ever = fault_of(log, request, RAM_ALWAYS);
+    const struct ram_fault always = fault_of(log, request, RAM_ALWAYS);
     check_read(operation, request, &once, expected_digest);
-    check_read(operation, request, &for_ever, expected_digest);
+    check_read(operation, request, &always, expected_digest);
   }
 }
 

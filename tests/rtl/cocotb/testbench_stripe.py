@@ -394,6 +394,30 @@ async def a_dead_part_is_answered_after_its_beats(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+@cocotb.parametrize(which=range(DRIVES), op=[WRITE, READ])
+async def a_lost_part_is_answered_after_its_beats(dut, which, op):
+    """A member is given up before it takes its part. The request's beats move all the same, and the response waits for them."""
+    tb = Testbench(dut, [0.0])
+    await tb.start()
+    lost = tb.members[which]
+    lost.data_blocked = True
+    stream = tb.data if op == WRITE else tb.out
+    stream.stall.share = 1.0
+    request = tb.ask(Request(op, which * tb.chunk_blocks, tb.chunk_blocks, 1))
+    await tb.cycles(100)
+    lost.gone = True
+    tb.comes_up(lost)
+    await tb.cycles(300)
+    assert not tb.response.words, "answered before its beats have moved"
+    stream.stall.share = 0.0
+    assert await tb.answers(1) == [response_to(request, GONE, 0)]
+    assert not tb.data.words and not lost.log
+    if op == READ:
+        beats = await tb.beats_out(CHUNK_BYTES // BEAT_BYTES)
+        assert all(beat["error"] for beat in beats)
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def one_given_up_in_mid_stream_and_back(dut):
     """A member answers the parts that it was given before itself; later ones are not given to it until it is ready again."""
     tb = Testbench(dut, [0.0, 0.2])
