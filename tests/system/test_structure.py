@@ -78,7 +78,8 @@ def test_folders_use_only_what_is_below(uses):
 # ---- the tests: tests/README.md ----
 
 TESTS = ROOT / "tests"
-TEST_FILES = sorted(path for name in ("test_*", "testbench_*") for path in TESTS.rglob(name) if path.suffix in (".c", ".cpp", ".py"))
+TEST_FILES = sorted(path for name in ("test_*", "testbench_*") for path in TESTS.rglob(name)
+                    if path.suffix in (".c", ".cpp", ".py"))
 # These name scripts that start QEMU, and do not start it.
 WITHOUT_QEMU = {TESTS / "system/test_commands_words.py", pathlib.Path(__file__)}  # the first stops the scripts before
 
@@ -111,7 +112,7 @@ def test_no_test_file_is_imported():
 
 def test_no_two_test_files_have_the_same_name():
     counts = collections.Counter(path.name for path in TEST_FILES)
-    assert [name for name, count in counts.items() if count > 1] == []
+    assert [name for name, count in counts.items() if count > 1] == [], "rename one: results and commands name a test by its file"
 
 
 def test_the_tests_that_start_qemu_are_in_folders_of_that_name():
