@@ -108,8 +108,8 @@ static void make_volume(void) {
   uint32_t runs = small_allocate(memory, 3 * SHARED_CLUSTERS, 1);
   uint32_t chain = small_allocate(memory, CHAIN_CLUSTERS, CHAIN_STEP);
   uint32_t reservations = small_allocate(memory, RECORD_BYTES / 1024 + 1, 1);
-  small_add(memory, ".spate", 0x06, reservations, RECORD_BYTES, RECORD_BYTES,
-            false); /* a chain in the FAT, as after a copy by a PC */
+  /* as after a copy by a PC: with a chain in the FAT */
+  small_add(memory, ".spate", 0x06, reservations, RECORD_BYTES, RECORD_BYTES, false);
   add("chain", chain, CHAIN_CLUSTERS, false);
   add("run one", runs, 2 * SHARED_CLUSTERS, true);
   add("run two", runs + SHARED_CLUSTERS, 2 * SHARED_CLUSTERS, true);

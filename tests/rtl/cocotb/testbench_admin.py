@@ -4,7 +4,7 @@
 import cocotb
 
 import admin_drive
-from admin_testbench import ERROR, MS, STEP, gone, ready, some, start
+from admin_bench import ERROR, MS, STEP, gone, ready, some, start
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -19,43 +19,45 @@ async def a_good_drive_comes_up(dut):
     dut._log.info("ready after %d cycles", drive.cycle)
 
 
-# The drive's fault → the step at which bring-up stops, and the error.
+# The drive's fault → the step at which bring-up stops, the error and its detail (None: not defined), as in
+# docs/reference/gateware-bringup.md.
 REFUSED = {
-    "no link": ({"link_cycles": None}, "link", "link"),
-    "never configured": ({"retry_cycles": 10**9}, "device", "no device"),
-    "class": ({"class_code": 0x010601}, "device", "class"),
-    "bridge": ({"header": 1}, "device", "header"),
-    "I/O BAR": ({"bar_type": 1}, "bar", "bar type"),
-    "BAR below 1 MiB": ({"bar_type": 2}, "bar", "bar type"),
-    "small BAR": ({"bar_bytes": 0x1000}, "controller", "bar size"),
-    "large BAR": ({"bar_bytes": 0x200000}, "bar", "bar size"),
-    "no BAR": ({"bar_bytes": 0}, "bar", "bar size"),
-    "no capability": ({"capability": False}, "capabilities", "capability"),
-    "BAR too small for its stride": ({"bar_bytes": 0x2000, "stride": 9}, "controller", "bar size"),
-    "version 0": ({"version": 0}, "controller", "version"),
-    "no NVM commands": ({"command_sets": 2}, "controller", "command set"),
-    "pages of 8 KiB": ({"mpsmin": 1}, "controller", "page size"),
-    "queues of one entry": ({"mqes": 0}, "controller", "queue size"),
-    "never ready": ({"ready_cycles": None}, "enable", "enable"),
-    "fatal": ({"fatal": True}, "enable", "fatal"),
-    "large submission entries": ({"entry_sizes": 0x4477}, "identify controller", "entry size"),
-    "small submission entries": ({"entry_sizes": 0x4455}, "identify controller", "entry size"),
-    "large completion entries": ({"entry_sizes": 0x5566}, "identify controller", "entry size"),
-    "small completion entries": ({"entry_sizes": 0x3366}, "identify controller", "entry size"),
-    "no namespace": ({"namespaces": ()}, "namespace list", "no namespace"),
-    "empty namespace": ({"blocks": 0}, "identify namespace", "no namespace"),
-    "blocks of 1 KiB": ({"block_shift": 10}, "identify namespace", "block size"),
-    "metadata": ({"metadata": 8}, "identify namespace", "metadata"),
-    "too large": ({"blocks": 1 << 40}, "identify namespace", "too large"),
+    "no link": ({"link_cycles": None}, "link", "link", None),
+    "never configured": ({"retry_cycles": 10**9}, "device", "no device", 0xFFFF_0001),
+    "class": ({"class_code": 0x010601}, "device", "class", 0x0106_0100),
+    "bridge": ({"header": 1}, "device", "header", 0x0001_0000),
+    "I/O BAR": ({"bar_type": 1}, "bar", "bar type", 1),
+    "BAR below 1 MiB": ({"bar_type": 2}, "bar", "bar type", 2),
+    "small BAR": ({"bar_bytes": 0x1000}, "controller", "bar size", 0x1000 >> 4),
+    "large BAR": ({"bar_bytes": 0x200000}, "bar", "bar size", 0x20_0000 >> 4),
+    "no BAR": ({"bar_bytes": 0}, "bar", "bar size", None),
+    "no capability": ({"capability": False}, "capabilities", "capability", None),
+    "BAR too small for its stride": ({"bar_bytes": 0x2000, "stride": 9}, "controller", "bar size", 0x2000 >> 4),
+    "version 0": ({"version": 0}, "controller", "version", 0),
+    "no NVM commands": ({"command_sets": 2}, "controller", "command set", 0x40),
+    "pages of 8 KiB": ({"mpsmin": 1}, "controller", "page size", 0x1_0020),
+    "queues of one entry": ({"mqes": 0}, "controller", "queue size", 1),
+    "never ready": ({"ready_cycles": None}, "enable", "enable", 0),
+    "fatal": ({"fatal": True}, "enable", "fatal", 2),
+    "large submission entries": ({"entry_sizes": 0x4477}, "identify controller", "entry size", 0x4477),
+    "small submission entries": ({"entry_sizes": 0x4455}, "identify controller", "entry size", 0x4455),
+    "large completion entries": ({"entry_sizes": 0x5566}, "identify controller", "entry size", 0x5566),
+    "small completion entries": ({"entry_sizes": 0x3366}, "identify controller", "entry size", 0x3366),
+    "no namespace": ({"namespaces": ()}, "namespace list", "no namespace", None),
+    "empty namespace": ({"blocks": 0}, "identify namespace", "no namespace", None),
+    "blocks of 1 KiB": ({"block_shift": 10}, "identify namespace", "block size", 10 << 16),
+    "metadata": ({"metadata": 8}, "identify namespace", "metadata", 9 << 16 | 8),
+    "too large": ({"blocks": 1 << 40}, "identify namespace", "too large", 0x100),
 }
 
 
 @cocotb.test(timeout_time=3, timeout_unit="ms")
 @cocotb.parametrize(case=some(REFUSED, 4))
 async def a_bad_drive_is_refused(dut, case):
-    profile, step, error = REFUSED[case]
+    profile, step, error, detail = REFUSED[case]
     drive = start(dut, **profile)
     assert await gone(drive) == (STEP[step], ERROR[error])
+    assert detail in (None, drive.bring_up().error_detail)
     assert not dut.perst_no.value, "a drive that was given up is not held in reset"
     assert (await drive.respond(op="flush", tag=0x1234))["status"] == 0x8004
     assert drive.responses[-1]["tag"] == 0x1234
@@ -90,9 +92,11 @@ async def an_unusual_drive_comes_up(dut, case):
     profile, fields = ACCEPTED[case]
     drive = start(dut, **profile)
     await ready(drive)
-    for name, value in fields.items():
-        assert drive.field(name) == value, f"{name} = {drive.field(name)}"
     entries = min(128, 1 << (drive.profile.mqes + 1).bit_length() - 1)
+    usual = {"ready": 1, "gone": 0, "block_4096": 0, "blocks": drive.profile.blocks, "nsid": 1, "command_sectors_max": 256,
+             "queue_shift": 7, "doorbell_stride": 0}
+    for name, value in (usual | fields).items():
+        assert drive.field(name) == value, f"{name} = {drive.field(name)}"
     assert drive.queues == {"cq": entries, "sq": entries} and drive.generation == 1, "it did not come up at the first attempt"
     assert drive.admin_heads_rung >= len(drive.admin_log), "the head's doorbell was not rung for each admin completion"
     payload = min(drive.profile.payload, drive.profile.root_payload)

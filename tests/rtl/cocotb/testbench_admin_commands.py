@@ -8,7 +8,7 @@ import cocotb
 import admin_drive
 import records
 from admin_drive import AdminDrive
-from admin_testbench import ERROR, STEP, ready, some, start
+from admin_bench import ERROR, STEP, ready, some, start
 
 
 def window(drive: AdminDrive, offset: int) -> int:

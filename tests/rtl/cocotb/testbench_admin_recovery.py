@@ -6,7 +6,7 @@ import random
 import cocotb
 
 import admin_drive
-from admin_testbench import ERROR, MS, STEP, fault, gone_after_ready, ready, some, start
+from admin_bench import ERROR, MS, STEP, fault, gone_after_ready, ready, some, start
 
 
 # A fault while nothing else happens → the reported error, and whether PERST# was needed.

@@ -7,7 +7,7 @@ from collections import deque
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from ring_ddr_testbench import (ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, MAILBOX, MEMORY, OK, PART_BYTES, RANGE, READ,
+from ring_ddr_bench import (ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, MAILBOX, MEMORY, OK, PART_BYTES, RANGE, READ,
                                 Request, STREAM, Testbench, WIDTH, WRITE, beat_data, response_to)
 
 

@@ -6,8 +6,8 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from stripe_bench import CHUNK_BYTES, DRIVES, Request, Testbench, response_to
 from stripe_member import ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, FORMAT, INVALID, MAILBOX, OK, RANGE, READ, STREAMS, WIDTH, WRITE
-from stripe_testbench import CHUNK_BYTES, DRIVES, Request, Testbench, response_to
 
 
 @cocotb.test(timeout_time=500, timeout_unit="us", skip=not STREAMS)

@@ -3,8 +3,8 @@
 
 import cocotb
 
+from stripe_bench import CHUNK_BYTES, DRIVES, Request, Testbench, beat_data, response_to
 from stripe_member import BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, OK, READ, RING_BYTES, STREAM, STREAMS, WRITE
-from stripe_testbench import CHUNK_BYTES, DRIVES, Request, Testbench, beat_data, response_to
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
@@ -78,6 +78,30 @@ async def parts_of_members_that_are_gone_are_answered_after_their_beats(dut):
     beats = await tb.beats_out(512 // BEAT_BYTES)
     assert all(beat["error"] for beat in beats) and [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
     assert not tb.data.words
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
+@cocotb.parametrize(which=range(DRIVES), op=[WRITE, READ])
+async def parts_that_a_member_lost_are_answered_after_their_beats(dut, which, op):
+    """A member is given up before it takes its part. The request's beats move all the same, and the response waits for them."""
+    tb = Testbench(dut, [0.0])
+    await tb.start()
+    lost = tb.members[which]
+    lost.data_blocked = True
+    stream = tb.data if op == WRITE else tb.out
+    stream.stall.share = 1.0
+    request = tb.ask(Request(op, which * tb.chunk_blocks, tb.chunk_blocks, 1))
+    await tb.cycles(100)
+    lost.gone = True
+    tb.comes_up(lost)
+    await tb.cycles(300)
+    assert not tb.response.words, "answered before its beats have moved"
+    stream.stall.share = 0.0
+    assert await tb.answers(1) == [response_to(request, GONE, 0)]
+    assert not tb.data.words and not lost.log
+    if op == READ:
+        beats = await tb.beats_out(CHUNK_BYTES // BEAT_BYTES)
+        assert all(beat["error"] for beat in beats)
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)

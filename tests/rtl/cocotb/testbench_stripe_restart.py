@@ -6,8 +6,8 @@ import random
 
 import cocotb
 
+from stripe_bench import CHUNK_BYTES, DRIVES, Request, Testbench, response_to
 from stripe_member import ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, OK, READ, STREAMS, WRITE
-from stripe_testbench import CHUNK_BYTES, DRIVES, Request, Testbench, response_to
 
 
 async def give_up_and_restart(tb: Testbench, member, block_bytes: int, gone_cycles: int = 20) -> None:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate doctor in emulated machines: what it finds about drives, and what it can check there. For each finding from copies of
-/sys: tests/linux/test_spate_doctor.py."""
+"""spate doctor in emulated Linux machines: what drives and the kernel report, and what the doctor reads and writes there."""
 
 import json
 
-from sysfs_copy import FOUND, PORT
-from test_spate_drive import PCI, VFIO, drive, guest, without_coherency  # noqa: F401 (drive: a fixture)
+from spate_command import FOUND
+from spate_guest import PCI, VFIO, guest, without_coherency
+from spate_guest import drive  # noqa: F401 (a fixture)
+
+PORT = "0000:00:01.0"
 
 
 def findings(said, name):
