@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What format writes and what it refuses: the volume is in order for each size and block size, and over old contents.
- */
+/* What format writes and what it refuses, for each size and block size, and over old contents. */
 #include "exfat_fixture.h"
 
 static void test_format(void **state) {

@@ -17,6 +17,16 @@ static void work_until_idle(struct fixture *fixture, struct source *source) {
   assert_false(spate_stream_active(&source->stream));
 }
 
+/* Writes of the first block of the current clip fail. */
+static void fail_first_block(struct fixture *fixture, const struct source *source, uint32_t times,
+                             enum spate_error error) {
+  const uint64_t lba = source->stream.current->file.first_lba;
+
+  ram_block_fault(&fixture->ram,
+                  (struct ram_fault){
+                      .ops = RAM_OP(SPATE_WRITE), .first_lba = lba, .last_lba = lba, .times = times, .error = error});
+}
+
 /* Each byte pushed is in the file or counted as lost; none is counted twice. */
 static void file_and_losses_add_up(struct fixture *fixture, struct source *source, const char *path, uint64_t pushed) {
   uint64_t bytes = 0;
@@ -27,7 +37,7 @@ static void file_and_losses_add_up(struct fixture *fixture, struct source *sourc
   if (bytes > 0) file_holds(fixture, path, source->sent, bytes);
 }
 
-/* Cut the drive's power in turn number `at` while close waits. False: close takes fewer turns. */
+/* Cuts the drive's power in turn number `at` of the waits of close. Returns false if close has fewer turns. */
 static bool cut_while_closing(bool retain, int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -48,7 +58,7 @@ static bool cut_while_closing(bool retain, int at) {
   file_and_losses_add_up(fixture, source, "A.RAW", 5 * PIECE);
   if (retain) assert_int_equal(source->stream.counters.lost_bytes, 0);
 
-  /* The stream goes on undisturbed. */
+  /* The stream records the next clip as usual. */
   uint64_t start = source->sent_bytes;
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
   stream_pieces(fixture, source, 3);
@@ -72,7 +82,8 @@ static void a_power_loss_at_any_turn_of_closing(void **state) {
   assert_true(turns > 5);
 }
 
-/* An older clip with data, in the second slot, and an empty clip armed after it, in the first: they end together. */
+/* A clip with data is in the second slot. The empty clip that was armed after it is in the first slot. Both end at the
+ * same time. */
 static bool cut_with_an_empty_clip_after_it(int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -124,12 +135,7 @@ static void a_write_that_cuts_the_power_is_not_repeated_for_ever(void **state) {
 
   open_source(fixture, source, 3, false, 0);
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  const uint64_t bad_lba = source->stream.current->file.first_lba;
-  ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                    .first_lba = bad_lba,
-                                                    .last_lba = bad_lba,
-                                                    .times = RAM_ALWAYS,
-                                                    .error = SPATE_E_TIMEOUT});
+  fail_first_block(fixture, source, RAM_ALWAYS, SPATE_E_TIMEOUT);
   OK(push(source, PIECE));
   OK(spate_stream_stop(&source->stream));
   fixture->ram.delay_polls = 2;
@@ -153,12 +159,7 @@ static void media_error_in_a_retaining_stream(uint64_t next_bytes) {
 
   open_source(fixture, source, 3, true, next_bytes);
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  uint64_t bad_lba = source->stream.clips[0].file.first_lba;
-  ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                    .first_lba = bad_lba,
-                                                    .last_lba = bad_lba,
-                                                    .times = RAM_ALWAYS,
-                                                    .error = SPATE_E_MEDIA});
+  fail_first_block(fixture, source, RAM_ALWAYS, SPATE_E_MEDIA);
   while (push(source, PIECE) == SPATE_OK) {
   }
   uint32_t more = 0;
@@ -251,7 +252,8 @@ static void a_slow_flush_does_not_disturb_a_close(void **state) {
   }
 }
 
-/* One request of an arm fails: the reservation is freed, and the next arm succeeds when the drive works. */
+/* One request of an arm fails. The reservation is freed, and the next arm succeeds. Returns false if arm has fewer
+ * requests. */
 static bool arm_with_a_failure(unsigned ops, uint32_t skip) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -300,11 +302,7 @@ static void an_error_is_not_forgotten_when_the_next_clip_is_armed(void **state) 
 
   open_source(fixture, source, 3, false, 0);
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  uint64_t bad_lba = source->stream.clips[0].file.first_lba;
-  ram_block_fault(
-      &fixture->ram,
-      (struct ram_fault){
-          .ops = RAM_OP(SPATE_WRITE), .first_lba = bad_lba, .last_lba = bad_lba, .times = 1, .error = SPATE_E_MEDIA});
+  fail_first_block(fixture, source, 1, SPATE_E_MEDIA);
   OK(push(source, PIECE));
   drain(fixture, source);
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));

@@ -3,18 +3,24 @@
  * reports the cause. */
 #include "recorder_fixture.h"
 
+/* Mount the volume with a cache that has blocks for this number of clips in different directories. */
+static void mount_for_clips(struct fixture *fixture, uint32_t clips) {
+  const struct spate_recorder_config config = {.event = on_event, .context = fixture};
+
+  OK(spate_recorder_close(&fixture->recorder));
+  OK(spate_exfat_unmount(&fixture->volume));
+  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + clips) * 512u;
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+}
+
 static void a_volume_with_no_room_for_a_second_clip_is_reported(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
   enum spate_error last = SPATE_OK;
 
-  OK(spate_recorder_close(&fixture->recorder));
-  OK(spate_exfat_unmount(&fixture->volume));
-  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) * 512u; /* one clip at a time */
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  struct spate_recorder_config config = {.event = on_event, .context = fixture};
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  mount_for_clips(fixture, 1);
   open_source(fixture, source, 3, false, 2 * MIB);
   OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
   for (int i = 0; i < 2000; i++) {
@@ -28,20 +34,15 @@ static void a_volume_with_no_room_for_a_second_clip_is_reported(void **state) {
   close_fixture(fixture);
 }
 
-/* The volume's cache has blocks for two clips, in two directories. The clip of another stream, which is closing, gives
- * its block back: the next clip is armed then. */
+/* The cache has blocks for two clips. Another stream's clip gives its block back when it is closed, and then the next
+ * clip is armed. */
 static void another_stream_that_closes_makes_room_for_the_next_clip(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0], *other = &fixture->sources[1];
 
   OK(spate_exfat_mkdir(&fixture->volume, "D"));
-  OK(spate_recorder_close(&fixture->recorder));
-  OK(spate_exfat_unmount(&fixture->volume));
-  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 2u) * 512u;
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  struct spate_recorder_config config = {.event = on_event, .context = fixture};
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  mount_for_clips(fixture, 2);
   open_source(fixture, source, 3, false, 2 * MIB);
   open_source(fixture, other, 4, false, 0);
   OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
@@ -64,8 +65,8 @@ static void another_stream_that_closes_makes_room_for_the_next_clip(void **state
   close_fixture(fixture);
 }
 
-/* Push reports why the next file could not be armed, once the current file is full. RESERVATION would advise to reserve
- * more, which helps in none of these cases. */
+/* When the current file is full, push reports why the next file could not be armed. It does not report RESERVATION,
+ * whose advice is to reserve more: that helps in none of these cases. */
 static void push_reports_why_the_next_file_failed(void **state) {
   (void)state;
   static const enum spate_error causes[] = {SPATE_E_MEDIA, SPATE_E_GONE, SPATE_E_TIMEOUT, SPATE_E_COMMAND};
@@ -96,7 +97,7 @@ static void push_reports_why_the_next_file_failed(void **state) {
   }
 }
 
-/* The volume is busy when the next file should be armed, as during a long deletion: it is armed later. */
+/* The volume is busy when the next file is due, as during a long deletion. The file is armed later. */
 static void a_busy_volume_is_tried_again(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
