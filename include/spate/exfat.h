@@ -207,7 +207,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, 
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
 
 /* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
- * power cut would have left. Clips and a recorder on the volume must not be used any more. */
+ * power cut would have left. Clips and a recorder on the volume must not be used any more. It waits for a length that
+ * is being written, until the device has ended that request: then nothing uses the volume's memory or its clips. */
 void spate_exfat_abandon(struct spate_exfat *volume);
 
 struct spate_exfat_info {
@@ -369,7 +370,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *c
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 
-/* Close a clip of which nothing was published, and delete its file. On an error the clip stays open. */
+/* Close a clip of which nothing was published, and delete its file. On an error the clip stays open. The file may be
+ * gone by then: call this again, because close and publish may answer INVALID. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip);
 
 #ifdef __cplusplus

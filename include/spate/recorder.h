@@ -194,13 +194,14 @@ struct spate_stream_clip {
   struct spate_exfat_clip file;
   struct spate_stream *stream;
   struct spate_clip_progress progress;
+  uint64_t cap_bytes;      /* if it is capped: the file ends there */
   uint64_t snapshot_bytes; /* completed_bytes when the checkpoint under way began; 0: it does not concern the clip */
   uint32_t outstanding;    /* pieces pushed, not yet completed or given up */
   uint32_t order;          /* its age among the stream's clips */
   uint32_t end;            /* of its pieces, in the count of the stream; set when it ends */
   enum spate_error error;  /* why it was capped, or could not be closed */
   uint8_t state;
-  bool capped;      /* the file ends at completed_bytes */
+  bool capped;      /* the file ends at cap_bytes */
   bool last_pushed; /* a piece was pushed that no other can follow */
   bool rolled;      /* left because its reservation ended */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];

@@ -140,6 +140,7 @@ static enum spate_error put_flags(struct spate_exfat *volume, bool dirty) {
   if (dirty || volume->foreign_dirty) flags |= BOOT_DIRTY;
   spate_field_put16(block->data + BOOT_FLAGS, (uint16_t)flags);
   block->data[BOOT_PERCENT] = BOOT_PERCENT_UNKNOWN;
+  if (dirty) volume->dirty = true; /* also when the write fails: it may have reached the medium */
   error = spate_exfat_block_commit(block);
   if (error != SPATE_OK) return error;
   volume->dirty = dirty;

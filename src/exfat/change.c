@@ -146,10 +146,12 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
                                  enum spate_error (*act)(struct spate_exfat *volume, uint32_t first,
                                                          uint32_t clusters)) {
   uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
+  uint64_t since_ticks = spate_port_ticks();
   uint32_t run;
 
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
+    spate_exfat_give_turn(volume, 0, &since_ticks);
     enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
     if (error == SPATE_OK) error = act(volume, first, run);
     if (error != SPATE_OK) return error;

@@ -87,7 +87,14 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
   spate_exfat_time_stamp(&volume->config, spate_exfat_clip_set(clip), true);
   spate_exfat_set_seal(spate_exfat_clip_set(clip), clip->entries);
   error = spate_exfat_block_commit(clip->block);
-  if (error == SPATE_OK) spate_exfat_clip_pin(clip);
+  if (error == SPATE_OK) {
+    spate_exfat_clip_pin(clip);
+    return SPATE_OK;
+  }
+  /* The set may be on the medium, and is in the image if another clip keeps that in memory. If it cannot be erased, an
+   * empty file may stay. */
+  enum spate_error undone = spate_exfat_entries_erase(volume, place);
+  if (undone != SPATE_OK) spate_port_log("exfat: an empty file may stay", (uint64_t)undone);
   return error;
 }
 
@@ -215,6 +222,7 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
   struct spate_exfat *volume = clip->volume;
 
   if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
+  if (clip->entries == 0) return SPATE_E_INVALID; /* a discard has erased the file */
   enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
   error = put_final(volume, clip, bytes);

@@ -407,6 +407,7 @@ struct exfat_level {
 /* Clusters are counted from the heap's start. */
 struct exfat_owners {
   struct spate_exfat *volume;
+  bool clips_grew;          /* lengths were published during the walk: it may have missed clusters with two owners */
   bool steps_over;          /* skip damage and directories that are too deep; else both end the walk with CORRUPT */
   uint32_t first, clusters; /* those with a bit in the window */
   uint32_t shared_first, shared_end; /* clusters with two owners lie between these; end 0: there are none */

@@ -18,9 +18,13 @@ static enum spate_error damaged(const struct exfat_owners *owners) {
   return owners->steps_over ? SPATE_OK : SPATE_E_CORRUPT;
 }
 
+/* In the word of clusters from `at` on, which may be the last one: its end may not fit into 32 bits. */
 static void note_shared(struct exfat_owners *owners, uint32_t at) {
+  uint32_t count = owners->volume->cluster_count;
+  uint32_t end = count - at > EXFAT_WORD_BITS ? at + EXFAT_WORD_BITS : count;
+
   if (owners->shared_end == 0 || at < owners->shared_first) owners->shared_first = at;
-  if (at + EXFAT_WORD_BITS > owners->shared_end) owners->shared_end = at + EXFAT_WORD_BITS;
+  if (end > owners->shared_end) owners->shared_end = end;
 }
 
 /* `shares`: note clusters that are marked already as shared. */
@@ -140,9 +144,9 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
 
 enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners) {
   struct spate_exfat *volume = owners->volume;
-  uint32_t end = owners->first + owners->clusters;
+  uint64_t end = (uint64_t)owners->first + owners->clusters;
 
-  for (uint32_t at = owners->first; at < end;) {
+  for (uint64_t at = owners->first; at < end;) { /* behind the last word it may not fit into 32 bits */
     struct spate_exfat_block *block;
     uint8_t *bits;
     spate_exfat_give_turn(volume, at, &owners->since_ticks);
@@ -150,8 +154,8 @@ enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners) {
     if (error != SPATE_OK) return error;
     const uint8_t *block_end = block->data + spate_exfat_block_bytes(volume);
     for (; bits < block_end && at < end; bits += EXFAT_WORD_BITS / 8u, at += EXFAT_WORD_BITS)
-      if ((spate_field_get64(spate_exfat_owner_byte(owners, at)) & ~spate_field_get64(bits)) != 0)
-        note_shared(owners, at);
+      if ((spate_field_get64(spate_exfat_owner_byte(owners, (uint32_t)at)) & ~spate_field_get64(bits)) != 0)
+        note_shared(owners, (uint32_t)at);
   }
   return SPATE_OK;
 }
@@ -167,8 +171,32 @@ static void open_window(struct exfat_owners *owners, uint32_t at) {
   if (owners->clusters > room) owners->clusters = (uint32_t)room;
 }
 
+/* The clusters of an open clip that its entry set owns by now. A discard that failed has erased the set. */
+static uint32_t entry_clusters(const struct spate_exfat_clip *clip) {
+  if (clip->entries == 0) return 0;
+  return (uint32_t)spate_exfat_clusters(clip->volume, spate_field_get64(spate_exfat_clip_set(clip) + STREAM_BYTES));
+}
+
+static uint64_t all_entry_clusters(const struct spate_exfat *volume) {
+  uint64_t clusters = 0;
+
+  for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
+    clusters += entry_clusters(clip);
+  return clusters;
+}
+
+/* The entry set of an open clip does not own all of the reservation yet, but will. */
+static void mark_clip(struct exfat_owners *owners, const struct spate_exfat_clip *clip) {
+  uint32_t used = entry_clusters(clip);
+  uint32_t start = clip->first_cluster - EXFAT_FIRST_CLUSTER;
+
+  mark_run(owners, start + used, clip->clusters - used, true);
+  mark_run(owners, start, used, false);
+}
+
 enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t at) {
   struct spate_exfat *volume = owners->volume;
+  uint64_t clips_clusters = all_entry_clusters(volume);
 
   open_window(owners, at);
   owners->budget = (uint64_t)volume->cluster_count * OWNERS_MAX;
@@ -178,8 +206,8 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
   if (error == SPATE_OK) error = enter(owners, &volume->root);
   while (error == SPATE_OK && owners->depth > 0)
     error = mark_next(owners);
-  /* No entry owns the reservation of an open clip yet. */
   for (const struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
-    mark_run(owners, clip->first_cluster - EXFAT_FIRST_CLUSTER, clip->clusters, false);
+    mark_clip(owners, clip);
+  if (all_entry_clusters(volume) != clips_clusters) owners->clips_grew = true;
   return error;
 }

@@ -82,6 +82,7 @@ enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t byt
   struct spate_exfat_block *block = clip->block;
 
   if (bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
+  if (clip->entries == 0 && bytes > 0) return SPATE_E_INVALID; /* a discard has erased the file */
   enum spate_error failed = bytes == clip->wanted_bytes ? clip->write_error : SPATE_OK;
   clip->wanted_bytes = bytes;
   clip->write_error = SPATE_OK;

@@ -125,6 +125,16 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
   return SPATE_OK;
 }
 
+/* The file could not be made: free its clusters. */
+static enum spate_error unmake(struct spate_exfat *volume, uint32_t first, uint32_t clusters, enum spate_error error) {
+  volume->power_losses = volume->config.block->power_losses; /* what the drive lost is written again here */
+  enum spate_error undone = spate_exfat_bitmap_set(volume, first, clusters, false);
+
+  if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);
+  if (undone != SPATE_OK) volume->failed = undone;
+  return error;
+}
+
 /*
  * Make the file. No record protects this. A power cut between bitmap and entry set leaves some clusters without an
  * owner, which every checker calls clean, and which happens at most once in a volume's life. The volume is not marked
@@ -142,15 +152,21 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   if (error == SPATE_OK) error = spate_exfat_slots_take(volume, &path, EXFAT_RECORD_ENTRIES, &place);
   if (error == SPATE_OK) error = spate_exfat_clean(volume, UINT32_MAX); /* dirty if the directory has grown for it */
   if (error == SPATE_OK) error = spate_exfat_bitmap_find(volume, clusters, &first);
-  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, first, clusters, true);
   if (error != SPATE_OK) return error;
   uint64_t lba = spate_exfat_cluster_lba(volume, first);
-  error = spate_exfat_zero(volume, lba, EXFAT_RECORD_SLOTS);
+  error = spate_exfat_bitmap_set(volume, first, clusters, true);
+  if (error == SPATE_OK) error = spate_exfat_zero(volume, lba, EXFAT_RECORD_SLOTS);
   if (error == SPATE_OK) error = spate_exfat_barrier(volume);
-  if (error != SPATE_OK) return error;
+  if (error != SPATE_OK) return unmake(volume, first, clusters, error);
   spate_exfat_record_build(raw, number, first, spate_exfat_block_shift(volume), &volume->config);
   error = spate_exfat_entries_write(volume, &place, raw);
-  if (error == SPATE_OK) volume->record_lba = lba;
+  if (error == SPATE_OK) {
+    volume->record_lba = lba;
+    return SPATE_OK;
+  }
+  /* The set may be on the medium, and must not lie over free clusters. */
+  if (spate_exfat_entries_erase(volume, &place) == SPATE_OK) return unmake(volume, first, clusters, error);
+  volume->failed = error;
   return error;
 }
 

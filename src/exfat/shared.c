@@ -51,7 +51,7 @@ static enum spate_error look(struct spate_exfat *volume, uint32_t area, uint32_t
     if (error != SPATE_OK) return error;
   }
   note_shared(volume, &owners);
-  volume->areas_known |= UINT64_C(1) << area;
+  if (!owners.clips_grew) volume->areas_known |= UINT64_C(1) << area;
   return SPATE_OK;
 }
 

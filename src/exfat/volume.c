@@ -104,6 +104,18 @@ enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spat
   return error;
 }
 
+/* Lengths that are being written are in the volume's memory. Those that wait for a block are not written any more. */
+static void end_publishing(struct spate_exfat *volume) {
+  for (uint32_t i = 0; i < volume->block_count; i++)
+    volume->blocks[i].claimed = true;
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    while (volume->blocks[i].writing) {
+      spate_block_poll(volume->config.block, 1);
+      spate_port_relax();
+    }
+  }
+}
+
 void spate_exfat_abandon(struct spate_exfat *volume) {
   struct spate_block *device = volume->config.block;
 
@@ -112,6 +124,7 @@ void spate_exfat_abandon(struct spate_exfat *volume) {
     device->while_waiting = NULL;
     device->while_waiting_context = NULL;
   }
+  end_publishing(volume);
   spate_block_release(device, volume);
   volume->mounted = NULL;
 }

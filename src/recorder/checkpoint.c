@@ -21,6 +21,13 @@ static struct spate_stream_clip *open_clip(const struct spate_recorder *recorder
   return spate_stream_clip_is_open(clip) ? clip : NULL;
 }
 
+/* The same for what a flush makes durable: also a clip that is being closed, because its memory is released, too. */
+static struct spate_stream_clip *flushed_clip(const struct spate_recorder *recorder, uint32_t index) {
+  struct spate_stream_clip *clip = &recorder->streams[index / 2u]->clips[index & 1u];
+
+  return spate_stream_clip_is_open(clip) || clip->state == CLIP_CLOSING ? clip : NULL;
+}
+
 static bool is_due(const struct spate_recorder *recorder) {
   if (recorder->now_ticks - recorder->checkpoint_started_ticks < recorder->period_ticks) return false;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
@@ -59,7 +66,7 @@ static void begin(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     recorder->streams[i]->flush_mark = recorder->streams[i]->completed;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
-    struct spate_stream_clip *clip = open_clip(recorder, i);
+    struct spate_stream_clip *clip = flushed_clip(recorder, i);
     if (clip != NULL) clip->snapshot_bytes = clip->progress.completed_bytes;
   }
 }
@@ -100,7 +107,7 @@ static void make_durable(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     spate_transfer_flushed(recorder->streams[i], recorder->streams[i]->flush_mark);
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
-    struct spate_stream_clip *clip = open_clip(recorder, i);
+    struct spate_stream_clip *clip = flushed_clip(recorder, i);
     if (clip == NULL) continue;
     spate_progress_durable(clip, clip->snapshot_bytes);
     if (clip->snapshot_bytes <= clip->progress.published_bytes) clip->snapshot_bytes = 0; /* nothing to publish */

@@ -233,10 +233,14 @@ void spate_stream_arm_next(struct spate_stream *stream) {
   }
 
   enum spate_error error = arm_next_part(stream, clip, stream->config.next_bytes);
-  if (error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE) error = arm_shorter_part(stream, clip);
+  const bool wait = room_is_coming(stream->recorder);
+  const bool no_room = error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE;
+  if (no_room && !wait) error = arm_shorter_part(stream, clip);
   if (error == SPATE_OK) return;
-  if (error == SPATE_E_POWER_LOST || error == SPATE_E_BUSY ||
-      (error == SPATE_E_FULL && room_is_coming(stream->recorder)))
+  /* A change that stopped half-way ends all further ones. */
+  const bool may_again = stream->recorder->volume->failed == SPATE_OK;
+  if ((error == SPATE_E_POWER_LOST && may_again) || error == SPATE_E_BUSY ||
+      ((error == SPATE_E_FULL || no_room) && wait))
     stream->part--; /* try again, with this name */
   else
     no_next_part(stream, error);
@@ -268,10 +272,12 @@ void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate
   if (!may_close(clip)) return;
   uint64_t bytes = clip->progress.completed_bytes;
   clip->state = CLIP_CLOSING;
-  clip->snapshot_bytes = 0; /* a checkpoint that is under way no longer concerns it */
   /* A clip without data leaves no file. */
   enum spate_error error = bytes == 0 ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
+  clip->snapshot_bytes = 0;       /* a checkpoint that is under way has nothing to publish for it */
   spate_progress_published(clip); /* also where what comes after the final length failed */
+  /* Then nothing of the clip has to be written again, whatever the drive loses. */
+  if (bytes > 0 && clip->progress.published_bytes == bytes) spate_transfer_flushed(clip->stream, clip->end);
   if (error == SPATE_OK) {
     closed(clip, bytes);
   } else if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) {

@@ -9,7 +9,7 @@ enum clip_state {
   CLIP_ARMING,  /* spate_exfat_arm() waits */
   CLIP_ARMED,   /* the file exists, its run is reserved, and pushes go to it */
   CLIP_ENDING,  /* no more pushes; closed once everything pushed is durable */
-  CLIP_CLOSING, /* spate_exfat_close() waits: checkpoints and power losses no longer concern it */
+  CLIP_CLOSING, /* spate_exfat_close() waits: its length is no longer published, and power losses have to wait */
   CLIP_STUCK,   /* closing failed: the volume still uses the clip, so its memory is not used again */
 };
 
@@ -27,12 +27,12 @@ static inline bool spate_stream_clip_is_open(const struct spate_stream_clip *cli
 }
 
 /* progress.c: how far a clip is, and the stream's counters with it. */
-/* The clip's next piece, in the order pushed, has completed. What completes after the clip was capped is lost. */
+/* The clip's next piece, in the order pushed, has completed. Behind the cap it is lost. */
 static inline void spate_progress_completed(struct spate_stream_clip *clip, uint32_t bytes) {
   struct spate_stream_counters *counters = &clip->stream->counters;
 
   clip->outstanding--;
-  if (clip->capped) {
+  if (clip->capped && clip->progress.completed_bytes >= clip->cap_bytes) {
     counters->lost_bytes += bytes;
   } else {
     clip->progress.completed_bytes += bytes;
@@ -41,7 +41,7 @@ static inline void spate_progress_completed(struct spate_stream_clip *clip, uint
 }
 void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
 void spate_progress_begin(struct spate_stream_clip *clip);
-void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes);
+void spate_progress_take_back(struct spate_stream_clip *clip, uint64_t offset_bytes, uint32_t bytes);
 void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);
 void spate_progress_published(struct spate_stream_clip *clip);
 void spate_progress_cut(struct spate_stream_clip *clip);

@@ -11,20 +11,24 @@ void spate_progress_begin(struct spate_stream_clip *clip) {
   clip->outstanding = 0;
 }
 
-/* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. */
+/* What is completed stays in the file; what is pushed and not, is lost, and counted as its pieces come back. A piece
+ * before the cap may fail when it is written again. */
 void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error) {
+  const uint64_t bytes = clip->progress.completed_bytes;
+
+  if (!clip->capped || bytes < clip->cap_bytes) clip->cap_bytes = bytes;
   if (clip->capped) return;
   clip->capped = true;
   clip->error = error;
   if (clip->stream->error == SPATE_OK) clip->stream->error = error;
 }
 
-/* The opposite of spate_progress_completed(): the piece is to be written again. */
-void spate_progress_take_back(struct spate_stream_clip *clip, uint32_t bytes) {
+/* The opposite of spate_progress_completed(): the piece at `offset_bytes` of the clip is to be written again. */
+void spate_progress_take_back(struct spate_stream_clip *clip, uint64_t offset_bytes, uint32_t bytes) {
   struct spate_stream_counters *counters = &clip->stream->counters;
 
   clip->outstanding++;
-  if (clip->capped) {
+  if (clip->capped && offset_bytes >= clip->cap_bytes) {
     counters->lost_bytes -= bytes;
   } else {
     clip->progress.completed_bytes -= bytes;

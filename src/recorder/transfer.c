@@ -69,11 +69,16 @@ static void piece_done(struct spate_io *io) {
   advance(stream);
 }
 
+static bool is_arming(const struct spate_stream *stream) {
+  return stream->clips[0].state == CLIP_ARMING || stream->clips[1].state == CLIP_ARMING;
+}
+
 /* The reservation is used up, or the clip was capped: go on in the next clip. */
 static enum spate_error roll_over(struct spate_stream *stream, uint64_t piece_bytes) {
   struct spate_stream_clip *clip = stream->current;
 
   if (stream->following == NULL) {
+    if (is_arming(stream)) return SPATE_E_FULL;
     if (stream->config.next_bytes > 0 && !stream->volume_ended) return SPATE_E_FULL; /* work() is about to arm it */
     if (clip->capped) return clip->error;
     return stream->end_reason;
@@ -195,7 +200,8 @@ static void power_lost(struct spate_stream *stream) {
 
   for (uint32_t i = first; i != stream->completed; i++) {
     const struct spate_piece *piece = spate_piece_at(stream, i);
-    spate_progress_take_back(piece->clip, piece->bytes);
+    const uint64_t offset_blocks = piece->io.lba - piece->clip->file.first_lba;
+    spate_progress_take_back(piece->clip, offset_blocks << stream->recorder->block->block_shift, piece->bytes);
   }
   for (uint32_t i = first; i != stream->pushed; i++) {
     if (spate_piece_at(stream, i)->state == PIECE_DONE) spate_piece_at(stream, i)->state = PIECE_QUEUED;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stream that retains its memory, on a drive that has a bad block and then loses power. */
+#include "recorder_fixture.h"
+
+static void bad_piece(struct fixture *fixture, const struct source *source, uint32_t piece) {
+  const uint64_t lba = source->stream.clips[0].file.first_lba + piece * (uint64_t)PIECE / 512;
+
+  ram_block_fault(
+      &fixture->ram,
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_WRITE), .first_lba = lba, .last_lba = lba, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
+}
+
+/* Seven pieces completed and are still in memory when the eighth fails and the drive loses its power. */
+static void what_completed_before_a_bad_block_survives_a_power_loss(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  bad_piece(fixture, source, 7);
+  for (unsigned i = 0; i < 10; i++)
+    OK(push(source, PIECE));
+  drain(fixture, source);
+  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+  assert_int_equal(spate_stream_progress(&source->stream).completed_bytes, 7 * PIECE);
+  assert_int_equal(source->stream.counters.lost_bytes, 3 * PIECE);
+  cut_the_drives_power(fixture);
+  for (unsigned i = 0; i < 100; i++)
+    work(fixture);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  assert_int_equal(source->stream.counters.lost_bytes, 3 * PIECE);
+  assert_int_equal(source->stream.counters.completed_bytes, 7 * PIECE);
+  file_holds(fixture, "A.RAW", source->sent, 7 * PIECE);
+  close_fixture(fixture);
+}
+
+/* The power fails in turn `at` of closing a clip that has a bad block. */
+static bool cut_while_closing(int at) {
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  bad_piece(fixture, source, 7);
+  for (unsigned i = 0; i < 10; i++)
+    OK(push(source, PIECE));
+  drain(fixture, source);
+  OK(spate_stream_stop(&source->stream));
+  fixture->turns = 0;
+  fixture->cut_power_at = at;
+  for (int i = 0; i < 20000 && spate_stream_active(&source->stream); i++) {
+    work(fixture);
+    if (source->stream.counters.lost_bytes > source->sent_bytes)
+      fail_msg("turn %d: %lld bytes lost", at, (long long)source->stream.counters.lost_bytes);
+    if (fixture->values[SPATE_EVENT_LOST] > source->sent_bytes)
+      fail_msg("turn %d: an event of %lld bytes lost", at, (long long)fixture->values[SPATE_EVENT_LOST]);
+  }
+  assert_false(spate_stream_active(&source->stream));
+  const bool happened = fixture->turns > at;
+  const uint64_t bytes = file_bytes(fixture, "A.RAW");
+  assert_int_equal(source->stream.counters.lost_bytes + bytes, source->sent_bytes);
+  file_holds(fixture, "A.RAW", source->sent, bytes);
+  if (bytes != 7 * PIECE) fail_msg("turn %d: the file has %d pieces", at, (int)(bytes / PIECE));
+  close_fixture(fixture);
+  return happened;
+}
+
+static void a_clip_with_a_bad_block_is_closed_through_a_power_loss(void **state) {
+  (void)state;
+  int at = 0;
+
+  while (cut_while_closing(at))
+    at++;
+  assert_true(at > 5);
+}
+
+/* The power fails in turn `at` of closing a clip, and from then on a block of it is bad. */
+static bool bad_block_after_cut(int at) {
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  for (unsigned i = 0; i < 5; i++)
+    OK(push(source, PIECE));
+  drain(fixture, source);
+  OK(spate_stream_stop(&source->stream));
+  fixture->turns = 0;
+  fixture->cut_power_at = at;
+  bool bad = false;
+  for (int i = 0; i < 20000 && spate_stream_active(&source->stream); i++) {
+    const uint64_t published_bytes = source->stream.clips[0].file.published_bytes;
+    const enum spate_error error = spate_recorder_work(&fixture->recorder);
+    if (error != SPATE_OK) fail_msg("turn %d: %s, published %d", at, spate_error_name(error), (int)published_bytes);
+    if (fixture->ram.block.power_losses > 0 && !bad) bad_piece(fixture, source, 2);
+    bad = fixture->ram.block.power_losses > 0;
+  }
+  const bool happened = fixture->turns > at;
+  assert_false(spate_stream_active(&source->stream));
+  const uint64_t bytes = file_bytes(fixture, "A.RAW");
+  assert_int_equal(source->stream.counters.lost_bytes + bytes, source->sent_bytes);
+  assert_true(bytes == 2 * PIECE || bytes == 5 * PIECE);
+  close_fixture(fixture);
+  return happened;
+}
+
+static void a_published_clip_is_not_written_again(void **state) {
+  (void)state;
+  int at = 0;
+
+  while (bad_block_after_cut(at))
+    at++;
+  assert_true(at > 5);
+}
+
+/* A checkpoint begins before a clip is closed, or, with `late`, during that. The power fails in turn `at` of closing.
+ */
+static bool cut_with_a_checkpoint(bool late, int at) {
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  for (unsigned i = 0; i < 5; i++)
+    OK(push(source, PIECE));
+  drain(fixture, source);
+  OK(spate_stream_stop(&source->stream));
+  /* During the close a second clip has something to publish. */
+  OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
+  assert_true(spate_stream_active(&source->stream));
+  fixture->recorder.period_ticks = late ? 5000 : 0;
+  fixture->turns = 0;
+  fixture->cut_power_at = at;
+  for (int i = 0; i < 20000 && source->stream.clips[0].state != 0; i++)
+    work(fixture);
+  const bool happened = fixture->turns > at;
+  fixture->cut_power_at = -1;
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  if (source->stream.counters.lost_bytes > 0)
+    fail_msg("turn %d, late %d: %d pieces lost", at, late, (int)(source->stream.counters.lost_bytes / PIECE));
+  file_holds(fixture, "A.RAW", source->sent, 5 * PIECE);
+  close_fixture(fixture);
+  return happened;
+}
+
+static void a_checkpoint_while_a_clip_closes_and_power_is_lost(void **state) {
+  (void)state;
+  for (unsigned late = 0; late < 2; late++) {
+    int at = 0;
+    while (cut_with_a_checkpoint(late != 0, at))
+      at++;
+    assert_true(at > 5);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_completed_before_a_bad_block_survives_a_power_loss),
+      cmocka_unit_test(a_clip_with_a_bad_block_is_closed_through_a_power_loss),
+      cmocka_unit_test(a_published_clip_is_not_written_again),
+      cmocka_unit_test(a_checkpoint_while_a_clip_closes_and_power_is_lost),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

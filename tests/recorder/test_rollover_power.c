@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The drive loses power while the next file of a recording is being made. */
+#include "recorder_fixture.h"
+
+#define CLIP_PIECES 16u
+
+/* A directory of one cluster with room for one more entry set. */
+static void make_full_directory(struct fixture *fixture) {
+  struct spate_exfat_directory directory;
+
+  OK(spate_exfat_mkdir(&fixture->volume, "D"));
+  OK(spate_exfat_list(&fixture->volume, "D", &directory));
+  const uint64_t lba = fixture->volume.heap_lba + ((directory.chain.first_cluster - 2u) * MIB >> 9);
+  uint8_t *entries = fixture->ram.memory + (lba << 9);
+  for (uint32_t i = 0; i < MIB / 32; i++)
+    entries[i * 32] = i < 3 ? 0x05 : 0xa0; /* not in use; in use, and may be ignored */
+}
+
+/* The power fails in turn `at` of waiting, while the next file is being made in a directory that has to grow. The
+ * source pushes until it is told something else than to try again. */
+static bool cut_in_turn(int at) {
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  make_full_directory(fixture);
+  open_source(fixture, source, 3, true, 16u * PIECE);
+  OK(spate_stream_arm(&source->stream, "D/A.RAW", CLIP_PIECES * PIECE));
+  fixture->ram.keep_log = true;
+  stream_pieces(fixture, source, CLIP_PIECES / 2u - 1u);
+  drain(fixture, source);
+  fixture->turns = 0;
+  fixture->cut_power_at = at;
+  enum spate_error error = SPATE_OK;
+  for (unsigned i = 0; i < 20000 && source->sent_bytes < 2u * CLIP_PIECES * PIECE; i++) {
+    error = push(source, PIECE);
+    if (error != SPATE_OK && error != SPATE_E_FULL) break;
+    work(fixture);
+    clock_ns += 1000000;
+  }
+  const bool happened = fixture->turns > at;
+  /* Either the recording goes on, or the source is told. */
+  if (error == SPATE_E_FULL && spate_stream_room(&source->stream) > 0)
+    fail_msg("turn %d: told to try again without end; volume: %s, stream: %s", at,
+             spate_error_name(fixture->volume.failed), spate_error_name(source->stream.error));
+  if (error != SPATE_OK && error != SPATE_E_FULL) {
+    assert_int_equal(error, SPATE_E_POWER_LOST);
+    assert_int_equal(source->stream.error, SPATE_E_POWER_LOST);
+    assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
+  }
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  OK(spate_recorder_close(&fixture->recorder));
+  if (fixture->volume.failed == SPATE_OK) OK(spate_exfat_unmount(&fixture->volume));
+  close_source(source);
+  ram_block_close(&fixture->ram);
+  free(fixture->config.cache);
+  free(fixture->config.bitmap);
+  free(fixture);
+  return happened;
+}
+
+static void a_source_is_told_that_there_is_no_next_file(void **state) {
+  (void)state;
+  int at = 0;
+
+  while (cut_in_turn(at))
+    at++;
+  assert_true(at > 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_source_is_told_that_there_is_no_next_file),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
