@@ -405,7 +405,7 @@ struct spate_nvme_admin_request {
   uint32_t dwords_10_15[6];
   void *buffer;        /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
   uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 4 KiB (4 MiB from the start of a page); 0: none */
-  uint32_t timeout_ms; /* then it is aborted. If it does not end within another second, the controller is reset */
+  uint32_t timeout_ms; /* not 0. Then it is aborted, and if it has not ended a second later, the controller is reset */
   void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
   void *context;
 
@@ -419,12 +419,14 @@ struct spate_nvme_admin_request {
  * or in spate_nvme_poll(). It is sent only once: after a reset it is not known whether the drive carried it out.
  * spate_nvme_shutdown() waits 30 s for it. Unless the answer is OK, `done` is not called.
  *
- * INVALID: commands that would change what the driver itself has set are refused: Create and Delete I/O Queue, Abort,
+ * INVALID: `timeout_ms` is 0, or `done` is NULL. The buffer is not as stated above, there is one although the opcode
+ * has no data, or it is shorter than the length in the command (Get Log Page, Identify, Firmware Image Download,
+ * Directives, Security). The command would change what the driver itself has set: Create and Delete I/O Queue, Abort,
  * Asynchronous Event Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues,
- * the write cache, the host memory buffer, the keep alive timer and host behavior. So is a buffer that is shorter than
- * the length in the command (Get Log Page, Identify, Firmware Image Download, Directives, Security). BUSY: Format NVM,
- * Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there is room for one),
- * or the controller recovers. DEAD and closed controllers answer their error.
+ * the write cache, the asynchronous events, the host memory buffer, the keep alive timer and host behavior.
+ *
+ * BUSY: Format NVM, Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there
+ * is room for one), or the controller recovers. DEAD and closed controllers answer their error.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller,
                                                           struct spate_nvme_admin_request *request);
