@@ -48,8 +48,9 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_GONE] = {"GONE", "The drive does not answer any more: it fell off the bus. Check its power and the link."},
     [SPATE_E_FATAL] =
         {"FATAL",
-         "The drive reported a fatal controller error (CSTS.CFS), and a reset did not clear it: power-cycle it. On a "
-         "new board: does spate_port_dma_address() return the addresses at which the drive sees memory?"},
+         "The controller reported a fatal error (CSTS.CFS) or stopped being ready, and no reset helped: power-cycle "
+         "the drive. On a new board: does spate_port_dma_address() return the addresses at which the drive sees "
+         "memory?"},
     [SPATE_E_COMMAND_SET] = {"COMMAND_SET", "The controller has no NVM command set: it is not a block drive."},
     [SPATE_E_PAGE_SIZE] = {"PAGE_SIZE", "The controller cannot work with 4 KiB memory pages."},
     [SPATE_E_NO_NAMESPACE] = {"NO_NAMESPACE",
