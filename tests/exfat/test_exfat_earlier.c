@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Volumes that release 0.1.0 left without closing them (images/): this release recovers each of them. The text of an
- * image says what was recorded. A change of the reservation record's layout on the volume fails here.
+ * Volumes that an earlier version left without closing them (images/): this version recovers each of them. The text of
+ * an image says what was recorded. A change of the reservation record's layout on the volume fails here.
  */
 #include "earlier_image.h"
 #include "exfat_fixture.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fsck.exfat finds nothing on volumes that an earlier release left open (images/) and this one has recovered."""
+"""fsck.exfat finds nothing on volumes that an earlier version left open (images/) and this one has recovered."""
 
 from pathlib import Path
 

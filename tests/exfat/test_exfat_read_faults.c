@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each read of each operation fails: once, and from then on for ever. Either the operation answers with that error, or
+/* Each read of each operation fails: once, and from then on forever. Either the operation answers with that error, or
  * it has the result that it has without the fault: some reads only look ahead. */
 #include "shared_fixture.h"
 

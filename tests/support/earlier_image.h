@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of volumes that an earlier release left: tests/exfat/images/README.md describes the text. */
+/* Images of volumes that an earlier version left: tests/exfat/images/README.md describes the text. */
 #ifndef SPATE_TESTS_EARLIER_IMAGE_H
 #define SPATE_TESTS_EARLIER_IMAGE_H
 
