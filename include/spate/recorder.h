@@ -278,8 +278,8 @@ SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *rec
                                                       const struct spate_recorder_config *config);
 
 /* BUSY while a stream has a clip or a checkpoint is under way; spate_recorder_finish() waits for both. IN_USE when a
- * clip could not be closed: keep the stream's memory valid until the volume is abandoned. OK if the recorder is closed
- * already, or its volume is no longer mounted. */
+ * clip could not be closed: keep the stream's memory valid until the volume is abandoned (see there). OK if the
+ * recorder is closed already, or its volume is no longer mounted. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
 /* Add a stream, at most SPATE_STREAMS_MAX, each with its own files. Errors: FULL, INVALID; OPEN: the stream is open
