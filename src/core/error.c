@@ -8,10 +8,8 @@ struct text {
 
 static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_OK] = {"OK", "Done."},
-    [SPATE_E_FULL] =
-        {"FULL",
-         "There is no room at the moment (in a queue, or for another clip, stream or volume): poll, or close one, then "
-         "try again."},
+    [SPATE_E_FULL] = {"FULL", "There is no room at the moment (in a queue, or for another clip, stream, queue or "
+                              "volume): poll, or close one, then try again."},
     [SPATE_E_BUSY] = {"BUSY", "Another operation on this object has not finished: poll until it has."},
     [SPATE_E_INVALID] = {"INVALID", "An argument is outside what the function's header allows."},
     [SPATE_E_MEMORY] = {"MEMORY",
