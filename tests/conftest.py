@@ -13,6 +13,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 IMAGES_BYTES = 1_000_000_000 # limit for one test; images are sparse, and few tests fill theirs
 HOST_BUILD = ROOT / "build" / os.environ.get("SPATE_HOST_BUILD", "host-gcc-asan")
 
+# A failed assert of a shared module shows its values, like one of a test file.
+pytest.register_assert_rewrite(*(path.stem for path in (ROOT / "tests" / "support").glob("*.py")))
+
 # A shell without job control starts background programs with Ctrl-C ignored. A test could not interrupt programs that inherit
 # this.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of a root port and a drive below it, and the findings from them. Included by one test program each. */
+/* The registers of a root port and a drive below it, and the findings that the doctor reports. Included by one test
+ * program each. */
 #ifndef DOCTOR_FIXTURE_H
 #define DOCTOR_FIXTURE_H
 
@@ -12,7 +13,6 @@
 #include <cmocka.h>
 #include <spate/doctor.h>
 
-/* A root port, and a drive below it, as configuration space shows them. */
 enum { PORT, DRIVE, FUNCTIONS };
 enum { POWER = 0x40, EXPRESS = 0x70, AER = 0x100 };
 
@@ -36,7 +36,7 @@ static inline void set(struct facts *facts, unsigned function, unsigned offset, 
   *at(facts, function, offset) = (*at(facts, function, offset) & ~clear) | bits;
 }
 
-/* 16 GT/s and four lanes at both ends, payloads of 256 bytes, reads of 512. */
+/* A link of 16 GT/s x4, payloads of 256 bytes, read requests of 512 bytes. */
 static inline void fill_function(struct facts *facts, unsigned function, uint32_t express_type) {
   set(facts, function, 0x00, 0, 0x00101b36);
   set(facts, function, 0x04, 0, 0x00100406);
@@ -67,25 +67,25 @@ static inline void fill(struct facts *facts) {
   set(facts, PORT, 0x0c, 0, 0x00010000);
   set(facts, PORT, 0x18, 0, 0x00010100);
   set(facts, PORT, 0x20, 0, 0xe010e000);
-  set(facts, PORT, EXPRESS, 0, 0x01000000);        /* a slot */
-  set(facts, PORT, EXPRESS + 0x18, 0, 0x00400000); /* something in it */
+  set(facts, PORT, EXPRESS, 0, 0x01000000);        /* Slot Implemented */
+  set(facts, PORT, EXPRESS + 0x18, 0, 0x00400000); /* Presence Detect State */
   set(facts, DRIVE, 0x08, 0, 0x01080200);
   set(facts, DRIVE, 0x10, 0, 0xe0000004);
 }
 
 /* ---- the findings reported ---- */
 
-struct heard {
+struct report {
   struct spate_doctor_finding findings[64];
   unsigned count;
 };
 
-static inline void hear(void *context, const struct spate_doctor_finding *finding) {
-  struct heard *heard = context;
+static inline void add_finding(void *context, const struct spate_doctor_finding *finding) {
+  struct report *report = context;
   char text[SPATE_DOCTOR_SENTENCE_BYTES];
 
-  assert_true(heard->count < 64);
-  heard->findings[heard->count++] = *finding;
+  assert_true(report->count < 64);
+  report->findings[report->count++] = *finding;
   (void)spate_doctor_problem(text, sizeof text, finding->code, finding);
   assert_null(strpbrk(text, "{}"));
   (void)spate_doctor_advice(text, sizeof text, finding->code, finding);
@@ -110,12 +110,12 @@ static inline void read_path(const struct facts *facts, const uint32_t config[FU
   path[DRIVE].bar0_bytes = facts->bar0_bytes;
 }
 
-/* Every judgement, in the order in which a doctor makes them. */
-static inline enum spate_doctor_severity judge(const struct facts *facts, struct heard *heard) {
+/* Calls all judgements of the library, in the order of `spate doctor`. */
+static inline enum spate_doctor_severity judge(const struct facts *facts, struct report *report) {
   static struct spate_doctor_function path[FUNCTIONS], after[FUNCTIONS];
-  struct spate_doctor doctor = {.found = hear, .context = heard};
+  struct spate_doctor doctor = {.found = add_finding, .context = report};
 
-  heard->count = 0;
+  report->count = 0;
   read_path(facts, facts->config, path);
   read_path(facts, facts->config_after, after);
   after[DRIVE].errors.corrected_count = facts->counted_after;
@@ -131,11 +131,11 @@ static inline enum spate_doctor_severity judge(const struct facts *facts, struct
   return doctor.worst;
 }
 
-static inline void judge_port(const struct facts *facts, struct heard *heard) {
+static inline void judge_port(const struct facts *facts, struct report *report) {
   static struct spate_doctor_function path[FUNCTIONS];
-  struct spate_doctor doctor = {.found = hear, .context = heard};
+  struct spate_doctor doctor = {.found = add_finding, .context = report};
 
-  heard->count = 0;
+  report->count = 0;
   read_path(facts, facts->config, path);
   spate_doctor_judge_port(&doctor, &path[PORT]);
 }

@@ -6,12 +6,12 @@
 static void nothing_is_wrong_with_healthy_facts(void **state) {
   (void)state;
   static struct facts facts;
-  struct heard heard;
+  struct report report;
 
   fill(&facts);
   memcpy(facts.config_after, facts.config, sizeof facts.config);
-  assert_int_equal(judge(&facts, &heard), SPATE_DOCTOR_NOTE);
-  assert_int_equal(heard.count, 0);
+  assert_int_equal(judge(&facts, &report), SPATE_DOCTOR_NOTE);
+  assert_int_equal(report.count, 0);
 }
 
 /* ---- facts that provoke each finding ---- */
@@ -154,7 +154,7 @@ static void each_finding_is_provoked_by_its_facts_and_alone(void **state) {
   (void)state;
   static struct facts facts;
   char text[SPATE_DOCTOR_SENTENCE_BYTES];
-  struct heard heard;
+  struct report report;
 
   for (unsigned i = 0; i < PROVOCATIONS; i++) {
     const struct provocation *each = &provocations[i];
@@ -162,13 +162,13 @@ static void each_finding_is_provoked_by_its_facts_and_alone(void **state) {
     memcpy(facts.config_after, facts.config, sizeof facts.config);
     each->provoke(&facts);
     if (each->code == SPATE_DOCTOR_DEVICE_SILENT)
-      judge_port(&facts, &heard);
+      judge_port(&facts, &report);
     else
-      assert_int_equal(judge(&facts, &heard), spate_doctor_severity_of(each->code));
-    if (heard.count != 1 || heard.findings[0].code != each->code)
-      fail_msg("%s: %u findings, the first %s", spate_doctor_name(each->code), heard.count,
-               heard.count == 0 ? "-" : spate_doctor_name(heard.findings[0].code));
-    (void)spate_doctor_problem(text, sizeof text, each->code, &heard.findings[0]);
+      assert_int_equal(judge(&facts, &report), spate_doctor_severity_of(each->code));
+    if (report.count != 1 || report.findings[0].code != each->code)
+      fail_msg("%s: %u findings, the first %s", spate_doctor_name(each->code), report.count,
+               report.count == 0 ? "-" : spate_doctor_name(report.findings[0].code));
+    (void)spate_doctor_problem(text, sizeof text, each->code, &report.findings[0]);
     if (strstr(text, each->says) == NULL) fail_msg("\"%s\" does not say \"%s\"", text, each->says);
   }
 }
@@ -195,14 +195,14 @@ static void a_port_without_a_device_is_judged_alone(void **state) {
                {link_training, SPATE_DOCTOR_LINK_TRAINING},
                {device_silent, SPATE_DOCTOR_DEVICE_SILENT}};
   static struct facts facts;
-  struct heard heard;
+  struct report report;
 
   for (unsigned i = 0; i < 4; i++) {
     fill(&facts);
     cases[i].provoke(&facts);
-    judge_port(&facts, &heard);
-    assert_int_equal(heard.count, 1);
-    assert_int_equal(heard.findings[0].code, cases[i].code);
+    judge_port(&facts, &report);
+    assert_int_equal(report.count, 1);
+    assert_int_equal(report.findings[0].code, cases[i].code);
   }
 }
 

@@ -98,13 +98,13 @@ static void windows_reach_from_base_to_limit(void **state) {
 
 /* ---- findings ---- */
 
-static struct spate_doctor_finding heard[8];
+static struct spate_doctor_finding report[8];
 static unsigned heard_count;
 
-static void hear(void *context, const struct spate_doctor_finding *finding) {
+static void add_finding(void *context, const struct spate_doctor_finding *finding) {
   (void)context;
-  assert_true(heard_count < sizeof heard / sizeof heard[0]);
-  heard[heard_count++] = *finding;
+  assert_true(heard_count < sizeof report / sizeof report[0]);
+  report[heard_count++] = *finding;
 }
 
 /* Neither of two bridges above the drive forwards the drive's range: this is one fault, of the bridge next to the
@@ -114,7 +114,7 @@ static void a_bar_outside_the_windows_is_reported_once(void **state) {
   const struct spate_doctor_function bridge = {
       .header_known = true, .bridge = true, .command = 6, .subordinate_bus = 9, .memory = elsewhere};
   struct spate_doctor_function path[3] = {bridge, bridge, {.header_known = true, .command = 6, .class_code = 0x010802}};
-  struct spate_doctor doctor = {.found = hear};
+  struct spate_doctor doctor = {.found = add_finding};
   (void)state;
   for (unsigned i = 0; i < 3; i++) {
     path[i].address.bus = (uint8_t)i;
@@ -125,16 +125,16 @@ static void a_bar_outside_the_windows_is_reported_once(void **state) {
   heard_count = 0;
   spate_doctor_judge_path(&doctor, path, 3, true);
   assert_int_equal(heard_count, 1);
-  assert_int_equal(heard[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
-  assert_ptr_equal(heard[0].function, &path[1]);
-  assert_int_equal(heard[0].numbers[0], 0xf0000000);
+  assert_int_equal(report[0].code, SPATE_DOCTOR_BAR_OUTSIDE_WINDOW);
+  assert_ptr_equal(report[0].function, &path[1]);
+  assert_int_equal(report[0].numbers[0], 0xf0000000);
 
   path[2].bar0_bytes = 0x200000; /* larger than either window */
   heard_count = 0;
   spate_doctor_judge_path(&doctor, path, 3, true);
   assert_int_equal(heard_count, 1);
-  assert_int_equal(heard[0].code, SPATE_DOCTOR_APERTURE_SMALL);
-  assert_ptr_equal(heard[0].function, &path[1]);
+  assert_int_equal(report[0].code, SPATE_DOCTOR_APERTURE_SMALL);
+  assert_ptr_equal(report[0].function, &path[1]);
 }
 
 /* A warning that has no limit prints the temperature alone. */
@@ -142,15 +142,15 @@ static void a_temperature_warning_has_one_number(void **state) {
   static const struct spate_nvme_identity identity = {.serial = "1"};
   static const struct spate_nvme_health health = {
       .temperature_c = 50, .critical_warning = 2, .spare_percent = 100, .spare_threshold_percent = 10};
-  struct spate_doctor doctor = {.found = hear};
+  struct spate_doctor doctor = {.found = add_finding};
   (void)state;
   heard_count = 0;
   spate_doctor_judge_drive(&doctor, &(struct spate_doctor_drive){.identity = &identity, .health = &health});
   assert_int_equal(heard_count, 1);
-  assert_int_equal(heard[0].code, SPATE_DOCTOR_TEMPERATURE_WARNING);
-  assert_int_equal(heard[0].numbers[0], 50);
+  assert_int_equal(report[0].code, SPATE_DOCTOR_TEMPERATURE_WARNING);
+  assert_int_equal(report[0].numbers[0], 50);
   for (unsigned i = 1; i < SPATE_DOCTOR_NUMBERS; i++)
-    assert_int_equal(heard[0].numbers[i], 0);
+    assert_int_equal(report[0].numbers[i], 0);
 }
 
 /* Speeds have four bits, widths six. */
@@ -174,27 +174,27 @@ static void an_unsupported_payload_is_one_fault(void **state) {
   const struct spate_doctor_function path[2] = {
       {.header_known = true, .bridge = true, .payload_bytes = 512, .payload_bytes_max = 256},
       {.header_known = true, .payload_bytes = 128, .payload_bytes_max = 512, .read_request_code = 0}};
-  struct spate_doctor doctor = {.found = hear};
+  struct spate_doctor doctor = {.found = add_finding};
   (void)state;
   heard_count = 0;
   spate_doctor_judge_payload(&doctor, path, 2);
   assert_int_equal(heard_count, 1);
-  assert_int_equal(heard[0].code, SPATE_DOCTOR_PAYLOAD_UNSUPPORTED);
+  assert_int_equal(report[0].code, SPATE_DOCTOR_PAYLOAD_UNSUPPORTED);
 }
 
 /* A finding about a namespace has its number alone. */
 static void a_namespace_has_one_number(void **state) {
   static const struct spate_nvme_namespace namespaces[2] = {{.nsid = 3, .metadata = true, .block_bytes = 512},
                                                             {.nsid = 4, .block_bytes = 1024}};
-  struct spate_doctor doctor = {.found = hear};
+  struct spate_doctor doctor = {.found = add_finding};
   (void)state;
   heard_count = 0;
   spate_doctor_judge_namespaces(&doctor, namespaces, 2);
   assert_int_equal(heard_count, 2);
   for (unsigned i = 0; i < 2; i++) {
-    assert_int_equal(heard[i].numbers[0], namespaces[i].nsid);
+    assert_int_equal(report[i].numbers[0], namespaces[i].nsid);
     for (unsigned j = 1; j < SPATE_DOCTOR_NUMBERS; j++)
-      assert_int_equal(heard[i].numbers[j], 0);
+      assert_int_equal(report[i].numbers[j], 0);
   }
 }
 

@@ -7,7 +7,7 @@
 static enum spate_doctor_code codes[32];
 static unsigned code_count;
 
-static void hear(void *context, const struct spate_doctor_finding *finding) {
+static void add_finding(void *context, const struct spate_doctor_finding *finding) {
   (void)context;
   assert_true(code_count < 32);
   codes[code_count++] = finding->code;
@@ -16,7 +16,7 @@ static void hear(void *context, const struct spate_doctor_finding *finding) {
 static struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX];
 
 static unsigned examine(unsigned n) {
-  struct spate_doctor doctor = {.found = hear};
+  struct spate_doctor doctor = {.found = add_finding};
   const struct spate_pcie_device *device = NULL;
 
   const enum spate_error error = spate_pcie_find(&host, NVME, n, &device);
@@ -58,7 +58,7 @@ static void lost_functions_are_found(void **state) {
 
 /* The state after power-on: the fake functions have all bits of Device Status set. */
 static void errors_before_are_found(void **state) {
-  struct spate_doctor doctor = {.found = hear};
+  struct spate_doctor doctor = {.found = add_finding};
 
   a_switch_gets_nested_bus_numbers_and_windows(state);
   const unsigned count = examine(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor on registers with arbitrary contents. */
+/* The doctor reads registers with arbitrary contents, and ends after a limited number of reads. */
 #include "doctor_fixture.h"
 
 static uint32_t random_state;
@@ -17,7 +17,7 @@ static uint32_t count_reads(const void *context, unsigned offset) {
   return read_config(context, offset);
 }
 
-/* Random registers with capability lists that lead anywhere, also in loops. */
+/* Random registers. Their capability lists lead anywhere, also in loops. */
 static void random_config(uint32_t *config) {
   for (unsigned i = 0; i < 1024; i++)
     config[i] = random32() % 4 == 0 ? random32() : 0;
@@ -30,10 +30,10 @@ static void random_config(uint32_t *config) {
     config[i] = (config[i] & 0xf0000) | (random32() % 900 == 0 ? 1 : 7) | (0x100 + random32() % 0xf00) << 20;
 }
 
-static void any_register_contents_are_survived(void **state) {
+static void arbitrary_registers_are_judged_with_few_reads(void **state) {
   (void)state;
   static struct facts facts;
-  struct heard heard;
+  struct report report;
 
   for (uint32_t seed = 1; seed <= 20000; seed++) {
     random_state = seed * 2654435761u;
@@ -50,7 +50,7 @@ static void any_register_contents_are_survived(void **state) {
     facts.identity.critical_temperature_k = random32() & 0xffff;
     facts.identity.warning_temperature_k = random32() & 0xffff;
     facts.bar0_bytes = (uint64_t)random32() << (random32() % 33);
-    (void)judge(&facts, &heard);
+    (void)judge(&facts, &report);
 
     struct spate_doctor_function function;
     struct spate_doctor_space space = space_of(facts.config[DRIVE], random32() % 4097);
@@ -63,7 +63,7 @@ static void any_register_contents_are_survived(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_register_contents_are_survived),
+      cmocka_unit_test(arbitrary_registers_are_judged_with_few_reads),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,12 @@ static void check_sentence(const char *name, const char *text) {
   const size_t length = strlen(text);
 
   if (length < 12 || length + 1 >= SPATE_DOCTOR_SENTENCE_BYTES || text[length - 1] != '.')
-    fail_msg("%s: \"%s\" is no sentence", name, text);
-  if (strpbrk(text, "{}") != NULL) fail_msg("%s: \"%s\" has a place that was not filled", name, text);
-  if (strstr(text, "  ") != NULL) fail_msg("%s: \"%s\" has two blanks", name, text);
+    fail_msg("%s: \"%s\" is not a sentence", name, text);
+  if (strpbrk(text, "{}") != NULL) fail_msg("%s: \"%s\" has a placeholder without a value", name, text);
+  if (strstr(text, "  ") != NULL) fail_msg("%s: \"%s\" has two spaces in a row", name, text);
   for (const char *at_text = text; *at_text != '\0'; at_text++)
-    if (*at_text < ' ' || *at_text > '~') fail_msg("%s: \"%s\" is not plain text", name, text);
+    if (*at_text < ' ' || *at_text > '~')
+      fail_msg("%s: \"%s\" has a character that is not printable ASCII", name, text);
 }
 
 static void every_finding_has_texts(void **state) {
@@ -35,7 +36,7 @@ static void every_finding_has_texts(void **state) {
   assert_string_equal(spate_doctor_severity_name((enum spate_doctor_severity)9), "unknown");
 }
 
-static void sentences_are_cut_where_there_is_no_room(void **state) {
+static void sentences_are_truncated_to_the_buffer(void **state) {
   (void)state;
   char text[8] = "1234567";
 
@@ -49,7 +50,7 @@ static void sentences_are_cut_where_there_is_no_room(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_finding_has_texts),
-      cmocka_unit_test(sentences_are_cut_where_there_is_no_room),
+      cmocka_unit_test(sentences_are_truncated_to_the_buffer),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

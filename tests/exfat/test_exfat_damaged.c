@@ -13,7 +13,7 @@ static void test_boot(void **state) {
   put_file("f", "x", 1); /* repairs the main region */
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_false(image.found.backup_boot);
-  assert_true(image.found.dirty); /* who damaged it is unknown: only a checker may mark it clean */
+  assert_true(image.found.dirty); /* the cause of the damage is unknown: only a checker may mark the volume clean */
   boot[106] = 0;
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_whole(false);
@@ -172,7 +172,7 @@ static void test_upcase_checksum(void **state) {
   image_close(&image);
 }
 
-/* A contradiction found while a clip is open: the clip can be closed, and the volume stays dirty. */
+/* Damage is found while a clip is open. The clip can be closed, and the volume stays dirty. */
 static void test_corrupt_meanwhile(void **state) {
   (void)state;
   struct spate_exfat_clip clip;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Volumes that an earlier version left without closing them (images/): this version recovers each of them. The text of
- * an image says what was recorded. A change of the reservation record's layout on the volume fails here.
+ * The library recovers the volumes that a recorder of an earlier version left open (images/). Each image lists the
+ * files that were recorded. These tests fail if the layout of the reservation record on the volume changes.
  */
 #include "earlier_image.h"
 #include "exfat_fixture.h"
@@ -38,7 +38,8 @@ static void assert_content(const struct earlier_file *file, const struct oracle_
   }
 }
 
-/* By the oracle: these files and directories, with these contents, and no others but the record. */
+/* According to the oracle, the volume has the files and directories of the image with their contents, the file of the
+ * reservation record, and no others. */
 static void assert_files(void) {
   if (!oracle_read(&oracle, image_start(&image), earlier.bytes)) fail_msg("%s", oracle.fault);
   assert_int_equal(oracle.file_count, earlier.file_count + 1);
@@ -67,13 +68,13 @@ static void recover(const char *name) {
   assert_true(image.found.dirty);
   assert_int_equal(image.found.reservations, earlier.reservations);
   assert_int_equal(image.found.salvaged_bytes, earlier.salvaged_bytes);
-  /* Each slot that was in use is cleared, by a write with a number of its own. */
+  /* Recovery clears each slot that was in use. The record number grows by one with each of these writes. */
   assert_int_equal(image.volume.record_number, earlier.record_number + earlier.reservations);
   assert_files();
   assert_whole(earlier.dirty_before);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
 
-  /* Nothing is left to be recovered, and the volume can be recorded on. */
+  /* The second mount finds nothing to recover, and the volume accepts a new clip. */
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(image.found.dirty, earlier.dirty_before);
   assert_int_equal(image.found.reservations, 0);
@@ -84,7 +85,7 @@ static void recover(const char *name) {
   unload();
 }
 
-static void each_volume_of_an_earlier_release_recovers(void **state) {
+static void each_volume_of_an_earlier_version_is_recovered(void **state) {
   (void)state;
   DIR *folder = opendir(SPATE_EARLIER_IMAGES);
   unsigned count = 0;
@@ -102,8 +103,8 @@ static void each_volume_of_an_earlier_release_recovers(void **state) {
   assert_int_equal(count, 34);
 }
 
-/* With read_only nothing is written, and what is open is counted. */
-static void a_read_only_mount_leaves_them_as_they_are(void **state) {
+/* A read-only mount counts the open reservations. */
+static void a_read_only_mount_writes_nothing(void **state) {
   (void)state;
   load("512-2k-full");
   image.config.read_only = true;
@@ -115,8 +116,8 @@ static void a_read_only_mount_leaves_them_as_they_are(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_volume_of_an_earlier_release_recovers),
-      cmocka_unit_test(a_read_only_mount_leaves_them_as_they_are),
+      cmocka_unit_test(each_volume_of_an_earlier_version_is_recovered),
+      cmocka_unit_test(a_read_only_mount_writes_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fsck.exfat finds nothing on volumes that an earlier version left open (images/) and this one has recovered."""
+"""fsck.exfat reports no error on the volumes that an earlier version left open (images/) and that this version has recovered."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def lines(name):
 
 
 def expand(name, path):
-    """Write the volume of this text; returns (bytes of a block, {path of a file: its bytes})."""
+    """Writes the volume of the image `name` to `path`. Returns the block size, and {path of a file: its length}."""
     block_bytes, files = 0, {}
     for word, *words in lines(name):
         if word == "over":
@@ -42,7 +42,7 @@ def test_there_are_images():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_fsck_finds_nothing_after_recovery(tool, tmp_path, name):
+def test_fsck_accepts_the_recovered_volume(tool, tmp_path, name):
     path = tmp_path / "image"
     block_bytes, files = expand(name, path)
     volume = Volume(tool("volume"), path, block_bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Volumes that are full of files of others. */
+/* Deletions on volumes that other systems have filled completely. */
 #include "small_fixture.h"
 
 /* Files of one cluster each, and one file of all the rest. */
@@ -20,7 +20,8 @@ static void open_full(void) {
   assert_int_equal(image_mount(&image), SPATE_OK);
 }
 
-/* There is no room for the record: deletions do without it, and so does a rename by a single write. */
+/* There is no room for the file of the reservation record. Deletions do without it, and so does a rename by a single
+ * write. */
 static void test_full_volume_is_cleared(void **state) {
   (void)state;
   struct spate_exfat_clip clip;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each read of each operation fails: once, and from then on forever. Either the operation answers with that error, or
- * it has the result that it has without the fault: some reads only look ahead. */
+/* Each read of each operation fails, once or for good. The operation reports that error, or it has the same result as
+ * without the fault: a read that only reads ahead may fail. */
 #include "shared_fixture.h"
 
 #define VOLUME_BYTES    (4 * MIB)
 #define CHAIN_CLUSTERS  40u
-#define CHAIN_STEP      17u /* each block of the FAT has 128 entries: the chain lies in several */
+#define CHAIN_STEP      17u /* a block of the FAT has 128 entries, so the chain uses several blocks */
 #define SHARED_CLUSTERS 100u
 #define RECORD_BYTES    (UINT64_C(17) * 512)
 #define READ_BYTES      700u
 
 static uint8_t *medium;   /* before the operation */
 static uint8_t *expected; /* after it, without a fault */
-static uint64_t digest;   /* of what an operation returned */
+static uint64_t digest;   /* of an operation's results */
 
 static void mix(const void *data, size_t bytes) {
   for (size_t i = 0; i < bytes; i++)
@@ -38,7 +38,7 @@ static enum spate_error list_directory(void) {
   return error;
 }
 
-/* From the end to the start: each read follows the chain from its first cluster. */
+/* Reads from the end to the start, so that each read follows the chain from its first cluster. */
 static enum spate_error read_chain(void) {
   static uint8_t data[READ_BYTES];
   struct spate_exfat_file file;
@@ -52,7 +52,7 @@ static enum spate_error read_chain(void) {
   return error;
 }
 
-/* Where each part of it is, from the end to the start, too. */
+/* The extent of each cluster, also from the end to the start. */
 static enum spate_error extents(void) {
   struct spate_exfat_file file;
   uint64_t lba, blocks;
@@ -108,12 +108,13 @@ static void make_volume(void) {
   uint32_t runs = small_allocate(memory, 3 * SHARED_CLUSTERS, 1);
   uint32_t chain = small_allocate(memory, CHAIN_CLUSTERS, CHAIN_STEP);
   uint32_t reservations = small_allocate(memory, RECORD_BYTES / 1024 + 1, 1);
-  small_add(memory, ".spate", 0x06, reservations, RECORD_BYTES, RECORD_BYTES, false); /* as a PC copies it */
+  /* as after a copy by a PC: with a chain in the FAT */
+  small_add(memory, ".spate", 0x06, reservations, RECORD_BYTES, RECORD_BYTES, false);
   add("chain", chain, CHAIN_CLUSTERS, false);
   add("run one", runs, 2 * SHARED_CLUSTERS, true);
   add("run two", runs + SHARED_CLUSTERS, 2 * SHARED_CLUSTERS, true);
   image.ram.keep_log = true;
-  image.config.cache_bytes = 6 * 512; /* hardly anything stays in memory */
+  image.config.cache_bytes = 6 * 512; /* so few that most blocks are read again */
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_mkdir(&image.volume, "deep"), SPATE_OK);
   assert_int_equal(spate_exfat_mkdir(&image.volume, "deep/down"), SPATE_OK);
@@ -146,7 +147,7 @@ static enum spate_error run(const struct operation *operation, const struct ram_
   return error;
 }
 
-/* It answers CORRUPT if files shared clusters. */
+/* The result is part of the digest: it is CORRUPT if files share clusters. */
 static void unmount(void) {
   enum spate_error error = spate_exfat_unmount(&image.volume);
   mix(&error, sizeof error);
@@ -155,7 +156,7 @@ static void unmount(void) {
 static void check_failed(const struct operation *operation, uint32_t request, enum spate_error error) {
   if (error != SPATE_E_MEDIA) fail_msg("%s, request %u: error %d", operation->name, request, (int)error);
   host_starts_again(&image.ram.block);
-  if (image_mount(&image) != SPATE_OK) fail_msg("%s, request %u: no mount", operation->name, request);
+  if (image_mount(&image) != SPATE_OK) fail_msg("%s, request %u: the next mount fails", operation->name, request);
   read_volume();
   if (oracle.leaked > 0 || oracle.cross_linked > SHARED_CLUSTERS)
     fail_msg("%s, request %u: leaked %u, cross-linked %u", operation->name, request, oracle.leaked,
@@ -165,7 +166,7 @@ static void check_failed(const struct operation *operation, uint32_t request, en
 static void check_unaffected(const struct operation *operation, uint32_t request, uint64_t expected_digest) {
   unmount();
   if (digest != expected_digest || memcmp(image.ram.memory, expected, VOLUME_BYTES) != 0)
-    fail_msg("%s, request %u: no error, and another result", operation->name, request);
+    fail_msg("%s, request %u: no error, but another result", operation->name, request);
 }
 
 static void check_read(const struct operation *operation, uint32_t request, const struct ram_fault *fault,
@@ -181,7 +182,7 @@ static bool overlap(const struct ram_log_entry *one, const struct ram_log_entry 
   return one->lba < two->lba + two->blocks && two->lba < one->lba + one->blocks;
 }
 
-/* The fault of a read's blocks that begins with that read. */
+/* The blocks of this read fail, from this read on. Earlier reads of the same blocks succeed. */
 static struct ram_fault fault_of(const struct ram_log_entry *log, uint32_t request, uint32_t times) {
   struct ram_fault fault = {.ops = RAM_OP(SPATE_READ), .times = times, .error = SPATE_E_MEDIA};
   fault.first_lba = log[request].lba;
@@ -203,13 +204,13 @@ static void check_each_read(const struct operation *operation) {
   for (uint32_t request = 0; request < requests; request++) {
     if (log[request].op != SPATE_READ) continue;
     const struct ram_fault once = fault_of(log, request, 1);
-    const struct ram_fault for_ever = fault_of(log, request, RAM_ALWAYS);
+    const struct ram_fault always = fault_of(log, request, RAM_ALWAYS);
     check_read(operation, request, &once, expected_digest);
-    check_read(operation, request, &for_ever, expected_digest);
+    check_read(operation, request, &always, expected_digest);
   }
 }
 
-static void test_each_read_of_each_operation(void **state) {
+static void a_failed_read_is_reported_or_changes_nothing(void **state) {
   (void)state;
   make_volume();
   for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
@@ -220,7 +221,7 @@ static void test_each_read_of_each_operation(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_read_of_each_operation)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_failed_read_is_reported_or_changes_nothing)};
 
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
 /* Recovery on volumes that others changed since the cut, and recoveries that cannot be finished. */
 #include "small_fixture.h"
 
-/* A PC changed the volume between the cut and the mount: some of the recorded clusters are another file's now, and stay
- * so. */
+/* A PC changed the volume between the cut and the mount: another file owns some of the recorded clusters now. Recovery
+ * does not free them. */
 static void test_recovery_spares_others(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -51,7 +51,7 @@ static void test_recovery_needs_the_tree(void **state) {
   image_close(&image);
 }
 
-/* In a directory tree that leads back to itself the walk ends in bounded time. */
+/* A directory tree contains a cycle. The walk ends after a bounded number of reads. */
 static void test_cycle(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -92,7 +92,7 @@ static void test_record_outlives_the_flag(void **state) {
   }
 }
 
-/* A deletion that is cut in the middle. */
+/* A deletion that a power cut interrupts. */
 static void cut_delete(const char *path) {
   ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
                                                  .first_lba = image.volume.heap_lba,
@@ -148,7 +148,7 @@ static void test_recovery_without_the_directory(void **state) {
   image_close(&image);
 }
 
-/* Deeper than the walk follows. */
+/* Directories nested deeper than the walk goes. */
 static void make_deep(void) {
   char path[256] = "d";
   for (size_t depth = 1; depth < 70; depth++) {

@@ -2,8 +2,8 @@
 /* Requests of an operation that fail, or that the drive loses with its power. */
 #include "order_fixture.h"
 
-/* A drive without room answers FULL, and the write is sent again. A failed write is answered once; the next
- * call repeats it. */
+/* While the device takes no request, publish answers FULL, and the next call tries again. A failed write is reported
+ * once, and the next call repeats it. */
 static void test_publish_refused(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -25,7 +25,7 @@ static void test_publish_refused(void **state) {
   assert_int_equal(image_publish(&image.ram.block, &clip, 200), SPATE_OK);
   assert_int_equal(clip.published_bytes, 200);
 
-  /* What became of a length is no answer to the next one. */
+  /* The result of one length is not reported for the next one. */
   ram_block_fault(
       &image.ram,
       (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
@@ -34,7 +34,7 @@ static void test_publish_refused(void **state) {
   assert_int_equal(spate_exfat_publish(&clip, 400), SPATE_E_BUSY);
   assert_int_equal(image_publish(&image.ram.block, &clip, 400), SPATE_OK);
 
-  /* A write that the device refuses is answered at once, and only then. */
+  /* If the device refuses the write, publish reports it at once, and only once. */
   const uint64_t blocks = image.ram.block.blocks;
   image.ram.block.blocks = 1;
   assert_int_equal(spate_exfat_publish(&clip, 500), SPATE_E_INVALID);

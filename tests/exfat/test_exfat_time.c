@@ -100,11 +100,39 @@ static void a_clip_is_created_once_and_modified_until_it_is_closed(void **state)
   image_close(&image);
 }
 
+static void a_file_has_the_time_of_the_callers_clock(void **state) {
+  (void)state;
+  struct spate_exfat_time when = {.year = 2025,
+                                  .month = 12,
+                                  .day = 31,
+                                  .hour = 23,
+                                  .minute = 59,
+                                  .second = 59,
+                                  .centisecond = 99,
+                                  .utc_quarters = -14,
+                                  .utc_known = true};
+  struct spate_exfat_entry entry;
+  image_open(&image, 32 * MIB, 512, 0);
+  image.config.now = given_time;
+  image.config.now_context = &when;
+  image_format(&image);
+  put_file("f", "x", 1);
+  assert_int_equal(spate_exfat_stat(&image.volume, "f", &entry), SPATE_OK);
+  assert_memory_equal(&entry.modified, &when, sizeof when);
+  assert_whole(false);
+  const uint8_t *set = image_start(&image) + oracle_find(&oracle, "f")->set_offset;
+  assert_int_equal(spate_get32(set + 8), (45u << 25) | (12u << 21) | (31u << 16) | (23u << 11) | (59u << 5) | 29u);
+  assert_int_equal(set[20], 199);
+  assert_int_equal(set[22], 0x80 | 0x72);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_part_of_a_time_comes_back),
       cmocka_unit_test(the_fields_lie_where_the_specification_says),
       cmocka_unit_test(a_clip_is_created_once_and_modified_until_it_is_closed),
+      cmocka_unit_test(a_file_has_the_time_of_the_callers_clock),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

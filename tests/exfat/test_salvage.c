@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings made of chunks, cut in the middle: what proves itself past the last checkpoint comes back, nothing else.
- */
+/* A power cut during a recording of chunks: mount adds the intact chunks after the last checkpoint to the file, up to
+ * the first gap, and nothing else. */
 #include "exfat_image.h"
 
 #include <spate/bytes.h>
@@ -67,12 +67,27 @@ static uint8_t *on_medium(struct fixture *fixture, uint32_t chunk) {
 
 /* Chunk `index` of the clip reaches the medium, with sequence number `number` and a length of `bytes`. */
 static void write_chunk(struct fixture *fixture, uint32_t index, uint64_t number, uint32_t bytes) {
-  uint8_t *piece = fixture->sent + (size_t)index * CHUNK;
+  uint8_t *chunk = fixture->sent + (size_t)index * CHUNK;
 
   for (uint32_t i = 0; i < CHUNK; i++)
-    piece[i] = (uint8_t)(i * 31u + number * 7u);
-  spate_chunk_seal(piece, identity, number, bytes);
-  memcpy(on_medium(fixture, index), piece, CHUNK);
+    chunk[i] = (uint8_t)(i * 31u + number * 7u);
+  spate_chunk_seal(chunk, identity, number, bytes);
+  memcpy(on_medium(fixture, index), chunk, CHUNK);
+}
+
+/* The first `count` chunks of the clip reach the medium, numbered from `first_number` on. */
+static void write_chunks(struct fixture *fixture, uint32_t count, uint64_t first_number) {
+  for (uint32_t i = 0; i < count; i++)
+    write_chunk(fixture, i, first_number + i, CHUNK);
+}
+
+/* The same with data of zeros, for more chunks than `sent` has room for. */
+static void write_zero_chunks(struct fixture *fixture, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint8_t chunk[CHUNK] = {0};
+    spate_chunk_seal(chunk, identity, i, CHUNK);
+    memcpy(on_medium(fixture, i), chunk, CHUNK);
+  }
 }
 
 static void arm(struct fixture *fixture, const char *path, uint64_t first_number) {
@@ -86,7 +101,16 @@ static void publish(struct fixture *fixture, uint64_t bytes) {
   OK(image_publish(&fixture->ram.block, &fixture->clip, bytes));
 }
 
-/* The machine loses power; the contents of the medium are mounted again. */
+/* The first `count` chunks of A.RAW are on the medium, and none is published. */
+static struct fixture *open_with_chunks(uint32_t count) {
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 0);
+  write_chunks(fixture, count, 0);
+  return fixture;
+}
+
+/* The host loses power and mounts the medium again. */
 static void cut_and_mount(struct fixture *fixture) {
   ram_block_drop_pending(&fixture->ram);
   host_starts_again(&fixture->ram.block);
@@ -105,7 +129,14 @@ static void file_has(struct fixture *fixture, const char *path, uint64_t bytes) 
   assert_memory_equal(got, fixture->sent, bytes);
 }
 
-/* Free space is what it was, less the clusters of the file's length. */
+static void length_is(struct fixture *fixture, const char *path, uint64_t bytes) {
+  struct spate_exfat_entry entry;
+
+  OK(spate_exfat_stat(&fixture->volume, path, &entry));
+  assert_int_equal(entry.bytes, bytes);
+}
+
+/* Only the clusters of A.RAW's length are allocated: its deletion frees as many, and leaves the volume clean. */
 static void rest_is_free(struct fixture *fixture, uint64_t bytes) {
   struct spate_exfat_info info;
   uint64_t used = (bytes + MIB - 1) / MIB * MIB;
@@ -121,7 +152,7 @@ static void rest_is_free(struct fixture *fixture, uint64_t bytes) {
   assert_false(fixture->found.dirty);
 }
 
-static void up_to_the_first_gap(void **state) {
+static void chunks_up_to_the_first_gap_are_salvaged(void **state) {
   (void)state;
   for (unsigned large = 0; large < 2; large++) {
     struct fixture *fixture = open_fixture(large ? 4096 : 512);
@@ -137,13 +168,12 @@ static void up_to_the_first_gap(void **state) {
   }
 }
 
-static void before_the_first_checkpoint(void **state) {
+static void chunks_before_the_first_checkpoint_are_salvaged(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
 
   arm(fixture, "A.RAW", 5);
-  for (uint32_t i = 0; i < 4; i++)
-    write_chunk(fixture, i, 5 + i, CHUNK);
+  write_chunks(fixture, 4, 5);
   cut_and_mount(fixture);
   file_has(fixture, "A.RAW", 4 * CHUNK);
   rest_is_free(fixture, 4 * CHUNK);
@@ -180,11 +210,8 @@ static void a_published_short_chunk_is_the_end(void **state) {
 
 /* The header's block was written; the block that contains byte `at` was not. */
 static void torn(uint32_t at) {
-  struct fixture *fixture = open_fixture(512);
+  struct fixture *fixture = open_with_chunks(5);
 
-  arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 5; i++)
-    write_chunk(fixture, i, i, CHUNK);
   memset(on_medium(fixture, 3) + at, 0, 512);
   publish(fixture, CHUNK);
   cut_and_mount(fixture);
@@ -203,18 +230,16 @@ static void chunks_of_other_recordings_are_not_salvaged(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
 
-  /* The clusters hold an earlier clip of the same stream, and then a clip of another one. */
+  /* An earlier clip of the same stream, whose chunks have lower numbers. */
   arm(fixture, "A.RAW", 40);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, 30 + i, CHUNK);
+  write_chunks(fixture, 6, 30);
   cut_and_mount(fixture);
   file_has(fixture, "A.RAW", 0);
   OK(spate_exfat_delete(&fixture->volume, "A.RAW"));
 
   arm(fixture, "A.RAW", 40);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, 40 + i, CHUNK);
-  on_medium(fixture, 2)[8] ^= 1; /* another stream's header would be intact, too */
+  write_chunks(fixture, 6, 40);
+  on_medium(fixture, 2)[8] ^= 1; /* another stream, with a header that is intact */
   struct spate_chunk_header header;
   assert_false(spate_chunk_header_get(on_medium(fixture, 2), &header));
   spate_put32(on_medium(fixture, 2) + 60, spate_crc32c(0, on_medium(fixture, 2), 60));
@@ -242,26 +267,17 @@ static void a_full_reservation_is_not_overrun(void **state) {
 
   arm(fixture, "A.RAW", 0);
   uint64_t reserved = fixture->clip.reserved_bytes;
-  for (uint32_t i = 0; i <= reserved / CHUNK; i++) { /* one beyond the reservation */
-    uint8_t piece[CHUNK] = {0};
-    spate_chunk_seal(piece, identity, i, CHUNK);
-    memcpy(on_medium(fixture, i), piece, CHUNK);
-  }
+  write_zero_chunks(fixture, (uint32_t)(reserved / CHUNK) + 1); /* one beyond the reservation */
   cut_and_mount(fixture);
-  struct spate_exfat_entry entry;
-  OK(spate_exfat_stat(&fixture->volume, "A.RAW", &entry));
-  assert_int_equal(entry.bytes, reserved / CHUNK * CHUNK);
+  length_is(fixture, "A.RAW", reserved / CHUNK * CHUNK);
   close_fixture(fixture);
 }
 
 /* A PC deleted the empty clip and made an empty file in its place: this file is not the clip. */
-static void another_file_in_the_clips_place_stays_as_it_is(void **state) {
+static void another_file_in_the_clips_place_is_not_changed(void **state) {
   (void)state;
-  struct fixture *fixture = open_fixture(512);
+  struct fixture *fixture = open_with_chunks(6);
 
-  arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, i, CHUNK);
   uint8_t *set = fixture->ram.memory + (fixture->clip.block->lba << 9) + fixture->clip.entry_offset;
   uint16_t sum = 0;
   set[36] ^= 1; /* the hash of another name */
@@ -274,28 +290,22 @@ static void another_file_in_the_clips_place_stays_as_it_is(void **state) {
   close_fixture(fixture);
 }
 
-static void without_the_hook_the_last_checkpoint_stands(void **state) {
+static void without_salvage_the_file_ends_at_the_last_checkpoint(void **state) {
   (void)state;
-  struct fixture *fixture = open_fixture(512);
+  struct fixture *fixture = open_with_chunks(6);
 
   fixture->config.salvage = NULL;
-  arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, i, CHUNK);
   publish(fixture, 2 * CHUNK);
   cut_and_mount(fixture);
   file_has(fixture, "A.RAW", 2 * CHUNK);
   close_fixture(fixture);
 }
 
-/* A PC checked the volume: the clusters may have other owners now. */
-static void a_volume_that_is_clean_again_is_not_changed(void **state) {
+/* A PC has repaired the volume and marked it clean: other files may own the clusters now. */
+static void a_volume_that_was_marked_clean_is_not_changed(void **state) {
   (void)state;
-  struct fixture *fixture = open_fixture(512);
+  struct fixture *fixture = open_with_chunks(6);
 
-  arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, i, CHUNK);
   publish(fixture, 2 * CHUNK);
   fixture->ram.memory[106] &= (uint8_t)~2u; /* VolumeFlags: VolumeDirty */
   cut_and_mount(fixture);
@@ -312,13 +322,10 @@ static void fail_reads(struct fixture *fixture, uint32_t chunk, enum spate_error
           .ops = RAM_OP(SPATE_READ), .first_lba = bad_lba, .last_lba = bad_lba, .times = RAM_ALWAYS, .error = error});
 }
 
-static void a_device_that_fails_leaves_the_clip_for_the_next_mount(void **state) {
+static void a_clip_that_a_timeout_left_is_salvaged_by_the_next_mount(void **state) {
   (void)state;
-  struct fixture *fixture = open_fixture(512);
+  struct fixture *fixture = open_with_chunks(6);
 
-  arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, i, CHUNK);
   publish(fixture, 2 * CHUNK);
   fail_reads(fixture, 4, SPATE_E_TIMEOUT);
   cut_and_mount(fixture);
@@ -329,14 +336,11 @@ static void a_device_that_fails_leaves_the_clip_for_the_next_mount(void **state)
   close_fixture(fixture);
 }
 
-/* The cut tore a block, and the drive cannot read it any more: the volume must remain usable. */
+/* The power cut left a block that the drive cannot read. The volume must remain usable. */
 static void a_block_that_cannot_be_read_is_a_gap(void **state) {
   (void)state;
-  struct fixture *fixture = open_fixture(512);
+  struct fixture *fixture = open_with_chunks(6);
 
-  arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 6; i++)
-    write_chunk(fixture, i, i, CHUNK);
   publish(fixture, 2 * CHUNK);
   fail_reads(fixture, 4, SPATE_E_MEDIA);
   cut_and_mount(fixture);
@@ -347,29 +351,23 @@ static void a_block_that_cannot_be_read_is_a_gap(void **state) {
   close_fixture(fixture);
 }
 
-/* A PC truncated the file on the volume, which is still dirty, and freed its clusters. */
-static void clusters_that_were_freed_are_not_taken_back(void **state) {
+/* A PC truncated the file and freed its clusters. The volume is still marked dirty. */
+static void freed_clusters_are_not_allocated_again(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);
 
   arm(fixture, "A.RAW", 0);
-  for (uint32_t i = 0; i < 120; i++) { /* into the second cluster */
-    uint8_t piece[CHUNK] = {0};
-    spate_chunk_seal(piece, identity, i, CHUNK);
-    memcpy(on_medium(fixture, i), piece, CHUNK);
-  }
+  write_zero_chunks(fixture, 120); /* into the second cluster */
   publish(fixture, 2 * CHUNK);
   uint8_t *bitmap = fixture->ram.memory + (fixture->volume.heap_lba << 9);
   uint32_t second = fixture->clip.first_cluster + 1u - 2u;
   bitmap[second / 8u] &= (uint8_t) ~(1u << (second & 7u));
   cut_and_mount(fixture);
-  struct spate_exfat_entry entry;
-  OK(spate_exfat_stat(&fixture->volume, "A.RAW", &entry));
-  assert_int_equal(entry.bytes, MIB / CHUNK * CHUNK);
+  length_is(fixture, "A.RAW", MIB / CHUNK * CHUNK);
   close_fixture(fixture);
 }
 
-static void crc32c_is_castagnolis(void **state) {
+static void crc32c_has_the_published_values(void **state) {
   (void)state;
   uint8_t bytes[32];
 
@@ -379,7 +377,7 @@ static void crc32c_is_castagnolis(void **state) {
   assert_int_equal(spate_crc32c(spate_crc32c(0, bytes, 5), bytes + 5, 27), 0x62a8ab43);
 }
 
-static void a_chunk_keeps_the_time_it_is_given(void **state) {
+static void a_header_holds_the_time_that_was_set(void **state) {
   uint8_t piece[CHUNK] = {1};
   struct spate_chunk_header header;
 
@@ -397,22 +395,22 @@ static void a_chunk_keeps_the_time_it_is_given(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(up_to_the_first_gap),
-      cmocka_unit_test(a_chunk_keeps_the_time_it_is_given),
-      cmocka_unit_test(before_the_first_checkpoint),
+      cmocka_unit_test(chunks_up_to_the_first_gap_are_salvaged),
+      cmocka_unit_test(a_header_holds_the_time_that_was_set),
+      cmocka_unit_test(chunks_before_the_first_checkpoint_are_salvaged),
       cmocka_unit_test(a_short_last_chunk_ends_the_clip),
       cmocka_unit_test(a_published_short_chunk_is_the_end),
       cmocka_unit_test(a_torn_chunk_is_not_salvaged),
       cmocka_unit_test(chunks_of_other_recordings_are_not_salvaged),
       cmocka_unit_test(a_chunk_out_of_sequence_is_a_gap),
       cmocka_unit_test(a_full_reservation_is_not_overrun),
-      cmocka_unit_test(another_file_in_the_clips_place_stays_as_it_is),
-      cmocka_unit_test(without_the_hook_the_last_checkpoint_stands),
-      cmocka_unit_test(a_volume_that_is_clean_again_is_not_changed),
-      cmocka_unit_test(a_device_that_fails_leaves_the_clip_for_the_next_mount),
+      cmocka_unit_test(another_file_in_the_clips_place_is_not_changed),
+      cmocka_unit_test(without_salvage_the_file_ends_at_the_last_checkpoint),
+      cmocka_unit_test(a_volume_that_was_marked_clean_is_not_changed),
+      cmocka_unit_test(a_clip_that_a_timeout_left_is_salvaged_by_the_next_mount),
       cmocka_unit_test(a_block_that_cannot_be_read_is_a_gap),
-      cmocka_unit_test(clusters_that_were_freed_are_not_taken_back),
-      cmocka_unit_test(crc32c_is_castagnolis),
+      cmocka_unit_test(freed_clusters_are_not_allocated_again),
+      cmocka_unit_test(crc32c_has_the_published_values),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

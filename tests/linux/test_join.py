@@ -11,7 +11,7 @@ import program
 import pytest
 
 from conftest import ROOT
-from test_spate_image import MIB, SPATE, answer, spate
+from spate_command import MIB, SPATE, answer, spate
 
 JOIN = ROOT / "examples" / "linux" / "join.py"
 CHUNK_BYTES = 4096

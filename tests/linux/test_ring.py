@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """spate record --from ring:NAME: another process fills the slots. The tests run both real programs."""
 
-import contextlib
-import json
 import os
-import pathlib
-import re
 import signal
 import struct
 import subprocess
@@ -15,49 +11,18 @@ import numpy
 import pytest
 import program
 
-from test_spate_image import DONE, FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, image, judged, spate  # noqa: F401
+from ring_programs import SHM, SLOT, finish, recorder, started
+from ring_programs import name  # noqa: F401 (a fixture)
+from spate_command import FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, judged, spate
+from spate_command import image  # noqa: F401 (a fixture)
 
 PRODUCER = SPATE.parent / "ring_producer"
-SHM = pathlib.Path("/dev/shm")
-SLOT, SLOTS = 65536, 4
+SLOTS = 4
 NOTHING = subprocess.DEVNULL
-
-
-@pytest.fixture
-def name(request):
-    """A ring's name for this test alone. Fails if the ring still exists after the test."""
-    text = re.sub(r"\W", "-", f"{request.node.name}-{os.getpid()}")
-    yield text
-    left = SHM / f"spate-{text}"
-    there = left.exists()
-    left.unlink(missing_ok=True)
-    assert not there, f"{left} was left"
-
-
-@contextlib.contextmanager
-def started(*words, **options):
-    """Starts a program, and kills it at the end if the test has not waited for it."""
-    with subprocess.Popen([str(word) for word in words], text=True, **options) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def producer(name, count, *words, slot=SLOT, slots=SLOTS, **options):
     return started(PRODUCER, name, slot, slots, count, *words, stdout=subprocess.PIPE, **{"stdin": NOTHING} | options)
-
-
-def recorder(image, name, *words, path="clip"):
-    return started(SPATE, "record", image, path, "--from", f"ring:{name}", "--output-format=json", *words,
-                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def finish(process, status=DONE):
-    """Waits for the end of a program with this status. Returns the JSON of its standard output, and its standard error."""
-    out, error = process.communicate(timeout=60)
-    assert process.returncode == status, error
-    return json.loads(out), error
 
 
 def until(condition, limit_s=20):

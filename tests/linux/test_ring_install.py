@@ -7,6 +7,7 @@ import pytest
 import program
 
 from conftest import ROOT
+from ring_programs import LIBRARY_USER
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(camera LANGUAGES C CXX)
@@ -16,12 +17,6 @@ target_link_libraries(shared PRIVATE spate::ring)
 add_executable(static camera.cpp)
 target_link_libraries(static PRIVATE spate::ring_static)
 """
-SOURCE = """#include <spate/ring.h>
-int main(void) {
-  struct spate_ring *ring;
-  return spate_ring_create(&ring, "a/b", 65536, 2) == 22 /* EINVAL */ ? 0 : 1;
-}
-"""
 
 
 @pytest.fixture
@@ -30,7 +25,7 @@ def installed(tmp_path):
     program.run("cmake", "--install", ROOT / "build" / "linux", "--prefix", tmp_path / "first")
     (tmp_path / "first").rename(tmp_path / "prefix")
     for name in ("camera.c", "camera.cpp"):
-        (tmp_path / name).write_text(SOURCE)
+        (tmp_path / name).write_text(LIBRARY_USER)
     return tmp_path / "prefix"
 
 

@@ -9,12 +9,14 @@ import textwrap
 
 import numpy
 import pytest
-import program
 
 from conftest import ROOT
-from test_ring import MIB, SHM, SLOT, image, name, recorder, spate, started, finish  # noqa: F401
-from test_spate_image import DONE, FAILED, LOST, SPATE
-from test_udp import listening, port  # noqa: F401
+from ring_programs import SLOT, finish, recorder, started
+from ring_programs import name  # noqa: F401 (a fixture)
+from spate_command import FAILED, LOST, MIB, SPATE, spate
+from spate_command import image  # noqa: F401 (a fixture)
+from udp_port import listening
+from udp_port import port  # noqa: F401 (a fixture)
 
 LIBRARY = ROOT / "build" / "linux" / "lib"
 EXAMPLES = ROOT / "examples" / "linux"

@@ -10,7 +10,7 @@ import check_calibrate as check
 import pytest
 
 from conftest import ROOT
-from test_spate_image import REFUSED, USAGE, answer, digest, spate
+from spate_command import REFUSED, USAGE, answer, digest, spate
 
 FAST = ROOT / "build/linux/bin/spate"  # with sanitizers, a hundred gigabytes would take minutes
 QUICK = ("--skip", "cache", "--skip", "full", "--skip", "heat")

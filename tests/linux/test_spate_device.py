@@ -11,9 +11,7 @@ import stat
 import program
 import pytest
 
-from test_spate_image import LOST, REFUSED, answer, digest, spate
-
-MIB = 1 << 20
+from spate_command import LOST, MIB, REFUSED, answer, digest, spate
 
 pytestmark = pytest.mark.skipif(not os.access("/dev/loop-control", os.R_OK | os.W_OK),
                                 reason="loop devices are for root: run make test-system as root, too")

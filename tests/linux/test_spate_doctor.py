@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate doctor on copies of /sys with every defect, and in emulated machines. These tests are about the facts that are
-collected, and from where. tests/doctor/test_doctor.c tests how the library judges registers."""
+"""spate doctor on copies of /sys with every defect. These tests are about the facts that are collected, and from where.
+qemu/test_spate_doctor_guest.py has the tests in emulated machines. tests/doctor/test_doctor.c tests how the library judges
+registers."""
 
 import errno
 import json
@@ -15,11 +16,10 @@ import program
 import pytest
 
 from conftest import ROOT
-from test_spate_drive import FAILED, PCI, USAGE, VFIO, drive, good, guest, without_coherency  # noqa: F401 (drive: a fixture)
-from test_spate_image import IO_URING_SETUP, SPATE, filter_calls, spate
+from seccomp import IO_URING_SETUP, filter_calls
+from spate_command import FAILED, FOUND, SPATE, USAGE, spate
 
-FOUND = 5
-PORT = "0000:00:01.0"
+PORT, DRIVE = "0000:00:01.0", "0000:01:00.0"
 EXPRESS, POWER, AER = 0x70, 0x40, 0x100
 ENDPOINT, ROOT_PORT = 0, 4
 SEVERITIES = ("note", "warning", "error", "not done")
@@ -77,7 +77,7 @@ class Machine:
         self.port.change(EXPRESS, 0, 0x01000000)
         self.port.set(EXPRESS + 0x18, 0x00400000)
         self.port.file("class", "0x060400")
-        self.drive = self.add(self.port.folder, VFIO, ENDPOINT)
+        self.drive = self.add(self.port.folder, DRIVE, ENDPOINT)
         self.drive.set(0x08, 0x01080200)
         self.drive.set(0x10, 0xE0000004)
         self.drive.file("class", "0x010802")
@@ -146,14 +146,14 @@ def listed():
 # ---- copies of /sys ----
 
 
-@pytest.mark.parametrize("target", [VFIO, f"vfio:{VFIO}", "01:00.0", None])
+@pytest.mark.parametrize("target", [DRIVE, f"vfio:{DRIVE}", "01:00.0", None])
 def test_a_healthy_machine_has_no_finding(machine, target):
     assert machine.doctor(*[target] if target else []) == {}
 
 
 def test_checks_that_a_copy_does_not_allow_are_reported(machine):
     machine.doctor()
-    said = spate("doctor", VFIO, "--sysfs", machine.sys).stdout
+    said = spate("doctor", DRIVE, "--sysfs", machine.sys).stdout
     assert "nothing wrong was found" in said
     assert said.count("this is a copy of sysfs") == 2
     assert "16 GT/s x4 of 16 GT/s x4" in said
@@ -167,7 +167,7 @@ def test_a_drive_in_a_large_domain(machine):
     inner.parent.mkdir()
     by_address = machine.sys / "bus/pci/devices"
     machine.port.folder.rename(inner)
-    (inner / VFIO).rename(inner / "10000:e1:00.0")
+    (inner / DRIVE).rename(inner / "10000:e1:00.0")
     for function, folder in ((machine.port, inner), (machine.drive, inner / "10000:e1:00.0")):
         (by_address / function.name).unlink()
         function.name, function.folder = folder.name, folder
@@ -266,25 +266,25 @@ def outside_the_tree(machine):
 
 
 @pytest.mark.parametrize(("provoke", "target", "code", "says"), [
-    (narrow, VFIO, "LINK_NARROW", "1 lanes"),
-    (master_off, VFIO, "BUS_MASTER_OFF", "bit 2"),
-    (port_master_off, VFIO, "BUS_MASTER_OFF", "bit 2"),
-    (unset, VFIO, "BAR_UNASSIGNED", "no address"),
-    (aperture, VFIO, "APERTURE_SMALL", "2 MiB, and the drive's BAR 0 needs 16 MiB"),
-    (counted, VFIO, "CORRECTED_BEFORE", "3 at least"),
-    (counted_bad, VFIO, "UNCORRECTED_BEFORE", "4 at least"),
-    (no_driver, VFIO, "NO_DRIVER", "No driver"),
-    (foreign_driver, VFIO, "FOREIGN_DRIVER", '"uio_pci_generic"'),
-    (taken, VFIO, "TAKEN", "taken"),
-    (state("resetting"), VFIO, "CONTROLLER_BUSY", '"resetting"'),
-    (state("dead"), VFIO, "CONTROLLER_DEAD", '"dead"'),
-    (no_iommu, f"vfio:{VFIO}", "IOMMU_NONE", "not behind an IOMMU"),
-    (shared_group, f"vfio:{VFIO}", "IOMMU_SHARED", "use: 0000:00:02.0 (xhci_hcd)."),
-    (lambda machine: (machine.node / "dma-coherent").unlink(), f"vfio:{VFIO}", "NOT_COHERENT", "coherent"),
-    (lambda machine: None, f"pci:{VFIO}", "IOMMU_ACTIVE", "translates"),
-    (no_pages, f"pci:{VFIO}", "HUGE_PAGES_MISSING", "32 huge pages"),
-    (incoherent, f"pci:{VFIO}", "NOT_COHERENT", "coherent"),
-    (outside_the_tree, f"pci:{VFIO}", "COHERENCY_UNKNOWN", "not known"),
+    (narrow, DRIVE, "LINK_NARROW", "1 lanes"),
+    (master_off, DRIVE, "BUS_MASTER_OFF", "bit 2"),
+    (port_master_off, DRIVE, "BUS_MASTER_OFF", "bit 2"),
+    (unset, DRIVE, "BAR_UNASSIGNED", "no address"),
+    (aperture, DRIVE, "APERTURE_SMALL", "2 MiB, and the drive's BAR 0 needs 16 MiB"),
+    (counted, DRIVE, "CORRECTED_BEFORE", "3 at least"),
+    (counted_bad, DRIVE, "UNCORRECTED_BEFORE", "4 at least"),
+    (no_driver, DRIVE, "NO_DRIVER", "No driver"),
+    (foreign_driver, DRIVE, "FOREIGN_DRIVER", '"uio_pci_generic"'),
+    (taken, DRIVE, "TAKEN", "taken"),
+    (state("resetting"), DRIVE, "CONTROLLER_BUSY", '"resetting"'),
+    (state("dead"), DRIVE, "CONTROLLER_DEAD", '"dead"'),
+    (no_iommu, f"vfio:{DRIVE}", "IOMMU_NONE", "not behind an IOMMU"),
+    (shared_group, f"vfio:{DRIVE}", "IOMMU_SHARED", "use: 0000:00:02.0 (xhci_hcd)."),
+    (lambda machine: (machine.node / "dma-coherent").unlink(), f"vfio:{DRIVE}", "NOT_COHERENT", "coherent"),
+    (lambda machine: None, f"pci:{DRIVE}", "IOMMU_ACTIVE", "translates"),
+    (no_pages, f"pci:{DRIVE}", "HUGE_PAGES_MISSING", "32 huge pages"),
+    (incoherent, f"pci:{DRIVE}", "NOT_COHERENT", "coherent"),
+    (outside_the_tree, f"pci:{DRIVE}", "COHERENCY_UNKNOWN", "not known"),
 ])
 def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
     provoke(machine)
@@ -295,31 +295,31 @@ def test_each_finding_is_provoked_alone(machine, provoke, target, code, says):
 
 def test_a_finding_says_where(machine):
     port_master_off(machine)
-    assert machine.doctor(VFIO)["BUS_MASTER_OFF"]["at"] == PORT
+    assert machine.doctor(DRIVE)["BUS_MASTER_OFF"]["at"] == PORT
 
 
 def test_files_that_a_copy_lacks_are_not_judged(machine):
     identity(machine)
     (machine.pages / "free_hugepages").unlink()
-    assert machine.doctor(f"pci:{VFIO}") == {}
+    assert machine.doctor(f"pci:{DRIVE}") == {}
 
 
 def test_requirements_of_vfio_and_pci_are_not_checked_for_the_kernel(machine):
     shared_group(machine)
     incoherent(machine)
     no_pages(machine)
-    assert machine.doctor(VFIO) == {}
+    assert machine.doctor(DRIVE) == {}
 
 
 def test_a_good_pci_target(machine):
     identity(machine)
-    assert machine.doctor(f"pci:{VFIO}") == {}
+    assert machine.doctor(f"pci:{DRIVE}") == {}
 
 
 def test_a_copy_of_a_pc_needs_no_device_tree(machine):
     outside_the_tree(machine)
     shutil.rmtree(machine.sys / "firmware")
-    assert machine.doctor(f"pci:{VFIO}") == {}
+    assert machine.doctor(f"pci:{DRIVE}") == {}
 
 
 @pytest.mark.parametrize(("error", "code"), [(errno.EPERM, "IO_URING_FORBIDDEN"), (errno.ENOSYS, "IO_URING_MISSING")])
@@ -351,31 +351,31 @@ def test_ports_with_nothing_below_are_listed(machine, provoke, code):
     provoke(port)
     found = machine.doctor()
     assert list(found) == [code] and found[code]["at"] == "0000:00:03.0"
-    assert machine.doctor(VFIO) == {}
+    assert machine.doctor(DRIVE) == {}
 
 
 def test_a_machine_without_a_drive_says_so(machine):
     machine.drive.file("class", "0x010601")
     assert list(machine.doctor()) == ["NO_DRIVE"]
     machine.drive.set(0x08, 0x01060100)
-    assert list(machine.doctor(VFIO)) == ["WRONG_CLASS"]
+    assert list(machine.doctor(DRIVE)) == ["WRONG_CLASS"]
 
 
 def test_without_root_it_reports_what_it_could_not_read(machine):
     """Without root the kernel shows 64 bytes of configuration space, and the links in separate files."""
     machine.config_bytes = 64
-    found = machine.doctor(VFIO)
+    found = machine.doctor(DRIVE)
     assert list(found) == ["UNDONE_CONFIGURATION"] and "as root" in found["UNDONE_CONFIGURATION"]["advice"]
     machine.drive.file("current_link_speed", "2.5 GT/s PCIe")
     machine.drive.file("max_link_speed", "64.0 GT/s PCIe")
     machine.drive.file("current_link_width", "2")
-    found = machine.doctor(VFIO)
+    found = machine.doctor(DRIVE)
     assert "2.5 GT/s, and both ends can do 16 GT/s" in found["LINK_SLOW"]["problem"]
     assert "64 GT/s" in found["PORT_SLOWER"]["problem"]
     assert "2 lanes, and both ends can do 4" in found["LINK_NARROW"]["problem"]
     assert set(found) == {"LINK_SLOW", "LINK_NARROW", "PORT_SLOWER", "UNDONE_CONFIGURATION"}
     master_off(machine)
-    assert "BUS_MASTER_OFF" in machine.doctor(VFIO)
+    assert "BUS_MASTER_OFF" in machine.doctor(DRIVE)
 
 
 def test_configuration_space_at_random_is_survived(machine):
@@ -388,7 +388,7 @@ def test_configuration_space_at_random_is_survived(machine):
                 function.change(0x08, 0xFFFFFF00, 0x01080200)
         machine.config_bytes = source.choice([0, 3, 64, 100, 256, 4095, 4096])
         (machine.drive.folder / "resource").write_bytes(source.randbytes(50))
-        machine.doctor(f"vfio:{VFIO}")
+        machine.doctor(f"vfio:{DRIVE}")
         machine.doctor()
 
 
@@ -399,7 +399,7 @@ def test_a_target_that_is_not_a_drive_is_refused(machine, tmp_path):
     assert "is not an NVMe drive" in spate("doctor", "sim:990pro", status=USAGE).stderr
     assert "does not exist" in spate("doctor", tmp_path / "none", status=FAILED).stderr
     assert "there is no PCI function" in spate("doctor", "09:00.0", "--sysfs", machine.sys, status=FAILED).stderr
-    spate("doctor", VFIO, PORT, status=USAGE)
+    spate("doctor", DRIVE, PORT, status=USAGE)
 
 
 # ---- texts and page ----
@@ -412,169 +412,15 @@ def test_the_page_lists_every_finding():
 
 
 def test_every_finding_is_provoked_by_a_test():
-    """Each finding is named in this file or in the list of the library's test."""
-    here = pathlib.Path(__file__).read_text()
+    """Each finding is named in this file, in the file of the emulated machines or in the list of the library's test."""
+    here = pathlib.Path(__file__)
+    named = here.read_text() + (here.parent / "qemu" / "test_spate_doctor_guest.py").read_text()
     library = (ROOT / "tests/doctor/test_doctor.c").read_text()
     assert [each["code"] for each in listed()
-            if f'"{each["code"]}"' not in here and not re.search(rf"^    {{SPATE_DOCTOR_{each['code']}, ", library, re.M)] == []
+            if f'"{each["code"]}"' not in named and not re.search(rf"^    {{SPATE_DOCTOR_{each['code']}, ", library, re.M)] == []
 
 
 def test_the_list_as_text():
     said = spate("doctor", "--list").stdout
     assert all(each["code"] in said and each["advice"] in said for each in listed())
     assert len(listed()) > 60 and {each["severity"] for each in listed()} == set(SEVERITIES)
-
-
-# ---- emulated machines ----
-
-
-def findings(said, name):
-    text = said[name].text
-    answer = json.loads(text[text.index("{"):])
-    return {finding["code"]: finding for checkup in answer["checkups"] for finding in checkup["findings"]}, answer
-
-
-def test_drives_in_an_emulated_machine(drive, make_image, tmp_path):
-    """A healthy drive; bus mastering off, at the drive and at its port; a drive without a driver; the requirements of vfio:."""
-    config = f"/sys/bus/pci/devices/{VFIO}/config"
-    said = guest(f"""
-      json="--output-format=json"
-      sum() {{ cat $1 | sha256sum; }}
-      check config-before sum {config}
-      check healthy spate doctor {VFIO} $json
-      check disk spate doctor /dev/nvme0n1 $json
-      check config-after sum {config}
-      check people spate doctor
-      check vfio spate doctor vfio:{VFIO} $json
-      printf '\\002' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
-      check master spate doctor {VFIO} $json
-      printf '\\006' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
-      printf '\\000' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
-      check memory spate doctor {VFIO} $json
-      printf '\\006' | dd of={config} bs=1 seek=4 count=1 conv=notrunc 2>/dev/null
-      check again spate doctor {VFIO} $json
-      echo {VFIO} > /sys/bus/pci/devices/{VFIO}/driver/unbind
-      check unbound spate doctor {VFIO} $json
-      echo {VFIO} > /sys/bus/pci/drivers_probe; settle
-      echo 1 > /sys/bus/pci/devices/0000:02:00.0/remove
-      check port spate doctor $json
-    """, {"rec": drive, "two": make_image(1 << 30)}, tmp_path, iommu=True)
-    assert said["config-before"].text == said["config-after"].text and drive.stat().st_blocks == 0, "something was written"
-    for name in ("healthy", "disk", "again"):
-        found, answer = findings(said, name)
-        assert said[name].status == 0 and answer["worst"] == "note", said[name]
-        assert answer["checkups"][0]["read_bytes"] == 256 << 20
-        assert answer["checkups"][0]["serial"] == "rec"
-        assert all(finding["severity"] == "note" for finding in found.values()), found
-    assert said["people"].status == 0 and "serial rec" in said["people"].text and "serial two" in said["people"].text
-    found, _ = findings(said, "vfio")
-    assert said["vfio"].status == 0, found
-    for name, code in (("master", "BUS_MASTER_OFF"), ("memory", "MEMORY_OFF")):
-        found, answer = findings(said, name)
-        assert said[name].status == FOUND and code in found and "UNDONE_TRANSFER" in found, found
-        assert "error above" in found["UNDONE_TRANSFER"]["problem"]
-    found, _ = findings(said, "unbound")
-    assert said["unbound"].status == FOUND and "NO_DRIVER" in found and "UNDONE_TRANSFER" in found
-    assert "BUS_MASTER_OFF" not in found and "UNDONE_REGISTERS" not in found
-    found, _ = findings(said, "port")
-    assert said["port"].status == FOUND and found["DEVICE_SILENT"]["at"] == "0000:00:02.0"
-
-
-def test_a_machine_on_which_pci_cannot_be_used(drive, tmp_path):
-    said = guest(f"""
-      check none spate doctor pci:{PCI} --output-format=json
-      echo 40 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
-      check pages spate doctor pci:{PCI} --output-format=json
-      check vfio spate doctor vfio:{PCI} --output-format=json
-    """, {"rec": drive}, tmp_path, options=without_coherency(tmp_path, False))
-    none, pages, vfio = (findings(said, name)[0] for name in ("none", "pages", "vfio"))
-    assert {"HUGE_PAGES_MISSING", "NOT_COHERENT"} <= set(none) and "0 huge pages" in none["HUGE_PAGES_MISSING"]["problem"]
-    assert "NOT_COHERENT" in pages and "HUGE_PAGES_MISSING" not in pages
-    assert {"IOMMU_NONE", "NOT_COHERENT"} <= set(vfio)
-    assert {said[name].status for name in said} == {FOUND}
-
-
-def extra_drive(tmp_path, serial, words="", options=""):
-    """The emulator's options for another drive, on the first bus."""
-    image = tmp_path / f"{serial}.img"
-    with open(image, "wb") as file:
-        file.truncate(1 << 30)
-    disk = f"if=none,id=disk-{serial},format=raw,cache=unsafe,rerror=report,file={options}{image}"
-    return ["-drive", disk, "-device", f"nvme,id=nvme-{serial},serial={serial}" + (f",{words}" if words else "")]
-
-
-def test_what_drives_report(drive, tmp_path):
-    """Drives without a namespace, with metadata in its blocks, with critical warnings, and with read errors after 64 MiB."""
-    rule = tmp_path / "rule"
-    rule.write_text('[inject-error]\nevent = "read_aio"\nerrno = "5"\nsector = "131072"\n')
-    options = [
-        "-device", "nvme,serial=empty",
-        *extra_drive(tmp_path, "meta"), "-device", "nvme-ns,drive=disk-meta,bus=nvme-meta,ms=8",
-        *extra_drive(tmp_path, "ill", "drive=disk-ill,smart_critical_warning=29"),
-        *extra_drive(tmp_path, "bad", "drive=disk-bad", f"blkdebug:{rule}:"),
-    ]
-    said = guest("""
-      check all spate doctor --output-format=json
-      check health spate health /drives/ill
-      check healthy spate health /drives/rec
-    """, {"rec": drive}, tmp_path, options=options)
-    assert said["all"].status == FOUND
-    _, answer = findings(said, "all")
-    serious = {}
-    for checkup in answer["checkups"]:
-        serious[checkup["serial"]] = {finding["code"]: finding for finding in checkup["findings"]
-                                      if finding["severity"] in ("warning", "error")}
-    assert {serial: set(found) for serial, found in serious.items()} == {
-        "rec": set(),
-        "empty": {"NO_NAMESPACE"},
-        "meta": {"NAMESPACE_METADATA"},
-        "ill": {"SPARE_LOW", "UNRELIABLE", "READ_ONLY", "BACKUP_FAILED"},
-        "bad": {"TRANSFER_FAILED"},
-    }
-    assert said["health"].text.count("WARNING ") == 4 and "The drive accepts reads only." in said["health"].text
-    assert said["healthy"].status == 0 and "WARNING" not in said["healthy"].text
-    assert "after 64 MiB: " in serious["bad"]["TRANSFER_FAILED"]["problem"]
-
-
-def test_errors_during_a_transfer_are_distinguished_from_older_ones(drive, tmp_path):
-    """A file replaces the kernel's counter of the port. It changes when the doctor reads from the drive."""
-    counter = f"/sys/bus/pci/devices/{PORT}/aer_dev_correctable"
-    said = guest(f"""
-      printf 'RxErr 1\\nTOTAL_ERR_COR 1\\n' > /tmp/counter
-      mount --bind /tmp/counter {counter}
-      reads() {{ set -- $(cat /sys/block/nvme0n1/stat); echo $3; }}
-      start=$(reads)
-      (while [ $(($(reads) - start)) -lt 2048 ]; do sleep 0.01; done; printf 'RxErr 4\\nTOTAL_ERR_COR 4\\n' > /tmp/counter) &
-      check during spate doctor {VFIO} --output-format=json
-      wait
-      check after spate doctor {VFIO} --output-format=json
-    """, {"rec": drive}, tmp_path, iommu=True)
-    during, after = findings(said, "during")[0], findings(said, "after")[0]
-    assert said["during"].status == FOUND and said["after"].status == 0
-    assert "1 at least" in during["CORRECTED_BEFORE"]["problem"] and "3 at least" in during["CORRECTED_DURING"]["problem"]
-    assert during["CORRECTED_DURING"]["at"] == PORT
-    assert "4 at least" in after["CORRECTED_BEFORE"]["problem"] and "CORRECTED_DURING" not in after
-
-
-def test_without_root_the_missing_checks_are_reported(drive, tmp_path):
-    said = guest(f"""
-      mkdir -p /etc; echo 'user:x:1000:1000::/:/bin/sh' > /etc/passwd; echo 'user:x:1000:' > /etc/group
-      ulimit -l 8192
-      check user su user -c 'spate doctor {VFIO} --output-format=json'
-      check vfio su user -c 'spate doctor vfio:{VFIO} --output-format=json'
-      echo vfio-pci > /sys/bus/pci/devices/{VFIO}/driver_override
-      echo {VFIO} > /sys/bus/pci/devices/{VFIO}/driver/unbind
-      echo {VFIO} > /sys/bus/pci/drivers_probe
-      check forbidden su user -c 'spate doctor vfio:{VFIO} --output-format=json'
-      mv /dev/vfio/vfio /dev/vfio/gone
-      check missing spate doctor vfio:{VFIO} --output-format=json
-    """, {"rec": drive}, tmp_path, iommu=True)
-    found, answer = findings(said, "user")
-    assert said["user"].status == 0, found
-    assert set(found) == {"UNDONE_CONFIGURATION", "UNDONE_DRIVE", "UNDONE_TRANSFER"}, found
-    assert "64 bytes" in found["UNDONE_CONFIGURATION"]["problem"]
-    assert "only root may send commands" in found["UNDONE_DRIVE"]["problem"] and "Permission denied" in found["UNDONE_TRANSFER"]["problem"]
-    assert answer["checkups"][0]["path"][1]["link_gt_per_s"] == 2.5
-    assert "/dev/vfio/" in findings(said, "forbidden")[0]["VFIO_FORBIDDEN"]["problem"]
-    assert {"VFIO_MISSING", "TAKEN"} <= set(findings(said, "missing")[0])
-    assert "8 MiB" in findings(said, "vfio")[0]["MEMORY_LOCK_SMALL"]["problem"]

@@ -1,63 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command spate on an image file, without root. Tools from other projects check the results."""
 
-import ctypes
 import errno
 import hashlib
 import json
 import os
 import random
 import signal
-import struct
 import subprocess
 import time
 
 import program
 import pytest
-import volume as judge
 
-from conftest import ROOT
-
-SPATE = ROOT / "build" / os.environ.get("SPATE_LINUX_BUILD", "linux-asan") / "bin" / "spate"
-DONE, FAILED, USAGE, REFUSED, LOST = range(5)
-PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-IO_URING_SETUP = 425  # on every architecture
-MIB = 1 << 20
-
-
-def spate(*words, status=DONE, **options):
-    return program.run(SPATE, *words, statuses=(status,), timeout_s=120, **options)
-
-
-def answer(*words, **options):
-    return json.loads(spate(*words, "--output-format=json", **options).stdout)
-
-
-def digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@pytest.fixture
-def image(tmp_path):
-    path = tmp_path / "rec.img"
-    spate("format", path, "--size", "512MiB", "--label", "FLIGHT")
-    return path
-
-
-def judged(image, folder):
-    """Checks the image with fdisk and fsck.exfat. Returns the files that The Sleuth Kit finds: {path: (bytes, SHA-256)}."""
-    start, length = judge.partition_offset_bytes(image)
-    part = folder / "partition.img"
-    judge.copy_sparse(image, start, length, part)
-    judge.fsck(part)
-    found = {}
-    for path, address in judge.files(part).items():
-        if not path.startswith("$") and path != ".spate" and not path.endswith("(Volume Label Entry)"):
-            sha256, size = judge.extract(part, address)
-            found[path] = (size, sha256)
-    return found
-
+from seccomp import IO_URING_SETUP, filter_calls
+from spate_command import DONE, FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, digest, judged, spate
+from spate_command import image  # noqa: F401 (a fixture)
 
 # ---- first use ----
 
@@ -182,17 +140,6 @@ def test_losses_of_a_sensor_that_is_too_fast_are_reported(image):
     assert report["lost_bytes"] > 0 and report["lost_bytes"] + report["bytes"] == 400_000_000
     assert "LOST" in done.stderr
     assert answer("verify", image, "fast")["whole"]
-
-
-def filter_calls(steps):
-    """Called in the child process: installs a seccomp filter of these instructions, each (code, jump if true, jump if false,
-    value)."""
-    filters = b"".join(struct.pack("=HBBI", *step) for step in steps)
-    memory = ctypes.create_string_buffer(filters)
-    libc = ctypes.CDLL(None, use_errno=True)
-    rule = struct.pack("@HP", len(steps), ctypes.addressof(memory))
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 or libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, rule, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "seccomp")
 
 
 def forbid_io_uring():

@@ -8,9 +8,8 @@ import re
 import pytest
 
 from conftest import ROOT, run
-from test_ring_install import SOURCE
-from test_spate_image import spate
-from test_spate_shell import PAGE
+from ring_programs import LIBRARY_USER
+from spate_command import MANUAL_PAGE, spate
 
 COMPLETION = "share/bash-completion/completions/spate"
 LIBRARY = "lib/TRIPLET/libspate-ring"
@@ -92,7 +91,7 @@ def test_the_package_of_the_command(packages, usr, tmp_path):
 
     assert (usr / COMPLETION).read_bytes() == (ROOT / "hosted/completion/spate.bash").read_bytes()
     page = gzip.decompress((usr / "share/man/man1/spate.1.gz").read_bytes()).decode()
-    built = PAGE.read_text()
+    built = MANUAL_PAGE.read_text()
     date = re.compile(r'^\.TH .*\n', re.MULTILINE)
     assert date.sub("", page) == date.sub("", built)
 
@@ -107,7 +106,7 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     folder, = (usr / "lib").iterdir()
     flags = run("pkg-config", "--cflags", "--libs", "spate-ring",
                 env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
-    (tmp_path / "camera.c").write_text(SOURCE)
+    (tmp_path / "camera.c").write_text(LIBRARY_USER)
     strict = ("gcc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", tmp_path / "camera.c")
     run(*strict, *flags, "-o", tmp_path / "shared")
     run(tmp_path / "shared", env=os.environ | {"LD_LIBRARY_PATH": str(folder)})

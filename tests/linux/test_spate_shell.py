@@ -11,9 +11,8 @@ import subprocess
 import pytest
 
 from conftest import ROOT, run
-from test_spate_image import SPATE, USAGE, spate
+from spate_command import MANUAL_PAGE, SPATE, USAGE, spate
 
-PAGE = SPATE.parent.parent / "hosted" / "spate.1"
 COMPLETION = ROOT / "hosted/completion/spate.bash"
 LISTED = re.findall(r"^  ([a-z][a-z-]*) ", run(SPATE, "--help").stdout, re.MULTILINE)
 COMMANDS = [name for name in LISTED if name != "spate"]  # without the examples
@@ -48,7 +47,7 @@ def test_help_names_the_options_that_the_command_takes(command):
 
 def test_the_page_describes_every_command_and_every_option():
     environment = os.environ | {"MANWIDTH": "300", "LC_ALL": "C.UTF-8"}
-    done = run("man", "--warnings", "--encoding=UTF-8", "--local-file", PAGE, env=environment)
+    done = run("man", "--warnings", "--encoding=UTF-8", "--local-file", MANUAL_PAGE, env=environment)
     assert done.stderr == ""
     found, shared, section = {}, {}, None
     for line in done.stdout.splitlines():

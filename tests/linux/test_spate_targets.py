@@ -16,9 +16,8 @@ import program
 import pytest
 import volume as judge
 
-from test_spate_image import FAILED, IO_URING_SETUP, LOST, REFUSED, SPATE, USAGE, answer, digest, filter_calls, spate
-
-MIB = 1 << 20
+from seccomp import IO_URING_SETUP, filter_calls
+from spate_command import FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, digest, spate
 
 
 @pytest.fixture

@@ -10,30 +10,16 @@ import time
 
 import pytest
 
-from test_ring import started
-from test_spate_image import DONE, FAILED, LOST, MIB, SPATE, USAGE, answer, image, judged, spate  # noqa: F401
-
-
-@pytest.fixture
-def port():
-    """A port that the kernel has just chosen and freed, so that another program hardly uses it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from ring_programs import started
+from spate_command import DONE, FAILED, LOST, SPATE, USAGE, answer, judged, spate
+from spate_command import image  # noqa: F401 (a fixture)
+from udp_port import listening
+from udp_port import port  # noqa: F401 (a fixture)
 
 
 def receiver(image, source, *words):
     return started(SPATE, "record", image, "clip", "--from", source, "--output-format=json", *words, stdout=subprocess.PIPE,
                    stderr=subprocess.PIPE)
-
-
-def listening(port, family=""):
-    """Waits until the recording has begun: the recorder makes the file before it opens the socket."""
-    end = time.monotonic() + 20
-    while f":{port:04X} " not in open(f"/proc/net/udp{family}").read():
-        assert time.monotonic() < end, "no socket was opened"
-        time.sleep(0.01)
-    time.sleep(0.3)  # this may have been the first socket, which tests the address before the target is opened
 
 
 def finish(process, status=DONE):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's and the drive's functions that the linker replaces (CMakeLists.txt): each calls the real function, and
- * turns its answer into promises. */
+/* The functions that the linker puts in place of those of the library and the drive (CMakeLists.txt). Each calls the
+ * real function and makes promises of its result. */
 #include "witness_internal.h"
 
 #include <setjmp.h>
@@ -29,15 +29,16 @@ void __wrap_ram_block_close(struct ram_block *ram) {
   __real_ram_block_close(ram);
 }
 
-static bool knowable(const char *path) {
+/* Promises are made about these paths only. */
+static bool is_promised(const char *path) {
   size_t length = strlen(path);
   for (size_t i = 0; i < length; i++)
     if ((uint8_t)path[i] < 0x20 || path[i] == 0x7f || path[i] == '?') return false;
   return witness.watching && length < PROMISE_PATH_BYTES_MAX;
 }
 
-/* The promise of a path after an operation on it failed: as before, if nothing can have changed; otherwise either
- * way. */
+/* An operation on the path failed. If it cannot have changed anything, the promise before it holds again. Otherwise the
+ * path may exist or not. */
 static void unchanged(const char *path, const struct promise *before, enum spate_error error) {
   struct promise promise = witness_promise(EITHER, 0, NULL);
   bool refused = error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS ||
@@ -50,7 +51,8 @@ static void unchanged(const char *path, const struct promise *before, enum spate
   promises_add(&witness.promises, path, promise);
 }
 
-/* During an operation a path may exist or not; otherwise it is as before. */
+/* An operation on the path begins. From now on the path may exist or not; its contents are promised as before. Returns
+ * the promise before. */
 static struct promise begin_change(const char *path, bool *known) {
   const struct promise *before = promises_last(&witness.promises, path);
   struct promise either = before != NULL ? *before : witness_promise(EITHER, 0, NULL);
@@ -70,7 +72,7 @@ enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const stru
 enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                           struct spate_exfat_mounted *found) {
   witness_progress();
-  if (witness.watching) witness.tracked_count = 0; /* the host has restarted: these clips are open no more */
+  if (witness.watching) witness.tracked_count = 0; /* the host has restarted: no clip is open */
   enum spate_error error = __real_spate_exfat_mount(volume, config, found);
   if (witness.formatting && witness.formatted == 0) witness.formatted = witness.journal.now;
   if (witness.watching && error == SPATE_OK) witness.judge.salvage = config->salvage;
@@ -79,7 +81,7 @@ enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const stru
   return error;
 }
 
-/* Arming makes an empty file. From then on its clip is tracked. */
+/* A successful arm creates an empty file. From then on the clip is tracked. */
 static void armed(struct spate_exfat_clip *clip, const char *path, enum spate_error error, const struct promise *before,
                   bool known) {
   if (error != SPATE_OK) {
@@ -104,7 +106,7 @@ enum spate_error __wrap_spate_exfat_arm_chunks(struct spate_exfat *volume, struc
                                                const char *path, uint64_t bytes,
                                                const struct spate_exfat_chunks *chunks) {
   bool known = false;
-  if (!knowable(path)) return __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
+  if (!is_promised(path)) return __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
   struct promise before = begin_change(path, &known);
   enum spate_error error = __real_spate_exfat_arm_chunks(volume, clip, path, bytes, chunks);
   armed(clip, path, error, &before, known);
@@ -152,7 +154,7 @@ enum spate_error __real_spate_exfat_delete(struct spate_exfat *volume, const cha
 enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path);
 enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path) {
   bool known = false;
-  if (!knowable(path)) return __real_spate_exfat_delete(volume, path);
+  if (!is_promised(path)) return __real_spate_exfat_delete(volume, path);
   struct promise before = begin_change(path, &known);
   enum spate_error error = __real_spate_exfat_delete(volume, path);
   if (error == SPATE_OK)
@@ -166,7 +168,7 @@ enum spate_error __real_spate_exfat_mkdir(struct spate_exfat *volume, const char
 enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
 enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char *path) {
   bool known = false;
-  if (!knowable(path)) return __real_spate_exfat_mkdir(volume, path);
+  if (!is_promised(path)) return __real_spate_exfat_mkdir(volume, path);
   struct promise before = begin_change(path, &known);
   enum spate_error error = __real_spate_exfat_mkdir(volume, path);
   if (error == SPATE_OK)
@@ -179,7 +181,7 @@ enum spate_error __wrap_spate_exfat_mkdir(struct spate_exfat *volume, const char
 enum spate_error __real_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
 enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
 enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {
-  if (!knowable(from) || !knowable(to)) return __real_spate_exfat_rename(volume, from, to);
+  if (!is_promised(from) || !is_promised(to)) return __real_spate_exfat_rename(volume, from, to);
   witness_progress();
   promises_moving(&witness.promises, witness.journal.now, from, to);
   enum spate_error error = __real_spate_exfat_rename(volume, from, to);

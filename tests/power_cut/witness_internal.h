@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the witness knows about a volume, for its own files. */
+/* The state of the witness. Only its own files include this header. */
 #ifndef SPATE_TESTS_WITNESS_INTERNAL_H
 #define SPATE_TESTS_WITNESS_INTERNAL_H
 
@@ -33,11 +33,11 @@ struct witness {
   bool unbounded; /* a checkpoint failed: the bound does not apply */
   struct tracked tracked[CLIPS_TRACKED_MAX];
   size_t tracked_count;
-  struct witness_machine machine; /* no drives: ram_blocks instead */
+  struct witness_machine machine; /* without drives: the witness watches ram_blocks */
   uint64_t machine_since;
   bool formatting;
   uint32_t fresh_serial;
-  uint64_t formatted; /* at this event */
+  uint64_t formatted; /* at this event, which is the first mount; 0: not yet */
   struct images images;
 };
 
@@ -45,17 +45,17 @@ extern struct witness witness;
 
 /* The recorder's time; 0 before it is opened. */
 uint64_t witness_ticks(void);
-/* The number of the last event, or of a later one: promises made now apply from there on. */
+/* The number of the last event. Promises that are made now apply from this event on. */
 uint64_t witness_last_event(void);
 struct promise witness_promise(enum presence presence, uint64_t bytes_min, struct content *content);
-/* Record everything that changed since the last call. It holds from the last event on. */
+/* Make promises of everything that changed since the last call. They apply from the last event on. */
 void witness_progress(void);
 /* The tracked clip, or NULL. */
 struct tracked *witness_tracked(const struct spate_exfat_clip *clip);
 void witness_untrack(const struct spate_exfat_clip *clip);
-/* A volume is mounted: everything is recorded from now on. */
+/* A volume was mounted: watch it from now on. */
 void witness_begin(const struct spate_exfat_config *config, bool foreign_dirty);
-/* The test closes its drive: make the cuts. */
+/* The test closes its drive: go through the power cuts. */
 void witness_end(void);
 /* Records the requests to a drive. */
 extern const struct ram_observer witness_observer;

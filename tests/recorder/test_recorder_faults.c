@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder when drives and volumes fail at the worst moment: every byte is in a file or counted as lost, and
- * nothing goes on forever. */
+/* The drive fails, loses power or is slow while a clip is armed, recorded or closed: every byte is in a file or counted
+ * as lost, and every operation ends. For the next file of a stream: test_rollover_faults.c. */
 #include "recorder_fixture.h"
 
 #define TURNS 20000
@@ -17,6 +17,16 @@ static void work_until_idle(struct fixture *fixture, struct source *source) {
   assert_false(spate_stream_active(&source->stream));
 }
 
+/* Writes of the first block of the current clip fail. */
+static void fail_first_block(struct fixture *fixture, const struct source *source, uint32_t times,
+                             enum spate_error error) {
+  const uint64_t lba = source->stream.current->file.first_lba;
+
+  ram_block_fault(&fixture->ram,
+                  (struct ram_fault){
+                      .ops = RAM_OP(SPATE_WRITE), .first_lba = lba, .last_lba = lba, .times = times, .error = error});
+}
+
 /* Each byte pushed is in the file or counted as lost; none is counted twice. */
 static void file_and_losses_add_up(struct fixture *fixture, struct source *source, const char *path, uint64_t pushed) {
   uint64_t bytes = 0;
@@ -27,7 +37,7 @@ static void file_and_losses_add_up(struct fixture *fixture, struct source *sourc
   if (bytes > 0) file_holds(fixture, path, source->sent, bytes);
 }
 
-/* Cut the drive's power in turn number `at` while close waits. False: close takes fewer turns. */
+/* Cuts the drive's power in turn number `at` of the waits of close. Returns false if close has fewer turns. */
 static bool cut_while_closing(bool retain, int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -48,7 +58,7 @@ static bool cut_while_closing(bool retain, int at) {
   file_and_losses_add_up(fixture, source, "A.RAW", 5 * PIECE);
   if (retain) assert_int_equal(source->stream.counters.lost_bytes, 0);
 
-  /* The stream goes on undisturbed. */
+  /* The stream records the next clip as usual. */
   uint64_t start = source->sent_bytes;
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
   stream_pieces(fixture, source, 3);
@@ -72,7 +82,8 @@ static void a_power_loss_at_any_turn_of_closing(void **state) {
   assert_true(turns > 5);
 }
 
-/* An older clip with data, in the second slot, and an empty clip armed after it, in the first: they end together. */
+/* A clip with data is in the second slot. The empty clip that was armed after it is in the first slot. Both end at the
+ * same time. */
 static bool cut_with_an_empty_clip_after_it(int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -124,12 +135,7 @@ static void a_write_that_cuts_the_power_is_not_repeated_for_ever(void **state) {
 
   open_source(fixture, source, 3, false, 0);
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  const uint64_t bad_lba = source->stream.current->file.first_lba;
-  ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                    .first_lba = bad_lba,
-                                                    .last_lba = bad_lba,
-                                                    .times = RAM_ALWAYS,
-                                                    .error = SPATE_E_TIMEOUT});
+  fail_first_block(fixture, source, RAM_ALWAYS, SPATE_E_TIMEOUT);
   OK(push(source, PIECE));
   OK(spate_stream_stop(&source->stream));
   fixture->ram.delay_polls = 2;
@@ -153,12 +159,7 @@ static void media_error_in_a_retaining_stream(uint64_t next_bytes) {
 
   open_source(fixture, source, 3, true, next_bytes);
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  uint64_t bad_lba = source->stream.clips[0].file.first_lba;
-  ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                    .first_lba = bad_lba,
-                                                    .last_lba = bad_lba,
-                                                    .times = RAM_ALWAYS,
-                                                    .error = SPATE_E_MEDIA});
+  fail_first_block(fixture, source, RAM_ALWAYS, SPATE_E_MEDIA);
   while (push(source, PIECE) == SPATE_OK) {
   }
   uint32_t more = 0;
@@ -184,28 +185,6 @@ static void a_media_error_does_not_stop_a_retaining_stream(void **state) {
   (void)state;
   media_error_in_a_retaining_stream(0);
   media_error_in_a_retaining_stream(2 * MIB);
-}
-
-static void streams_do_not_starve_metadata(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-  struct source *source = &fixture->sources[0];
-
-  fixture->ram.block.depth = 8;
-  fixture->recorder.config.depth = 8; /* the device's whole depth */
-  open_source(fixture, source, 3, false, 0);
-  open_source(fixture, &fixture->sources[1], 4, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 100 * MIB));
-  fixture->push_while_waiting = source;
-  fixture->turns = 0;
-  while (push(source, PIECE) == SPATE_OK) {
-  }
-  OK(spate_stream_arm(&fixture->sources[1].stream, "B.RAW", MIB));
-  assert_true(fixture->turns < 1000);
-  fixture->push_while_waiting = NULL;
-  OK(spate_recorder_finish(&fixture->recorder));
-  file_holds(fixture, "A.RAW", source->sent, source->sent_bytes);
-  close_fixture(fixture);
 }
 
 static void fail_the_next_record_write(struct fixture *fixture) {
@@ -247,137 +226,6 @@ static void a_clip_that_cannot_be_closed_is_reported_and_kept(void **state) {
   close_fixture(fixture);
 }
 
-static void a_volume_with_no_room_for_a_second_clip_is_reported(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-  struct source *source = &fixture->sources[0];
-  enum spate_error last = SPATE_OK;
-
-  OK(spate_recorder_close(&fixture->recorder));
-  OK(spate_exfat_unmount(&fixture->volume));
-  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) * 512u; /* one clip at a time */
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  struct spate_recorder_config config = {.event = on_event, .context = fixture};
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
-  open_source(fixture, source, 3, false, 2 * MIB);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
-  for (int i = 0; i < 2000; i++) {
-    last = push(source, PIECE);
-    work(fixture);
-  }
-  assert_int_equal(last, SPATE_E_MEMORY); /* not FULL, which means to wait */
-  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
-  GIVES(SPATE_E_MEMORY, spate_recorder_finish(&fixture->recorder));
-  file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
-  close_fixture(fixture);
-}
-
-/* The volume's cache has blocks for two clips, in two directories. The clip of another stream, which is closing, gives
- * its block back: the next clip is armed then. */
-static void another_stream_that_closes_makes_room_for_the_next_clip(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-  struct source *source = &fixture->sources[0], *other = &fixture->sources[1];
-
-  OK(spate_exfat_mkdir(&fixture->volume, "D"));
-  OK(spate_recorder_close(&fixture->recorder));
-  OK(spate_exfat_unmount(&fixture->volume));
-  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 2u) * 512u;
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  struct spate_recorder_config config = {.event = on_event, .context = fixture};
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
-  open_source(fixture, source, 3, false, 2 * MIB);
-  open_source(fixture, other, 4, false, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
-  OK(spate_stream_arm(&other->stream, "D/B.RAW", 2 * MIB));
-  stream_pieces(fixture, source, MIB / PIECE - 1);
-  drain(fixture, source);
-  fixture->ram.delay_polls = 8; /* the other clip has a request in flight when the next one is due */
-  OK(push(other, PIECE));
-  OK(spate_stream_stop(&other->stream));
-  OK(push(source, PIECE));
-  work(fixture);
-  assert_true(spate_stream_active(&other->stream));
-  fixture->ram.delay_polls = 0;
-  stream_pieces(fixture, source, MIB / PIECE + 4);
-  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
-  OK(spate_recorder_finish(&fixture->recorder));
-  file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
-  file_holds(fixture, "A_0002.RAW", source->sent + 2 * MIB, 4 * PIECE);
-  file_holds(fixture, "D/B.RAW", other->sent, PIECE);
-  close_fixture(fixture);
-}
-
-/* Push reports why the next file could not be armed, once the current file is full. RESERVATION would advise to reserve
- * more, which helps in none of these cases. */
-static void push_reports_why_the_next_file_failed(void **state) {
-  (void)state;
-  static const enum spate_error causes[] = {SPATE_E_MEDIA, SPATE_E_GONE, SPATE_E_TIMEOUT, SPATE_E_COMMAND};
-  for (unsigned i = 0; i < sizeof causes / sizeof causes[0]; i++) {
-    struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-    struct source *source = &fixture->sources[0];
-    enum spate_error last = SPATE_OK;
-
-    open_source(fixture, source, 3, false, 2 * MIB);
-    OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
-    stream_pieces(fixture, source, 8);
-    ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
-                                                      .first_lba = fixture->volume.record_lba,
-                                                      .last_lba = fixture->volume.record_lba + 15,
-                                                      .times = 1,
-                                                      .error = causes[i]});
-    for (int turn = 0; turn < 2000 && (last == SPATE_OK || last == SPATE_E_FULL); turn++) {
-      last = push(source, PIECE);
-      work(fixture);
-    }
-    assert_int_equal(last, causes[i]);
-    assert_string_not_equal(spate_error_help(last), spate_error_help(SPATE_E_RESERVATION));
-    assert_int_equal(source->stream.error, causes[i]);
-    assert_int_equal(source->sent_bytes, 2 * MIB); /* the current file was filled to its end */
-    GIVES(causes[i], spate_recorder_finish(&fixture->recorder));
-    file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
-    close_fixture(fixture);
-  }
-}
-
-/* The volume is busy when the next file should be armed, as during a long deletion: it is armed later. */
-static void a_busy_volume_is_tried_again(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-  struct source *source = &fixture->sources[0];
-
-  open_source(fixture, source, 3, false, 2 * MIB);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
-  fixture->volume.busy = true;
-  stream_pieces(fixture, source, 20);
-  assert_null(source->stream.following);
-  fixture->volume.busy = false;
-  stream_pieces(fixture, source, 20);
-  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
-  OK(spate_recorder_finish(&fixture->recorder));
-  file_holds(fixture, "A.RAW", source->sent, 2 * MIB);
-  file_holds(fixture, "A_0002.RAW", source->sent + 2 * MIB, 40 * PIECE - 2 * MIB);
-  close_fixture(fixture);
-}
-
-static void a_piece_longer_than_the_next_reservation_is_refused_for_good(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-  struct source *source = &fixture->sources[0];
-
-  open_source(fixture, source, 3, false, MIB);
-  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
-  stream_pieces(fixture, source, 16);
-  source->stream.following->file.reserved_bytes = PIECE / 2;
-  for (int i = 0; i < 10; i++) {
-    work(fixture);
-    GIVES(SPATE_E_RESERVATION, push(source, PIECE)); /* not FULL, which means to wait */
-  }
-  OK(spate_recorder_finish(&fixture->recorder));
-  file_holds(fixture, "A.RAW", source->sent, MIB);
-  close_fixture(fixture);
-}
-
 /* The checkpoint's flush completes last, after its clip was closed. */
 static void a_slow_flush_does_not_disturb_a_close(void **state) {
   (void)state;
@@ -404,26 +252,8 @@ static void a_slow_flush_does_not_disturb_a_close(void **state) {
   }
 }
 
-static void eight_streams_without_a_length_share_the_volume(void **state) {
-  (void)state;
-  struct fixture *fixture = open_fixture(512, 100);
-  struct spate_exfat_info info;
-  char path[] = "0";
-
-  for (unsigned i = 0; i < STREAMS; i++)
-    open_source(fixture, &fixture->sources[i], i + 1, false, 0);
-  OK(spate_exfat_info(&fixture->volume, &info));
-  for (unsigned i = 0; i < STREAMS; i++) {
-    path[0] = (char)('A' + i);
-    OK(spate_stream_arm(&fixture->sources[i].stream, path, 0));
-    uint64_t share_bytes = fixture->sources[i].stream.clips[0].file.reserved_bytes;
-    assert_in_range(share_bytes, info.longest_free_bytes / STREAMS - MIB, info.longest_free_bytes / STREAMS + MIB);
-  }
-  OK(spate_recorder_finish(&fixture->recorder));
-  close_fixture(fixture);
-}
-
-/* One request of an arm fails: the reservation is freed, and the next arm succeeds when the drive works. */
+/* One request of an arm fails. The reservation is freed, and the next arm succeeds. Returns false if arm has fewer
+ * requests. */
 static bool arm_with_a_failure(unsigned ops, uint32_t skip) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -472,11 +302,7 @@ static void an_error_is_not_forgotten_when_the_next_clip_is_armed(void **state) 
 
   open_source(fixture, source, 3, false, 0);
   OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  uint64_t bad_lba = source->stream.clips[0].file.first_lba;
-  ram_block_fault(
-      &fixture->ram,
-      (struct ram_fault){
-          .ops = RAM_OP(SPATE_WRITE), .first_lba = bad_lba, .last_lba = bad_lba, .times = 1, .error = SPATE_E_MEDIA});
+  fail_first_block(fixture, source, 1, SPATE_E_MEDIA);
   OK(push(source, PIECE));
   drain(fixture, source);
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
@@ -494,15 +320,8 @@ int main(void) {
       cmocka_unit_test(a_clip_is_closed_before_the_one_after_it),
       cmocka_unit_test(a_write_that_cuts_the_power_is_not_repeated_for_ever),
       cmocka_unit_test(a_media_error_does_not_stop_a_retaining_stream),
-      cmocka_unit_test(streams_do_not_starve_metadata),
       cmocka_unit_test(a_clip_that_cannot_be_closed_is_reported_and_kept),
-      cmocka_unit_test(a_volume_with_no_room_for_a_second_clip_is_reported),
-      cmocka_unit_test(another_stream_that_closes_makes_room_for_the_next_clip),
-      cmocka_unit_test(push_reports_why_the_next_file_failed),
-      cmocka_unit_test(a_busy_volume_is_tried_again),
-      cmocka_unit_test(a_piece_longer_than_the_next_reservation_is_refused_for_good),
       cmocka_unit_test(a_slow_flush_does_not_disturb_a_close),
-      cmocka_unit_test(eight_streams_without_a_length_share_the_volume),
       cmocka_unit_test(a_failed_arm_leaves_nothing_reserved),
       cmocka_unit_test(an_error_is_not_forgotten_when_the_next_clip_is_armed),
   };

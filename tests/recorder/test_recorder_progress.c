@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a clip is: pushed, completed, durable, published, as the caller sees it at each step. */
+/* The progress of a clip as the caller sees it: how many bytes are pushed, completed, durable and published after each
+ * step. */
 #include "recorder_fixture.h"
 
 #include <inttypes.h>
 
+/* All numbers are pieces. */
 static void assert_progress(const struct source *source, uint64_t pushed, uint64_t completed, uint64_t durable,
                             uint64_t published, int line) {
   const struct spate_clip_progress progress = spate_stream_progress(&source->stream);
   const struct spate_clip_progress wanted = {pushed * PIECE, completed * PIECE, durable * PIECE, published * PIECE};
 
   if (memcmp(&progress, &wanted, sizeof wanted) != 0)
-    fail_msg("line %d: %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 " pieces", line, progress.pushed_bytes / PIECE,
-             progress.completed_bytes / PIECE, progress.durable_bytes / PIECE, progress.published_bytes / PIECE);
+    fail_msg("line %d: %" PRIu64 " pieces pushed, %" PRIu64 " completed, %" PRIu64 " durable, %" PRIu64 " published",
+             line, progress.pushed_bytes / PIECE, progress.completed_bytes / PIECE, progress.durable_bytes / PIECE,
+             progress.published_bytes / PIECE);
 }
 #define PROGRESS(pushed, completed, durable, published)                                                                \
   assert_progress(source, pushed, completed, durable, published, __LINE__)
@@ -21,7 +24,7 @@ static void turns(struct fixture *fixture) {
     work(fixture);
 }
 
-static void each_step_of_a_clip_is_seen(void **state) {
+static void progress_follows_each_step_of_a_clip(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -41,12 +44,12 @@ static void each_step_of_a_clip_is_seen(void **state) {
 
   fixture->ram.held_ops = RAM_OP(SPATE_FLUSH);
   clock_ns += 600000000;
-  turns(fixture); /* the checkpoint's flush is under way */
+  turns(fixture); /* the checkpoint's flush is in flight */
   OK(push(source, PIECE));
   turns(fixture);
   PROGRESS(6, 6, 0, 0);
   fixture->ram.held_ops = RAM_OP(SPATE_WRITE);
-  turns(fixture); /* now the length is */
+  turns(fixture); /* the write of the length is in flight */
   PROGRESS(6, 6, 5, 0);
   assert_int_equal(spate_stream_published_bytes(&source->stream), 0);
   fixture->ram.held_ops = 0;
@@ -55,7 +58,7 @@ static void each_step_of_a_clip_is_seen(void **state) {
   assert_int_equal(spate_stream_published_bytes(&source->stream), 5 * PIECE);
   assert_int_equal(source->stream.counters.durable_bytes, 5 * PIECE);
 
-  /* A clip that has ended is not the one that pushes go to, but is there until it is closed. */
+  /* A stopped clip has no progress, because no push goes to it. Its bytes count as published until it is closed. */
   OK(spate_stream_stop(&source->stream));
   PROGRESS(0, 0, 0, 0);
   assert_int_equal(spate_stream_left_bytes(&source->stream), 0);
@@ -66,8 +69,8 @@ static void each_step_of_a_clip_is_seen(void **state) {
   close_fixture(fixture);
 }
 
-/* The write of a length fails: what was flushed is durable all the same, and the next checkpoint publishes it. */
-static void a_length_that_cannot_be_written_is_durable(void **state) {
+/* The write of a length fails. The flushed bytes are durable, and the next checkpoint publishes them. */
+static void flushed_bytes_are_durable_although_their_length_is_not_written(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -102,7 +105,8 @@ static void release_writes(void *context) {
   waiting->ram.held_ops = 0;
 }
 
-/* A clip that ends while its length is being written is closed when that is done: nothing waits for it. */
+/* A clip ends while its length is being written. It is closed after this write has completed, and work() does not wait
+ * for the write. */
 static void a_clip_is_not_closed_while_its_length_is_being_written(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -120,15 +124,15 @@ static void a_clip_is_not_closed_while_its_length_is_being_written(void **state)
   fixture->recorder.config.while_waiting = release_writes;
   OK(spate_stream_stop(&source->stream));
   turns(fixture);
-  assert_int_equal(fixture->ram.held_ops, RAM_OP(SPATE_WRITE)); /* work() did not wait for it */
+  assert_int_equal(fixture->ram.held_ops, RAM_OP(SPATE_WRITE)); /* work() did not wait */
   fixture->ram.held_ops = 0;
   close_clips(fixture, source);
   file_holds(fixture, "A.RAW", source->sent, 5 * PIECE);
   close_fixture(fixture);
 }
 
-/* Both clips of a stream count as published, each with its own length. */
-static void a_clip_that_ends_beside_the_next_one_still_counts(void **state) {
+/* The published bytes of a stream are the sum over its clips that are not closed. */
+static void a_clip_counts_as_published_until_it_is_closed(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
@@ -142,7 +146,7 @@ static void a_clip_that_ends_beside_the_next_one_still_counts(void **state) {
   turns(fixture);
   PROGRESS(3, 3, 3, 3);
   fixture->ram.held_ops = RAM_OP(SPATE_WRITE);
-  OK(push(source, PIECE)); /* does not complete, so that its clip stays open */
+  OK(push(source, PIECE)); /* does not complete, so its clip stays open */
   OK(spate_stream_cut(&source->stream));
   OK(push(source, PIECE));
   turns(fixture);
@@ -158,8 +162,8 @@ static void a_clip_that_ends_beside_the_next_one_still_counts(void **state) {
   close_fixture(fixture);
 }
 
-/* What the drive lost is taken back; what was flushed is not. */
-static void a_power_loss_moves_it_back_to_what_is_durable(void **state) {
+/* Completed bytes that the drive loses are no longer completed. Flushed bytes stay durable. */
+static void a_power_loss_reduces_completed_bytes_to_durable_bytes(void **state) {
   (void)state;
   for (unsigned retain = 0; retain < 2; retain++) {
     struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -176,7 +180,7 @@ static void a_power_loss_moves_it_back_to_what_is_durable(void **state) {
     drain(fixture, source);
     PROGRESS(7, 7, 3, 3);
     cut_the_drives_power(fixture);
-    fixture->ram.held_ops = RAM_OP(SPATE_WRITE); /* what is written again does not complete yet */
+    fixture->ram.held_ops = RAM_OP(SPATE_WRITE); /* the pieces that are written again do not complete yet */
     work(fixture);
     PROGRESS(7, 3, 3, 3);
     assert_int_equal(source->stream.counters.completed_bytes, 3 * PIECE);
@@ -193,11 +197,11 @@ static void a_power_loss_moves_it_back_to_what_is_durable(void **state) {
   }
 }
 
-/* The final length is published, and then the power is lost while the tail is given back: the clip does not get
- * shorter, and is closed when that is tried again. */
-static void a_close_that_fails_behind_its_final_length_loses_nothing(void **state) {
+/* The drive loses power after the final length was published, while the unused clusters are freed. The clip keeps its
+ * length, and the next attempt closes it. */
+static void a_close_that_fails_after_its_final_length_loses_nothing(void **state) {
   (void)state;
-  unsigned behind = 0;
+  unsigned after_length = 0;
 
   for (int at = 0; at < 40; at++) {
     struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -214,7 +218,7 @@ static void a_close_that_fails_behind_its_final_length_loses_nothing(void **stat
     work(fixture);
     fixture->cut_power_at = -1;
     if (spate_stream_active(&source->stream) && source->stream.clips[0].file.published_bytes > 0) {
-      behind++;
+      after_length++;
       assert_int_equal(source->stream.clips[0].progress.durable_bytes, 5 * PIECE);
       assert_int_equal(source->stream.counters.durable_bytes, 5 * PIECE);
     }
@@ -225,17 +229,17 @@ static void a_close_that_fails_behind_its_final_length_loses_nothing(void **stat
     if (counters->completed_bytes > 0) assert_int_equal(file_bytes(fixture, "A.RAW"), counters->completed_bytes);
     close_fixture(fixture);
   }
-  assert_true(behind > 0);
+  assert_true(after_length > 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_step_of_a_clip_is_seen),
-      cmocka_unit_test(a_length_that_cannot_be_written_is_durable),
+      cmocka_unit_test(progress_follows_each_step_of_a_clip),
+      cmocka_unit_test(flushed_bytes_are_durable_although_their_length_is_not_written),
       cmocka_unit_test(a_clip_is_not_closed_while_its_length_is_being_written),
-      cmocka_unit_test(a_clip_that_ends_beside_the_next_one_still_counts),
-      cmocka_unit_test(a_power_loss_moves_it_back_to_what_is_durable),
-      cmocka_unit_test(a_close_that_fails_behind_its_final_length_loses_nothing),
+      cmocka_unit_test(a_clip_counts_as_published_until_it_is_closed),
+      cmocka_unit_test(a_power_loss_reduces_completed_bytes_to_durable_bytes),
+      cmocka_unit_test(a_close_that_fails_after_its_final_length_loses_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@ import os
 import pytest
 
 import runner
+from drive_window import window_bits
 
 STREAMS, COMPLETIONS = "streams_go_through_whole", "completions_that_are_none_end_nothing"
 ERRORS = "errors_are_tried_again_or_reported"
@@ -23,12 +24,6 @@ SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER, DOUBLED)), (25
           (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST, LIAR)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
 ALL = os.environ.get("ALL", "0") != "0"
-
-
-def window_bits(ram_bytes: int) -> int:
-    if ram_bytes == 8192:
-        return 22
-    return max(21, (2 * (ram_bytes - 8192) - 1).bit_length()) + 2
 
 
 @pytest.mark.parametrize("width,ram_bytes,slot_bits,queue_shift,block_shift,cases", SHAPES)

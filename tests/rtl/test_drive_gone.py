@@ -2,7 +2,7 @@
 """spate_drive when its drive goes and another one comes."""
 
 import runner
-from test_drive import window_bits
+from drive_window import window_bits
 
 
 def test_drive_gone():
@@ -12,4 +12,4 @@ def test_drive_gone():
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
                            "AdminDeadlineMs": 300, "CommandDeadlineMs": 1500},
                env={"DATA_WIDTH": "128", "RAM_BYTES": str(ram_bytes), "BLOCK_SHIFT": "9",
-                    "WINDOW_BITS": str(window_bits(ram_bytes)), "SLOTS": "64", "REQUESTS": "16", "CASES": ""})
+                    "WINDOW_BITS": str(window_bits(ram_bytes)), "SLOTS": "64"})

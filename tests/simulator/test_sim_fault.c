@@ -23,6 +23,11 @@ static struct raw_sim *start(void) {
   return r;
 }
 
+/* The next I/O command with this opcode has the fault. */
+static void fault_next(struct raw_sim *r, enum sim_action action, int16_t opcode, uint32_t value) {
+  sim_drive_fault(r->drive, (struct sim_fault){.action = action, .opcode = opcode, .count = 1, .value = value});
+}
+
 /* These tests obey the specification, so no fault may lead to a violation. */
 static void end(struct raw_sim *r) {
   const char *first = NULL;
@@ -46,6 +51,16 @@ static void write_byte(struct raw_sim *r, uint32_t lba, uint8_t byte) {
   const struct raw_completion c = do_io(r, WRITE, lba);
   assert_false(c.missing);
   assert_int_equal(c.status, 0);
+}
+
+/* A write that does not complete. Returns its identifier. */
+static uint16_t write_unanswered(struct raw_sim *r, uint32_t lba, uint8_t byte) {
+  memset(raw_at(&r->raw, OUT), byte, RAW_PAGE);
+  const struct raw_command command = io(r, WRITE, OUT, lba);
+  const uint16_t id = raw_put(&r->raw, 1, &command);
+  raw_ring(&r->raw, 1);
+  assert_true(raw_take(&r->raw, 1).missing);
+  return id;
 }
 
 static uint8_t read_byte(struct raw_sim *r, uint32_t lba) {
@@ -85,8 +100,7 @@ static void test_status(void **state) {
   uint8_t before[512], after[512];
   write_byte(r, 8, 1);
   smart(r, before);
-  sim_drive_fault(r->drive,
-                  (struct sim_fault){.action = SIM_STATUS, .opcode = WRITE, .count = 1, .value = MEDIA_ERROR});
+  fault_next(r, SIM_STATUS, WRITE, MEDIA_ERROR);
   memset(raw_at(&r->raw, OUT), 2, RAW_PAGE);
   assert_int_equal(do_io(r, WRITE, 8).status, MEDIA_ERROR);
   assert_int_equal(read_byte(r, 8), 1); /* not carried out */
@@ -134,12 +148,8 @@ static void test_which_commands(void **state) {
 static void test_lose(void **state) {
   struct raw_sim *r = start();
   bool aborted;
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_LOSE, .opcode = WRITE, .count = 1});
-  memset(raw_at(&r->raw, OUT), 5, RAW_PAGE);
-  const struct raw_command command = io(r, WRITE, OUT, 8);
-  const uint16_t id = raw_put(&r->raw, 1, &command);
-  raw_ring(&r->raw, 1);
-  assert_true(raw_take(&r->raw, 1).missing);
+  fault_next(r, SIM_LOSE, WRITE, 0);
+  const uint16_t id = write_unanswered(r, 8, 5);
   assert_int_equal(abort_command(r, id, &aborted), 0);
   assert_false(aborted);
   assert_int_equal(read_byte(r, 8), 5); /* carried out */
@@ -151,12 +161,8 @@ static void test_stall(void **state) {
   struct raw_sim *r = start();
   bool aborted;
   write_byte(r, 8, 1);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_STALL, .opcode = WRITE, .count = 1});
-  memset(raw_at(&r->raw, OUT), 5, RAW_PAGE);
-  const struct raw_command command = io(r, WRITE, OUT, 8);
-  const uint16_t id = raw_put(&r->raw, 1, &command);
-  raw_ring(&r->raw, 1);
-  assert_true(raw_take(&r->raw, 1).missing);
+  fault_next(r, SIM_STALL, WRITE, 0);
+  const uint16_t id = write_unanswered(r, 8, 5);
   assert_int_equal(abort_command(r, id, &aborted), 0);
   assert_true(aborted);
   const struct raw_completion c = raw_take(&r->raw, 1);
@@ -171,7 +177,7 @@ static void test_stall(void **state) {
 
 static void test_double(void **state) {
   struct raw_sim *r = start();
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1});
+  fault_next(r, SIM_DOUBLE, READ, 0);
   const struct raw_completion one = do_io(r, READ, 8), two = raw_take(&r->raw, 1);
   assert_false(two.missing);
   assert_int_equal(one.id, two.id);
@@ -183,7 +189,7 @@ static void test_double(void **state) {
 /* The second completion comes when no command has the identifier any more. */
 static void test_double_later(void **state) {
   struct raw_sim *r = start();
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1, .value = 3});
+  fault_next(r, SIM_DOUBLE, READ, 3);
   const uint16_t id = do_io(r, READ, 8).id;
   sim_spend(r->sim, 2 * SIM_PS_PER_MS);
   assert_int_not_equal(do_io(r, READ, 8).id, id);
@@ -194,7 +200,7 @@ static void test_double_later(void **state) {
   assert_int_equal(again.status, 0);
   assert_in_range(sim_now_ps(r->sim) - start_ps, 0, SIM_PS_PER_MS);
   assert_true(raw_take(&r->raw, 1).missing);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_DOUBLE, .opcode = READ, .count = 1, .value = 3});
+  fault_next(r, SIM_DOUBLE, READ, 3);
   assert_false(do_io(r, READ, 8).missing);
   assert_true(raw_disable(&r->raw)); /* a reset drops the second completion */
   enable_again(r);
@@ -206,13 +212,12 @@ static void test_double_later(void **state) {
 static void test_late(void **state) {
   struct raw_sim *r = start();
   r->raw.target.patience = 5000;
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_LATE, .opcode = READ, .count = 1, .value = 3000});
+  fault_next(r, SIM_LATE, READ, 3000);
   const uint64_t start_ps = sim_now_ps(r->sim);
   assert_int_equal(do_io(r, READ, 8).status, 0);
   assert_in_range(sim_now_ps(r->sim) - start_ps, 3000 * SIM_PS_PER_MS, 3001 * SIM_PS_PER_MS);
   write_byte(r, 8, 1);
-  sim_drive_fault(r->drive, (struct sim_fault){
-                                .action = SIM_STATUS, .opcode = WRITE, .count = 1, .value = 3000u << 16 | MEDIA_ERROR});
+  fault_next(r, SIM_STATUS, WRITE, 3000u << 16 | MEDIA_ERROR);
   memset(raw_at(&r->raw, OUT), 2, RAW_PAGE);
   const uint64_t again_ps = sim_now_ps(r->sim);
   assert_int_equal(do_io(r, WRITE, 8).status, MEDIA_ERROR);
@@ -224,17 +229,17 @@ static void test_late(void **state) {
 
 static void test_wrong_completions(void **state) {
   struct raw_sim *r = start();
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_WRONG_ID, .opcode = READ, .count = 1, .value = 0x0f0f});
+  fault_next(r, SIM_WRONG_ID, READ, 0x0f0f);
   const struct raw_completion wrong = do_io(r, READ, 8), right = raw_take(&r->raw, 1);
   assert_int_equal(wrong.id, right.id ^ 0x0f0f);
   assert_false(right.missing);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_WRONG_QUEUE, .opcode = READ, .count = 1});
+  fault_next(r, SIM_WRONG_QUEUE, READ, 0);
   const struct raw_completion other = do_io(r, READ, 8), own = raw_take(&r->raw, 1);
   assert_int_equal(other.queue, 2);
   assert_int_equal(own.queue, 1);
   assert_int_equal(other.id, own.id);
   assert_true(raw_take(&r->raw, 1).missing);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_MISDIRECT, .opcode = READ, .count = 1});
+  fault_next(r, SIM_MISDIRECT, READ, 0);
   const uint16_t id = r->raw.next_id;
   const struct raw_completion misdirected = do_io(r, READ, 8);
   assert_int_equal(misdirected.id, id);
@@ -247,7 +252,7 @@ static void test_wrong_completions(void **state) {
 /* The entry is written, but looks old. The next entry looks new, but is behind it, where no host looks. */
 static void test_wrong_phase(void **state) {
   struct raw_sim *r = start();
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_WRONG_PHASE, .opcode = READ, .count = 1});
+  fault_next(r, SIM_WRONG_PHASE, READ, 0);
   const uint16_t id = r->raw.next_id;
   assert_true(do_io(r, READ, 8).missing);
   assert_true(do_io(r, READ, 8).missing);
@@ -263,7 +268,7 @@ static void test_wrong_phase(void **state) {
 static void test_fatal(void **state) {
   struct raw_sim *r = start();
   write_byte(r, 8, 9);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_FATAL, .opcode = FLUSH, .count = 1});
+  fault_next(r, SIM_FATAL, FLUSH, 0);
   assert_true(do_io(r, FLUSH, 0).missing);
   assert_int_equal(raw_csts(&r->raw) & 2, 2);
   assert_true(do_io(r, READ, 8).missing);
@@ -280,7 +285,7 @@ static void test_reset(void **state) {
   uint8_t before[512], after[512];
   smart(r, before);
   write_byte(r, 8, 9);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_RESET, .opcode = READ, .count = 1});
+  fault_next(r, SIM_RESET, READ, 0);
   assert_true(do_io(r, READ, 8).missing);
   assert_int_equal(raw_sim_read32(r, 0x14) & 1, 0); /* CC.EN */
   assert_int_equal(raw_csts(&r->raw), 0);
@@ -296,7 +301,7 @@ static void test_power_cut(void **state) {
   struct raw_sim *r = start();
   uint8_t before[512], after[512];
   smart(r, before);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_POWER_CUT, .opcode = READ, .count = 1});
+  fault_next(r, SIM_POWER_CUT, READ, 0);
   assert_true(do_io(r, READ, 8).missing);
   assert_int_equal(raw_sim_read32(r, 0x14), 0);
   assert_int_equal(raw_csts(&r->raw), 0);
@@ -312,7 +317,7 @@ static void test_link_drop(void **state) {
   struct raw_sim *r = start();
   enum spate_error error = SPATE_E_BUSY;
   write_byte(r, 8, 9);
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_LINK_DROP, .opcode = READ, .count = 1, .value = 200});
+  fault_next(r, SIM_LINK_DROP, READ, 200);
   const uint64_t start_ps = sim_now_ps(r->sim);
   assert_true(do_io(r, READ, 8).missing);
   assert_int_equal(raw_csts(&r->raw), UINT32_MAX);
@@ -331,7 +336,7 @@ static void test_link_drop(void **state) {
 
 static void test_gone(void **state) {
   struct raw_sim *r = start();
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_GONE, .opcode = READ, .count = 1});
+  fault_next(r, SIM_GONE, READ, 0);
   assert_true(do_io(r, READ, 8).missing);
   sim_spend(r->sim, 3600 * SIM_PS_PER_S);
   assert_int_equal(raw_csts(&r->raw), UINT32_MAX);
@@ -341,7 +346,7 @@ static void test_gone(void **state) {
 
 static void test_silence(void **state) {
   struct raw_sim *r = start();
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_SILENCE, .opcode = READ, .count = 1});
+  fault_next(r, SIM_SILENCE, READ, 0);
   assert_true(do_io(r, READ, 8).missing);
   assert_int_equal(raw_csts(&r->raw), UINT32_MAX);
   sim_drive_silence(r->drive, false);
@@ -374,7 +379,7 @@ static void test_garbage(void **state) {
 static void test_hold(void **state) {
   struct raw_sim *r = start();
   static const uint16_t order[] = {1, 2, 3, 0, 4, 5};
-  sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_HOLD, .opcode = READ, .count = 1, .value = 3});
+  fault_next(r, SIM_HOLD, READ, 3);
   const uint16_t first = r->raw.next_id;
   for (unsigned i = 0; i < 6; i++) {
     const struct raw_command command = io(r, READ, BACK, 8 * i);

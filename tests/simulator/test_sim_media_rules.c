@@ -4,7 +4,7 @@
 
 /* ---- heat ---- */
 
-static void it_warms_up_to_what_its_power_makes(void **state) {
+static void a_drive_warms_up_to_the_temperature_of_its_power(void **state) {
   (void)state;
   struct sim_profile profile = round_drive();
   profile.idle_watts = 1;
@@ -47,7 +47,7 @@ static void a_hot_drive_is_slow_until_it_has_cooled(void **state) {
 
 /* ---- the model itself ---- */
 
-static void the_steps_do_not_matter(void **state) {
+static void results_do_not_depend_on_the_time_steps(void **state) {
   (void)state;
   struct sim_profile profile = round_drive();
   profile.idle_watts = 1;
@@ -67,7 +67,7 @@ static void the_steps_do_not_matter(void **state) {
   assert_int_equal(other.state, one.state);
 }
 
-static void time_never_goes_back_and_a_long_rest_is_cheap(void **state) {
+static void time_never_decreases_and_a_long_idle_time_is_cheap(void **state) {
   (void)state;
   struct sim_profile profile = round_drive();
   profile.idle_watts = 2;
@@ -139,10 +139,10 @@ static void random_calls_keep_the_rules(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_warms_up_to_what_its_power_makes),
+      cmocka_unit_test(a_drive_warms_up_to_the_temperature_of_its_power),
       cmocka_unit_test(a_hot_drive_is_slow_until_it_has_cooled),
-      cmocka_unit_test(the_steps_do_not_matter),
-      cmocka_unit_test(time_never_goes_back_and_a_long_rest_is_cheap),
+      cmocka_unit_test(results_do_not_depend_on_the_time_steps),
+      cmocka_unit_test(time_never_decreases_and_a_long_idle_time_is_cheap),
       cmocka_unit_test(random_calls_keep_the_rules),
   };
 

@@ -8,8 +8,8 @@
 
 #define LINE_BYTES 256u
 
-static void fail(const char *name, const char *line) {
-  (void)fprintf(stderr, "%s: this line of the image is not understood: %s\n", name, line);
+static void fail(const char *name, const char *problem, const char *line) {
+  (void)fprintf(stderr, "%s.txt: %s (tests/exfat/images/README.md has the format)\n%s", name, problem, line);
   abort();
 }
 
@@ -65,7 +65,7 @@ static void read_text(struct earlier_image *image, const char *folder, const cha
     if (depth == 0 && sscanf(line, "over %63s", base) == 1)
       read_text(image, folder, base, depth + 1);
     else if (!read_row(image, line) && !read_volume(image, line) && !read_found(image, line) && !read_file(image, line))
-      fail(name, line);
+      fail(name, "this line cannot be read", line);
   }
   (void)fclose(text);
 }
@@ -73,7 +73,7 @@ static void read_text(struct earlier_image *image, const char *folder, const cha
 void earlier_image_open(struct earlier_image *image, const char *folder, const char *name) {
   *image = (struct earlier_image){0};
   read_text(image, folder, name, 0);
-  if (image->memory == NULL) fail(name, "(there is no volume)");
+  if (image->memory == NULL) fail(name, "there is no line \"volume\" or \"over\"", "");
 }
 
 void earlier_image_close(struct earlier_image *image) { free(image->memory); }

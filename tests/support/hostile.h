@@ -93,6 +93,11 @@ static inline struct sim_stack_config hostile_config(uint64_t seed) {
       .machine = {.seed = seed}, .options = {.bytes = HOSTILE_BYTES, .link = {0}}, .depth = HOSTILE_DEPTH};
 }
 
+static inline struct sim_stack *hostile_stack(uint64_t seed) {
+  const struct sim_stack_config config = hostile_config(seed);
+  return sim_stack_new(&config);
+}
+
 static inline uint64_t now_ms(const struct sim_stack *stack) { return sim_now_ps(stack->sim) / SIM_PS_PER_MS; }
 
 /* No specification violation by the host. Not called where the drive's own misbehaviour causes the report. */

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C ends every command at once, and leaves no process, no temporary file and no traceback."""
+"""Ctrl-C ends every command at once, and leaves no process, no temporary file and no traceback. qemu/test_emulators_stop.py tests
+the commands that start QEMU."""
 
-import contextlib
 import os
 import pathlib
 import re
 import signal
-import subprocess
-import sys
 import time
 import uuid
 
-import program
 import pytest
 
-ROOT = program.ROOT
-LIMIT_S = 120  # enough for a machine under load; the commands need a second
-FOLDERS = [program.BUILD / name for name in ("demo", "rtl-demo", "lab", "lab/quick", "bench", "report", "report/quick")]
+from stopped_command import LIMIT_S, ROOT, begin, end_marked, stop
 
 # A child process that ignores SIGINT and SIGTERM, and a grandchild that would outlive it.
 STUBBORN = """
@@ -49,94 +44,24 @@ with concurrent.futures.ThreadPoolExecutor(1) as pool:
     pool.submit(interrupt).result()
 """
 
-PYTHON = [sys.executable]
 COMMANDS = {
-    "demo": ["tools/demo.py"],
-    "demo-linux": ["tools/demo_linux.py"],
     "lab": ["bench/lab.py", "--quick"],
-    "speedtest": ["bench/speedtest.py"],
     "fuzz": ["tools/fuzz.py", "600"],
     "mutants": ["bench/mutants.py", "--seed", str(os.getpid())],  # a new sample each time: known results would start no program
     "crash-soak": ["tools/crash_soak.py", "200000", "1"],
     "stubborn": ["-c", STUBBORN],
     "pool": ["-c", POOL],
 }
-
-
-def entries() -> dict[pathlib.Path, set[str]]:
-    """The folders in which commands work."""
-    for folder in FOLDERS:
-        folder.mkdir(parents=True, exist_ok=True)
-    return {folder: set(os.listdir(folder)) for folder in FOLDERS}
-
-
-def marked(mark: str) -> dict[int, str]:
-    """{process: command line} of all processes with this word in their environment."""
-    found = {}
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (process / "environ").read_bytes():
-                found[int(process.name)] = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:  # it has ended, or belongs to another user
-            continue
-    return found
-
-
-def end_marked(mark: str) -> list[str]:
-    """Kills the marked processes that are still running after 5 s, and returns their command lines. A killed process may need a
-    moment to end."""
-    deadline = time.monotonic() + 5
-    while (stayed := marked(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    for process in stayed:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
-    return list(stayed.values())
-
-
-def wait_for_children(command, mark: str, least: int) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while len(marked(mark)) < least:
-        assert command.poll() is None, command.communicate()
-        assert time.monotonic() < deadline, "the command starts no program"
-        time.sleep(0.02)
-
-
-def begin(words, mark, temporary):
-    environment = os.environ | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": "tools:bench", "SPATE_MARK": mark, "TMPDIR": str(temporary)}
-    return subprocess.Popen([*PYTHON, *words], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+CHILDREN = {
+    "mutants": 4,  # it starts another script that starts them
+    "pool": 0,  # it gets the signal while it still starts threads
+}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_signal_ends_the_command_and_everything_that_it_started(name, number, tmp_path):
-    mark = f"spate-mark-{uuid.uuid4().hex}"
-    before = entries()
-    command = begin(COMMANDS[name], mark, tmp_path)
-    try:
-        if name in ("demo", "demo-linux", "stubborn", "pool"):
-            assert command.stdout.readline() != "", command.communicate()
-        if name != "pool":  # it gets the signal while it still starts threads
-            wait_for_children(command, mark, 4 if name == "mutants" else 2)  # mutants starts another script that starts them
-        # A terminal sends SIGINT to the whole process group; a service manager sends SIGTERM to one process.
-        if number == signal.SIGINT:
-            os.killpg(command.pid, number)
-        else:
-            os.kill(command.pid, number)
-        out, errors = command.communicate(timeout=LIMIT_S)
-    finally:
-        command.kill()
-        command.wait()
-        stayed = end_marked(mark)
-    assert stayed == []
-    assert command.returncode == -number, (out, errors)
-    assert "Traceback" not in out + errors, errors
-    assert errors.rstrip().endswith("stopped"), errors
-    assert list(tmp_path.iterdir()) == []
-    # The lab keeps the results of completed runs.
-    left = {name for folder, names in entries().items() for name in names - before[folder]}
-    assert not {name for name in left if not re.fullmatch(r"[\w-]+\.json", name)}
+    stop(COMMANDS[name], number, tmp_path, after_a_line=name in ("stubborn", "pool"), after_children=CHILDREN.get(name, 2))
 
 
 def test_it_ends_when_another_thread_gets_the_signal(tmp_path):

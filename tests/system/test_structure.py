@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structure of the library as the linker sees it: the names of its functions, and which file uses which."""
+"""The structure of the library as the linker sees it: the names of its functions, and which file uses which. The structure of
+the tests: what they share, and which of them start QEMU."""
 
+import ast
 import collections
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -70,3 +73,63 @@ def test_folders_use_only_what_is_below(uses):
     used = {part: {folder(other) for name, others in uses.items() if folder(name) == part for other in others} - {part}
             for part in BELOW}
     assert used == BELOW, "docs/understand/design.md says which folder may use which"
+
+
+# ---- the tests: tests/README.md ----
+
+TESTS = ROOT / "tests"
+TEST_FILES = sorted(path for name in ("test_*", "testbench_*") for path in TESTS.rglob(name)
+                    if path.suffix in (".c", ".cpp", ".py"))
+# These name scripts that start QEMU, and do not start it.
+WITHOUT_QEMU = {TESTS / "system/test_commands_words.py", pathlib.Path(__file__)}  # the first stops the scripts before
+
+
+def imported(path):
+    """The modules that a file in Python imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    modules = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    return modules | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def included(path):
+    return {pathlib.PurePath(name).name for name in re.findall(r'^#include "(.*)"', path.read_text(), re.M)}
+
+
+def leading_to(needs, goals):
+    """The goals, and all that need one of them, directly or through others. `needs`: {name: names that it needs}."""
+    found = set(goals)
+    while more := {name for name, needed in needs.items() if needed & found} - found:
+        found |= more
+    return found
+
+
+def test_no_test_file_is_imported():
+    names = {path.stem for path in TEST_FILES if path.suffix == ".py"}
+    assert len(names) > 50
+    others = {f"{path.relative_to(ROOT)}: {name}" for path in TESTS.rglob("*.py") for name in imported(path) & names}
+    assert not others, "what test files share has its own module in tests/support or tests/rtl/support"
+
+
+def test_no_two_test_files_have_the_same_name():
+    counts = collections.Counter(path.name for path in TEST_FILES)
+    assert [name for name, count in counts.items() if count > 1] == [], "rename one: results and commands name a test by its file"
+
+
+def test_the_tests_that_start_qemu_are_in_folders_of_that_name():
+    """A test starts QEMU through a module, through a script that runs one, or through a header."""
+    shared = [*(ROOT / "tools").glob("*.py"), *(TESTS / "support").glob("*.py")]
+    modules = leading_to({path.stem: imported(path) for path in shared}, {"qemu", "linux_guest"})
+    headers = leading_to({path.name: included(path) for path in TESTS.rglob("*.h")}, {"qtest.h"})
+    measuring = [path.name for path in (ROOT / "bench").glob("*.py") if re.search(r"\b(qemu|guest)\.run\(", path.read_text())]
+    scripts = {f"tools/{name}.py" for name in modules} | {f"bench/{name}" for name in measuring}
+    assert {"spate_guest", "demo"} <= modules and "qtest_port.h" in headers and "bench/speedtest.py" in scripts
+
+    def starts_qemu(path):
+        if path.suffix != ".py":
+            return bool(included(path) & headers)
+        return bool(imported(path) & modules) or any(script in path.read_text() for script in scripts)
+
+    starting = {path for path in TEST_FILES if starts_qemu(path)} - WITHOUT_QEMU
+    in_folders = {path for path in TEST_FILES if path.parent.name == "qemu"}
+    assert sorted(starting - in_folders) == [], "these start QEMU: move them into a folder qemu/"
+    assert sorted(in_folders - starting) == [], "these start no QEMU: move them out of qemu/"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_images FOLDER: images of volumes whose recorder stopped without closing anything. Each image is a text of its
- * own, FOLDER/GEOMETRY-MOMENT.txt, in the form that README.md describes. The promises in it (files, lengths, contents)
- * are what this program did, not what a mount made of it.
+ * make_images FOLDER writes images of volumes that a recorder had open when it stopped. Each image is a text file,
+ * FOLDER/GEOMETRY-MOMENT.txt, in the format of README.md. The files, lengths and contents that an image promises are
+ * those that this program recorded, not those that a mount found.
  */
 #include "recorder_fixture.h"
 
@@ -10,13 +10,13 @@
 
 #include <inttypes.h>
 
-#define ROW_BYTES    32u /* a directory entry; a text line holds one row */
+#define ROW_BYTES    32u /* in one line of an image; a directory entry has the same size */
 #define RESERVED     (1u * MIB)
 #define PROMISES_MAX 50u
 
 static const uint8_t chunk_stream[16] = "images, stream B";
 
-/* Where volumes differ: block, cluster, size; `small`: made as other systems do, without the record's file. */
+/* `small`: formatted as other systems do, without the file of the reservation record. */
 static const struct geometry {
   const char *name;
   uint32_t block_bytes, cluster_bytes;
@@ -32,7 +32,7 @@ static const struct geometry {
 struct promise {
   char path[64];
   uint64_t bytes;
-  char letter;     /* of the content; 0: a directory */
+  char letter;     /* in each row of the contents; 0: a directory */
   uint32_t number; /* of the first piece */
 };
 
@@ -41,7 +41,7 @@ struct volume {
   struct fixture *fixture;
   struct promise promises[PROMISES_MAX];
   uint32_t promise_count;
-  uint32_t reservations; /* slots in use when it stopped */
+  uint32_t reservations; /* slots in use when the recorder stopped */
   uint64_t salvaged_bytes;
   bool dirty_before;
 };
@@ -59,7 +59,7 @@ static void promise(struct volume *volume, const char *path, uint64_t bytes, cha
 
 /* ---- what is recorded ---- */
 
-/* Each row of a piece says whose and which it is. */
+/* Each row of a piece names its stream and its number. */
 static void fill(uint8_t *to, char letter, uint32_t number) {
   char row[ROW_BYTES + 1];
 
@@ -86,7 +86,7 @@ static void push_pieces(struct volume *volume, unsigned stream, uint32_t pieces)
   drain(volume->fixture, source);
 }
 
-/* A period passes: flush, and the lengths published. */
+/* The checkpoint period passes. The recorder flushes the drive and publishes the lengths. */
 static void checkpoint(struct volume *volume) {
   clock_ns += 600000000;
   for (unsigned i = 0; i < 200; i++)
@@ -97,7 +97,7 @@ static void arm(struct volume *volume, unsigned stream, const char *path) {
   OK(spate_stream_arm(&volume->fixture->sources[stream].stream, path, reserved_bytes(volume)));
 }
 
-/* ---- a volume and its streams, A of any data and B of chunks ---- */
+/* ---- a volume and its streams: A records any data, B records chunks ---- */
 
 static void open_streams(struct fixture *fixture, uint64_t next_bytes) {
   for (unsigned i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static void open_volume(struct volume *volume, uint64_t next_bytes, bool dirty_b
   promise(volume, "DIR", 0, 0, 0);
 }
 
-/* A file that is there already, of four pieces. */
+/* A file of four pieces, which exists before the streams begin. */
 static void put_old_file(struct volume *volume, const char *path) {
   struct fixture *fixture = volume->fixture;
   struct spate_exfat_clip clip;
@@ -165,7 +165,7 @@ static void put_old_file(struct volume *volume, const char *path) {
   OK(spate_exfat_close(&clip, 4 * PIECE));
 }
 
-/* The host stops in a change: of its writes only the first `writes` are done. */
+/* The host stops during a change: only the first `writes` of its writes reach the medium. */
 static void stop_after(struct volume *volume, uint32_t writes) {
   ram_block_fault(&volume->fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_ZERO),
                                                             .last_lba = UINT64_MAX,
@@ -176,8 +176,8 @@ static void stop_after(struct volume *volume, uint32_t writes) {
 
 /* ---- the moments ---- */
 
-/* Both streams have 5 pieces published and 3 more on the medium. */
-static void stream_half(struct volume *volume) {
+/* 5 pieces of each clip are published, and 3 more are on the medium. */
+static void streaming(struct volume *volume) {
   arm(volume, 0, "A.RAW");
   arm(volume, 1, "DIR/B.RAW");
   for (unsigned i = 0; i < 2; i++)
@@ -191,7 +191,8 @@ static void stream_half(struct volume *volume) {
   volume->reservations = 2;
 }
 
-/* Where B's empty clip lies its clip of before lay, whose chunks are still there: their numbers tell them apart. */
+/* B's empty clip begins where a deleted clip of B began. The chunks of the deleted clip are still there. Their numbers
+ * show that they do not belong to the empty clip. */
 static void armed(struct volume *volume) {
   struct spate_stream *b = &volume->fixture->sources[1].stream;
 
@@ -226,19 +227,19 @@ static void rolled_over(struct volume *volume) {
   volume->reservations = 2;
 }
 
-/* The entry set is erased, the clusters are still allocated. */
+/* The entry set is erased, and its clusters are still allocated. */
 static void deleting(struct volume *volume) {
   put_old_file(volume, "OLD.RAW");
-  stream_half(volume);
+  streaming(volume);
   stop_after(volume, 2);
   GIVES(SPATE_E_MEDIA, spate_exfat_delete(&volume->fixture->volume, "OLD.RAW"));
   volume->reservations++;
 }
 
-/* The journal says what is to be deleted, and nothing is. */
+/* The journal of the deletion is written, and nothing is deleted. */
 static void not_deleted(struct volume *volume) {
   put_old_file(volume, "OLD.RAW");
-  stream_half(volume);
+  streaming(volume);
   stop_after(volume, 1);
   GIVES(SPATE_E_MEDIA, spate_exfat_delete(&volume->fixture->volume, "OLD.RAW"));
   promise(volume, "OLD.RAW", 4 * PIECE, 'O', 0);
@@ -248,17 +249,17 @@ static void not_deleted(struct volume *volume) {
 /* The file has both names. */
 static void renaming(struct volume *volume) {
   put_old_file(volume, "OLD.RAW");
-  stream_half(volume);
+  streaming(volume);
   stop_after(volume, 2);
   GIVES(SPATE_E_MEDIA, spate_exfat_rename(&volume->fixture->volume, "OLD.RAW", "DIR/NEW.RAW"));
   promise(volume, "DIR/NEW.RAW", 4 * PIECE, 'O', 0);
   volume->reservations++;
 }
 
-/* A directory is full, and a cluster is linked behind it; its length does not have it yet. */
+/* A directory was full, and a cluster was linked to its chain. Its length does not include this cluster yet. */
 static void growing(struct volume *volume) {
   struct spate_exfat *exfat = &volume->fixture->volume;
-  /* A clip's entry set, of three entries here, lies in one block. */
+  /* An entry set has three entries here, and all of them lie in one block. */
   uint32_t block_files = volume->geometry->block_bytes / ROW_BYTES / 3u;
   uint32_t files = volume->geometry->cluster_bytes / volume->geometry->block_bytes * block_files;
   uint64_t root_lba = exfat->heap_lba + ((uint64_t)(exfat->root.first_cluster - 2) << exfat->cluster_blocks_shift);
@@ -280,12 +281,12 @@ static void growing(struct volume *volume) {
   volume->reservations = 2;
 }
 
-/* Every slot is in use: sixteen clips, and a file that has two names. */
+/* Every slot is in use: sixteen by clips, and one by a rename. */
 static void full(struct volume *volume) {
   static struct spate_exfat_clip clips[SPATE_EXFAT_CLIPS_MAX];
 
   put_old_file(volume, "OLD.RAW");
-  stream_half(volume);
+  streaming(volume);
   for (uint32_t i = 2; i < SPATE_EXFAT_CLIPS_MAX; i++) {
     char path[16];
     (void)snprintf(path, sizeof path, "C%02u.RAW", i);
@@ -304,19 +305,19 @@ static const struct moment {
   bool rolls_over, dirty_before, small_only;
 } moments[] = {
     {.name = "armed", .reach = armed},
-    {.name = "streaming", .reach = stream_half},
+    {.name = "streaming", .reach = streaming},
     {.name = "rolled-over", .reach = rolled_over, .rolls_over = true},
     {.name = "deleting", .reach = deleting},
     {.name = "not-deleted", .reach = not_deleted},
     {.name = "renaming", .reach = renaming},
     {.name = "growing", .reach = growing, .small_only = true},
     {.name = "full", .reach = full},
-    {.name = "dirty-before", .reach = stream_half, .dirty_before = true},
+    {.name = "dirty-before", .reach = streaming, .dirty_before = true},
 };
 
 /* ---- the text ---- */
 
-/* The rows that differ from those of `base` (NULL: from zeros). */
+/* Writes the rows in which `memory` differs from `base` (NULL: from zeros). */
 static void write_rows(FILE *to, const uint8_t *memory, const uint8_t *base, uint64_t bytes) {
   static const uint8_t zeros[ROW_BYTES];
   uint64_t count;
@@ -358,7 +359,7 @@ static void write_image(const struct volume *volume, const uint8_t *formatted, F
   if (fclose(to) != 0) abort();
 }
 
-/* The volume as it is before anything is recorded: what all images of it have in common. */
+/* Writes the volume before anything is recorded, which its other images begin with. Returns a copy of its contents. */
 static uint8_t *write_formatted(const struct volume *volume, FILE *to) {
   const struct ram_block *ram = &volume->fixture->ram;
   uint8_t *formatted = malloc(ram->bytes);
@@ -371,7 +372,7 @@ static uint8_t *write_formatted(const struct volume *volume, FILE *to) {
   return formatted;
 }
 
-/* Nothing is closed: the program ends soon. */
+/* The volumes stay open, as if the host had lost power. Their memory is not freed, because the program ends soon. */
 static void make(const struct geometry *geometry, const char *folder) {
   static struct volume volume;
 

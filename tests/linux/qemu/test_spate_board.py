@@ -10,10 +10,10 @@ import re
 
 import linux_guest
 import pattern
-import program
 import pytest
 import volume
 from conftest import ROOT, run
+from spate_guest import application_files
 
 MIB = 1 << 20
 BUILD = ROOT / "build" / os.environ.get("SPATE_LINUX_BUILD", "linux-asan")
@@ -147,15 +147,6 @@ def test_help():
     assert "Usage: " in app("demo", "--help").stdout
 
 
-def guest_files():
-    files = linux_guest.spate()
-    for name in ("demo", "hello"):
-        path = program.BUILD / "linux-aarch64" / "hosted" / "apps" / name
-        assert path.exists(), f"{path} is not built: make build-linux-aarch64"
-        files[f"bin/{name}"] = path.read_bytes()
-    return files
-
-
 def test_the_demo_records_without_the_kernels_driver(make_image, tmp_path):
     """Behind an emulated IOMMU. The kernel's driver gets the drive back, and reads both clips."""
     image = make_image(1 << 30)
@@ -173,7 +164,7 @@ def test_the_demo_records_without_the_kernels_driver(make_image, tmp_path):
       sha256sum /mnt/CLIPS/CLIP_A.RAW /mnt/CLIPS/CLIP_B.RAW
       umount /mnt
     """
-    said = linux_guest.run(script, {"rec": image}, tmp_path, files=guest_files(), iommu=True, memory="1G", timeout_s=120).output
+    said = linux_guest.run(script, {"rec": image}, tmp_path, files=application_files(), iommu=True, memory="1G", timeout_s=120).output
     assert "unbound 3" in said and "--bind" in said
     assert "1 endpoints" in said and "01:00.0 1b36:0010 class 010802" in said and "hello 0" in said
     assert "ended 1" in said and "Terminated" in said and "driver nvme\n" in said
@@ -201,6 +192,6 @@ def test_the_demo_on_a_machine_without_an_iommu(make_image, tmp_path):
       cmp /tmp/sent /mnt/back && echo same
       umount /mnt
     """
-    said = linux_guest.run(script, {"rec": image}, tmp_path, files=guest_files(), memory="512M", timeout_s=120).output
+    said = linux_guest.run(script, {"rec": image}, tmp_path, files=application_files(), memory="512M", timeout_s=120).output
     assert "link not reported" in said and "done   the volume is clean, the drive shut down" in said, said
     assert "\nsame\n" in said

@@ -11,9 +11,9 @@ import program
 import pytest
 import qemu
 
-from test_spate_board import guest_files
-from test_spate_drive import DRIVE_BYTES, FAILED, MIB, PRELUDE, REFUSED, check_outside, drive, good, guest  # noqa: F401
-from test_spate_image import DONE, LOST, SPATE, spate
+from spate_command import DONE, FAILED, LOST, REFUSED, SPATE, spate
+from spate_guest import DRIVE_BYTES, PRELUDE, application_files, check_outside, good, guest
+from spate_guest import drive  # noqa: F401 (a fixture)
 
 
 def storage_guest(script, drives, folder, **options):
@@ -318,7 +318,7 @@ def test_a_namespace_that_the_kernel_reaches_by_another_controller(drive, tmp_pa
       check ours sha256sum /tmp/run
       spate release {OURS}
       has driver {OURS}
-    """, {}, tmp_path, files=guest_files(), iommu=True, options=two_controllers(drive))
+    """, {}, tmp_path, files=application_files(), iommu=True, options=two_controllers(drive))
     for name in ("bind", "format", "erase", "application"):
         assert said[name].status == REFUSED, said[name]
         assert f"through the controller {KERNELS}, which has a partition" in said[name].text, said[name]

@@ -2,14 +2,13 @@
 """spate_drive when its drive goes and another one comes: commands for the old drive are not sent to the new one, whichever module
 holds them, and the blocks done so far are counted with the old drive's block size."""
 
-import os
 import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
 
 from admin_drive import LOST, STREAM
-from testbench_drive import BEAT, GONE, Testbench
+from drive_bench import BEAT, GONE, Testbench
 
 OTHER = "SPATE-00002"
 BLOCK = 512

@@ -21,7 +21,7 @@ from usp_drive import ROOT_CONTROL, UspDrive
 from usp_root_port import POSTED
 
 WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
-BLOCKS, BLOCK = 1 << 14, 512
+BLOCKS, BLOCK = 0xA5_2DB7_96C3, 512
 STATUS, BRING_UP, BLOCKS_LOW, NSID = 0x1C, 0x20, 0x28, 0x34
 COMMAND_LBA, COMMAND_BLOCKS, COMMAND = 0x40, 0x48, 0x54
 RESPONSE, DONE_LOW, TAKE, WRITTEN, COUNTERS, MAILBOX_PAGE = 0x58, 0x5C, 0x64, 0x78, 0xC0, 0x1000
@@ -164,11 +164,11 @@ class Testbench:
 
     # ---- commands by the registers ----
 
-    async def command(self, op: str, *, lba: int = 0, blocks: int = 0, tag: int = 0x5A5A) -> tuple:
+    async def command(self, op: str, *, lba: int = 0, blocks: int = 0, tag: int = 0x5A5A, source: int = MAILBOX) -> tuple:
         """→ (status, done)"""
         await self.registers.write_qword(COMMAND_LBA, lba)
         await self.registers.write_dword(COMMAND_BLOCKS, blocks)
-        await self.registers.write_dword(COMMAND, OPS[op] | MAILBOX << 4 | START | tag << 16)
+        await self.registers.write_dword(COMMAND, OPS[op] | source << 4 | START | tag << 16)
         for _ in range(300):
             if await self.registers.read_dword(STATUS) & RESPONSE_VALID:
                 break
@@ -194,6 +194,16 @@ async def mailbox(tb: Testbench, lba: int, blocks: int) -> None:
         assert await tb.registers.read_dword(MAILBOX_PAGE + 4 * i) == words[i]
 
 
+async def stream_by_the_registers(tb: Testbench, lba: int) -> None:
+    """The registers command a write, and the user's port gives its data."""
+    data, before = random.randbytes(2 * BLOCK), len(tb.drive.io_log)
+    for at in range(0, len(data), tb.beat):
+        tb.data_in.put(data=int.from_bytes(data[at:at + tb.beat], "little"))
+    assert await tb.command("write", lba=lba, blocks=2, source=STREAM) == (0, 2)
+    assert tb.drive.media[lba] + tb.drive.media[lba + 1] == data
+    assert len(tb.drive.io_log) == before + 1, "the command was carried out more than once"
+
+
 async def the_user_sees_the_drive(dut) -> None:
     """In the user's clock: ready comes once, with the drive's size."""
     await ClockCycles(dut.app_clk, 4)
@@ -215,7 +225,7 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     assert found.max_payload_size == min(payload, root_payload) == control >> 5 & 7
     assert found.max_read_request_size == 2 and found.extended_tag_field_enable and not found.enable_relaxed_ordering
     assert await tb.registers.read_dword(BRING_UP) >> 16 & 0x3FF == 0x43
-    assert await tb.registers.read_dword(BLOCKS_LOW) == BLOCKS and await tb.registers.read_dword(NSID) == 1
+    assert await tb.registers.read_dword(BLOCKS_LOW) == BLOCKS & 0xFFFF_FFFF and await tb.registers.read_dword(NSID) == 1
 
     written = tb.writes(6)
     metadata = cocotb.start_soon(mailbox(tb, BLOCKS - 1, 1))
@@ -226,6 +236,8 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     await tb.finish()
     assert (flush.status, flush.done) == (0, blocks) and await tb.registers.read_dword(WRITTEN) == blocks
     assert drive.io_log[-1][0] & 0xFF == 0, "the drive saw no flush"
+    await stream_by_the_registers(tb, BLOCKS - 40)
+    assert await tb.registers.read_dword(WRITTEN) == blocks + 2
     await tb.read_back(written)
     assert max((sqe[12] & 0xFFFF) + 1 for sqe in drive.io_log) * BLOCK > 8192, "no PRP list was used"
     assert not any((await tb.counts()).values()), f"events of a drive without fault: {await tb.counts()}"

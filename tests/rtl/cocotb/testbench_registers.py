@@ -284,3 +284,30 @@ async def counters_can_be_read(dut):
     assert await master.read_dword(COUNTERS + 44) == 100
     assert await master.read_dword(COUNTERS + 48) == 0
     assert 110 <= await master.read_dword(COUNTERS + 40) - first <= 200
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def each_event_has_its_counter(dut):
+    """Event number i comes i + 1 times. Number 10 counts cycles, and the last one interrupts."""
+    master, _ = await start(dut)
+    events = [name for name, _, _ in records.structs()["events_t"]]
+    ports = [dut.beat_in_i, dut.beat_out_i, dut.command_taken_i, dut.response_given_i]
+    assert len(events) == 10
+    await master.read_dword(COUNTERS)  # answered when the counters are ready
+    for cycle in range(20):
+        records.put(dut.events_i, "events_t", **{name: cycle <= i for i, name in enumerate(events)})
+        for i, port in enumerate(ports, 11):
+            port.value = int(cycle <= i)
+        await RisingEdge(dut.clk_i)
+    for _ in range(20):
+        await RisingEdge(dut.clk_i)
+    for i in [*range(10), *range(11, 15)]:
+        assert await master.read_dword(COUNTERS + 4 * i) == i + 1, f"counter {i}"
+    assert await master.read_dword(COUNTERS + 4 * 15) == 0
+    await master.write_dword(INTERRUPT_ENABLE, 2)
+    for ready in (1, 0, 1):
+        records.put(dut.drive_i, "drive_t", ready=ready)
+        for _ in range(4):
+            await RisingEdge(dut.clk_i)
+        await master.write_dword(INTERRUPTS, 0x3F)
+    assert await master.read_dword(COUNTERS + 4 * 15) == 3, "interrupts"

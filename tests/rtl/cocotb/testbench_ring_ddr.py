@@ -1,222 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ring in a memory behind AXI. The model of the memory stores data only with its response, which comes at any time, and
-returns random data where nothing was written. The drive reads and writes the memory directly, as a real drive does. So a command
-that comes too early reads random data, and space that is used again too early is detected.
-"""
+"""Requests through the ring in a memory behind AXI: their data, errors of drive and memory, flushes, and drives that are gone."""
 
-import os
 import random
 from collections import deque
-from dataclasses import dataclass
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from streams import Sink, Source, Stall
-
-WIDTH = int(os.environ["DATA_WIDTH"])
-PART_BYTES = int(os.environ["PART_BYTES"])
-BEAT_BYTES = WIDTH // 8
-RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory sees it and as the drive sees it
-
-FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
-STREAM, ADDRESS, MAILBOX = 0, 1, 2
-OK, INVALID, RANGE, GONE, MEMORY = 0, 0x8001, 0x8002, 0x8004, 0x8007
-
-
-@dataclass
-class Request:
-    op: int
-    lba: int
-    blocks: int
-    tag: int
-    source: int = STREAM
-    fua: int = 0
-    first_beat: int = 0
-
-
-class Memory:
-    """The AXI side. Bursts are answered in order, each after a random time."""
-
-    def __init__(self, tb: "Testbench", stall: float, delay_cycles: int):
-        dut = tb.dut
-        self.tb, self.bytes, self.delay_cycles = tb, bytearray(os.urandom(tb.ring_bytes)), delay_cycles
-        self.bad_write, self.bad_read = set(), set()  # places of bursts that are answered with an error
-        self.aw = Sink(dut.clk_i, dut.rst_ni, dut.awvalid_o, dut.awready_i, {"at": dut.awaddr_o, "len": dut.awlen_o}, stall)
-        self.w = Sink(dut.clk_i, dut.rst_ni, dut.wvalid_o, dut.wready_i,
-                      {"data": dut.wdata_o, "strobe": dut.wstrb_o, "last": dut.wlast_o}, stall)
-        self.b = Source(dut.clk_i, dut.rst_ni, dut.bvalid_i, dut.bready_o, {"resp": dut.bresp_i}, stall)
-        self.ar = Sink(dut.clk_i, dut.rst_ni, dut.arvalid_o, dut.arready_i, {"at": dut.araddr_o, "len": dut.arlen_o}, stall)
-        self.r = Source(dut.clk_i, dut.rst_ni, dut.rvalid_i, dut.rready_o, {"data": dut.rdata_i, "resp": dut.rresp_i}, stall)
-        cocotb.start_soon(self.writes())
-        cocotb.start_soon(self.reads())
-
-    def burst(self, word: dict) -> tuple[int, int]:
-        """The place of the burst in the ring and its number of beats. Checks that it is within 4 KiB, of whole beats, within the
-        ring."""
-        at, size = word["at"] - RING_BASE, (word["len"] + 1) * BEAT_BYTES
-        assert at % BEAT_BYTES == 0 and 0 <= at and at + size <= len(self.bytes)
-        assert word["at"] // 4096 == (word["at"] + size - 1) // 4096, "a burst crosses 4 KiB"
-        return at, word["len"] + 1
-
-    async def writes(self) -> None:
-        while True:
-            await RisingEdge(self.tb.dut.clk_i)
-            if not self.aw.words:
-                continue
-            at, beats = self.burst(self.aw.words[0])
-            cycles = 0
-            while len(self.w.words) < beats:
-                await RisingEdge(self.tb.dut.clk_i)
-                cycles += 1
-            words = [self.w.words.popleft() for _ in range(beats)]
-            assert [word["last"] for word in words] == [0] * (beats - 1) + [1]
-            assert all(word["strobe"] == (1 << BEAT_BYTES) - 1 for word in words)
-            await self.tb.cycles(random.randint(0, self.delay_cycles))
-            self.aw.words.popleft()
-            bad = at in self.bad_write
-            if not bad:
-                self.bytes[at:at + beats * BEAT_BYTES] = b"".join(w["data"].to_bytes(BEAT_BYTES, "little") for w in words)
-            self.b.put(resp=2 if bad else 0)
-
-    async def reads(self) -> None:
-        while True:
-            await RisingEdge(self.tb.dut.clk_i)
-            if not self.ar.words:
-                continue
-            at, beats = self.burst(self.ar.words.popleft())
-            await self.tb.cycles(random.randint(0, self.delay_cycles))
-            for beat in range(at, at + beats * BEAT_BYTES, BEAT_BYTES):
-                self.r.put(data=int.from_bytes(self.bytes[beat:beat + BEAT_BYTES], "little"), resp=2 * (at in self.bad_read))
-
-
-class Drive:
-    """A drive in memory mode: commands of any size, in order; side commands pass them."""
-
-    def __init__(self, tb: "Testbench", stall: float):
-        dut = tb.dut
-        self.tb, self.medium, self.log, self.bad_blocks, self.stuck = tb, {}, [], set(), False
-        self.gone = self.side_stuck = False
-        self.stall = stall
-        self.data, self.side = deque(), deque()
-        self.written, self.side_blocked = 0, False
-        self.response = Source(dut.clk_i, dut.rst_ni, dut.drive_response_valid_i, dut.drive_response_ready_o,
-                               {name: getattr(dut, f"drive_response_{name}_i") for name in ("tag", "status", "done")}, stall)
-        cocotb.start_soon(self.commands())
-        cocotb.start_soon(self.work())
-
-    async def commands(self) -> None:
-        """As at the core's port: an offered command may change until it is taken."""
-        dut, stall = self.tb.dut, Stall(self.stall)
-        dut.drive_takes_data_i.value = dut.drive_takes_side_i.value = 0
-        while True:
-            await ReadOnly()
-            taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_o.value)
-            if taken:
-                command = {name: int(getattr(dut, f"drive_command_{name}_o").value)
-                           for name in ("tag", "op", "source", "fua", "address", "lba", "blocks")}
-            await RisingEdge(dut.clk_i)
-            if taken:
-                self.log.append(command)
-                is_data = command["op"] in (READ, WRITE) and command["source"] != MAILBOX
-                assert not is_data or command["source"] == ADDRESS
-                (self.data if is_data else self.side).append(command)
-            waits = stall.next()
-            dut.drive_takes_data_i.value = int(len(self.data) < 8 and not waits)
-            dut.drive_takes_side_i.value = int(not self.side and not self.side_blocked and not waits)
-
-    async def work(self) -> None:
-        while True:
-            await RisingEdge(self.tb.dut.clk_i)
-            if self.side and not self.side_stuck:
-                command = self.side.popleft()
-                self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK,
-                                  done=self.written if command["op"] == FLUSH else command["blocks"])
-            if self.stuck or not self.data or random.random() < 0.5 * self.stall:
-                continue
-            command = self.data.popleft()
-            await self.tb.cycles(random.randint(0, 40))
-            answer = self.carry_out(command)
-            self.written += answer["done"] if command["op"] == WRITE else 0
-            self.response.put(tag=command["tag"], **answer)
-
-    def carry_out(self, command: dict) -> dict:
-        block_bytes, memory = self.tb.block_bytes, self.tb.memory.bytes
-        if self.gone:
-            return {"status": GONE, "done": 0}
-        if command["lba"] + command["blocks"] > self.tb.namespace_blocks:
-            return {"status": RANGE, "done": 0}
-        for number in range(command["blocks"]):
-            at, lba = command["address"] - DRIVE_BASE + number * block_bytes, command["lba"] + number
-            assert 0 <= at and at + block_bytes <= len(memory)
-            if lba in self.bad_blocks:
-                return {"status": 0x0281, "done": number}
-            if command["op"] == WRITE:
-                self.medium[lba] = bytes(memory[at:at + block_bytes])
-            else:
-                memory[at:at + block_bytes] = self.medium.get(lba, bytes(block_bytes))
-        return {"status": OK, "done": command["blocks"]}
-
-
-class Testbench:
-    def __init__(self, dut, stall: float, *, block_bytes=512, ring_pages=5, delay_cycles=60, ready=True):
-        self.dut, self.block_bytes, self.ring_bytes = dut, block_bytes, ring_pages * 4096
-        self.namespace_blocks, self.beats, self.requests = 1 << 20, 0, []
-        Clock(dut.clk_i, 4, unit="ns").start()
-        dut.rst_ni.value = 0
-        dut.ring_base_i.value, dut.ring_drive_base_i.value, dut.ring_pages_i.value = RING_BASE, DRIVE_BASE, ring_pages
-        dut.drive_ready_i.value, dut.drive_gone_i.value = int(ready), 0
-        dut.drive_block_4096_i.value = int(block_bytes == 4096)
-        dut.drive_blocks_i.value = self.namespace_blocks
-        self.memory, self.drive = Memory(self, stall, delay_cycles), Drive(self, stall)
-        names = ("from_registers", "tag", "op", "source", "fua", "lba", "blocks")
-        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
-                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
-        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
-        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
-                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
-        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
-                             {name: getattr(dut, f"response_{name}_o")
-                              for name in ("from_registers", "tag", "status", "done")}, stall)
-
-    async def cycles(self, count: int) -> None:
-        for _ in range(count):
-            await RisingEdge(self.dut.clk_i)
-
-    async def start(self) -> None:
-        await self.cycles(4)
-        self.dut.rst_ni.value = 1
-
-    def ask(self, request: Request) -> Request:
-        request.first_beat = self.beats
-        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
-                         fua=request.fua, lba=request.lba, blocks=request.blocks)
-        if request.op == WRITE and request.source == STREAM:
-            for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
-                self.data.put(data=beat_data(self.beats))
-                self.beats += 1
-        return request
-
-    def contents(self, request: Request, block: int) -> bytes:
-        first = request.first_beat + block * self.block_bytes // BEAT_BYTES
-        return b"".join(beat_data(first + i).to_bytes(BEAT_BYTES, "little") for i in range(self.block_bytes // BEAT_BYTES))
-
-    async def answers(self, count: int) -> list[dict]:
-        while len(self.response.words) < count:
-            await RisingEdge(self.dut.clk_i)
-        return [self.response.words.popleft() for _ in range(count)]
-
-    def beats_out(self, blocks: int) -> list[dict]:
-        return [self.out.words.popleft() for _ in range(blocks * self.block_bytes // BEAT_BYTES)]
-
-
-def beat_data(beat: int) -> int:
-    return int.from_bytes(((beat * 0x9E3779B97F4A7C15 + 3) % (1 << 64)).to_bytes(8, "little") * (BEAT_BYTES // 8), "little")
-
-
-def response_to(request: Request, status: int, done: int) -> dict:
-    return {"from_registers": request.tag & 1, "tag": request.tag, "status": status, "done": done}
+from ring_ddr_bench import (ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, MAILBOX, MEMORY, OK, PART_BYTES, RANGE, READ,
+                                Request, STREAM, Testbench, WIDTH, WRITE, beat_data, response_to)
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
@@ -334,7 +126,7 @@ async def beats_wait_for_their_request(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def requests_that_cannot_be(dut):
+async def invalid_requests_are_refused(dut):
     tb = Testbench(dut, 0.2, ready=False)
     await tb.start()
     requests = [(Request(WRITE, tb.namespace_blocks - 3, 4, 1), RANGE), (Request(READ, 1 << 40, 2, 2), RANGE),
@@ -354,7 +146,7 @@ async def requests_that_cannot_be(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def side_commands_pass(dut):
+async def side_commands_pass_a_full_ring(dut):
     """A drive that does not answer and a full ring: a flush passes, and gets the drive's response."""
     tb = Testbench(dut, 0.0)
     await tb.start()
@@ -373,7 +165,7 @@ async def side_commands_pass(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def who_stalls_does_not_hold_up_the_memory(dut):
+async def a_stalled_user_does_not_stall_the_memory(dut):
     """A source that stops within a burst has not started it; a reader that stops has room for what was requested."""
     tb = Testbench(dut, 0.0, delay_cycles=0)
     await tb.start()
@@ -429,7 +221,7 @@ async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def a_flush_says_what_is_good_of_each_request(dut):
+async def a_flush_counts_the_good_blocks_of_each_request(dut):
     """The drive does not know of data that the ring's memory lost: of a request of several parts, only those before the lost part
     count, although the drive has written those after it. The count is the sum of `done` in the responses, as in the core."""
     tb = Testbench(dut, 0.2, ring_pages=64)
@@ -449,7 +241,7 @@ async def a_flush_says_what_is_good_of_each_request(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def a_flush_says_what_was_done_when_the_drive_took_it(dut):
+async def a_flush_counts_what_was_done_when_the_drive_took_it(dut):
     """A part that ends while the drive flushes may have come after the flush."""
     tb = Testbench(dut, 0.0)
     await tb.start()
@@ -484,7 +276,7 @@ async def responses_that_wait_are_not_lost(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
-async def a_memory_that_answers_late_is_waited_for(dut):
+async def commands_wait_for_a_slow_memory(dut):
     """Until the memory has answered, there are at most 32 bursts, and the drive gets no command."""
     tb = Testbench(dut, 0.0, ring_pages=64, delay_cycles=0)
     await tb.start()
@@ -519,7 +311,7 @@ async def large_blocks_after_small_ones_lie_whole_in_the_ring(dut):
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
 @cocotb.parametrize(op=[WRITE, READ])
-async def what_was_asked_of_a_drive_that_is_gone_is_not_asked_of_the_next(dut, op):
+async def requests_for_a_lost_drive_are_not_sent_to_the_next(dut, op):
     """A request is half split when the drive goes, and the next drive has larger blocks: every beat is moved, and the parts that
     the drive was not given are given to none."""
     tb = Testbench(dut, 0.1, ring_pages=16)

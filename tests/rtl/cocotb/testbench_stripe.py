@@ -1,147 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stripe above drives that are models: each has a medium, a ring of a few chunks, its own speed, and errors.
+"""Requests to a stripe: where their data are placed, what they report, and flushes beside them."""
 
-The place of a block is computed here from md's definition alone, block by block.
-"""
-
-import os
 import random
-from dataclasses import dataclass
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
-from streams import Sink, Source
-from stripe_member import (ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, FORMAT, GONE, INVALID, MAILBOX, OK, RANGE, READ, RING_BYTES,
-                           STREAM, STREAMS, WIDTH, WRITE, Member)
-
-DRIVES = int(os.environ["DRIVES"])
-CHUNK_BYTES = int(os.environ["CHUNK_BYTES"])
-
-
-@dataclass
-class Request:
-    op: int
-    lba: int
-    blocks: int
-    tag: int
-    fua: int = 0
-    source: int = STREAM if STREAMS else ADDRESS
-    address: int = 0
-    first_beat: int = 0  # of a write, in the stream
-
-
-class Testbench:
-    def __init__(self, dut, stalls: list[float], *, stall=0.0, block_bytes=512, member_chunks=40):
-        self.dut, self.block_bytes = dut, block_bytes
-        self.chunk_blocks = CHUNK_BYTES // block_bytes
-        self.member_blocks = member_chunks * self.chunk_blocks
-        self.array_blocks = DRIVES * self.member_blocks
-        self.data_lbas = [random.randrange(1 << 20) for _ in range(DRIVES)]
-        self.drive_blocks = 1 << 30
-        self.values: dict[str, int] = {}
-        self.beats, self.requests = 0, []
-        Clock(dut.clk_i, 4, unit="ns").start()
-        dut.rst_ni.value = 0
-        dut.array_valid_i.value = 0
-        for name in ("drive_ready_i", "drive_gone_i", "drive_block_4096_i"):
-            getattr(dut, name).value = 0
-        dut.data_lba_i.value = sum(lba << 40 * i for i, lba in enumerate(self.data_lbas))
-        dut.member_blocks_i.value = self.member_blocks
-        for name in ("member_takes_data_i", "member_takes_side_i", "member_response_valid_i", "member_data_ready_i", "member_out_valid_i",
-                     "member_response_tag_i", "member_response_status_i", "member_response_done_i", "member_out_data_i",
-                     "member_out_error_i"):
-            getattr(dut, name).value = 0
-        self.members = [Member(self, i, stalls[i % len(stalls)]) for i in range(DRIVES)]
-        names = ("from_registers", "tag", "op", "source", "fua", "address", "lba", "blocks")
-        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
-                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
-        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
-        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
-                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
-        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
-                             {name: getattr(dut, f"response_{name}_o")
-                              for name in ("from_registers", "tag", "status", "done")}, stall)
-
-    def set(self, name: str, index: int, value: int, width: int = 1) -> None:
-        """One member's part of a vector."""
-        mask = (1 << width) - 1 << index * width
-        self.values[name] = self.values.get(name, 0) & ~mask | int(value) << index * width
-        getattr(self.dut, name).value = self.values[name]
-
-    async def cycles(self, count: int) -> None:
-        for _ in range(count):
-            await RisingEdge(self.dut.clk_i)
-
-    async def start(self) -> None:
-        await self.cycles(4)
-        self.dut.rst_ni.value = 1
-        await self.cycles(2)
-        self.dut.array_valid_i.value = 1
-        for member in self.members:
-            self.comes_up(member)
-        await self.cycles(4)
-
-    def comes_up(self, member: Member) -> None:
-        self.set("drive_gone_i", member.index, member.gone)
-        self.set("drive_ready_i", member.index, not member.gone)
-        self.set("drive_block_4096_i", member.index, member.block_bytes == 4096)
-
-    def place(self, lba: int) -> tuple[int, int]:
-        """md: chunk c is on member c mod N, at chunk c / N of its data area."""
-        chunk, rest = divmod(lba, self.chunk_blocks)
-        return chunk % DRIVES, self.data_lbas[chunk % DRIVES] + chunk // DRIVES * self.chunk_blocks + rest
-
-    def ask(self, request: Request) -> Request:
-        self.requests.append(request)
-        request.first_beat = self.beats
-        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
-                         fua=request.fua, address=request.address, lba=request.lba, blocks=request.blocks)
-        if request.op == WRITE and request.source == STREAM and STREAMS:
-            for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
-                self.data.put(data=beat_data(self.beats))
-                self.beats += 1
-        return request
-
-    def contents(self, request: Request, block: int) -> bytes:
-        """The data that a write puts into its block of that number."""
-        first = request.first_beat + block * self.block_bytes // BEAT_BYTES
-        return b"".join(beat_data(first + i).to_bytes(BEAT_BYTES, "little") for i in range(self.block_bytes // BEAT_BYTES))
-
-    async def beats_out(self, count: int) -> list[dict]:
-        """The last beats may come after the response."""
-        while len(self.out.words) < count:
-            await RisingEdge(self.dut.clk_i)
-        await self.cycles(20)
-        return [self.out.words.popleft() for _ in range(count)]
-
-    async def answers(self, count: int) -> list[dict]:
-        while len(self.response.words) < count:
-            await RisingEdge(self.dut.clk_i)
-        return [self.response.words.popleft() for _ in range(count)]
-
-    async def check_out(self, expected: bytes, requests: list[Request]) -> None:
-        beats = await self.beats_out(len(expected) // BEAT_BYTES)
-        assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in beats) == expected
-        lasts = []
-        for request in requests:
-            lasts += [0] * (request.blocks * self.block_bytes // BEAT_BYTES - 1) + [1]
-        assert [beat["last"] for beat in beats] == lasts
-        assert not any(beat["error"] for beat in beats) and not self.out.words
-
-
-def beat_data(beat: int) -> int:
-    return int.from_bytes(((beat * 0x9E3779B97F4A7C15 + 3) % (1 << 64)).to_bytes(8, "little") * (BEAT_BYTES // 8), "little")
-
-
-def response_to(request: Request, status: int, done: int) -> dict:
-    return {"from_registers": request.tag & 1, "tag": request.tag, "status": status, "done": done}
+from stripe_bench import CHUNK_BYTES, DRIVES, Request, Testbench, response_to
+from stripe_member import ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, FORMAT, INVALID, MAILBOX, OK, RANGE, READ, STREAMS, WIDTH, WRITE
 
 
 @cocotb.test(timeout_time=500, timeout_unit="us", skip=not STREAMS)
 @cocotb.parametrize(block_bytes=[512, 4096], stall=[0.0, 0.4])
-async def what_is_written_lies_where_md_has_it(dut, block_bytes, stall):
+async def data_are_placed_as_by_linux_md(dut, block_bytes, stall):
     """Writes of all sizes at all places, then everything is read back. No two writes overlap."""
     tb = Testbench(dut, [stall, 0.0, 0.7 * bool(stall), 0.2], stall=stall, block_bytes=block_bytes)
     await tb.start()
@@ -193,7 +64,7 @@ async def addresses_advance_with_the_chunks(dut, block_bytes):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def the_first_error_is_the_requests(dut):
+async def a_request_reports_its_first_error(dut):
     """`done` counts the blocks before the error, and the request's beats still move. A flush counts each write with its
     `done`."""
     tb = Testbench(dut, [0.0])
@@ -288,26 +159,6 @@ async def a_flush_goes_to_all_and_passes_the_stream(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def a_stuck_member_stops_the_others_only_when_its_ring_is_full(dut):
-    """The stream stops when the ring of the member that does not answer is full, and the others have received everything before
-    it."""
-    tb = Testbench(dut, [0.0])
-    await tb.start()
-    stuck = tb.members[1]
-    stuck.stuck = True
-    tb.ask(Request(WRITE, 0, tb.array_blocks, 1))
-    await tb.cycles(DRIVES * 6 * CHUNK_BYTES // BEAT_BYTES)
-    assert stuck.beats_taken == RING_BYTES // BEAT_BYTES
-    ring_chunks, rest = divmod(RING_BYTES, CHUNK_BYTES)
-    assert rest == 0
-    for member in tb.members:
-        chunks = ring_chunks + (1 if member.index < 1 else 0)
-        assert member.beats_taken == chunks * CHUNK_BYTES // BEAT_BYTES
-        if member is not stuck:
-            assert len(member.medium) == chunks * tb.chunk_blocks
-
-
-@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_beat_each_cycle(dut):
     """Members that are fast enough: within a stream of writes no cycle is lost."""
     tb = Testbench(dut, [0.0])
@@ -341,116 +192,6 @@ async def flushes_between_writes_lose_nothing(dut):
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def a_member_that_never_came_up_hangs_nothing(dut):
-    """A member that never came up has no known block size; the array has the others'. Its parts end with StatusGone and move as
-    many beats as the array's block size gives, flagged. The others' parts are carried out, and what follows is in its place."""
-    tb = Testbench(dut, [0.0, 0.2], block_bytes=4096)
-    gone = tb.members[-1]
-    gone.gone, gone.block_bytes = True, 512
-    await tb.start()
-    whole = DRIVES * tb.chunk_blocks
-    first = tb.ask(Request(WRITE, 0, whole + 1, 1))
-    on_it = tb.ask(Request(WRITE, whole - 1, 1, 2))
-    elsewhere = tb.ask(Request(WRITE, 2 * whole, 1, 3))
-    answers = await tb.answers(3)
-    assert answers == [response_to(first, GONE, whole - tb.chunk_blocks), response_to(on_it, GONE, 0),
-                       response_to(elsewhere, OK, 1)]
-    reads = [tb.ask(Request(READ, 0, whole + 1, 4)), tb.ask(Request(READ, 2 * whole, 1, 5))]
-    answers = await tb.answers(2)
-    assert answers == [response_to(reads[0], GONE, whole - tb.chunk_blocks), response_to(reads[1], OK, 1)]
-    block_beats = 4096 // BEAT_BYTES
-    beats = await tb.beats_out((whole + 2) * block_beats)
-    for block in range(whole + 2):
-        of_block = beats[block * block_beats:(block + 1) * block_beats]
-        request, number = (first, block) if block <= whole else (elsewhere, 0)
-        if tb.place(request.lba + number)[0] == gone.index:
-            assert all(beat["error"] for beat in of_block)
-        else:
-            assert not any(beat["error"] for beat in of_block)
-            assert b"".join(beat["data"].to_bytes(BEAT_BYTES, "little") for beat in of_block) == tb.contents(request, number)
-    assert [number for number, beat in enumerate(beats) if beat["last"]] == [(whole + 1) * block_beats - 1,
-                                                                            (whole + 2) * block_beats - 1]
-    assert not tb.out.words and not gone.medium
-    flush = tb.ask(Request(FLUSH, 0, 0, 6))
-    assert (await tb.answers(1))[0]["status"] == GONE
-
-
-@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def a_dead_part_is_answered_after_its_beats(dut):
-    tb = Testbench(dut, [0.0])
-    for member in tb.members:
-        member.gone = True
-    await tb.start()
-    tb.data.stall.share = 1.0  # the source stops
-    write = tb.ask(Request(WRITE, 3, 2 * tb.chunk_blocks, 1))
-    read = tb.ask(Request(READ, 3, 1, 2))
-    await tb.cycles(200)
-    assert not tb.response.words
-    tb.data.stall.share = 0.0
-    assert await tb.answers(2) == [response_to(write, GONE, 0), response_to(read, GONE, 0)]
-    beats = await tb.beats_out(512 // BEAT_BYTES)
-    assert all(beat["error"] for beat in beats) and [beat["last"] for beat in beats] == [0] * (len(beats) - 1) + [1]
-    assert not tb.data.words
-
-
-@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def one_given_up_in_mid_stream_and_back(dut):
-    """A member answers the parts that it was given before itself; later ones are not given to it until it is ready again."""
-    tb = Testbench(dut, [0.0, 0.2])
-    await tb.start()
-    lost = tb.members[1]
-    lost.stuck = True
-    stream = tb.ask(Request(WRITE, 0, 12 * DRIVES * tb.chunk_blocks, 1))
-    await tb.cycles(2 * RING_BYTES // BEAT_BYTES)
-    lost.gone, lost.stuck = True, False
-    tb.comes_up(lost)
-    answers = await tb.answers(1)
-    assert answers[0]["status"] == GONE and answers[0]["done"] < stream.blocks
-    after = tb.ask(Request(WRITE, 20 * DRIVES * tb.chunk_blocks, 1, 2))
-    assert await tb.answers(1) == [response_to(after, OK, 1)]
-    lost.gone = False
-    tb.comes_up(lost)
-    await tb.cycles(4)
-    back = tb.ask(Request(WRITE, 21 * DRIVES * tb.chunk_blocks, 2 * tb.chunk_blocks, 3))
-    assert await tb.answers(1) == [response_to(back, OK, back.blocks)]
-    for request in (after, back):
-        for block in range(request.blocks):
-            member, lba = tb.place(request.lba + block)
-            assert tb.members[member].medium[lba] == tb.contents(request, block)
-
-
-@cocotb.test(timeout_time=100, timeout_unit="us")
-async def members_of_different_block_sizes_are_no_array(dut):
-    """Nothing reaches a member, no beat moves, and each command's status tells why."""
-    tb = Testbench(dut, [0.0])
-    tb.members[-1].block_bytes = 4096
-    await tb.start()
-    requests = [tb.ask(Request(READ, 0, 3 * tb.chunk_blocks, 1)), tb.ask(Request(WRITE, 5, 2, 2))]
-    requests += [tb.ask(Request(FLUSH, 0, 0, 3)), tb.ask(Request(DEALLOCATE, 0, 8, 4))]
-    answers = await tb.answers(4)
-    assert sorted(answer["tag"] for answer in answers) == [1, 2, 3, 4]
-    assert all(answer["status"] == INVALID and answer["done"] == 0 for answer in answers)
-    await tb.cycles(50)
-    assert not any(member.log for member in tb.members) and not tb.out.words
-    assert all(member.beats_taken == 0 for member in tb.members)
-
-
-@cocotb.test(timeout_time=100, timeout_unit="us")
-async def the_array_waits_for_its_last_member(dut):
-    tb = Testbench(dut, [0.0])
-    await tb.start()
-    dut.rst_ni.value = 0
-    tb.set("drive_ready_i", 0, 0)
-    await tb.cycles(2)
-    dut.rst_ni.value = 1
-    request = tb.ask(Request(FLUSH, 0, 0, 1))
-    await tb.cycles(100)
-    assert not any(member.log for member in tb.members)
-    tb.comes_up(tb.members[0])
-    assert await tb.answers(1) == [response_to(request, OK, 0)]
-
-
-@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
 async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
     """A member takes no side command: the data commands continue, and the flush is taken when the member can."""
     tb = Testbench(dut, [0.0, 0.2])
@@ -462,22 +203,6 @@ async def a_flush_that_cannot_be_taken_does_not_stop_the_stream(dut):
     assert await tb.answers(len(requests)) == [response_to(request, OK, 2) for request in requests]
     tb.members[0].side_blocked = False
     assert await tb.answers(1) == [response_to(flush, OK, 0)]
-
-
-@cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
-async def nothing_blocks_a_members_responses(dut):
-    """A user that takes no response, and a member that does not answer: there is room for the others' responses, even when one
-    member could end more parts before it than there are places for their responses."""
-    tb = Testbench(dut, [0.0])
-    await tb.start()
-    tb.response.stall.share = 1.0
-    tb.members[0].stuck = True
-    requests = [tb.ask(Request(WRITE, (tag % 40 * DRIVES + (tag > 0)) * tb.chunk_blocks, 1, tag)) for tag in range(150)]
-    await tb.cycles(5000)
-    assert len(tb.members[1].log) == 64, "the number of commands is not the number of places"
-    tb.response.stall.share = 0.0
-    tb.members[0].stuck = False
-    assert await tb.answers(len(requests)) == [response_to(request, OK, 1) for request in requests]
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
@@ -498,50 +223,3 @@ async def a_flush_taken_while_parts_wait_loses_none(dut):
     for member in tb.members:  # each part once, and the side commands
         taken = [command.lba for command in member.log if command.op == READ]
         assert taken == [tb.place(read.lba)[1] for read in reads if tb.place(read.lba)[0] == member.index]
-
-
-@cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
-async def a_member_that_differs_in_mid_request_leaves_no_beats(dut):
-    """A member that was given up comes back with another block size in the middle of a write: all beats of the write are
-    moved."""
-    tb = Testbench(dut, [0.0])
-    lost = tb.members[-1]
-    lost.gone = True
-    await tb.start()
-    tb.ask(Request(WRITE, 0, 30 * DRIVES * tb.chunk_blocks, 1))
-    await tb.cycles(1500)
-    lost.gone, lost.block_bytes = False, 4096
-    tb.comes_up(lost)
-    assert (await tb.answers(1))[0]["status"] == GONE
-    await tb.cycles(3000)
-    assert not tb.data.words, "beats of the request were not moved"
-
-
-@cocotb.test(timeout_time=250, timeout_unit="us", skip=not STREAMS)
-async def members_that_were_all_gone_come_back(dut):
-    tb = Testbench(dut, [0.0], block_bytes=4096)
-    for member in tb.members:
-        member.gone = True
-    await tb.start()
-    await tb.cycles(50)
-    for member in tb.members:
-        member.gone = False
-        tb.comes_up(member)
-    await tb.cycles(50)
-    write = tb.ask(Request(WRITE, 0, 2, 1))
-    assert await tb.answers(1) == [response_to(write, OK, 2)]
-
-
-@cocotb.test(timeout_time=100, timeout_unit="us", skip=not STREAMS)
-async def a_refused_write_takes_no_beat(dut):
-    """The beats belong to the next write, or the user may withdraw them."""
-    tb = Testbench(dut, [0.0])
-    tb.members[-1].block_bytes = 4096
-    await tb.start()
-    tb.command.put(from_registers=1, tag=1, op=WRITE, source=STREAM, fua=0, address=0, lba=0, blocks=2)
-    for _ in range(4):
-        tb.data.put(data=beat_data(tb.beats))
-        tb.beats += 1
-    assert await tb.answers(1) == [response_to(Request(WRITE, 0, 2, 1), INVALID, 0)]
-    await tb.cycles(50)
-    assert len(tb.data.words) == tb.beats, "beats without a request were taken"

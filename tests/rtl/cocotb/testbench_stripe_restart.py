@@ -6,7 +6,7 @@ import random
 
 import cocotb
 
-from testbench_stripe import CHUNK_BYTES, DRIVES, Testbench, Request, response_to
+from stripe_bench import CHUNK_BYTES, DRIVES, Request, Testbench, response_to
 from stripe_member import ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, OK, READ, STREAMS, WRITE
 
 

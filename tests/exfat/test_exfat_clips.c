@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clips from arming to closing: one, as many as there are slots, and until the cache or the volume has no room. */
+#include "exfat_fixture.h"
+
+static void publish(struct spate_exfat_clip *clip, uint64_t bytes) {
+  assert_int_equal(image_publish(&image.ram.block, clip, bytes), SPATE_OK);
+  assert_int_equal(clip->published_bytes, bytes);
+}
+
+static void test_clip(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_entry entry;
+  struct spate_exfat_file file;
+  uint64_t lba;
+  uint64_t blocks;
+  image_open(&image, 64 * MIB, 512, 2048);
+  image_format(&image);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "/take.mov", 10 * MIB + 1), SPATE_OK);
+  assert_int_equal(clip.reserved_bytes, 11 * MIB);
+  assert_int_equal((clip.first_lba << 9) % MIB, 0);
+  assert_whole(true);
+  assert_int_equal(spate_exfat_stat(&image.volume, "TAKE.MOV", &entry), SPATE_OK);
+  assert_int_equal(entry.bytes, 0);
+  publish(&clip, 1000);
+  publish(&clip, 5 * MIB);
+  assert_whole(true);
+  assert_int_equal(spate_exfat_publish(&clip, 4 * MIB), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_publish(&clip, 12 * MIB), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_IN_USE);
+  assert_int_equal(spate_exfat_close(&clip, 4 * MIB), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_close(&clip, 6 * MIB + 100), SPATE_OK);
+  assert_whole(false);
+  assert_int_equal(spate_exfat_close(&clip, 6 * MIB + 100), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_open(&image.volume, "take.mov", &file), SPATE_OK);
+  assert_int_equal(file.bytes, 6 * MIB + 100);
+  assert_int_equal(spate_exfat_extent(&file, MIB, &lba, &blocks), SPATE_OK);
+  assert_int_equal(lba, clip.first_lba + 2048);
+  assert_int_equal(blocks, 5 * 2048 + 1);
+  assert_int_equal(spate_exfat_extent(&file, 7 * MIB, &lba, &blocks), SPATE_OK);
+  assert_int_equal(blocks, 0);
+  assert_int_equal(spate_exfat_extent(&file, 100, &lba, &blocks), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  image_close(&image);
+}
+
+/* All clips at once, in one directory block and several: armed and published in turn, closed in another order. */
+static void test_many_clips(void **state) {
+  (void)state;
+  for (uint32_t block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
+    struct spate_exfat_clip clips[SPATE_EXFAT_CLIPS_MAX + 1];
+    char path[32];
+    image_open(&image, 64 * MIB, block_bytes, 0);
+    image.config.cache_bytes = 12 * block_bytes;
+    image_format(&image);
+    unsigned count = SPATE_EXFAT_CLIPS_MAX;
+    for (unsigned i = 0; i < count; i++) {
+      (void)snprintf(path, sizeof path, "stream%u_with_a_longer_name.bin", i);
+      assert_int_equal(spate_exfat_arm(&image.volume, &clips[i], path, MIB * (1 + i % 2)), SPATE_OK);
+    }
+    assert_int_equal(spate_exfat_arm(&image.volume, &clips[count], "more", 1), SPATE_E_FULL);
+    for (unsigned i = 0; i < count; i++)
+      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i), SPATE_E_BUSY);
+    for (unsigned i = 0; i < count; i++)
+      assert_int_equal(image_publish(&image.ram.block, &clips[i], 1000 + i), SPATE_OK);
+    assert_whole(true);
+    for (unsigned i = 0; i < count; i++) {
+      unsigned n = (i * 7) % count;
+      assert_int_equal(clips[n].published_bytes, 1000 + n);
+      assert_int_equal(spate_exfat_close(&clips[n], 2000 + n), SPATE_OK);
+    }
+    assert_whole(false);
+    for (unsigned i = 0; i < count; i++) {
+      (void)snprintf(path, sizeof path, "stream%u_with_a_longer_name.bin", i);
+      assert_int_equal(oracle_find(&oracle, path)->bytes, 2000 + i);
+    }
+    image_close(&image);
+  }
+}
+
+/* With the smallest number of cache blocks there is room for a single clip. */
+static void test_cache_room(void **state) {
+  (void)state;
+  struct spate_exfat_clip clips[2];
+  image_open(&image, 32 * MIB, 512, 0);
+  image.config.cache_bytes = SPATE_EXFAT_CACHE_BLOCKS_MIN * 512;
+  image_format(&image);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], "a", 1), SPATE_E_FULL);
+  image.config.cache_bytes += 512;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], "a", 1), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[1], "b", 1), SPATE_E_FULL);
+  assert_int_equal(spate_exfat_close(&clips[0], 0), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[1], "b", 1), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clips[1], 0), SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
+static void test_space(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_info info;
+  image_open(&image, 32 * MIB, 512, 0);
+  image_format(&image);
+  assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "big", info.free_bytes + 1), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "big", UINT64_MAX), SPATE_E_NO_SPACE);
+  assert_whole(false);
+  for (unsigned i = 0; i < 6; i++) {
+    char path[8];
+    (void)snprintf(path, sizeof path, "f%u", i);
+    put_file(path, NULL, 4 * MIB);
+  }
+  assert_int_equal(spate_exfat_delete(&image.volume, "f1"), SPATE_OK);
+  assert_int_equal(spate_exfat_delete(&image.volume, "f3"), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "big", 5 * MIB), SPATE_E_FRAGMENTED);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "big", 0), SPATE_OK);
+  assert_int_equal(clip.reserved_bytes, 4 * MIB);
+  assert_int_equal(spate_exfat_close(&clip, MIB), SPATE_OK);
+  assert_whole(false);
+  while (spate_exfat_arm(&image.volume, &clip, "last", 0) == SPATE_OK) {
+    assert_int_equal(spate_exfat_close(&clip, clip.reserved_bytes), SPATE_OK);
+    assert_int_equal(spate_exfat_rename(&image.volume, "last", (char[]){'l', (char)('0' + oracle.file_count), 0}),
+                     SPATE_OK);
+    assert_whole(false);
+  }
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "none", 0), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "none"), SPATE_E_NO_SPACE);
+  assert_whole(false);
+  image_close(&image);
+}
+
+/* A window smaller than the bitmap: 4 KiB of a 64 KiB bitmap. */
+static void test_small_window(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  struct spate_exfat_info info;
+  image_open(&image, UINT64_C(512) << 30, 4096, 0);
+  image.config.bitmap_bytes = 4096;
+  image_format(&image);
+  uint64_t half = (UINT64_C(256) << 30) + 5 * MIB;
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "half", half), SPATE_OK);
+  assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
+  assert_int_equal(info.free_bytes, info.bytes - half - 4 * MIB);
+  assert_int_equal(spate_exfat_close(&clip, (UINT64_C(40) << 30) + 1), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "lost", half), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK); /* a cut: recovery passes all windows */
+  assert_int_equal(image.found.reservations, 1);
+  assert_int_equal(image.found.reclaimed_bytes, half);
+  assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
+  assert_int_equal(info.free_bytes, info.bytes - (UINT64_C(40) << 30) - 5 * MIB);
+  assert_whole(false);
+  image_close(&image);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_clip),  cmocka_unit_test(test_many_clips),   cmocka_unit_test(test_cache_room),
+      cmocka_unit_test(test_space), cmocka_unit_test(test_small_window),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
