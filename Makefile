@@ -144,7 +144,7 @@ rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's 
 	@cmake --build --preset gateware --target rtl_demo
 	$(PYTHON) tools/rtl_demo.py $(if $(call yes,KEEP),--keep)
 
-lab: build-host-release ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: half a minute)
+lab: build-host-release ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: about a minute)
 	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
 
 pressure: build-host-release ## Draw docs/images/pressure.svg: what a source loses if it does not listen, and if it does (20 s)

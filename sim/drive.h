@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An NVMe 1.4 controller with one namespace, modelled at register and DMA level, behind its own root port. It is
+ * An NVMe 1.4 controller and its namespaces, modelled at register and DMA level, behind its own root port. It is
  * strict: when the host does what the specification forbids, it reports a violation with the reason (sim.h), and also
  * returns the status that a drive would return.
  *
@@ -52,8 +52,9 @@ struct sim_drive *sim_drive_at(struct sim *sim, unsigned index);
 uint64_t *sim_drive_cap(struct sim_drive *drive);
 uint8_t *sim_drive_identify_controller(struct sim_drive *drive); /* 4096 bytes each */
 uint8_t *sim_drive_identify_namespace(struct sim_drive *drive);
-/* Identifiers of the active namespaces, ascending, then 0; room for 8. Only the first namespace takes I/O; the others
- * return the same Identify page. */
+/* Identifiers of the active namespaces, ascending, then 0; room for 8. All have the same Identify page. They lie on the
+ * medium one after the other, each with the blocks of this page (NSZE). One that goes beyond the end of the medium
+ * takes no I/O. Only the first can be formatted. */
 uint32_t *sim_drive_namespaces(struct sim_drive *drive);
 /* 512 bytes. The temperature, and what was counted since the start, are added when the host reads the log. */
 uint8_t *sim_drive_smart(struct sim_drive *drive);

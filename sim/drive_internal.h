@@ -110,6 +110,7 @@ struct drive_command {
   bool holding;  /* its own work is done */
   bool kept;     /* counted in drive->held */
 
+  uint64_t first_lba, reachable_blocks;   /* I/O: of its namespace, on the medium */
   uint64_t bytes, asked, moved;           /* of data: in total, handed to the link, arrived */
   uint64_t at;                            /* position on the medium, in bytes */
   uint64_t ready_first_ps, ready_last_ps; /* reads: when the medium has the first and the last chunk */
@@ -200,7 +201,7 @@ struct sim_drive {
   struct sim_store *store;
   uint8_t *filled; /* filled.c */
   uint8_t identify_controller[4096], identify_namespace[4096], smart[512];
-  uint32_t namespaces[DRIVE_NAMESPACES_MAX + 1]; /* active ones, ascending, then 0; only the first takes I/O */
+  uint32_t namespaces[DRIVE_NAMESPACES_MAX + 1]; /* active ones, ascending, then 0 */
   uint64_t blocks;
   uint8_t block_shift;
 

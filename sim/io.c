@@ -14,11 +14,29 @@ bool drive_cache_on(const struct sim_drive *drive) {
   return drive->profile.volatile_cache && (drive->features.values[6] & 1u) != 0;
 }
 
-static uint64_t lba_of(const struct drive_command *command) { return drive_qword(command, 10); }
+/* As the host counts, from the beginning of the namespace; and on the medium. */
+static uint64_t host_lba_of(const struct drive_command *command) { return drive_qword(command, 10); }
+static uint64_t lba_of(const struct drive_command *command) { return command->first_lba + host_lba_of(command); }
 static uint32_t blocks_of(const struct drive_command *command) { return (command->dwords[12] & 0xffffu) + 1u; }
 
-static bool is_reachable(const struct sim_drive *drive, uint64_t lba, uint64_t blocks) {
-  return lba < drive->blocks && blocks <= drive->blocks - lba;
+/* Finds the namespace on the medium. False: it takes no I/O. The first takes I/O also if Identify states more blocks
+ * than the medium has: tests of the driver change this page. */
+static bool find_namespace(const struct sim_drive *drive, struct drive_command *command) {
+  const uint64_t stated_blocks = spate_get64(drive->identify_namespace);
+  uint64_t first_lba = 0;
+
+  for (unsigned i = 0; drive->namespaces[i] != 0; i++) {
+    const uint64_t left = drive->blocks - first_lba;
+    command->first_lba = first_lba;
+    command->reachable_blocks = stated_blocks < left ? stated_blocks : left;
+    if (drive->namespaces[i] == command->dwords[1]) return i == 0 || stated_blocks <= left;
+    first_lba += command->reachable_blocks;
+  }
+  return false;
+}
+
+static bool is_reachable(const struct drive_command *command, uint64_t host_lba, uint64_t blocks) {
+  return host_lba < command->reachable_blocks && blocks <= command->reachable_blocks - host_lba;
 }
 
 /* A dword with reserved bits that must be 0: the drive would not do what the host meant by them. */
@@ -98,8 +116,8 @@ static uint16_t transfer(struct sim_drive *drive, struct drive_command *command,
     sim_violate(drive->sim, "%llu bytes in a command, more than MDTS allows", (unsigned long long)bytes);
     return STATUS_FIELD;
   }
-  if (!is_reachable(drive, lba_of(command), blocks_of(command))) {
-    sim_violate(drive->sim, "blocks %llu + %u are not on the drive", (unsigned long long)lba_of(command),
+  if (!is_reachable(command, host_lba_of(command), blocks_of(command))) {
+    sim_violate(drive->sim, "blocks %llu + %u are not on the drive", (unsigned long long)host_lba_of(command),
                 blocks_of(command));
     return STATUS_LBA;
   }
@@ -134,8 +152,8 @@ static void discard(struct sim_drive *drive, uint64_t lba, uint64_t blocks) {
 }
 
 static uint16_t write_zeroes(struct sim_drive *drive, struct drive_command *command) {
-  if (!is_reachable(drive, lba_of(command), blocks_of(command))) {
-    sim_violate(drive->sim, "blocks %llu + %u are not on the drive", (unsigned long long)lba_of(command),
+  if (!is_reachable(command, host_lba_of(command), blocks_of(command))) {
+    sim_violate(drive->sim, "blocks %llu + %u are not on the drive", (unsigned long long)host_lba_of(command),
                 blocks_of(command));
     return STATUS_LBA;
   }
@@ -183,10 +201,11 @@ static void dataset_arrived(struct sim_drive *drive, struct drive_command *comma
 
   for (uint32_t i = 0; i < ranges && !command->fails; i++) {
     const uint8_t *range = command->buffer + (size_t)i * RANGE_BYTES;
-    const uint64_t lba = spate_get64(range + 8);
+    const uint64_t host_lba = spate_get64(range + 8), lba = command->first_lba + host_lba;
     const uint32_t blocks = spate_get32(range + 4);
-    if (!is_reachable(drive, lba, blocks)) {
-      sim_violate(drive->sim, "blocks %llu + %u to be trimmed are not on the drive", (unsigned long long)lba, blocks);
+    if (!is_reachable(command, host_lba, blocks)) {
+      sim_violate(drive->sim, "blocks %llu + %u to be trimmed are not on the drive", (unsigned long long)host_lba,
+                  blocks);
       drive_complete(drive, command, STATUS_LBA);
       return;
     }
@@ -207,8 +226,8 @@ uint16_t drive_io(struct sim_drive *drive, struct drive_command *command) {
   const uint8_t opcode = (uint8_t)command->dwords[0];
   const uint32_t nsid = command->dwords[1];
 
-  if (nsid != drive->namespaces[0] && !(nsid == BROADCAST && opcode == IO_FLUSH)) {
-    sim_violate(drive->sim, "I/O command %02x for namespace %x, which is not active", opcode, nsid);
+  if (!find_namespace(drive, command) && !(nsid == BROADCAST && opcode == IO_FLUSH)) {
+    sim_violate(drive->sim, "I/O command %02x for namespace %x, which takes none", opcode, nsid);
     return nsid == 0 || (nsid != BROADCAST && nsid > spate_get32(drive->identify_controller + 516)) ? STATUS_NAMESPACE
                                                                                                     : STATUS_FIELD;
   }

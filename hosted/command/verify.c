@@ -124,6 +124,7 @@ static void print_json(const struct check *check, const char *path) {
     json_integer(&json, "chunks_missing", check->chunks.missing);
     json_integer(&json, "chunks_lost_by_source", check->chunks.lost);
     json_integer(&json, "chunks_strange", check->chunks.strange);
+    json_integer(&json, "chunks_cut", check->chunks.cut ? 1 : 0);
   }
   if (check->first_difference != UINT64_MAX) json_integer(&json, "first_difference", check->first_difference);
   json_close(&json, '}');

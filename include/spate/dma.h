@@ -41,7 +41,8 @@ struct spate_region {
   uint64_t bytes;     /* a multiple of SPATE_PAGE_BYTES */
   uint64_t first_dma; /* bus address of page 0, if the pages are contiguous on the bus; 0: they are not */
   uint64_t pages_dma; /* bus address of `pages`, a multiple of SPATE_PAGE_BYTES */
-  uint64_t *pages;    /* pages[i]: bus address of page i. Usually uncached; not read if first_dma is set */
+  uint64_t *pages;    /* pages[i]: bus address of page i. Usually uncached; the NVMe driver does not read it if
+                         first_dma is set */
 };
 
 /* The bytes of the arena that the table of a region of `region_bytes` needs. */

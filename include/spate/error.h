@@ -18,7 +18,8 @@ enum spate_error {
   SPATE_OK = 0,
 
   /* any layer */
-  SPATE_E_FULL,        /* no room in a queue at the moment: poll, then try again. A normal answer, not a fault */
+  SPATE_E_FULL,        /* no room: in a queue (a normal answer: poll, then try again), or for another queue,
+                          clip, stream or volume (close one) */
   SPATE_E_BUSY,        /* another operation on the object has not ended */
   SPATE_E_INVALID,     /* an argument is outside what the header allows */
   SPATE_E_MEMORY,      /* the memory that the caller supplied is too small or misaligned */
@@ -39,7 +40,7 @@ enum spate_error {
 
   /* nvme */
   SPATE_E_GONE,         /* registers read all ones or zeros, or the link is down: the drive fell off the bus */
-  SPATE_E_FATAL,        /* the controller reports a fatal error (CSTS.CFS) */
+  SPATE_E_FATAL,        /* the controller reports a fatal error (CSTS.CFS), or is not ready any more */
   SPATE_E_COMMAND_SET,  /* no NVM command set */
   SPATE_E_PAGE_SIZE,    /* the controller cannot use 4 KiB pages */
   SPATE_E_NO_NAMESPACE, /* no active namespace, or none with this number */

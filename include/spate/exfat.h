@@ -2,14 +2,14 @@
 /*
  * exFAT (Microsoft's specification, revision 1.00) for recorders.
  *
- * A clip is reserved as one run of clusters before its stream begins. While it streams, the volume sees nothing but the
- * clip's data, and now and then one block: the clip's directory entries with a new length. docs/understand/design.md
- * argues why this order survives a power cut at any instant.
+ * A clip is reserved as one run of clusters before its stream begins. While it streams, it needs only its data and now
+ * and then one block: its directory entries with a new length. docs/understand/design.md argues why this order survives
+ * a power cut at any instant.
  *
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
  * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise. While one of
- * them waits, any other on the same volume answers BUSY, except spate_exfat_publish(), which never waits. They need up
- * to 8 KiB of stack, and what the device needs.
+ * them waits, any other on the same volume answers BUSY. spate_exfat_publish() never waits, may be called at any time,
+ * and has another BUSY: see there. The functions need up to 8 KiB of stack, and what the device needs.
  *
  * Damage. A function that meets a contradiction answers CORRUPT, and the volume stays marked dirty and is no longer
  * trimmed. Everything else goes on: a damaged entry set does not prevent recording beside it. Two kinds of damage end
@@ -208,7 +208,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume
 
 /* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
  * power cut would have left. Clips and a recorder on the volume must not be used any more. It waits for a length that
- * is being written, until the device has ended that request: then nothing uses the volume's memory or its clips. */
+ * is being written (spate_exfat_publish() answered BUSY), until the device has ended that request. Requests of a
+ * recorder still use the recorder, its streams and their pieces: keep this memory until the device has ended them. */
 void spate_exfat_abandon(struct spate_exfat *volume);
 
 struct spate_exfat_info {
@@ -356,22 +357,25 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
 /*
  * Make `bytes` the file's length, without waiting: one FUA write of one block, now or when the block's present write
  * is done. The caller has seen every one of these bytes completed, and a FLUSH submitted after that completed (where
- * the device has a volatile cache). Lengths only grow (INVALID). Call it again with the same length until it answers
- * OK: the length is durable.
+ * the device has a volatile cache). Lengths only grow. Call it again with the same length until it answers OK: the
+ * length is durable.
  *
- * BUSY: the write is under way. FULL: the device has no room for it yet. Any other error: the write failed; the next
- * call starts another one. May be called while another function of the volume waits.
+ * BUSY: the length is not durable yet, because its write is under way or has to wait for the block. FULL: the device
+ * has no room for the write. After both, poll the device and call again. INVALID: fewer bytes than before, or more than
+ * reserved_bytes; nothing has changed. Any other error: the write failed; the next call starts another one. May be
+ * called while another function of the volume waits.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /*
  * All data are written: flush, write the final length and time, free the unused clusters, flush, mark the volume clean
- * if this was the last clip, and trim the unused clusters. On an error the clip stays open, and the volume dirty.
+ * if this was the last clip, and trim the unused clusters. INVALID: fewer bytes than published_bytes, more than
+ * reserved_bytes, or the clip is closed. On an error the clip stays open, and the volume dirty.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 
-/* Close a clip of which nothing was published, and delete its file. On an error the clip stays open. The file may be
- * gone by then: call this again, because close and publish may answer INVALID. */
+/* Close a clip and delete its file. INVALID: spate_exfat_publish() was given a length, or the clip is closed. On an
+ * error the clip stays open, and its file may be gone: only another discard is certain to be accepted. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip);
 
 #ifdef __cplusplus

@@ -6,10 +6,11 @@
  * Metadata goes through the core's mailbox, 4 KiB at a time, copied by the CPU. Bulk data does not pass the CPU:
  *
  *   - A request on spate_gateware_region() uses the core's data streams: a WRITE takes its blocks from the write
- * stream, and a READ sends its blocks to the read stream, in the order of submission. The region is not memory:
- * offset_bytes may be any offset inside, and nothing is stored. So a recorder's stream on this region
- * (spate/recorder.h) records what the logic sends: pieces are pushed before their data arrive, and released when they
- * are on the drive. Such a stream has cpu_filled and retain false, because the stream cannot send its data again.
+ *     stream, and a READ sends its blocks to the read stream, in the order of submission. The region is not memory:
+ *     offset_bytes may be any offset inside, and nothing is stored. So a recorder's stream on this region
+ *     (spate/recorder.h) records what the logic sends: pieces are pushed before their data arrive, and released when
+ *     they are on the drive. Such a stream has cpu_filled and retain false, because the stream cannot send its data
+ *     again.
  *   - A core in memory mode moves the data of any other region between memory and the drive. The pages of each request
  *     must be contiguous in bus addresses.
  *
@@ -83,9 +84,10 @@ struct spate_gateware {
 
 /*
  * Find the core, wait for its drive, and read the geometry. The object must not move afterwards.
- * Errors: NO_BRIDGE (no core at that address), UNSUPPORTED (registers of another major version), and those of a drive
- * that cannot be brought up (spate_gateware_failure() has the step): LINK_DOWN, NO_DEVICE, WRONG_CLASS, COMMAND_SET,
- * PAGE_SIZE, NO_NAMESPACE, BLOCK_SIZE, METADATA, WINDOW, TOPOLOGY, COMMAND, FATAL, GONE, TIMEOUT.
+ * Errors: NO_BRIDGE (no core at that address), UNSUPPORTED (registers of another major version, or a drive that the
+ * core cannot use), and those of a drive that cannot be brought up (spate_gateware_failure() has the step): LINK_DOWN,
+ * NO_DEVICE, WRONG_CLASS, COMMAND_SET, PAGE_SIZE, NO_NAMESPACE, BLOCK_SIZE, METADATA, WINDOW, TOPOLOGY, COMMAND, FATAL,
+ * GONE, TIMEOUT.
  */
 SPATE_MUST_CHECK enum spate_error spate_gateware_open(struct spate_gateware *gateware,
                                                       const struct spate_gateware_config *config);

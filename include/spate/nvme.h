@@ -59,8 +59,8 @@ struct spate_nvme_bus {
    * the answer is BUSY. OK: the reset is done, and restore() follows. Any other error: this reset is not available, and
    * the next one is tried. */
   enum spate_error (*reset)(void *context, enum spate_nvme_reset how);
-  /* Turns bus mastering off for a controller that is given up and does not stop. OK: the controller writes to memory no
-   * more. It has to be restored or enumerated before it is opened again. */
+  /* Turns bus mastering off for a controller that is given up and does not stop, or whose registers are silent. OK: the
+   * controller does not write to memory any more. It has to be restored or enumerated before it is opened again. */
   enum spate_error (*isolate)(void *context);
   void *context;
   /* From the drive's configuration space, to recognise drives that need more than the specification asks for
@@ -128,7 +128,7 @@ struct spate_nvme_namespace {
   uint32_t block_bytes;                                /* 0: no format that can be used */
   uint8_t formats;                                     /* number of LBA formats */
   uint8_t format;                                      /* the one in use */
-  uint16_t format_block_bytes[SPATE_NVME_FORMATS_MAX]; /* 0: with metadata, which is not supported */
+  uint16_t format_block_bytes[SPATE_NVME_FORMATS_MAX]; /* 0: with metadata, or not of 512 … 32768 bytes */
   bool metadata; /* the format in use has metadata or protection information, which are not supported */
 };
 
@@ -160,7 +160,8 @@ enum spate_nvme_state {
   SPATE_NVME_ABORTING, /* running; a command exceeded its time-out, and its abort is in flight */
   SPATE_NVME_STOPPING, /* CC.SHN written, waiting for CSTS.SHST */
   SPATE_NVME_HALTING,  /* given up, but it may still write to memory: waiting for CSTS.RDY = 0 */
-  SPATE_NVME_DEAD,     /* given up, and it writes no more (except after NOT_STOPPED): every request ends with `error` */
+  SPATE_NVME_DEAD,     /* given up: every request ends with `error`. It does not write to memory any more, except after
+                          NOT_STOPPED, and after GONE if it could not be isolated */
 };
 
 /*
@@ -192,7 +193,7 @@ enum spate_nvme_state {
 #define SPATE_NVME_BUFFER_PAGES 1024u
 
 #define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs that the driver requests */
-#define SPATE_NVME_RECOVERIES_MAX 3u  /* recoveries that fail in a row; then the controller is DEAD */
+#define SPATE_NVME_RECOVERIES_MAX 3u  /* recoveries that fail in a row; then the resets beyond CC.EN are tried */
 #define SPATE_NVME_ATTEMPTS_MAX   4u  /* of one command, retries and replays together */
 #define SPATE_NVME_LINK_DROPS_MAX 16u /* of one command: each counts as a quarter of an attempt */
 
@@ -340,18 +341,20 @@ struct spate_nvme {
  * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. All memory comes from
  * config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES).
  *
- * Waits at most three times the drive's CAP.TO (to be ready, to stop, to be ready again) plus the time of the commands.
- * If that fails, it waits the same time again for each available reset beyond CC.EN, plus reattach_timeout_ms, 2 s for
- * the reset itself, and CAP.TO for the controller to stop.
+ * Waits at most three times CAP.TO + 0.5 s (to be ready, to stop, to be ready again) plus the time of the commands. The
+ * drives in src/nvme/quirks.c need 2.3 s more for each stop. If that fails, it waits the same time again for each
+ * available reset beyond CC.EN, plus reattach_timeout_ms, 2 s for the reset itself, and CAP.TO + 0.5 s for the
+ * controller to stop.
  *
- * Errors: INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue entries,
- * or doorbells outside BAR 0), MEMORY, COMMAND, NOT_STOPPED. After all of them except NOT_STOPPED and GONE the
- * controller does not access memory any more.
+ * Errors: CLOCK, INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue
+ * entries, or doorbells outside BAR 0), MEMORY, COMMAND, NOT_STOPPED. After CLOCK, INVALID, COMMAND_SET, PAGE_SIZE,
+ * UNSUPPORTED and MEMORY the controller is as it was before. After FATAL, TIMEOUT and COMMAND it does not access memory
+ * any more.
  *
  * NOT_STOPPED, here and for requests and calls on a controller that is given up: the controller answers, but it did not
- * stop within CAP.TO, and config.bus.isolate could not isolate it. It may still write to queue memory, to the host
- * memory buffer, and to the buffers of requests that ended with this error. Do not use any of this memory before the
- * drive is reset or without power.
+ * stop within CAP.TO + 0.5 s, and config.bus.isolate could not isolate it. It may still write to queue memory, to the
+ * host memory buffer, and to the buffers of requests that ended with this error. Do not use any of this memory before
+ * the drive is reset or without power.
  *
  * GONE: the registers are silent. A drive that is off the bus does not write to memory, and config.bus.isolate is
  * called in case it is still on the bus. Without isolate(), or if it fails, a drive that is still on the bus and whose
@@ -367,7 +370,8 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
 const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *controller);
 const struct spate_nvme_counters *spate_nvme_counters(const struct spate_nvme *controller);
 
-/* The identifiers of the active namespaces, ascending, at most `max`. `count` is the number of active namespaces. */
+/* The identifiers of the active namespaces, ascending, at most `max`. `count` is the number of active namespaces. The
+ * driver sees at most 1024 of them. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max,
                                                         unsigned *count);
 
@@ -377,8 +381,9 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *contro
 
 /* Create an I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; queue->block.depth is less if the
  * drive allows less) on a namespace (0: the first active one). `queue` must not move until it is closed or the
- * controller is shut down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: NO_NAMESPACE, BLOCK_SIZE, METADATA, MEMORY,
- * FULL (the drive has no more queues), COMMAND, OPEN (this queue is open). */
+ * controller is shut down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: INVALID (depth), NO_NAMESPACE, BLOCK_SIZE,
+ * METADATA, UNSUPPORTED (the drive states a size beyond 64 bits in bytes), MEMORY, FULL (the drive has no more queues),
+ * COMMAND, OPEN (this queue is open), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         uint32_t nsid, unsigned depth);
 
@@ -405,7 +410,7 @@ struct spate_nvme_admin_request {
   uint32_t dwords_10_15[6];
   void *buffer;        /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
   uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 4 KiB (4 MiB from the start of a page); 0: none */
-  uint32_t timeout_ms; /* then it is aborted. If it does not end within another second, the controller is reset */
+  uint32_t timeout_ms; /* not 0. Then it is aborted, and if it has not ended a second later, the controller is reset */
   void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
   void *context;
 
@@ -419,12 +424,14 @@ struct spate_nvme_admin_request {
  * or in spate_nvme_poll(). It is sent only once: after a reset it is not known whether the drive carried it out.
  * spate_nvme_shutdown() waits 30 s for it. Unless the answer is OK, `done` is not called.
  *
- * INVALID: commands that would change what the driver itself has set are refused: Create and Delete I/O Queue, Abort,
+ * INVALID: `timeout_ms` is 0, or `done` is NULL. The buffer is not as stated above, there is one although the opcode
+ * has no data, or it is shorter than the length in the command (Get Log Page, Identify, Firmware Image Download,
+ * Directives, Security). The command would change what the driver itself has set: Create and Delete I/O Queue, Abort,
  * Asynchronous Event Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues,
- * the write cache, the host memory buffer, the keep alive timer and host behavior. So is a buffer that is shorter than
- * the length in the command (Get Log Page, Identify, Firmware Image Download, Directives, Security). BUSY: Format NVM,
- * Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there is room for one),
- * or the controller recovers. DEAD and closed controllers answer their error.
+ * the write cache, the asynchronous events, the host memory buffer, the keep alive timer and host behavior.
+ *
+ * BUSY: Format NVM, Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there
+ * is room for one), or the controller recovers. DEAD and closed controllers answer their error.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller,
                                                           struct spate_nvme_admin_request *request);
@@ -434,7 +441,8 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *con
 void spate_nvme_poll(struct spate_nvme *controller);
 
 /* Health. start() never waits: the new log is in spate_nvme_health(), with a higher `sequence`, while the caller polls
- * a queue. read() waits for a new log. */
+ * a queue. If the drive refuses the log, nothing changes. start() answers BUSY if the controller does not run, or if a
+ * log page is being read. read() waits for a new log. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_start(struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_read(struct spate_nvme *controller);
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller);
@@ -458,9 +466,10 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_set(struct spate_nvme *
 
 enum spate_nvme_erase { SPATE_NVME_ERASE_NONE = 0, SPATE_NVME_ERASE_USER = 1, SPATE_NVME_ERASE_CRYPTO = 2 };
 
-/* Format NVM: everything on the namespace is lost. Of the LBA formats without metadata and with `block_bytes` (512 or
- * 4096) it uses the one that the drive rates best. No queue may be open. Waits up to `timeout_ms` (a full erase takes
- * minutes). */
+/* Format NVM: everything on the namespace is lost. Of the first 16 LBA formats, those without metadata and with
+ * `block_bytes` (512 or 4096), it uses the one that the drive rates best. Waits up to `timeout_ms` (a full erase takes
+ * minutes). Errors: INVALID (another `block_bytes`, or `timeout_ms` is 0), BUSY (a queue is open), UNSUPPORTED (no
+ * Format NVM, or no such format), NO_NAMESPACE, COMMAND, those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid, uint32_t block_bytes,
                                                     enum spate_nvme_erase erase, uint32_t timeout_ms);
 

@@ -114,17 +114,18 @@ struct spate_pcie_host {
 };
 
 struct spate_pcie_ecam_config {
-  uintptr_t config_base; /* of bus `first_bus`; each bus has 1 MiB */
+  uintptr_t config_base; /* of bus `first_bus`, a multiple of 1 MiB; each bus has 1 MiB */
   uint8_t first_bus, last_bus;
   struct spate_pcie_window memory, prefetchable;
 };
 
-/* Errors: INVALID; NO_BRIDGE when nothing answers on the first bus. */
+/* Errors: INVALID (config_base, last_bus, or a window); NO_BRIDGE when nothing answers on the first bus. */
 SPATE_MUST_CHECK enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host,
                                                        const struct spate_pcie_ecam_config *config);
 
 struct spate_pcie_xilinx_config {
-  uintptr_t control_base; /* AXI-Lite control interface: configuration space with the bridge registers at 0x130–0x17c */
+  uintptr_t control_base; /* AXI-Lite control interface: configuration space with the bridge registers at 0x130–0x17c. A
+                             multiple of 1 MiB */
   uint8_t last_bus;       /* as configured in the IP */
   struct spate_pcie_window memory, prefetchable;
   uint32_t link_timeout_ms; /* how long the link may take to train after reset; 0 = 1000 */
@@ -133,7 +134,7 @@ struct spate_pcie_xilinx_config {
 /*
  * Check the bridge's identity before any other access, wait for the link (PHY Status/Control 0x144 bit 11; 100 ms more
  * if it was down at first), set Bridge Enable (Root Port Status/Control 0x148 bit 0), and drain the error and interrupt
- * FIFOs. Errors: NO_BRIDGE (there is no root port), LINK_DOWN.
+ * FIFOs. Errors: INVALID (control_base, last_bus 0, or a window), NO_BRIDGE (there is no root port), LINK_DOWN.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host,
                                                          const struct spate_pcie_xilinx_config *config);

@@ -11,13 +11,13 @@
  *       be two 32-bit accesses, low half first (NVMe 1.4, 3.1 allows it).
  *       An access that no device answers must not end the program, because a drive can disappear at any time: a read
  *       returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does this.
- * If the bus would hang, a firewall in the logic has to answer. docs/use/porting.md, step 9.
+ *       If the bus would hang, a firewall in the logic has to answer. docs/use/porting.md, step 9.
  *
  *   void spate_port_dma_write_barrier(void);
  *       Every earlier store to DMA memory is visible to devices before any later store to DMA memory or to a register.
  *   void spate_port_dma_read_barrier(void);
  *       No later load from DMA memory is carried out before an earlier one. Used between the load of a flag that a
- * device wrote and the load of the data that the flag announces.
+ *       device wrote and the load of the data that the flag announces.
  *
  *   void spate_port_cache_clean(const void *start, size_t bytes);
  *   void spate_port_cache_invalidate(void *start, size_t bytes);
@@ -30,7 +30,7 @@
  *   uint64_t spate_port_ticks(void);
  *   uint64_t spate_port_ticks_per_second(void);
  *       A clock that never goes back or wraps, and its rate, which is fixed. Deadlines are in ticks: to read ticks
- * costs one instruction on most boards, and nanoseconds would need a division.
+ *       costs one instruction on most boards, and nanoseconds would need a division.
  *
  *   void spate_port_relax(void);
  *       Called in each turn of a loop that waits, outside the data path. May be empty.

@@ -31,16 +31,21 @@ struct spate_stream;
 struct spate_recorder;
 
 enum spate_event {
-  SPATE_EVENT_CLIP_CLOSED,    /* value: bytes in the file, all durable; at least one */
-  SPATE_EVENT_ROLLED_OVER,    /* the reservation ended; value: bytes of the clip that was left */
-  SPATE_EVENT_VOLUME_ENDS,    /* no room for a next clip; value: bytes left in the current one */
-  SPATE_EVENT_FRAGMENTED,     /* the next clip got a shorter run than asked for; value: its bytes */
-  SPATE_EVENT_LOST,           /* value: bytes pushed and not in any file (media error, drive power loss) */
-  SPATE_EVENT_OVERRUN,        /* the source had no room; value: bytes it reported */
-  SPATE_EVENT_ERROR,          /* something failed, and no bytes were lost: see stream->error */
-  SPATE_EVENT_PRESSURE,       /* the level of stream->pressure changed; value: the new one, enum spate_level */
-  SPATE_EVENT_HEAT,           /* the level of recorder->heat changed; value: the new one. To each stream */
-  SPATE_EVENT_CLIP_DISCARDED, /* armed and never used: its file was deleted; value: 0 */
+  SPATE_EVENT_CLIP_CLOSED, /* value: bytes in the file, all durable; at least one */
+  SPATE_EVENT_ROLLED_OVER, /* the stream went on in the next clip, because the reservation was used up or an
+                              error ended the clip; value: bytes of the clip that was left. Its CLIP_CLOSED or
+                              CLIP_DISCARDED follows */
+  SPATE_EVENT_VOLUME_ENDS, /* no free run is as long as a sixteenth of next_bytes: there is no next clip; value: bytes
+                              left in the current one */
+  SPATE_EVENT_FRAGMENTED,  /* no free run is as long as next_bytes: the next clip got the longest; value: its bytes */
+  SPATE_EVENT_LOST,        /* value: bytes pushed and not in any file (media error, drive power loss) */
+  SPATE_EVENT_OVERRUN,     /* the source had no room; value: bytes it reported */
+  SPATE_EVENT_ERROR,       /* there is no next clip, for another reason than space, and no bytes were lost; value:
+                              the error, enum spate_error */
+  SPATE_EVENT_PRESSURE,    /* the level of stream->pressure changed; value: the new one, enum spate_level */
+  SPATE_EVENT_HEAT,        /* the level of recorder->heat changed; value: the new one. To each stream */
+  SPATE_EVENT_CLIP_DISCARDED, /* the clip ended without a byte in its file, because it was not used or all its bytes
+                                 were lost: the file was deleted; value: 0 */
 };
 
 /* How soon something has to be done. A level rises at once. It falls when nothing has called for it for a while: one
@@ -203,7 +208,7 @@ struct spate_stream_clip {
   uint8_t state;
   bool capped;      /* the file ends at cap_bytes */
   bool last_pushed; /* a piece was pushed that no other can follow */
-  bool rolled;      /* left because its reservation ended */
+  bool rolled;      /* left for the next clip: see SPATE_EVENT_ROLLED_OVER */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
@@ -222,7 +227,7 @@ struct spate_stream {
   struct spate_recorder *recorder;
   struct spate_stream_counters counters;
   struct spate_pressure pressure;
-  enum spate_error error; /* the first since spate_stream_arm() */
+  enum spate_error error; /* the first since a clip was armed while the stream had none */
   /* private */
   struct spate_stream_clip clips[2];
   struct spate_stream_clip *current, *following; /* streamed into; armed next */
@@ -274,8 +279,8 @@ SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *rec
                                                       const struct spate_recorder_config *config);
 
 /* BUSY while a stream has a clip or a checkpoint is under way; spate_recorder_finish() waits for both. IN_USE when a
- * clip could not be closed: keep the stream's memory valid until the volume is abandoned. OK if the recorder is closed
- * already, or its volume is no longer mounted. */
+ * clip could not be closed: keep the memory of the stream valid until the volume is abandoned (see there). OK if the
+ * recorder is closed already, or its volume is no longer mounted. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
 /* Add a stream, at most SPATE_STREAMS_MAX, each with its own files. Errors: FULL, INVALID; OPEN: the stream is open
@@ -286,17 +291,18 @@ SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recor
 /* ---- a clip ---- */
 
 /*
- * Create the file and reserve `bytes` for it (0: the longest free run divided by the number of streams). With a clip
- * already streaming this arms the next one: pushes go there after spate_stream_cut(), or when the current reservation
- * ends. Waits for metadata. Errors: STATE (two armed already, or the recorder is closed), and those of
- * spate_exfat_arm().
+ * Create the file and reserve `bytes` for it (0: the longest free run, divided by the number of streams that have no
+ * clip yet, this one included). With a clip already streaming this arms the next one: pushes go there after
+ * spate_stream_cut(), or when the current reservation ends. Waits for metadata. Errors: STATE (two armed already, or
+ * the recorder is closed), and those of spate_exfat_arm().
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
 
 /*
- * The memory at `offset_bytes` (a multiple of 4) of the stream's region holds the next `bytes` of the clip: whole
- * logical blocks, at most block->request_blocks_max. Only a clip's last piece may end within a block; the whole block
- * is then written as it is in memory. Never waits, and submits nothing: spate_recorder_work() does.
+ * The memory at `offset_bytes` (a multiple of 4; with cpu_filled of SPATE_DMA_ALIGN) of the stream's region holds the
+ * next `bytes` of the clip: whole logical blocks, at most block->request_blocks_max. Only a clip's last piece may end
+ * within a block, or be shorter than chunk_bytes. A block that it ends within is written whole, as it is in memory.
+ * Never waits, and submits nothing: spate_recorder_work() does.
  *
  * FULL: all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work(). INVALID.
  * STATE: no clip is armed, or the clip's last piece was pushed already. RESERVATION: the reservation is used up, and
@@ -332,12 +338,12 @@ void spate_recorder_temperature(struct spate_recorder *recorder, int16_t celsius
 /* Does the stream still have a clip, armed, streaming or closing? */
 bool spate_stream_active(const struct spate_stream *stream);
 
-/* How far the clip is that pushes go to; zeros if there is none. */
+/* Progress of the current clip, to which pushes go; zeros if there is none. */
 struct spate_clip_progress spate_stream_progress(const struct spate_stream *stream);
 /* The part of that clip's reservation that nothing was pushed into yet; 0 if there is none. */
 uint64_t spate_stream_left_bytes(const struct spate_stream *stream);
-/* What a power cut of the host leaves of all the stream's clips that are not closed: the sum of their published_bytes.
- * A clip that closes leaves this sum, and its bytes come with SPATE_EVENT_CLIP_CLOSED. */
+/* The sum of published_bytes over the stream's clips that are not closed yet. Their files keep at least this much after
+ * a power cut of the host. The bytes of a clip that closes leave this sum, and come with SPATE_EVENT_CLIP_CLOSED. */
 uint64_t spate_stream_published_bytes(const struct spate_stream *stream);
 
 /* ---- work ---- */

@@ -8,10 +8,8 @@ struct text {
 
 static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_OK] = {"OK", "Done."},
-    [SPATE_E_FULL] =
-        {"FULL",
-         "There is no room at the moment (in a queue, or for another clip, stream or volume): poll, or close one, then "
-         "try again."},
+    [SPATE_E_FULL] = {"FULL", "There is no room at the moment (in a queue, or for another clip, stream, queue or "
+                              "volume): poll, or close one, then try again."},
     [SPATE_E_BUSY] = {"BUSY", "Another operation on this object has not finished: poll until it has."},
     [SPATE_E_INVALID] = {"INVALID", "An argument is outside what the function's header allows."},
     [SPATE_E_MEMORY] = {"MEMORY",
@@ -48,8 +46,9 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_GONE] = {"GONE", "The drive does not answer any more: it fell off the bus. Check its power and the link."},
     [SPATE_E_FATAL] =
         {"FATAL",
-         "The drive reported a fatal controller error (CSTS.CFS), and a reset did not clear it: power-cycle it. On a "
-         "new board: does spate_port_dma_address() return the addresses at which the drive sees memory?"},
+         "The controller reported a fatal error (CSTS.CFS) or stopped being ready, and no reset helped: power-cycle "
+         "the drive. On a new board: does spate_port_dma_address() return the addresses at which the drive sees "
+         "memory?"},
     [SPATE_E_COMMAND_SET] = {"COMMAND_SET", "The controller has no NVM command set: it is not a block drive."},
     [SPATE_E_PAGE_SIZE] = {"PAGE_SIZE", "The controller cannot work with 4 KiB memory pages."},
     [SPATE_E_NO_NAMESPACE] = {"NO_NAMESPACE",

@@ -336,8 +336,8 @@ struct exfat_record {
   uint16_t name_hash;   /* of the clip's name */
 };
 
-/* Its fields on the volume, from the start of the slot's block; bytes between them are zeros and mean nothing. Releases
- * up to 0.1.0 left other values there. */
+/* Its fields on the volume, from the start of the slot's block; bytes between them are zeros and mean nothing. Versions
+ * up to commit b6997e8 left other values there. */
 enum {
   RECORD_MAGIC = 0,
   RECORD_VERSION = 8,

@@ -27,6 +27,7 @@ static bool is_reserved_for_driver(const struct spate_nvme_admin_request *reques
   switch (request->dwords_10_15[0] & 0xffu) {
   case NVME_FEATURE_WRITE_CACHE:
   case NVME_FEATURE_QUEUES:
+  case NVME_FEATURE_EVENTS:
   case NVME_FEATURE_HOST_BUFFER:
   case NVME_FEATURE_KEEP_ALIVE:
   case NVME_FEATURE_HOST_BEHAVIOR: return true;

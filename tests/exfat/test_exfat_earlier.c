@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library recovers the volumes that a recorder of release 0.1.0 left open (images/). Each image lists the files
- * that were recorded. These tests fail if the layout of the reservation record on the volume changes.
+ * The library recovers the volumes that a recorder of an earlier version left open (images/). Each image lists the
+ * files that were recorded. These tests fail if the layout of the reservation record on the volume changes.
  */
 #include "earlier_image.h"
 #include "exfat_fixture.h"
@@ -85,7 +85,7 @@ static void recover(const char *name) {
   unload();
 }
 
-static void each_volume_of_an_earlier_release_is_recovered(void **state) {
+static void each_volume_of_an_earlier_version_is_recovered(void **state) {
   (void)state;
   DIR *folder = opendir(SPATE_EARLIER_IMAGES);
   unsigned count = 0;
@@ -116,7 +116,7 @@ static void a_read_only_mount_writes_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_volume_of_an_earlier_release_is_recovered),
+      cmocka_unit_test(each_volume_of_an_earlier_version_is_recovered),
       cmocka_unit_test(a_read_only_mount_writes_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fsck.exfat reports no error on the volumes that an earlier release left open (images/) and that this release has recovered."""
+"""fsck.exfat reports no error on the volumes that an earlier version left open (images/) and that this version has recovered."""
 
 from pathlib import Path
 

@@ -119,7 +119,8 @@ static void a_record_may_name_any_cluster_of_the_volume(void **state) {
   }
 }
 
-/* Releases up to 0.1.0 wrote where a walk of the chain had stopped: between the first cluster and the length. */
+/* Earlier versions (up to commit b6997e8) wrote where a walk of the chain had stopped: between the first cluster and
+ * the length. */
 static void a_recorded_chain_is_walked_from_its_start(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);

@@ -334,6 +334,16 @@ def test_verify_tells_damaged_headers_from_missing_chunks(image):
     assert "1 chunks have a damaged header" in said and "1 sequence numbers are missing" in said and "CRC is wrong" not in said
 
 
+def test_verify_counts_a_chunk_that_is_cut_off(image, tmp_path):
+    spate("record", image, "run", "--from", "synthetic", "--size", "4MiB")
+    assert answer("verify", image, "run")["chunks_cut"] == 0
+    chunks = spate("extract", image, "run", "-", text=False).stdout
+    spate("record", image, "cut", input=chunks[: 3 * MIB + 4096], text=False)
+    report = answer("verify", image, "cut", status=LOST)
+    assert (report["whole"], report["chunks_good"], report["chunks_cut"]) == (False, 3, 1)
+    assert "1 chunk is cut off" in spate("verify", image, "cut", status=LOST).stdout
+
+
 def test_verify_reads_what_the_sensor_lost(tmp_path):
     """The sensor is too fast for any drive. The recorder and the recording count the same loss."""
     image = tmp_path / "rec.img"

@@ -320,6 +320,28 @@ static void test_io_commands(void **state) {
   (void)state;
 }
 
+/* The medium has 131072 blocks: two namespaces of 50000 have their place there, the third has not. */
+static void test_io_on_several_namespaces(void **state) {
+  struct raw_sim *r = make(true);
+  const uint64_t out = raw_bus(&r->raw, OUT);
+  sim_drive_namespaces(r->drive)[1] = 2;
+  sim_drive_namespaces(r->drive)[2] = 3;
+  spate_put32(sim_drive_identify_controller(r->drive) + 516, 3);
+  spate_put64(sim_drive_identify_namespace(r->drive), 50000);
+  for (uint32_t nsid = 1; nsid <= 2; nsid++) {
+    const struct raw_command last = {.opcode = WRITE, .nsid = nsid, .prp1 = out, .dword10 = 49999};
+    assert_int_equal(run(r, 1, last), 0);
+    expect_none(r);
+    const struct raw_command beyond = {.opcode = WRITE, .nsid = nsid, .prp1 = out, .dword10 = 50000};
+    assert_int_equal(run(r, 1, beyond), 0x4080);
+    expect(r, "not on the drive");
+  }
+  assert_int_equal(run(r, 1, (struct raw_command){.opcode = WRITE, .nsid = 3, .prp1 = out}), 0x4002);
+  expect(r, "namespace 3, which takes none");
+  raw_sim_free(r);
+  (void)state;
+}
+
 static void test_admin_commands(void **state) {
   struct raw_sim *r = make(true);
   const uint64_t page = raw_bus(&r->raw, OUT);
@@ -459,6 +481,7 @@ int main(void) {
       cmocka_unit_test(test_identifiers_in_flight),
       cmocka_unit_test(test_prps),
       cmocka_unit_test(test_io_commands),
+      cmocka_unit_test(test_io_on_several_namespaces),
       cmocka_unit_test(test_admin_commands),
       cmocka_unit_test(test_memory_and_shutdown),
       cmocka_unit_test(test_no_access_after_disable),
