@@ -29,13 +29,13 @@ flat `synth_xilinx` maps the ROM together with the logic around it, and needs mo
 
 | design, by `synth_xilinx -family xcup -noiopad -flatten -uram` | LUT | FF | what it contains |
 |---|---|---|---|
-| stream mode, core: `spate_drive`, 128 bit | 5040 (4343 by our flow) | | bring-up and recovery, queues without memory, ring of 256 KiB |
-| whole host on the hard block: `spate_nvme_usp`, 128 bit | 8535 (7783 by our flow) | 5883 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
-| the same, 256 bit | 10898 | 7743 | the same |
+| stream mode, core: `spate_drive`, 128 bit | 5145 (4520 by our flow) | 2911 | bring-up and recovery, queues without memory, ring of 256 KiB |
+| whole host on the hard block: `spate_nvme_usp`, 128 bit | 8570 (7893 by our flow) | 5884 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
+| the same, 256 bit | 10954 | 7744 | the same |
 | LiteNVMe's CPU-less core (June 2026), 256 bit at 125 MHz | 7936, of which 2064 LUTRAM | 5532 | its adapter to the hard block, a window of 256 KiB, one command at a time through a staging buffer; no recovery |
 
 None of them contains the vendor's PCIe wrapper. LiteNVMe's core compares with our whole host, not with `spate_drive`, which
-has no adapter and no registers: 7936 LUTs against 8535, with data paths of the same rate: 256 bit at 125 MHz, 128 bit at 250 MHz.
+has no adapter and no registers: 7936 LUTs against 8570, with data paths of the same rate: 256 bit at 125 MHz, 128 bit at 250 MHz.
 
 The published size of the stock AXI-PCIe bridge alone is 12960 LUTs. That may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
 """

@@ -22,6 +22,7 @@ from usp_root_port import POSTED
 
 WINDOW, BAR = 0x12_4000_0000, 0xA000_0000
 BLOCKS, BLOCK = 0xA5_2DB7_96C3, 512
+OTHER_BLOCKS = BLOCKS ^ 0xFF_FFFF_FFFF  # each bit is 1 in one of the two
 STATUS, BRING_UP, BLOCKS_LOW, NSID = 0x1C, 0x20, 0x28, 0x34
 COMMAND_LBA, COMMAND_BLOCKS, COMMAND = 0x40, 0x48, 0x54
 RESPONSE, DONE_LOW, TAKE, WRITTEN, COUNTERS, MAILBOX_PAGE = 0x58, 0x5C, 0x64, 0x78, 0xC0, 0x1000
@@ -204,7 +205,7 @@ async def stream_by_the_registers(tb: Testbench, lba: int) -> None:
     assert len(tb.drive.io_log) == before + 1, "the command was carried out more than once"
 
 
-async def the_user_sees_the_drive(dut) -> None:
+async def the_user_sees_the_drive(dut, blocks: int) -> None:
     """In the user's clock: ready comes once, with the drive's size."""
     await ClockCycles(dut.app_clk, 4)
     assert not dut.drive_ready.value, "ready at once"
@@ -212,23 +213,23 @@ async def the_user_sees_the_drive(dut) -> None:
     while True:
         await RisingEdge(dut.app_clk)
         if dut.drive_ready.value:
-            assert int(dut.drive_blocks.value) == BLOCKS and not dut.drive_block_4096.value and not dut.drive_gone.value
+            assert int(dut.drive_blocks.value) == blocks and not dut.drive_block_4096.value and not dut.drive_gone.value
 
 
-async def from_perst_to_shutdown(dut, stall, payload, root_payload):
-    tb = Testbench(dut, stall, payload=payload, root_payload=root_payload)
+async def from_perst_to_shutdown(dut, stall, size, payload, root_payload):
+    tb = Testbench(dut, stall, blocks=size, payload=payload, root_payload=root_payload)
     drive = tb.drive
-    watching = cocotb.start_soon(the_user_sees_the_drive(dut))
+    watching = cocotb.start_soon(the_user_sees_the_drive(dut, size))
     await tb.start()
     # Both ends have the smaller payload size, and the drive its maximum read request. 8 GT/s on 4 lanes are reported.
     found, control = drive.function.pcie_cap, drive.configuration[LOCAL][ROOT_CONTROL]
     assert found.max_payload_size == min(payload, root_payload) == control >> 5 & 7
     assert found.max_read_request_size == 2 and found.extended_tag_field_enable and not found.enable_relaxed_ordering
     assert await tb.registers.read_dword(BRING_UP) >> 16 & 0x3FF == 0x43
-    assert await tb.registers.read_dword(BLOCKS_LOW) == BLOCKS & 0xFFFF_FFFF and await tb.registers.read_dword(NSID) == 1
+    assert await tb.registers.read_dword(BLOCKS_LOW) == size & 0xFFFF_FFFF and await tb.registers.read_dword(NSID) == 1
 
     written = tb.writes(6)
-    metadata = cocotb.start_soon(mailbox(tb, BLOCKS - 1, 1))
+    metadata = cocotb.start_soon(mailbox(tb, size - 1, 1))
     await tb.finish()
     await metadata
     blocks = sum(request.blocks for request in written)
@@ -236,7 +237,7 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
     await tb.finish()
     assert (flush.status, flush.done) == (0, blocks) and await tb.registers.read_dword(WRITTEN) == blocks
     assert drive.io_log[-1][0] & 0xFF == 0, "the drive saw no flush"
-    await stream_by_the_registers(tb, BLOCKS - 40)
+    await stream_by_the_registers(tb, size - 40)
     assert await tb.registers.read_dword(WRITTEN) == blocks + 2
     await tb.read_back(written)
     assert max((sqe[12] & 0xFFFF) + 1 for sqe in drive.io_log) * BLOCK > 8192, "no PRP list was used"
@@ -260,12 +261,12 @@ async def from_perst_to_shutdown(dut, stall, payload, root_payload):
 
 @cocotb.test(**case("smooth"))
 async def smooth_from_perst_to_shutdown(dut):
-    await from_perst_to_shutdown(dut, 0.0, 1, 2)
+    await from_perst_to_shutdown(dut, 0.0, BLOCKS, 1, 2)
 
 
 @cocotb.test(**case("stalled"))
 async def stalled_from_perst_to_shutdown(dut):
-    await from_perst_to_shutdown(dut, 0.3, 2, 0)
+    await from_perst_to_shutdown(dut, 0.3, OTHER_BLOCKS, 2, 0)
 
 
 async def a_link_that_goes_loses_nothing(dut, way, stall):
