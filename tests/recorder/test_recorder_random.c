@@ -170,12 +170,7 @@ static void end(void) {
   host_starts_again(&fixture->ram.block);
   OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
   OK(spate_exfat_unmount(&fixture->volume));
-  for (unsigned i = 0; i < PAIR; i++)
-    close_source(&fixture->sources[i]);
-  ram_block_close(&fixture->ram);
-  free(fixture->config.cache);
-  free(fixture->config.bitmap);
-  free(fixture);
+  free_fixture(fixture);
 }
 
 static void what_is_pushed_is_in_a_clip_or_lost(void **state) {

@@ -11,19 +11,27 @@ static void bad_piece(struct fixture *fixture, const struct source *source, uint
           .ops = RAM_OP(SPATE_WRITE), .first_lba = lba, .last_lba = lba, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
 }
 
+static void arm(struct fixture *fixture, struct source *source) {
+  open_source(fixture, source, 3, true, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+}
+
+static void complete(struct fixture *fixture, struct source *source, unsigned pieces) {
+  for (unsigned i = 0; i < pieces; i++)
+    OK(push(source, PIECE));
+  drain(fixture, source);
+}
+
 /* Seven pieces completed and are still in memory when the eighth fails and the drive loses its power. */
 static void what_completed_before_a_bad_block_survives_a_power_loss(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
-  open_source(fixture, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  fixture->ram.keep_log = true;
+  arm(fixture, source);
   bad_piece(fixture, source, 7);
-  for (unsigned i = 0; i < 10; i++)
-    OK(push(source, PIECE));
-  drain(fixture, source);
+  complete(fixture, source, 10);
   assert_int_equal(source->stream.error, SPATE_E_MEDIA);
   assert_int_equal(spate_stream_progress(&source->stream).completed_bytes, 7 * PIECE);
   assert_int_equal(source->stream.counters.lost_bytes, 3 * PIECE);
@@ -43,13 +51,9 @@ static bool cut_while_closing(int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
-  open_source(fixture, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  fixture->ram.keep_log = true;
+  arm(fixture, source);
   bad_piece(fixture, source, 7);
-  for (unsigned i = 0; i < 10; i++)
-    OK(push(source, PIECE));
-  drain(fixture, source);
+  complete(fixture, source, 10);
   OK(spate_stream_stop(&source->stream));
   fixture->turns = 0;
   fixture->cut_power_at = at;
@@ -84,12 +88,8 @@ static bool bad_block_after_cut(int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
-  open_source(fixture, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  fixture->ram.keep_log = true;
-  for (unsigned i = 0; i < 5; i++)
-    OK(push(source, PIECE));
-  drain(fixture, source);
+  arm(fixture, source);
+  complete(fixture, source, 5);
   OK(spate_stream_stop(&source->stream));
   fixture->turns = 0;
   fixture->cut_power_at = at;
@@ -125,12 +125,8 @@ static bool cut_with_a_checkpoint(bool late, int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
-  open_source(fixture, source, 3, true, 0);
-  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
-  fixture->ram.keep_log = true;
-  for (unsigned i = 0; i < 5; i++)
-    OK(push(source, PIECE));
-  drain(fixture, source);
+  arm(fixture, source);
+  complete(fixture, source, 5);
   OK(spate_stream_stop(&source->stream));
   /* During the close a second clip has something to publish. */
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));

@@ -51,11 +51,7 @@ static bool cut_in_turn(int at) {
   close_clips(fixture, source);
   OK(spate_recorder_close(&fixture->recorder));
   if (fixture->volume.failed == SPATE_OK) OK(spate_exfat_unmount(&fixture->volume));
-  close_source(source);
-  ram_block_close(&fixture->ram);
-  free(fixture->config.cache);
-  free(fixture->config.bitmap);
-  free(fixture);
+  free_fixture(fixture);
   return happened;
 }
 

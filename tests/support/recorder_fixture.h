@@ -208,15 +208,20 @@ static inline struct fixture *open_fixture(uint32_t block_bytes, uint64_t volume
   return fixture;
 }
 
-static inline void close_fixture(struct fixture *fixture) {
-  OK(spate_recorder_close(&fixture->recorder));
-  OK(spate_exfat_unmount(&fixture->volume));
+/* The recorder is closed, and the volume is not mounted. */
+static inline void free_fixture(struct fixture *fixture) {
   for (unsigned i = 0; i < STREAMS; i++)
     close_source(&fixture->sources[i]);
   ram_block_close(&fixture->ram);
   free(fixture->config.cache);
   free(fixture->config.bitmap);
   free(fixture);
+}
+
+static inline void close_fixture(struct fixture *fixture) {
+  OK(spate_recorder_close(&fixture->recorder));
+  OK(spate_exfat_unmount(&fixture->volume));
+  free_fixture(fixture);
 }
 
 static inline void work(struct fixture *fixture) { OK(spate_recorder_work(&fixture->recorder)); }
