@@ -15,8 +15,9 @@ PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
 CORES := $(shell nproc)
-# tools/qemu.py starts each of them.
-FIRMWARE := $(notdir $(wildcard ports/qemu-*))
+# All boards; and those that an emulator has with a drive.
+FIRMWARE := $(shell sed -n 's/.*"configurePreset": "\([^"]*\)".*/\1/p' ports/boards.json)
+BOARDS := $(filter-out %-size,$(filter qemu-%,$(FIRMWARE)))
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
 TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
@@ -55,7 +56,7 @@ $(if $(call asked,crash-soak rtl-soak mutants),$(call check-number,SEED,1))
 $(if $(call asked,rtl-soak),$(call check-number,RUNS,100))
 $(if $(call asked,fuzz),$(call check-number,SECONDS,600))
 $(if $(call asked,speedtest bench),$(call check-number,TOTAL_MIB,16))
-one-board = $(if $(filter-out $(FIRMWARE),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(FIRMWARE)))
+one-board = $(if $(filter-out $(BOARDS),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(BOARDS)))
 $(if $(call asked,demo speedtest bench),$(one-board))
 
 help: ## This text
@@ -68,7 +69,7 @@ help: ## This text
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /  \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
 	@echo
-	@echo 'Options: make demo BOARD=$(subst $(space),|,$(FIRMWARE)) INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
+	@echo 'Options: make demo BOARD=$(subst $(space),|,$(BOARDS)) INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
 	@echo '         make plan DRIVE=980pro RATE=2.0GB/s RING=1GiB, make lab QUICK=1, make crash-soak N=20000 SEED=1'
 	@echo '         make lint-rtl|formal ONLY=fifo, make bench-rtl-area ONLY=drive|KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
 	@echo '         make mutants ONLY=src/nvme|src/nvme/queue.c SEED=1 N=400'
@@ -113,7 +114,7 @@ test: ## Run everything: format, lint, all builds, unit, fuzz, power-cut, gatewa
 test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
 	@tools/fresh
 
-builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size build-mutants $(STATIC:%=build-%) ## Build what the tests need, except the gateware (2 minutes)
+builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-mutants $(STATIC:%=build-%) ## Build what the tests need, except the gateware (2 minutes)
 
 test-fuzz: build-fuzz ## Run each fuzz target for 20 s
 	@ctest --preset fuzz -j$(CORES) --no-tests=error
@@ -125,7 +126,7 @@ test-power-cuts: build-host-release ## Cut the power 100 000 times (35 s)
 	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
 	@$(PYTHON) tools/crash_counts.py
 
-test-system: build-host-gcc-asan build-host-release build-mutants build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) build-qemu-virt-size $(STATIC:%=build-%) ## Run the system tests, on emulated boards and with independent tools (2 minutes; TEST=a-file)
+test-system: build-host-gcc-asan build-host-release build-mutants build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## Run the system tests, on emulated boards and with independent tools (2 minutes; TEST=a-file)
 	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile)
 
 install: ## Install the command spate for Linux and the libraries into PREFIX=/usr/local (as root, or with your own PREFIX)

@@ -41,6 +41,16 @@ SPATE_MUST_CHECK enum spate_error board_pcie_bring_up(struct spate_pcie_host *ho
  * must stay valid. */
 struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way);
 
+/* How the processor accesses this address. UNKNOWN on boards that cannot ask their page tables. */
+enum board_memory_kind {
+  BOARD_MEMORY_UNKNOWN,
+  BOARD_MEMORY_UNMAPPED,
+  BOARD_MEMORY_REGISTERS,
+  BOARD_MEMORY_CACHED,
+  BOARD_MEMORY_NOT_CACHED,
+};
+enum board_memory_kind board_memory_kind(const volatile void *address);
+
 /* Console. */
 void board_write(const char *text, size_t bytes);
 

@@ -2,6 +2,7 @@
 """The boards that QEMU emulates: how to start each with a drive and a firmware, and how its run ended."""
 
 import dataclasses
+import json
 import pathlib
 import re
 import sys
@@ -15,29 +16,24 @@ BUILD = ROOT / "build"
 
 @dataclasses.dataclass(frozen=True)
 class Board:
-    emulator: str
-    machine: tuple[str, ...]
-    drive_at: str  # the bus and address of the NVMe device
-    bus: tuple[str, ...] = ("-device", "pcie-root-port,id=rp,slot=1,addr=1")  # between the processor and the drive
+    """The vendor part of a preset in ports/boards.json."""
+
+    program: str
+    machine: str
+    drive_at: str = ""  # the bus and address of the NVMe device; "": the machine has no PCIe
+    bus: str = ""  # what is between the processor and the drive
+    image: str = "-kernel {}"
 
 
-VIRT_CONSOLE = ("-nographic", "-monitor", "none")
-BOARDS = {
-    "qemu-virt": Board(
-        "qemu-system-aarch64",
-        ("-M", "virt,gic-version=3", "-cpu", "cortex-a53", "-m", "1G", *VIRT_CONSOLE),
-        "bus=rp",
-    ),
-    "qemu-virt-a15": Board(
-        "qemu-system-arm", ("-M", "virt,highmem=off", "-cpu", "cortex-a15", "-m", "1G", *VIRT_CONSOLE), "bus=rp"
-    ),
-    "qemu-boston": Board(  # the board has the root port, and the SATA controller at function 0
-        "qemu-system-mips64el",
-        ("-M", "boston", "-m", "1G", "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"),
-        "bus=pci.2,addr=0.1",
-        (),
-    ),
-}
+def emulated() -> dict[str, Board]:
+    presets = json.loads((ROOT / "ports/boards.json").read_text())["configurePresets"]
+    return {preset["name"]: Board(**preset["vendor"]["spate/emulator"])
+            for preset in presets if "spate/emulator" in preset.get("vendor", {})}
+
+
+ALL = emulated()
+# Boards with a drive. The others check what is before PCIe.
+BOARDS = {name: board for name, board in ALL.items() if board.drive_at}
 
 
 def escape(value: str) -> str:
@@ -59,8 +55,8 @@ class Drive:
 
 
 def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str, str], options: tuple[str, ...] = ()):
-    board = BOARDS[board_name]
-    words = [board.emulator, *board.machine, *board.bus, "-nic", "none"]
+    board = ALL[board_name]
+    words = [board.program, *board.machine.split(), *board.bus.split(), "-nic", "none"]
     if drive is not None:
         words += ["-drive", f"if=none,id=d,{drive.backend}"]
         words += ["-device", f"nvme,serial=SPATE0001,drive=d,{board.drive_at},{drive.device}", *drive.extra]
@@ -70,8 +66,10 @@ def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str,
             raise ValueError(f"a board's argument cannot hold blanks: {word!r}")
         semihosting += f",arg={escape(word)}"
     words += ["-semihosting-config", semihosting]
-    words += ["-kernel", str(BUILD / board_name / "apps" / f"{app}.elf"), *options]
-    return words
+    image = str(BUILD / board_name / "apps" / f"{app}.elf")
+    for word in board.image.split():
+        words.append(word.format(escape(image) if "," in word else image))
+    return [*words, *options]
 
 
 @dataclasses.dataclass

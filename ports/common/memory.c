@@ -20,3 +20,9 @@ struct spate_arena *board_memory(void) {
 enum spate_error board_ring_open(struct spate_region *ring) {
   return spate_region_init(ring, board_layout.ring.start, board_layout.ring.bytes, board_queue_memory());
 }
+
+/* Weak: a board that can ask its page tables defines its own. */
+__attribute__((weak)) enum board_memory_kind board_memory_kind(const volatile void *address) {
+  (void)address;
+  return BOARD_MEMORY_UNKNOWN;
+}

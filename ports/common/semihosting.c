@@ -24,8 +24,7 @@ void semihosting_command_line(char *text, size_t bytes) {
 
 void semihosting_exit(int status) {
   uintptr_t block[] = {STOPPED_APPLICATION_EXIT, (uintptr_t)(unsigned)status};
-  for (;;)
-    (void)semihosting_call(SYS_EXIT_EXTENDED, block);
+  (void)semihosting_call(SYS_EXIT_EXTENDED, block);
 }
 
 int board_host_open(const char *path) {

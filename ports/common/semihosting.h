@@ -13,6 +13,7 @@ intptr_t semihosting_call(uintptr_t operation, const void *block);
 /* The words after arg= in the emulator's -semihosting-config, separated by blanks; empty if there are none. */
 void semihosting_command_line(char *text, size_t bytes);
 
-__attribute__((noreturn)) void semihosting_exit(int status);
+/* Ends the run. Returns if there is no host. */
+void semihosting_exit(int status);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-extern uint8_t __guard_start[], __guard_end[];
+extern uint8_t __guard_start[], __stack_start[];
 
 enum { VECTOR_UNDEFINED = 1, VECTOR_SUPERVISOR = 2, VECTOR_PREFETCH = 3, VECTOR_DATA = 4 };
 
@@ -63,5 +63,5 @@ void fault_taken(uint32_t vector, uint32_t pc, uint32_t lr, uint32_t sp) {
       .syndrome = status,
       .syndrome_name = vector == VECTOR_PREFETCH ? "IFSR" : "DFSR",
   };
-  fault_stop(&fault, (struct fault_guard){(uintptr_t)__guard_start, (uintptr_t)__guard_end});
+  fault_stop(&fault, (struct fault_guard){(uintptr_t)__guard_start, (uintptr_t)__stack_start});
 }

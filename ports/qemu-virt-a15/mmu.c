@@ -29,7 +29,7 @@
 #define PAGES_OF_TABLE 256u
 #define IMAGE_TABLES   2u
 
-extern uint8_t __text_start[], __text_end[], __rodata_end[], __data_end[], __guard_end[], __image_end[];
+extern uint8_t __text_start[], __text_end[], __rodata_end[], __data_end[], __stack_start[], __image_end[];
 
 uint32_t *mmu_build(void);
 
@@ -59,6 +59,6 @@ uint32_t *mmu_build(void) {
   map_pages(__text_start, __text_end, PAGE_TEXT);
   map_pages(__text_end, __rodata_end, PAGE_CONST);
   map_pages(__rodata_end, __data_end, PAGE_DATA);
-  map_pages(__guard_end, __image_end, PAGE_DATA);
+  map_pages(__stack_start, __image_end, PAGE_DATA);
   return sections;
 }

@@ -67,4 +67,7 @@ void board_now(void *context, struct spate_exfat_time *time) {
   calendar_from_unix(spate_port_read32(MACHINE_RTC_ADDRESS), time);
 }
 
-void board_exit(int status) { semihosting_exit(status); }
+void board_exit(int status) {
+  for (;;)
+    semihosting_exit(status);
+}

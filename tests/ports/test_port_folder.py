@@ -14,6 +14,7 @@ PAGE = (ROOT / "docs/use/porting.md").read_text()
 # A definition of each name in the page's list. The programs are not run, because memory and registers belong to no board.
 SUPPLIED = {
     "board_layout": "const struct board_layout board_layout = {.ring = {(void *)0x50000000, 0x10000000}};",
+    "map_ranges": "#include <aarch64/map.h>\nconst struct map_range map_ranges[] = {{0x50000000, 0x10000000, MAP_NOT_CACHED}, {0}};",
     "board_pcie_open": """enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_ecam_config config = {.config_base = 0x3f000000};
   *perst_released_ticks = 0;
@@ -30,7 +31,6 @@ SUPPLIED = {
     "board_host_read": "int64_t board_host_read(int file, void *to, size_t bytes) { return (void)file, (void)to, (void)bytes, -1; }",
     "board_host_close": "void board_host_close(int file) { (void)file; }",
 }
-START = ".section .text.start, \"ax\"\n.global _start\n_start:\n  bl board_start\n.section .note.GNU-stack, \"\", %progbits\n"
 
 
 def listed():
@@ -47,7 +47,6 @@ def folder(tmp_path):
     board.mkdir()
     for name in ("spate_board.h", "link.ld"):
         shutil.copy(ROOT / "ports/qemu-virt" / name, board)
-    (board / "start.S").write_text(START)
     (board / "board.c").write_text("#include <bare.h>\n\n" + "\n".join(SUPPLIED.values()) + "\n")
     (board / "CMakeLists.txt").write_text(listed()[1] + "\n")
     return board

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The meaning of an AArch64 exception (Arm ARM D13.2.37, ESR_EL1). */
-#include "../common/fault.h"
+#include "../fault.h"
 
+#include <spate/port.h>
 #include <stdbool.h>
 
-extern uint8_t __guard_start[], __guard_end[];
+extern uint8_t __guard_start[], __stack_start[];
 
 uint64_t fault_taken(uint64_t vector, uint64_t esr, uint64_t far, uint64_t elr, uint64_t registers[32]);
 
-#define SYNCHRONOUS    4u /* vector: from this exception level, with its own stack pointer */
+#define SYNCHRONOUS    4u /* vectors: from this exception level, with its own stack pointer */
+#define SERROR         7u
 #define DATA_ABORT     0x25u
 #define EXTERNAL_ABORT 0x10u /* from the bus; not on a table walk */
 #define LINK           30u
 #define STACK          31u
+#define SEMIHOSTING    0xd45e0000u /* HLT #0xf000 */
+
+static volatile bool serror_expected;
+
+void spate_port_serror_take(void) {
+  serror_expected = true;
+  __asm__ volatile("msr daifclr, #4\n\tisb\n\tmsr daifset, #4" ::: "memory");
+  serror_expected = false;
+}
 
 static enum fault_kind abort_kind(unsigned status) {
   if (status == 0x21) return FAULT_MISALIGNED;
@@ -63,7 +74,16 @@ static bool is_survived(uint64_t vector, uint32_t esr, uint32_t instruction, uin
   }
 }
 
+/* The call to a host that is not there: on a board without a debugger the instruction is undefined. It returns -1. */
+static bool is_call_to_no_host(uint64_t vector, uint32_t esr, uint64_t elr, uint64_t registers[32]) {
+  if (vector != SYNCHRONOUS || esr >> 26 != 0 || *(const uint32_t *)elr != SEMIHOSTING) return false;
+  registers[0] = UINT64_MAX;
+  return true;
+}
+
 uint64_t fault_taken(uint64_t vector, uint64_t esr, uint64_t far, uint64_t elr, uint64_t registers[32]) {
+  if (vector == SERROR && serror_expected) return elr;
+  if (is_call_to_no_host(vector, (uint32_t)esr, elr, registers)) return elr + sizeof(uint32_t);
   const bool has_instruction = esr >> 26 == DATA_ABORT;
   if (has_instruction && is_survived(vector, (uint32_t)esr, *(const uint32_t *)elr, registers))
     return elr + sizeof(uint32_t);
@@ -76,5 +96,5 @@ uint64_t fault_taken(uint64_t vector, uint64_t esr, uint64_t far, uint64_t elr, 
       .syndrome = (uint32_t)esr,
       .syndrome_name = "ESR_EL1",
   };
-  fault_stop(&fault, (struct fault_guard){(uintptr_t)__guard_start, (uintptr_t)__guard_end});
+  fault_stop(&fault, (struct fault_guard){(uintptr_t)__guard_start, (uintptr_t)__stack_start});
 }

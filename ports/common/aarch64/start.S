@@ -1,10 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From reset in EL1, MMU and caches off, to board_start() with both on. */
+/*
+ * From reset in EL3, EL2 or EL1, MMU and caches off, to board_start() in EL1 with both on.
+ *
+ * A first-stage loader of a Zynq UltraScale+ or a Versal leaves the processor in EL3; U-Boot leaves it in EL2; an
+ * emulator may start in EL1. From EL3 the code goes to secure EL1, so that accesses are secure as they were. With
+ * MACHINE_NON_SECURE in machine.h it goes to non-secure EL1. From EL2 it can only go to the EL1 of the same state.
+ */
+#if __has_include(<machine.h>)
+#include <machine.h>
+#endif
+
+#define SCR_NON_SECURE (1 << 0)
+#define SCR_HVC        (1 << 8)
+#define SCR_AARCH64    (1 << 10)
+#define SCR_ONES       (3 << 4)
+#define HCR_AARCH64    (1 << 31)
+#define CPTR_ONES      0x33ff /* nothing is trapped */
+#define EL1_MASKED     0x3c5  /* EL1 with its own stack pointer; D, A, I and F set */
 
 .section .text.start, "ax"
 .global _start
 _start:
   msr daifset, #0xf
+  mrs x0, mpidr_el1
+  tst x0, #0xff
+  b.ne park
+  mrs x0, CurrentEL
+  cmp x0, #(2 << 2)
+  b.eq from_el2
+  b.lo at_el1
+
+#ifdef MACHINE_NON_SECURE
+  mov x0, #(SCR_ONES | SCR_AARCH64 | SCR_HVC | SCR_NON_SECURE)
+#else
+  mov x0, #(SCR_ONES | SCR_AARCH64)
+#endif
+  msr scr_el3, x0 /* external aborts are taken in EL1 */
+  msr cptr_el3, xzr
+  mrs x0, s3_1_c15_c2_1 /* CPUECTLR_EL1.SMPEN: without it this core does not cache shareable memory */
+  orr x0, x0, #(1 << 6)
+  msr s3_1_c15_c2_1, x0
+#ifdef MACHINE_COUNTER_HZ
+  ldr x0, =MACHINE_COUNTER_HZ
+  msr cntfrq_el0, x0
+#endif
+  mov x0, #HCR_AARCH64
+  msr hcr_el2, x0
+  bl open_el2_registers
+  mov x0, #EL1_MASKED
+  msr spsr_el3, x0
+  adr x0, at_el1
+  msr elr_el3, x0
+  eret
+
+from_el2:
+  mov x0, #HCR_AARCH64
+  msr hcr_el2, x0
+  bl open_el2_registers
+  adr x0, el2_vectors
+  msr vbar_el2, x0
+  mov x0, #EL1_MASKED
+  msr spsr_el2, x0
+  adr x0, at_el1
+  msr elr_el2, x0
+  eret
+
+/* What EL1 may use: the counter, floating point. The virtual counter is the physical one. */
+open_el2_registers:
+  mov x0, #3
+  msr cnthctl_el2, x0
+  msr cntvoff_el2, xzr
+  mov x0, #CPTR_ONES
+  msr cptr_el2, x0
+  ret
+
+/* The other cores of a cluster. */
+park:
+  wfe
+  b park
+
+/* HVC from EL1 sets HCR_EL2 to x0: a test raises a virtual SError by it. Nothing else comes here. */
+.balign 2048
+el2_vectors:
+.space 0x400
+  msr hcr_el2, x0
+  isb
+  eret
+
+at_el1:
   ldr x0, =__stack_end
   mov sp, x0
   ldr x0, =fault_vectors
@@ -22,6 +105,12 @@ _start:
   stp xzr, xzr, [x0], #16
   b 1b
 2:
+  ldr x0, =__tables_start
+  ldr x1, =__tables_end
+3:
+  stp xzr, xzr, [x0], #16
+  cmp x0, x1
+  b.lo 3b
   bl mmu_build /* x0: the level 0 table */
 
   msr ttbr0_el1, x0
