@@ -383,7 +383,8 @@ enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t s
 enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot);
 enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
                                          bool *valid);
-/* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. */
+/* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. MEDIA: some of
+ * them could not be read. */
 enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number);
 /* Mount could not finish a directory change, and the journal still describes it: no other change may overwrite it. */
 static inline bool spate_exfat_journal_held(const struct spate_exfat *volume) {
