@@ -183,9 +183,9 @@ struct spate_exfat {
 
 /* ---- volume ---- */
 
-/* Make an empty volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID,
- * TOO_SMALL, MEMORY, NAME and NAME_LONG (label), OPEN (a volume there is mounted), FULL (four of the device are), and
- * those of the device. */
+/* Make an empty volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID
+ * (also for more than 2^32 − 11 clusters: choose larger ones), TOO_SMALL, MEMORY, NAME and NAME_LONG (label), OPEN (a
+ * volume there is mounted), FULL (four of the device are), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
