@@ -28,8 +28,8 @@
  * ones answer CORRUPT: mkdir, delete, rename, and arm where the directory has to grow.
  *
  * A block of the record that the device cannot read (MEDIA) does not prevent the mount. On a volume that is marked
- * clean nothing is unfinished: mount writes the block anew. On a dirty one the block may name what is unfinished: mount
- * recovers nothing, as above, and what is deleted is not trimmed. The next mount that can read the block recovers
+ * clean nothing is unfinished: mount writes the block again. On a dirty one the block may name what is unfinished:
+ * mount recovers nothing, as above, and what is deleted is not trimmed. The next mount that can read the block recovers
  * everything; if none can, check the volume on a PC, which marks it clean. If the device cannot read where the record
  * is, or blocks of two files that can be it, the volume can be read, and changes answer MEDIA until the next mount.
  */

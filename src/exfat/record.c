@@ -6,9 +6,9 @@
  * another volume or with a wrong CRC counts as empty.
  *
  * Each write of a slot has a number, also the write that clears it. Copying files may leave several files that can be
- * the record, with old contents: the one with the highest number is the record. A slot may keep its number for ever, so
- * numbers must not begin again: they stay at 2^32 − 1, which four writes a second reach after 34 years. From then on a
- * new copy of the file has the number of the record, and the first of both in the directory is the record.
+ * the record, with old contents: the one with the highest number is the record. A slot may keep its number for years,
+ * so numbers must not begin again: they stay at 2^32 − 1, which four writes a second reach after 34 years. From then on
+ * a new copy of the file has the number of the record, and the first of both in the directory is the record.
  *
  * The order is: write the record, set VolumeDirty, change, clear VolumeDirty, clear the record. So a volume that this
  * library left dirty has a record, whenever the power was cut, and mount can mark it clean. A volume that is dirty

@@ -118,7 +118,7 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
   return SPATE_OK;
 }
 
-/* The device cannot read a slot. On a clean volume nothing is unfinished, so the slot is written anew. On a dirty one
+/* The device cannot read a slot. On a clean volume nothing is unfinished, so the slot is written again. On a dirty one
  * it may name what is unfinished, and may say that others left the volume dirty: it stays for a later mount. */
 static void note_unread(struct spate_exfat *volume, uint32_t slot, struct spate_exfat_mounted *found) {
   spate_port_log("exfat: the device cannot read a block of the reservation record; slot", slot);

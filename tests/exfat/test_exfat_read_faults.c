@@ -163,7 +163,7 @@ static void check_failed(const struct operation *operation, uint32_t request, en
              oracle.cross_linked);
 }
 
-/* Mount writes a block of the record anew that it cannot read: a cleared slot has a number then. */
+/* Mount writes a block of the record again that it cannot read: a cleared slot has a number then. */
 static void ignore_record(void) {
   const uint64_t at = image.volume.record_lba << 9;
   memcpy(image.ram.memory + at, expected + at, RECORD_BYTES);

@@ -122,7 +122,7 @@ static void a_clean_volume_that_must_not_change_is_not_written(void **state) {
   }
 }
 
-/* A clean volume has nothing to recover: mount writes the block anew, so that after the next power cut everything is
+/* A clean volume has nothing to recover: mount writes the block again, so that after the next power cut everything is
  * recovered. */
 static void a_clean_volume_gets_the_slot_back(void **state) {
   (void)state;
@@ -207,7 +207,7 @@ static void a_slot_that_can_be_read_later_waits_for_a_mount(void **state) {
 }
 
 /* A PC has checked the volume, and marked it clean. */
-static void the_slot_is_written_anew_when_a_pc_has_checked_the_volume(void **state) {
+static void the_slot_is_written_again_when_a_pc_has_checked_the_volume(void **state) {
   (void)state;
   open_cut_volume();
   lose_slot(1);
@@ -317,7 +317,7 @@ int main(void) {
       cmocka_unit_test(a_clean_volume_gets_the_slot_back),
       cmocka_unit_test(what_an_unread_slot_may_name_stays),
       cmocka_unit_test(a_slot_that_can_be_read_later_waits_for_a_mount),
-      cmocka_unit_test(the_slot_is_written_anew_when_a_pc_has_checked_the_volume),
+      cmocka_unit_test(the_slot_is_written_again_when_a_pc_has_checked_the_volume),
       cmocka_unit_test(no_directory_changes_beside_one_that_cannot_be_read),
       cmocka_unit_test(a_record_whose_place_is_unknown_prevents_changes),
       cmocka_unit_test(two_unread_records_prevent_changes),
