@@ -7,7 +7,6 @@
 #include "../common/semihosting.h"
 #include <spate/port.h>
 
-#define KIB4 UINT64_C(0x1000)
 #define MIB1 UINT64_C(0x100000)
 #define GIB1 UINT64_C(0x40000000)
 
@@ -16,39 +15,55 @@
 #define UART_DATA           0u
 #define UART_LINE_STATUS    5u
 #define UART_TRANSMIT_EMPTY 0x20u
+#define ABSENT_REGISTER     0x100f0000u /* in the same MiB */
 
 /* Goldfish: nanoseconds since 1970. A read of the low half keeps the high half of that moment. */
-#define RTC      0x00101000u
-#define RTC_LOW  0u
-#define RTC_HIGH 4u
+#define RTC       0x00101000u
+#define RTC_BYTES 0x1000u
+#define RTC_LOW   0u
+#define RTC_HIGH  4u
 
-#define CLINT           0x02000000u
-#define CLINT_BYTES     0x10000u
-#define ABSENT_REGISTER 0x100f0000u /* in the megabyte of the console */
+/* SiFive's test device ends the emulator. */
+#define FINISHER       0x00100000u
+#define FINISHER_BYTES 0x1000u
+#define FINISHER_FAIL  0x3333u /* with the status above it */
+
+#define CLINT       0x02000000u
+#define CLINT_BYTES 0x10000u
 
 #define ECAM         0x30000000u
+#define ECAM_BYTES   (256 * MIB1)
 #define ECAM_BUSES   256u
 #define WINDOW       UINT64_C(0x40000000) /* the same address on the bus */
 #define PREFETCHABLE UINT64_C(0x400000000)
 
-#define QUEUE  UINT64_C(0x81000000)
-#define MEMORY UINT64_C(0x82000000)
-#define RING   UINT64_C(0x90000000)
+#define QUEUE        UINT64_C(0x81000000)
+#define QUEUE_BYTES  (16 * MIB1)
+#define MEMORY       UINT64_C(0x82000000)
+#define MEMORY_BYTES (224 * MIB1)
+#define RING         UINT64_C(0x90000000)
+#define RING_BYTES   (256 * MIB1)
 
 __attribute__((noreturn)) void board_start(void);
 
 const struct board_layout board_layout = {
-    .queue = {(void *)QUEUE, 16 * MIB1},
-    .memory = {(void *)MEMORY, 224 * MIB1},
-    .ring = {(void *)RING, 256 * MIB1},
+    .queue = {(void *)QUEUE, QUEUE_BYTES},
+    .memory = {(void *)MEMORY, MEMORY_BYTES},
+    .ring = {(void *)RING, RING_BYTES},
 };
 
 const struct map_range map_ranges[] = {
-    {RTC, KIB4, MAP_REGISTERS},         {CLINT, CLINT_BYTES, MAP_REGISTERS},
-    {UART, MIB1, MAP_REGISTERS},        {ECAM, ECAM_BUSES *MIB1, MAP_REGISTERS},
-    {WINDOW, GIB1, MAP_REGISTERS},      {PREFETCHABLE, GIB1, MAP_REGISTERS},
-    {QUEUE, 16 * MIB1, MAP_NOT_CACHED}, {MEMORY, 224 * MIB1, MAP_CACHED},
-    {RING, 256 * MIB1, MAP_NOT_CACHED}, {0, 0, MAP_REGISTERS},
+    {FINISHER, FINISHER_BYTES, MAP_REGISTERS},
+    {RTC, RTC_BYTES, MAP_REGISTERS},
+    {CLINT, CLINT_BYTES, MAP_REGISTERS},
+    {UART, MIB1, MAP_REGISTERS},
+    {ECAM, ECAM_BYTES, MAP_REGISTERS},
+    {WINDOW, GIB1, MAP_REGISTERS},
+    {PREFETCHABLE, GIB1, MAP_REGISTERS},
+    {QUEUE, QUEUE_BYTES, MAP_NOT_CACHED},
+    {MEMORY, MEMORY_BYTES, MAP_CACHED},
+    {RING, RING_BYTES, MAP_NOT_CACHED},
+    {0, 0, MAP_REGISTERS},
 };
 
 void board_start(void) {
@@ -88,7 +103,10 @@ void board_now(void *context, struct spate_exfat_time *time) {
   calendar_from_unix((high << 32 | low) / 1000000000u, time);
 }
 
+/* Without a host, the test device does it. */
 void board_exit(int status) {
-  for (;;)
+  for (;;) {
     semihosting_exit(status);
+    spate_port_write32(FINISHER, (uint32_t)status << 16 | FINISHER_FAIL);
+  }
 }
