@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A board's folder outside the repository, with exactly what docs/use/porting.md lists: the applications link."""
 
+import json
 import os
 import re
 import shutil
@@ -31,6 +32,15 @@ SUPPLIED = {
     "board_host_read": "int64_t board_host_read(int file, void *to, size_t bytes) { return (void)file, (void)to, (void)bytes, -1; }",
     "board_host_close": "void board_host_close(int file) { (void)file; }",
 }
+
+
+def test_only_the_list_names_the_boards():
+    """A new board needs no change in what starts, tests or measures the boards. The default board may be named."""
+    boards = {board["name"] for board in json.loads((ROOT / "ports/boards.json").read_text())["configurePresets"]}
+    files = [ROOT / "Makefile", ROOT / "tests/system/qemu/test_boards.py", *(ROOT / "tools").glob("*.py")]
+    for file in files:
+        lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", "lint-c:", "\t@$(call clang-tidy"))]
+        assert not (boards - {"board", "qemu-virt", "qemu-virt-size"}) & set(re.findall(r"[\w-]+", "\n".join(lines))), file
 
 
 def listed():
