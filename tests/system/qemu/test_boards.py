@@ -232,7 +232,7 @@ def test_a_register_that_no_device_answers_gives_all_ones(board):
     assert re.search("^pcie: ", result.output, re.M), result.report()  # the program has continued
 
 
-FAULTS = {"stack": "stack overflow", "misaligned": "misaligned", "null": ".", "constant": "a write to constants"}
+FAULTS = {"stack": "stack overflow", "misaligned": "misaligned", "null": "null pointer", "constant": "a write to constants"}
 
 
 @pytest.mark.parametrize("board, fault", [(board, fault) for board in BOARDS for fault in qemu.BOARDS[board].faults.split()])
