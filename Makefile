@@ -229,22 +229,26 @@ lint-words: setup ## Check spelling, words that this project does not use (tools
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
 
-# The host's build compiles the library, the tests and the hosted port; a board's build the applications and its port;
-# the build for AArch64 the programs of bench-linux. string.c is left out, because it is compiled with an option that
-# Clang does not have.
-lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
+# The host's build compiles the library, the tests and the hosted port; a board's build the applications and its port; the
+# second board's what RISC-V has; the build for AArch64 the programs of bench-linux. string.c is left out, because it is
+# compiled with an option that Clang does not have.
+lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
+	@$(call clang-tidy,qemu-riscv,ports/.*riscv.*/.*,$(RISCV_OPTIONS))
 	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
 	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
 
+# Clang 14 knows GCC's options for the processor by other names.
+RISCV_OPTIONS = -extra-arg=-march=rv64imac -extra-arg=-Wno-unused-command-line-argument
+
 # The pattern for this folder: characters of its name that are special in regular expressions are escaped.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
-clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet -p build/$(1) '^$(HERE)/$(2)[.]c$$' \
+clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet $(3) -p build/$(1) '^$(HERE)/$(2)[.]c$$' \
   || { echo 'findings:'; grep -E '(warning|error|note): ' build/clang-tidy-$(1).log; exit 1; } \
   && grep -q '^clang-tidy' build/clang-tidy-$(1).log || { echo 'clang-tidy: no file of $(2) in build/$(1)'; exit 1; }
 
