@@ -257,6 +257,7 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
   struct sim_memory *memory = sim_memory_of(sim);
   const struct sim_window *window = find_window(memory, address, bytes);
 
+  if (bytes != 0 && sim_bridge_takes_msi(sim, address, *(const uint8_t *)data)) return true;
   if (window != NULL) return store_in_window(sim, window, address, data, bytes);
   struct range *range = find_bus(memory, address, bytes);
   if (range == NULL || bytes == 0) return range != NULL;
