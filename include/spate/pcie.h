@@ -165,6 +165,9 @@ struct spate_pcie_xilinx_config {
  * vendor id is not checked, because a design may set any. Errors: INVALID (control_base, bridge_base, last_bus 0, or a
  * window), NO_BRIDGE (there is no root port, or its own registers do not answer), LINK_DOWN. After each of them except
  * INVALID, `host` is good for spate_pcie_phy().
+ *
+ * After LINK_DOWN it may be called again. A link that came up in between looks as if it had been up for long: then give
+ * spate_pcie_enumerate() the time at which PERST# was released, so that it waits.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host,
                                                          const struct spate_pcie_xilinx_config *config);
