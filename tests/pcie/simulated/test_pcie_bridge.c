@@ -221,6 +221,7 @@ static void test_a_link_in_training_can_be_watched(void **state) {
     assert_int_equal(sim_bridge_counters(stack->sim).enables, 0);
     for (struct spate_pcie_phy phy = {0}; !phy.up; sim_spend(stack->sim, SIM_PS_PER_MS / 4)) {
       phy = phy_of(stack);
+      assert_in_range(now_ms(stack), 0, 61);
       const unsigned now = stage_of(families[i], phy.ltssm);
       assert_in_range(now, stage, 3); /* no unknown state, and none twice */
       assert_int_equal(phy.up, now == 3);
@@ -301,12 +302,15 @@ static void test_the_phy_shows_the_change_of_speed(void **state) {
     struct sim_stack *stack = machine_with_link(families[i], 3, 4);
     unsigned recovery = 0;
     assert_int_equal(open_bridge(stack, 1), SPATE_E_LINK_DOWN);
-    while (!phy_of(stack).up)
+    while (!phy_of(stack).up) {
+      assert_in_range(now_ms(stack), 0, 25);
       sim_spend(stack->sim, SIM_PS_PER_MS);
+    }
     const uint64_t up_ms = now_ms(stack);
     for (struct spate_pcie_phy phy = {0}; phy.link.speed != 3; sim_spend(stack->sim, SIM_PS_PER_MS)) {
       phy = phy_of(stack);
       assert_true(phy.up);
+      assert_in_range(now_ms(stack) - up_ms, 0, 50);
       assert_in_range(phy.link.speed, 1, 3);
       recovery += stage_of(families[i], phy.ltssm) == 4;
     }
