@@ -66,7 +66,7 @@ enum {
 #define MIB          (UINT64_C(1) << 20)
 #define GIB          (UINT64_C(1) << 30)
 #define TRAP_PS      (1 * SIM_PS_PER_US) /* as in unanswered.c */
-#define GRACE_PS     (100 * SIM_PS_PER_US)
+#define GRACE_PS     (10 * SIM_PS_PER_US)
 
 struct sim_bridge {
   struct sim *sim;

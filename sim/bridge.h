@@ -11,7 +11,7 @@
  * memory request that the bridge itself refuses counts as unanswered.
  *
  * Violations, in addition to those of the machine:
- * - a configuration request below the bridge when its link has been down for 100 us (Linux pcie-xilinx-dma-pl.c,
+ * - a configuration request below the bridge when its link has been down for 10 us (Linux pcie-xilinx-dma-pl.c,
  *   valid_device(): the whole bridge needs a reset after it);
  * - a write to an interface that is absent or in reset.
  */

@@ -408,6 +408,7 @@ static void test_no_write_of_the_drive_is_taken_for_an_msi(void **state) {
       assert_int_equal(sim_stack_open(stack), SPATE_OK);
       writes_and_reads(stack);
       assert_int_equal(sim_bridge_counters(stack->sim).msi_writes, 0);
+      assert_int_equal(spate_port_read32(register_at(stack, MSI_UPPER)), 0);
       sim_stack_free(stack);
     }
   }
@@ -471,7 +472,7 @@ static void drop_for_good(void *drive, uint64_t number) {
 }
 
 /* The link drops at some moment of an enumeration. The model reports a configuration request that is sent to a link
- * that has been down for 100 us. */
+ * that has been down for 10 us. */
 static void test_no_request_is_sent_to_a_link_that_is_down(void **state) {
   (void)state;
   unsigned found = 0, lost = 0;
