@@ -405,6 +405,15 @@ bool sim_bridge_takes_msi(struct sim *sim, uint64_t address, uint8_t data) {
   return true;
 }
 
+uint64_t sim_bridge_up_to_msi(struct sim *sim, uint64_t address, uint64_t bytes) {
+  const struct sim_bridge *bridge = sim_bridge_of(sim);
+
+  if (bridge == NULL) return bytes;
+  const uint64_t start = bridge->msi_base, end = start + MSI_PAGE_BYTES;
+  if (address < start) return start - address < bytes ? start - address : bytes;
+  return address < end && end - address < bytes ? end - address : bytes;
+}
+
 /* ---- what it did ---- */
 
 struct sim_bridge_counters sim_bridge_counters(struct sim *sim) {

@@ -97,6 +97,8 @@ void sim_bridge_refused(struct sim *sim);
 void sim_bridge_config_lost(struct sim *sim);
 /* A write of the drive that begins with this byte: true if the bridge takes it for an MSI. */
 bool sim_bridge_takes_msi(struct sim *sim, uint64_t address, uint8_t data);
+/* How many of these bytes are before the page of MSIs begins or ends. */
+uint64_t sim_bridge_up_to_msi(struct sim *sim, uint64_t address, uint64_t bytes);
 void sim_bridge_link_changed(struct sim *sim, bool up);
 void sim_bridge_link_due(struct sim *sim, uint64_t at_ps); /* when a link that is down will be up */
 /* Link Control and Status of the root port, as the bridge shows it. */
