@@ -100,6 +100,7 @@ static void test_each_family_brings_up_its_drive(void **state) {
     struct sim_stack *stack = machine_with(&bridge);
     assert_int_equal(sim_stack_open(stack), SPATE_OK);
     assert_int_equal(stack->host.device_count, 1);
+    assert_int_equal(stack->host.bridges[0].tells_changes, bridge.reports_link);
     check_addresses(stack);
     writes_and_reads(stack);
     assert_int_equal(sim_stack_close(stack), SPATE_OK);
