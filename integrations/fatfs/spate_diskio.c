@@ -13,6 +13,7 @@
 #include <diskio.h> /* after ff.h, whose types it uses */
 
 #define POLL_BATCH      16u
+#define SLOT_SHIFT      12u                 /* SPATE_DISKIO_SLOT_BYTES */
 #define TRIM_BYTES_MAX  (UINT32_C(1) << 30) /* one command for a whole drive could exceed any time-out */
 #define ALIGNMENT_BYTES (UINT32_C(1) << 20)
 
@@ -282,11 +283,12 @@ static enum spate_error copy_in(struct transfer *transfer, struct spate_diskio_r
 
 static enum spate_error move_copied(struct transfer *transfer, const struct spate_diskio_range *range) {
   struct spate_diskio *disk = transfer->disk;
-  const uint32_t slot_blocks = SPATE_DISKIO_SLOT_BYTES >> disk->config.block->block_shift;
+  const unsigned slot_shift = SLOT_SHIFT - disk->config.block->block_shift; /* for blocks of a slot */
   unsigned first = 0;
-  const uint32_t slots = slots_take(disk, (transfer->blocks + slot_blocks - 1u) / slot_blocks, &first);
-  const uint32_t blocks =
-      least(transfer->blocks, least(slot_count(slots) * slot_blocks, disk->config.block->request_blocks_max));
+  const uint32_t wanted = ((transfer->blocks - 1u) >> slot_shift) + 1u;
+  const uint32_t slots = slots_take(disk, wanted, &first);
+  const uint32_t room_blocks = least(slot_count(slots) << slot_shift, disk->config.block->request_blocks_max);
+  const uint32_t blocks = least(transfer->blocks, room_blocks);
   const size_t bytes = (size_t)blocks << disk->config.block->block_shift;
   const struct extent extent = next_extent(transfer, blocks);
   const bool cached = range == NULL || (range->uses & SPATE_DISKIO_CPU) != 0;
