@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The disk layer of FatFs (R0.15 and R0.16) over any spate_block: an NVMe queue, a stripe, a drive in a test.
+ * The disk layer of FatFs (R0.16) over any spate_block: an NVMe queue, a stripe, a drive in a test.
  * spate_diskio.c has the functions that FatFs calls: disk_initialize(), disk_status(), disk_read(), disk_write() and
  * disk_ioctl(). README.md says what to copy and how to set FatFs's options.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spate-lab-fatfs record --option value ..., spate-lab-diskio diskio --option value ...: make the same recording as
- * `spate-lab files`, on the same virtual drives and through the same driver, but with FatFs and one of the disk layers
- * of disk.h. FatFs's own instructions cost nothing here, so its rates are upper bounds.
+ * spate-lab-fatfs record --option value ... makes the same recording as `spate-lab files`, on the same virtual drives
+ * and through the same driver, but with FatFs. spate-lab-diskio, whose experiment is called diskio, is the same program
+ * with the other disk layer: disk.h. FatFs's own instructions cost nothing here, so its rates are upper bounds.
  */
 #include "disk.h"
 #include <check.h>

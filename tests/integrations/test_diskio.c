@@ -297,7 +297,7 @@ static void test_the_table_limits_what_is_in_flight(void **state) {
 
 /* ---- overlaps ---- */
 
-/* With the first request held for ever, a second one that does not touch it returns. */
+/* While the first request does not complete, a second one that does not touch it returns. */
 static void test_neighbours_do_not_wait(void **state) {
   struct fixture *f = start(ALL_USES);
 

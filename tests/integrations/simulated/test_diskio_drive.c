@@ -2,6 +2,7 @@
 /* FatFs through the disk layer on the virtual drive: how much is in flight, memory without coherency, and failures. */
 #include "../diskio_fixture.h"
 
+#include <example.h>
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stack.h>
@@ -62,6 +63,12 @@ static FRESULT append_pieces(struct machine *m, FIL *file, unsigned number, unsi
   while (result == FR_OK && pieces-- > 0)
     result = append(&m->fixture, file, number);
   return result;
+}
+
+static uint64_t first_free_lba(struct machine *m) {
+  const FATFS *volume = &m->fixture.objects->volume;
+
+  return volume->database;
 }
 
 /* ---- streaming ---- */
@@ -128,6 +135,58 @@ static void test_on_a_stripe(void **state) {
   (void)state;
 }
 
+/* ---- the example ---- */
+
+static struct {
+  struct machine *machine;
+  unsigned filled, released; /* pieces so far */
+} source;
+
+/* Fills the next piece as soon as there is room. */
+bool source_has_filled(unsigned piece) {
+  struct fixture *f = &source.machine->fixture;
+
+  if (source.filled < source.released + PIECES) {
+    fill(f->region->start + (size_t)(source.filled % PIECES) * PIECE_BYTES, 3, (uint64_t)source.filled * PIECE_BYTES,
+         PIECE_BYTES);
+    source.filled++;
+  }
+  assert_true(source.filled > source.released);
+  return (source.filled - 1u) % PIECES == piece;
+}
+
+void source_may_fill_again(unsigned piece) {
+  assert_int_equal(piece, source.released % PIECES);
+  assert_true(source.released < source.filled);
+  source.released++;
+}
+
+static void test_the_example_records(void **state) {
+  struct machine *m = start(&fat32);
+
+  source.machine = m;
+  source.filled = source.released = 0;
+  FR(example_record(&m->fixture.disk, &m->fixture.range, "CLIP.RAW", 100));
+  assert_int_equal(source.released, 100);
+  assert_true(m->fixture.disk.counters.in_flight_max > 8);
+  FR(fixture_remount(&m->fixture));
+  assert_null(wrong_file(&m->fixture, "CLIP.RAW", 3, 100 * PIECE_BYTES));
+  source.filled = source.released = 0;
+  const uint64_t lba = first_free_lba(m);
+  sim_drive_fault(m->drive, (struct sim_fault){.action = SIM_STATUS,
+                                               .opcode = WRITE_OPCODE,
+                                               .first_lba = lba + 100 * m->fixture.objects->volume.csize,
+                                               .last_lba = sim_drive_blocks(m->drive),
+                                               .skip = 20,
+                                               .count = 1,
+                                               .value = FAULT_MS | WRITE_FAULT});
+  GIVES(FR_DISK_ERR, example_record(&m->fixture.disk, &m->fixture.range, "NEXT.RAW", 100));
+  assert_true(source.released < 100);
+  FR(f_unlink("NEXT.RAW"));
+  end(m);
+  (void)state;
+}
+
 /* ---- memory without coherency ---- */
 
 /* Logic fills a range behind the processor's cache, and the stream is at an odd address, so that it is copied. */
@@ -154,12 +213,6 @@ static void test_copies_of_logics_memory_are_fresh(void **state) {
 }
 
 /* ---- failures ---- */
-
-static uint64_t first_free_lba(struct machine *m) {
-  const FATFS *volume = &m->fixture.objects->volume;
-
-  return volume->database;
-}
 
 /* The drive reports the error of a data command after f_write() returned. */
 static void test_data_that_fail_late(void **state) {
@@ -285,6 +338,7 @@ int main(void) {
       cmocka_unit_test(test_many_commands_are_in_flight),
       cmocka_unit_test(test_reads_are_in_flight_too),
       cmocka_unit_test(test_on_a_stripe),
+      cmocka_unit_test(test_the_example_records),
       cmocka_unit_test(test_copies_of_logics_memory_are_fresh),
       cmocka_unit_test(test_data_that_fail_late),
       cmocka_unit_test(test_metadata_that_fail_late),
