@@ -242,7 +242,7 @@ lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch
 	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
 	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
 
 # The pattern for this folder: characters of its name that are special in regular expressions are escaped.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
