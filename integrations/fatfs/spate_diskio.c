@@ -189,7 +189,7 @@ struct transfer {
 static struct spate_diskio_range *range_at(const struct spate_diskio *disk, const uint8_t *memory) {
   struct spate_diskio_range *range = disk->ranges;
 
-  while (range != NULL && (memory < range->start || memory >= range->start + range->bytes))
+  while (range != NULL && !meet((uintptr_t)memory, 1, (uintptr_t)range->start, range->bytes))
     range = range->next;
   return range;
 }
@@ -335,12 +335,21 @@ static bool has_lost_power(struct spate_diskio *disk) {
   return true;
 }
 
-/* Before each transfer: what failed since the last call. */
+/* Whether something failed that disk_read() and disk_write() have not reported yet. */
 static bool has_failed(struct spate_diskio *disk) {
-  spate_block_poll(disk->config.block, POLL_BATCH);
   const bool failed = has_lost_power(disk) || disk->report_to_all || !disk->initialized;
+
   disk->report_to_all = false;
   return failed;
+}
+
+/* Failures are reported before the transfer, and again after it: it may have waited for a write that failed, and have
+ * read what the drive had before. */
+static DRESULT transfer_checked(struct transfer *transfer) {
+  spate_block_poll(transfer->disk->config.block, POLL_BATCH);
+  if (has_failed(transfer->disk)) return RES_ERROR;
+  const DRESULT result = move_all(transfer);
+  return has_failed(transfer->disk) ? RES_ERROR : result;
 }
 
 static void wait_for_all(struct spate_diskio *disk) {
@@ -486,14 +495,13 @@ DRESULT disk_read(BYTE pdrv, BYTE *buff, LBA_t sector, UINT count) {
 
   if (disk == NULL) return RES_NOTRDY;
   if (!is_within(disk, sector, count)) return RES_PARERR;
-  if (has_failed(disk)) return RES_ERROR;
-  return move_all(&(struct transfer){.disk = disk,
-                                     .op = SPATE_READ,
-                                     .lba = sector,
-                                     .blocks = count,
-                                     .one_sector = count == 1,
-                                     .memory = buff,
-                                     .into = buff});
+  return transfer_checked(&(struct transfer){.disk = disk,
+                                             .op = SPATE_READ,
+                                             .lba = sector,
+                                             .blocks = count,
+                                             .one_sector = count == 1,
+                                             .memory = buff,
+                                             .into = buff});
 }
 
 DRESULT disk_write(BYTE pdrv, const BYTE *buff, LBA_t sector, UINT count) {
@@ -501,8 +509,7 @@ DRESULT disk_write(BYTE pdrv, const BYTE *buff, LBA_t sector, UINT count) {
 
   if (disk == NULL) return RES_NOTRDY;
   if (!is_within(disk, sector, count)) return RES_PARERR;
-  if (has_failed(disk)) return RES_ERROR;
-  return move_all(&(struct transfer){
+  return transfer_checked(&(struct transfer){
       .disk = disk, .op = SPATE_WRITE, .lba = sector, .blocks = count, .one_sector = count == 1, .memory = buff});
 }
 

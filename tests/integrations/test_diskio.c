@@ -466,6 +466,20 @@ static void test_a_copy_that_fails_ends_the_mount(void **state) {
   (void)state;
 }
 
+/* The read waits for the write. What is on the drive is then not what was written, and the same call says so. */
+static void test_a_read_does_not_return_what_a_failed_write_left(void **state) {
+  for (unsigned streamed = 0; streamed < 2; streamed++) {
+    struct fixture *f = start(ALL_USES);
+    f->ram.delay_polls = 20;
+    fail_once(f, SPATE_WRITE);
+    assert_int_equal(disk_write(0, streamed ? f->memory : f->plain, 40, 2), RES_OK);
+    assert_int_equal(disk_read(0, f->plain + 4096, 41, 1), RES_ERROR);
+    assert_int_equal(disk_ioctl(0, CTRL_SYNC, NULL), RES_ERROR);
+    end(f);
+  }
+  (void)state;
+}
+
 static void test_reads_that_fail(void **state) {
   struct fixture *f = start(ALL_USES);
 
@@ -620,6 +634,7 @@ int main(void) {
       cmocka_unit_test(test_a_stream_write_that_fails_is_reported),
       cmocka_unit_test(test_a_read_reports_an_earlier_write),
       cmocka_unit_test(test_a_copy_that_fails_ends_the_mount),
+      cmocka_unit_test(test_a_read_does_not_return_what_a_failed_write_left),
       cmocka_unit_test(test_reads_that_fail),
       cmocka_unit_test(test_waiting_calls_return_their_own_error),
       cmocka_unit_test(test_lost_power_ends_the_mount),
