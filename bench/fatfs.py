@@ -27,6 +27,7 @@ def collect(lab: runner.Lab, bench: figures.Bench) -> None:
             bench.add(f"longest time without a data command, {what}", round(result["gap_ms_max"], 3), "ms")
             commands = sum(result[key] for key in ("metadata_reads", "metadata_writes", "flushes"))
             bench.add(f"commands that carry no data, {what}", round(commands / result["files"]), "per file")
+    bench.add("wrong pages, exFAT", lab.results["gib-exfat"]["walk"]["wrong_pages"], "pages", aim=0, aim_is="max")
     bench.add("files", lab.result("gib-fat32")["files"], "files")
 
 

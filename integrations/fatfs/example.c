@@ -6,7 +6,7 @@ FRESULT example_record(struct spate_diskio *disk, const struct spate_diskio_rang
   const unsigned pieces = (unsigned)(ring->bytes / EXAMPLE_PIECE_BYTES);
   static FIL file;
   unsigned next = 0, oldest = 0; /* to be written; to be given back to the source */
-  FRESULT result = f_open(&file, path, FA_WRITE | FA_CREATE_NEW);
+  FRESULT result = pieces > 0 ? f_open(&file, path, FA_WRITE | FA_CREATE_NEW) : FR_INVALID_PARAMETER;
 
   if (result != FR_OK) return result;
   while (oldest < count) {

@@ -12,22 +12,22 @@
 
 const char *const disk_experiment = "diskio";
 
-static struct lab_machine *machine;
+static struct lab_machine *lab;
 static struct spate_diskio disk;
 static struct spate_diskio_range range;
 static struct spate_diskio_request *requests;
 
-void disk_attach(struct lab_machine *of) {
-  machine = of;
-  requests = calloc(machine->options->depth, sizeof *requests);
+void disk_attach(struct lab_machine *machine) {
+  lab = machine;
+  requests = calloc(lab->options->depth, sizeof *requests);
   if (requests == NULL) lab_fail("no memory for the disk layer");
-  const struct spate_diskio_config config = {.block = &machine->tap.block,
+  const struct spate_diskio_config config = {.block = &lab->tap.block,
                                              .requests = requests,
-                                             .request_count = (unsigned)machine->options->depth,
-                                             .bounce = sim_memory_take(machine->sim, BOUNCE_BYTES, SIM_CACHED),
+                                             .request_count = (unsigned)lab->options->depth,
+                                             .bounce = sim_memory_take(lab->sim, BOUNCE_BYTES, SIM_CACHED),
                                              .bounce_bytes = BOUNCE_BYTES};
   lab_expect(spate_diskio_open(&disk, 0, &config), "opening the disk layer");
-  lab_expect(spate_diskio_register(&disk, &range, machine->ring, 0, machine->ring->bytes, SPATE_DISKIO_WRITES),
+  lab_expect(spate_diskio_register(&disk, &range, lab->ring, 0, lab->ring->bytes, SPATE_DISKIO_WRITES),
              "registering the ring");
 }
 
@@ -39,11 +39,11 @@ void disk_detach(void) {
 uint64_t disk_completed_bytes(void) { return disk.counters.streamed_bytes; }
 
 void disk_work(uint64_t most_ps) {
-  if (spate_block_poll(&machine->tap.block, LAB_BATCH) == 0) sim_idle(machine->sim, most_ps);
+  if (spate_block_poll(&lab->tap.block, LAB_BATCH) == 0) sim_idle(lab->sim, most_ps);
 }
 
 void disk_wait_piece(uint64_t offset) {
-  lab_expect(spate_diskio_wait(&disk, machine->ring->start + offset, (size_t)machine->options->block_bytes),
+  lab_expect(spate_diskio_wait(&disk, lab->ring->start + offset, (size_t)lab->options->block_bytes),
              "a write of the stream");
 }
 

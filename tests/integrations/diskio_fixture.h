@@ -143,7 +143,7 @@ static inline const char *wrong_file(struct fixture *fixture, const char *path, 
     result = f_read(file, data, sizeof data, &got_bytes);
     for (UINT i = 0; result == FR_OK && i < got_bytes; i++) {
       if (data[i] == content(number, at + i)) continue;
-      (void)snprintf(text, sizeof text, "%s: byte %llu is wrong", path, (unsigned long long)(at + i));
+      (void)snprintf(text, sizeof text, "%s: byte %llu is wrong", path, (unsigned long long)at + i);
       return text;
     }
     at += got_bytes;

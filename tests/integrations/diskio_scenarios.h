@@ -106,6 +106,15 @@ static inline const char *files_vanish(struct fixture *fixture) {
   return NULL;
 }
 
+static inline const char *sync_often(struct fixture *fixture, FIL *file) {
+  for (unsigned i = 0; i < CLIP_PIECES; i++) {
+    TRY(append(fixture, file, 1));
+    TRY(others(fixture));
+    TRY(f_sync(file));
+  }
+  return NULL;
+}
+
 /* "f_sync() stalls. The function that stalls is load_obj_xdir." The caller limits the time. */
 static inline const char *sync_stalls(struct fixture *fixture) {
   FIL *file = &fixture->objects->file;
@@ -113,29 +122,28 @@ static inline const char *sync_stalls(struct fixture *fixture) {
   TRY(begin(fixture));
   TRY(f_mkdir("/FOLDER"));
   TRY(f_open(file, "/FOLDER/CLIP.RAW", FA_WRITE | FA_CREATE_NEW));
-  for (unsigned i = 0; i < CLIP_PIECES; i++) {
-    TRY(append(fixture, file, 1));
-    TRY(others(fixture));
-    TRY(f_sync(file));
-  }
-  TRY(append(fixture, file, 1));
+  CHECK(sync_often(fixture, file));
   TRY(f_sync(&fixture->objects->busy));
   const uint64_t busy_bytes = f_size(&fixture->objects->busy);
+  TRY(append(fixture, file, 1));
   TRY(fixture_remount(fixture)); /* neither file was closed */
   CHECK(wrong_file(fixture, "/BUSY.RAW", BUSY, busy_bytes));
   return wrong_file(fixture, "/FOLDER/CLIP.RAW", 1, CLIP_PIECES * PIECE_BYTES);
+}
+
+static inline const char *move_clip(struct fixture *fixture, const char *from, const char *to, unsigned number) {
+  CHECK(write_clip(fixture, from, number));
+  TRY(others(fixture));
+  TRY(f_rename(from, to));
+  return NULL;
 }
 
 /* "If I create another file and move it to the same folder, both files end up getting deleted." */
 static inline const char *moved_files_vanish(struct fixture *fixture) {
   TRY(begin(fixture));
   TRY(f_mkdir("/FOLDER"));
-  CHECK(write_clip(fixture, "/ONE.RAW", 1));
-  TRY(others(fixture));
-  TRY(f_rename("/ONE.RAW", "/FOLDER/ONE.RAW"));
-  CHECK(write_clip(fixture, "/TWO.RAW", 2));
-  TRY(others(fixture));
-  TRY(f_rename("/TWO.RAW", "/FOLDER/TWO.RAW"));
+  CHECK(move_clip(fixture, "/ONE.RAW", "/FOLDER/ONE.RAW", 1));
+  CHECK(move_clip(fixture, "/TWO.RAW", "/FOLDER/TWO.RAW", 2));
   CHECK(after(fixture, "/FOLDER", 2));
   CHECK(wrong_file(fixture, "/FOLDER/ONE.RAW", 1, CLIP_PIECES * PIECE_BYTES));
   return wrong_file(fixture, "/FOLDER/TWO.RAW", 2, CLIP_PIECES * PIECE_BYTES);

@@ -42,7 +42,9 @@ def test_fat32_gains_from_it(lab):
 
 def test_all_ways_make_the_same_files(lab):
     assert {lab.result(name)["files"] for name in runs.ONE_GIB_FILES if name != "gib-raw"} == {FILES}
-    assert lab.results["gib-spate"]["walk"]["wrong_pages"] == 0
+    for name in ("gib-spate", "gib-exfat", "gib-exfat-expand"):
+        walk = lab.results[name]["walk"]
+        assert walk["wrong_pages"] == 0 and walk["pages"] * 4096 == FILES * runs.GIB
     for form in ("fat32", "exfat"): # both disk layers are asked for the same by FatFs
         one, other = lab.result(f"gib-{form}"), lab.result(f"gib-{form}-published")
         assert all(one[key] == other[key] for key in ("data_requests", "metadata_reads", "metadata_writes", "flushes"))
