@@ -280,6 +280,8 @@ static void set_register(struct sim_bridge *bridge, unsigned offset, uint32_t va
     set_half(&bridge->translation[at / 2], at % 2 == 0, value);
   else if (has_masks(bridge))
     set_newer_register(bridge, offset, value);
+  else
+    sim_violate(bridge->sim, "a write to offset 0x%x, which is reserved in this bridge", offset);
 }
 
 /* ---- the processor's accesses ---- */

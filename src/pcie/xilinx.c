@@ -166,7 +166,7 @@ static void mask_interrupts(const struct spate_pcie_host *host) {
  * At the bus address of the window for BARs there is no memory, because a root port passes no such write upstream.
  */
 static void put_msi_page_aside(const struct spate_pcie_host *host) {
-  bridge_write(host, BRIDGE_MSI_BASE_UPPER, (uint32_t)(host->memory.bus_address >> 32));
+  bridge_write(host, BRIDGE_MSI_BASE_UPPER, 0); /* the window is below 4 GiB */
   bridge_write(host, BRIDGE_MSI_BASE_LOWER, (uint32_t)host->memory.bus_address);
 }
 
