@@ -4,7 +4,7 @@
  *
  * The bridge's own registers, at PG194's offsets. Each has a section "(Offset 0x...)" in PG194, and in PG055 unless
  * noted. On Versal they are 0xcd8 further on: PG302, PG344 and PG347, "Bridge Register Space" (from 0xe00 on), AM012,
- * "CPM5_DMA_CSR Module" (0xe00 to 0xe3c), and the offsets of the Linux drivers.
+ * "CPM5_DMA_CSR Module" (from 0xe00 on), and the offsets of the Linux drivers.
  *
  *   0x130  bridge information         bit 1: root port. Read-only
  *   0x134  bridge status and control  bit 8: no interrupt at all
@@ -280,6 +280,8 @@ static void set_register(struct sim_bridge *bridge, unsigned offset, uint32_t va
     set_half(&bridge->translation[at / 2], at % 2 == 0, value);
   else if (has_masks(bridge))
     set_newer_register(bridge, offset, value);
+  else
+    sim_violate(bridge->sim, "a write to offset 0x%x, which is reserved in this bridge", offset);
 }
 
 /* ---- the processor's accesses ---- */

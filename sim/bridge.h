@@ -13,7 +13,8 @@
  * Violations, in addition to those of the machine:
  * - a configuration request below the bridge when its link has been down for 10 us (Linux pcie-xilinx-dma-pl.c,
  *   valid_device(): the whole bridge needs a reset after it);
- * - a write to an interface that is absent or in reset.
+ * - a write to an interface that is absent or in reset;
+ * - a write to a register that PG055 calls reserved.
  */
 #ifndef SPATE_SIM_BRIDGE_H
 #define SPATE_SIM_BRIDGE_H

@@ -32,7 +32,7 @@ enum state {
   STATES
 };
 
-/* PG054 (7 series), pl_ltssm_state. PG213 (UltraScale+), cfg_ltssm_state; Versal's PL PCIe block (PG343) has the same
+/* PG054 (7 series), pl_ltssm_state. PG213 (UltraScale+), cfg_ltssm_state; Versal's blocks are assumed to have the same
  * ones. */
 static const uint8_t codes[2][STATES] = {
     {0x00, 0x02, 0x04, 0x08, 0x05, 0x0b, 0x0f, 0x16, 0x1c, 0x1e},

@@ -31,7 +31,8 @@
 #define SIM_PS_PER_S   UINT64_C(1000000000000)
 #define SIM_DRIVES_MAX 8u
 
-/* The machine's host bridge: generic ECAM, as on QEMU's virt board. Root port n is device n of bus 0. */
+/* The machine's host bridge: generic ECAM, as on QEMU's virt board. Root port n is device n of bus 0. bridge.h has
+ * others. */
 #define SIM_ECAM         UINT64_C(0x4010000000)
 #define SIM_ECAM_BUSES   16u
 #define SIM_WINDOW       UINT64_C(0x10000000) /* for BARs; CPU address = bus address */

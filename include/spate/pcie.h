@@ -44,7 +44,8 @@ struct spate_pcie_link {
 struct spate_pcie_phy {
   bool up;
   /* The six bits of the link training and status state machine, numbered as the bridge's integrated block does: PG054
-   * (7 series: L0 is 0x16), PG156 and PG213 (UltraScale and UltraScale+: L0 is 0x10), PG343 (Versal). */
+   * (7 series: L0 is 0x16), PG156 and PG213 (UltraScale and UltraScale+: L0 is 0x10), PG343 (Versal; taken to be as
+   * PG213). */
   uint8_t ltssm;
   uint8_t lane_reversal; /* two bits, 0: none. PG194 calls them reserved, so 0 proves nothing there */
   /* Speed and width are 0 while the link is down. The maxima are those of the root port alone, from its PCI Express

@@ -7,19 +7,21 @@
  * "Bridge Register Space": from 0xe00 on; Linux pcie-xilinx-dma-pl.c, QDMA_BRIDGE_BASE_OFF; pcie-xilinx-cpm.c, 0xe10 to
  * 0xe3c). The offsets are those of PG194, each "(Offset 0x...)" a section of it:
  *
- *   0x138  interrupt decode      all; a bit is cleared by a 1, bits 9 to 11 only while the error FIFO is empty
- *   0x13c  interrupt mask        all; 0: no interrupt reaches the CPU
- *   0x144  PHY status/control    all: 0 rate 5 GT/s, 2:1 width as a power of two, 8:3 LTSSM, 10:9 lane reversal (PG055;
- *                                reserved in PG194), 11 link up. PG194 adds 12 rate 8 GT/s (then bit 0 has no meaning)
- *                                and 13 width 16. There is no bit for 16 GT/s and more
- *   0x148  root port status      all: 0 bridge enable. Memory requests end in a slave error until it is set, and again
- *                                after the link went down
- *   0x14c, 0x150  MSI base       all; upper and lower half of the address of a page (4 KiB). What the drive writes
- * there is taken for an MSI and does not reach memory (PG194, "MSI Interrupt") 0x154  root port error FIFO  all: bit 18
- * an entry is valid; any write removes it 0x158  interrupt FIFO        PG055 and PG194 up to UltraScale: bit 31 an
- * entry is valid; any write removes it. UltraScale+ decodes MSIs at 0x170-0x17c instead and reads 0 here, which is
- * "empty" 0x164  interrupt mask 2      UltraScale+ and Versal: INTA to INTD; reserved in the others, which read 0
- *   0x178, 0x17c  MSI masks      the same
+ *   0x138  interrupt decode     a bit is cleared by a 1, bits 9 to 11 only while the error FIFO is empty
+ *   0x13c  interrupt mask       0: no interrupt reaches the CPU
+ *   0x144  PHY status/control   0 rate 5 GT/s, 2:1 width as a power of two, 8:3 LTSSM, 10:9 lane reversal (PG055;
+ *                               reserved in PG194), 11 link up. PG194 adds 12 rate 8 GT/s (then bit 0 has no
+ *                               meaning) and 13 width 16. There is no bit for 16 GT/s and more
+ *   0x148  root port status     0 bridge enable. Memory requests end in a slave error until it is set, and again after
+ *                               the link went down
+ *   0x14c  MSI base, upper      of a page (4 KiB). What the drive writes there is taken for an MSI and does not reach
+ *   0x150  MSI base, lower      memory (PG194, "MSI Interrupt")
+ *   0x154  error FIFO           18 an entry is valid; any write removes it
+ *   0x158  interrupt FIFO       PG055, and PG194 up to UltraScale: 31 an entry is valid; any write removes it.
+ *                               UltraScale+ decodes MSIs at 0x170-0x17c instead and reads 0 here, which is "empty"
+ *   0x164  interrupt mask 2     INTA to INTD. UltraScale+ and Versal; reserved in the others, which read 0
+ *   0x178  MSI mask, 0 to 31    the same
+ *   0x17c  MSI mask, 32 to 63   the same
  *
  * If the logic is absent or in reset, the interfaces read zeros or all ones, or abort. So the identity is checked
  * first: the header of a PCI-to-PCI bridge, and registers that are not all ones. The vendor id does not count, because
@@ -166,7 +168,7 @@ static void mask_interrupts(const struct spate_pcie_host *host) {
  * At the bus address of the window for BARs there is no memory, because a root port passes no such write upstream.
  */
 static void put_msi_page_aside(const struct spate_pcie_host *host) {
-  bridge_write(host, BRIDGE_MSI_BASE_UPPER, (uint32_t)(host->memory.bus_address >> 32));
+  bridge_write(host, BRIDGE_MSI_BASE_UPPER, 0); /* the window is below 4 GiB */
   bridge_write(host, BRIDGE_MSI_BASE_LOWER, (uint32_t)host->memory.bus_address);
 }
 

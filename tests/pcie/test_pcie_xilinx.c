@@ -56,6 +56,20 @@ static void a_xilinx_bridge_brings_up_its_drive(void **state) {
   assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_LINK_DOWN);
 }
 
+/* Some root ports show the drive at each device number. Without a capability that tells of the link, the bus number
+ * says that there is one device. */
+static void a_xilinx_bridge_has_one_drive_below_it(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800);
+  drive_below(port);
+  port->config[0x04 / 4] &= ~0x00100000u; /* no list of capabilities */
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  assert_int_equal(host.device_count, 1);
+  assert_at(host.devices[0].address, 1, 0, 0);
+  assert_int_equal(host.left_out, 0);
+}
+
 /* Rate and width as both product guides define them. */
 static void a_xilinx_bridge_reports_its_links_speed_and_width(void **state) {
   static const struct {
@@ -341,6 +355,7 @@ static void a_xilinx_link_has_its_100_ms_after_each_reset(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
+      cmocka_unit_test(a_xilinx_bridge_has_one_drive_below_it),
       cmocka_unit_test(a_xilinx_bridge_reports_its_links_speed_and_width),
       cmocka_unit_test(the_phy_prefers_link_status),
       cmocka_unit_test(a_xilinx_bridge_stays_closed_to_another_device),
