@@ -3,6 +3,7 @@
 
 #include "text/fail.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #define CACHE_BYTES  (SPATE_EXFAT_CACHE_BLOCKS_MAX * 4096u)
@@ -61,6 +62,16 @@ static void check_unused(const char *name, enum target_access access) {
     fail(EXIT_REFUSED, "%s %s just now, and cannot be read meanwhile. Try again when that has ended", name, why);
 }
 
+/* The library mounts the volume all the same: spate/exfat.h says what it leaves out. */
+static void warn_unread(const char *name, const struct spate_exfat_mounted *found) {
+  static const char advice[] = ". What a power cut or a kill left is not recovered: check the volume with fsck.exfat. "
+                               "If space is missing after that, copy the files, and format it";
+
+  if (found->record_unread == 0) return;
+  (void)fprintf(stderr, "spate: %s: the drive cannot read its reservation record (%u of %u blocks)%s\n", name,
+                found->record_unread, SPATE_EXFAT_RECORD_BLOCKS, found->dirty ? advice : "");
+}
+
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
   target_open(&volume->target, name, access, 0);
   volume_memory(volume);
@@ -76,6 +87,7 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
     fail(EXIT_FAILED, "%s holds no volume that Spate can use. spate format %s makes one, and erases its contents", name,
          name);
   expect(error, name);
+  warn_unread(name, &volume->found);
 }
 
 enum spate_error volume_unmount(struct volume *volume) {

@@ -30,8 +30,10 @@
  * A block of the record that the device cannot read (MEDIA) does not prevent the mount. On a volume that is marked
  * clean nothing is unfinished: mount writes the block again. On a dirty one the block may name what is unfinished:
  * mount recovers nothing, as above, and what is deleted is not trimmed. The next mount that can read the block recovers
- * everything; if none can, check the volume on a PC, which marks it clean. If the device cannot read where the record
- * is, or blocks of two files that can be it, the volume can be read, and changes answer MEDIA until the next mount.
+ * everything. If none can, check the volume on a PC, which marks it clean. Not every checker frees clusters without an
+ * owner (fsck.exfat 1.2.0 does not): if space is missing after that, copy the files, and format the volume. If the
+ * device cannot read where the record is, or blocks of two files that can be it, the volume can be read, and changes
+ * answer MEDIA until the next mount.
  */
 #ifndef SPATE_EXFAT_H
 #define SPATE_EXFAT_H
@@ -49,7 +51,8 @@ extern "C" {
 #define SPATE_EXFAT_NAME_BYTES_MAX   (SPATE_EXFAT_NAME_UNITS_MAX * 3u + 1u) /* UTF-8, with the NUL */
 #define SPATE_EXFAT_LABEL_UNITS_MAX  11u
 #define SPATE_EXFAT_CLIPS_MAX        16u /* clips open at once: 8 streams, each with its next clip armed */
-#define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u  /* metadata blocks in memory, and one more for each open clip */
+#define SPATE_EXFAT_RECORD_BLOCKS    (SPATE_EXFAT_CLIPS_MAX + 1u) /* one for each clip, and one for directory changes */
+#define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u /* metadata blocks in memory, and one more for each open clip */
 
 struct spate_exfat;
 struct spate_exfat_mounted;
@@ -196,7 +199,7 @@ struct spate_exfat_mounted {
   uint32_t reservations; /* that a power cut left; now recovered, but on a read-only volume still there */
   uint64_t reclaimed_bytes;
   uint64_t salvaged_bytes; /* that clips are longer than their last published length */
-  uint32_t record_unread;  /* blocks of the reservation record that the device cannot read, of 17 */
+  uint32_t record_unread;  /* blocks of the reservation record that the device cannot read */
 };
 
 /* Use a volume that this library or another system made, and recover what a power cut left. `found` may be NULL. If the

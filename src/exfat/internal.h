@@ -319,7 +319,7 @@ enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 /* ---- record.c, recover.c: what a power cut would leave behind ---- */
 
 #define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
-#define EXFAT_RECORD_SLOTS   (SPATE_EXFAT_CLIPS_MAX + 1u)
+#define EXFAT_RECORD_SLOTS   SPATE_EXFAT_RECORD_BLOCKS
 
 /* One slot of the record, as record.c reads and writes it. */
 struct exfat_record {

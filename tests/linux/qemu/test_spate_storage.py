@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command spate on other storage than a plain drive: NVMe over TCP, LVM and the device mapper, drives that fail."""
 
+import mmap
 import random
 import re
 import time
@@ -183,10 +184,10 @@ def test_a_device_that_fails(drive, tmp_path):
 BAD_SECTOR = 160_000  # at 82 MB, in the middle of the recording
 
 
-def failing_drive(name, image, port, once):
-    """The emulator's options for a drive behind its own port that cannot write one of its sectors; `once`: only the first write
-    fails."""
-    rules = {"event": "none", "iotype": "write", "sector": BAD_SECTOR, "errno": 5, "once": "on" if once else "off"}
+def failing_drive(name, image, port, once=False, iotype="write", sector=BAD_SECTOR):
+    """The emulator's options for a drive behind its own port that cannot write (or read) one of its sectors; `once`: only the
+    first of these requests fails."""
+    rules = {"event": "none", "iotype": iotype, "sector": sector, "errno": 5, "once": "on" if once else "off"}
     words = ",".join(f"file.inject-error.0.{key}={value}" for key, value in rules.items())
     return ("-drive", f"if=none,id={name},driver=raw,file.driver=blkdebug,file.image.driver=file,file.image.filename="
             f"{qemu.escape(str(image))},{words}", "-device", f"pcie-root-port,id=port{port},slot={port}",
@@ -212,13 +213,40 @@ def test_a_drive_with_a_bad_sector(make_image, tmp_path):
       check once-format spate format vfio:0000:02:00.0 --bind --yes
       check once spate record vfio:0000:02:00.0 once.raw --bind {sensor}
       check once-verify spate verify vfio:0000:02:00.0 once.raw --bind
-    """, {}, tmp_path, iommu=True, options=failing_drive("bad", bad, 1, False) + failing_drive("once", once, 2, True))
+    """, {}, tmp_path, iommu=True, options=failing_drive("bad", bad, 1) + failing_drive("once", once, 2, once=True))
     good(said, "format", "own-recover", "own-rm", "kernel-recover", "once-format", "once")
     for name in ("own", "kernel"):
         assert said[name].status == LOST and "MEDIA" in said[name].text, said[name]
         assert durable_bytes_of(said[name]) <= bytes_verified(said[f"{name}-verify"]) < 120_000_000
     assert "could not read or write its medium" in said["kernel"].text
     assert bytes_verified(said["once-verify"]) == 120_000_000
+
+
+def test_a_drive_that_cannot_read_its_reservation_record(make_image, tmp_path):
+    """The volume can be used. After a cut nothing is recovered, and the command says what to do."""
+    image = make_image(DRIVE_BYTES)
+    spate("format", image, "--yes")
+    spate("record", image, "whole.raw", "--from", "synthetic", "--size", "5MB")
+    with image.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        slot = content.find(b"SPATE\x1a\r\n")
+    assert slot > 0 and slot % 512 == 0
+    record = "spate record /dev/nvme0n1"
+    said = storage_guest(f"""
+      settle
+      check verify spate verify /dev/nvme0n1 whole.raw
+      check record {record} more.raw --from synthetic --size 5MB
+      begin cut {record} cut.raw --from synthetic --size 300MB --rate 20MB/s --progress json; underway cut; kill -9 $cut; end cut
+      check info spate info /dev/nvme0n1
+      check beside {record} beside.raw --from synthetic --size 5MB
+      for file in more cut beside; do check verify-$file spate verify /dev/nvme0n1 $file.raw; done
+    """, {}, tmp_path, iommu=True, options=failing_drive("bad", image, 1, iotype="read", sector=slot // 512))
+    warning = "the drive cannot read its reservation record (1 of 17 blocks)"
+    good(said, "verify", "record", "info", "verify-more", "verify-cut", "verify-beside")
+    assert bytes_verified(said["verify-cut"]) >= durable_bytes_of(said["cut"]) > 0
+    assert said["beside"].status == FAILED and "closing failed: CORRUPT" in said["beside"].text
+    for name in ("verify", "record", "info", "beside"):
+        assert warning in said[name].text, said[name]
+        assert ("not recovered: check the volume with fsck.exfat" in said[name].text) == (name in ("info", "beside"))
 
 
 # ---- drives in use ----
