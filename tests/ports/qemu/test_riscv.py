@@ -74,6 +74,18 @@ def test_the_clock_at_an_address(tmp_path, monkeypatch):
     assert "clock  10000000 ticks per second" in run("selftest")
 
 
+def test_what_a_command_costs():
+    """README.md has these figures."""
+    drive = qemu.Drive("driver=null-co,size=8589934592,read-zeroes=on", "mdts=8")
+    result = qemu.run(BOARD, "instructions", drive, timeout_s=TIMEOUT_S, options=("-icount", "shift=0,sleep=off"))
+    assert result.status == 0, result.report()
+    costs = re.findall(r"^cost (?:write|read) \d+ submit (\d+) doorbell (\d+) complete (\d+) batch 32", result.output, re.M)
+    callback = int(re.search(r"^cost callback (\d+)", result.output, re.M)[1])
+    assert len(costs) == 6
+    for submit, doorbell, complete in costs:
+        assert int(submit) <= 87 and int(doorbell) <= 24 and int(complete) / 32 - callback < 23.5, result.output
+
+
 @pytest.mark.parametrize(("defines", "missing"), [([], "must define SPATE_PORT_COHERENT"), (["0"], "spate_port_cache_clean"), (["1"], None)])
 def test_a_board_says_whether_it_is_coherent(tmp_path, defines, missing):
     header = "".join(f"#define SPATE_PORT_COHERENT {value}\n" for value in defines)
