@@ -20,7 +20,8 @@ function(spate_board)
   cmake_path(ABSOLUTE_PATH board_LINK_SCRIPT OUTPUT_VARIABLE script)
   target_link_options(spate_board INTERFACE "-T${script}")
   set_property(TARGET spate_board PROPERTY INTERFACE_LINK_DEPENDS "${script}") # a changed script links again
-  target_link_libraries(spate_board INTERFACE gcc) # divisions that the processor lacks
+  # Divisions that the processor lacks. A toolchain file for another compiler names that compiler's library itself.
+  target_link_libraries(spate_board INTERFACE $<$<C_COMPILER_ID:GNU>:gcc>)
   # The loop inside memcpy must not become a call of memcpy. (Clang knows only the first option, which is enough for
   # it.)
   set_source_files_properties("${spate_ports_common}/string.c" PROPERTIES COMPILE_OPTIONS

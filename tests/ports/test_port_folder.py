@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A board's folder outside the repository, with exactly what docs/use/porting.md lists: the applications link."""
 
+import dataclasses
 import json
 import os
 import re
 import shutil
 
 import pytest
+import qemu
 
 from conftest import ROOT, run
 
@@ -34,13 +36,28 @@ SUPPLIED = {
 }
 
 
+def presets():
+    return {board["name"]: board for board in json.loads((ROOT / "ports/boards.json").read_text())["configurePresets"]}
+
+
 def test_only_the_list_names_the_boards():
     """A new board needs no change in what starts, tests or measures the boards. The default board may be named."""
-    boards = {board["name"] for board in json.loads((ROOT / "ports/boards.json").read_text())["configurePresets"]}
+    boards = set(presets())
     files = [ROOT / "Makefile", ROOT / "tests/system/qemu/test_boards.py", *(ROOT / "tools").glob("*.py")]
     for file in files:
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", "lint-c:", "\t@$(call clang-tidy"))]
         assert not (boards - {"board", "qemu-virt", "qemu-virt-size"}) & set(re.findall(r"[\w-]+", "\n".join(lines))), file
+
+
+def test_the_pages_entry_in_the_list_is_complete():
+    configure, build = (json.loads(block) for block in re.findall(r"^```json\n(.*?)^```", PAGE, re.M | re.S))
+    board = presets()["qemu-riscv"]
+    assert configure.keys() == board.keys() - {"displayName", "vendor"}
+    assert (configure["inherits"], configure["toolchainFile"]) == (board["inherits"], board["toolchainFile"])
+    assert build == {"name": configure["name"], "configurePreset": configure["name"]}
+    rows = re.search(r"^\| field \| what \|\n\|---\|---\|\n(.*?)\n\n", PAGE, re.M | re.S)[1].splitlines()
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(field.name for field in dataclasses.fields(qemu.Board))
 
 
 def listed():

@@ -20,6 +20,8 @@
 #define PREVIOUS_S   (1 << 11) /* mstatus.MPP */
 #define SATP_SV39    8
 
+.option norelax /* LLD 14 cannot align otherwise */
+
 .section .text.start, "ax"
 .global _start
 _start:

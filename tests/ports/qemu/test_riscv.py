@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ports/common/riscv64: each way to start it, a processor without a host, and a clock that is read by its address."""
+"""ports/common/riscv64: each way to start it, a processor without a host, and the beginning of a board for a PolarFire SoC."""
 
 import dataclasses
-import os
 import re
 
 import program
@@ -27,8 +26,8 @@ def behind_firmware(started):
     started(machine=qemu.ALL[BOARD].machine.replace("-bios none", "-bios default"), image="-kernel {}")
 
 
-def run(app, *options, status=0, **arguments):
-    result = qemu.run(BOARD, app, None, arguments, timeout_s=TIMEOUT_S, options=options)
+def run(app, *options, status=0, board=BOARD, **arguments):
+    result = qemu.run(board, app, None, arguments, timeout_s=TIMEOUT_S, options=options)
     assert result.status == status, result.report()
     return result.output
 
@@ -62,16 +61,35 @@ def test_without_a_host_the_calls_to_it_fail():
     assert "fault" not in output and "NO_DEVICE" in output, output
 
 
-def test_the_clock_at_an_address(tmp_path, monkeypatch):
-    """SPATE_PORT_MTIME_ADDRESS: without RDTIME in the program."""
-    build = tmp_path / BOARD
-    program.run("cmake", "--preset", BOARD, "-B", build, cwd=qemu.ROOT,
-                env=os.environ | {"CFLAGS": "-DSPATE_PORT_MTIME_ADDRESS=0x0200bff8"})
-    program.run("cmake", "--build", build, "--target", "selftest", "-j", "2", timeout_s=300)
+def test_a_polarfire_soc_up_to_its_bridge(tmp_path, monkeypatch):
+    """As its page says: all harts start the image in machine mode and hart 1 goes on; the clock is read at its address."""
+    build = tmp_path / "icicle"
+    program.run("cmake", "-G", "Ninja", "-S", qemu.ROOT, "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={qemu.ROOT}/cmake/riscv64.cmake",
+                f"-DSPATE_PORT_DIR={qemu.ROOT}/tests/ports/qemu/icicle", "-DCMAKE_BUILD_TYPE=Release")
+    program.run("cmake", "--build", build, "--target", "selftest", "hello", "-j", "2", timeout_s=300)
     for folder, has_rdtime in ((qemu.BUILD / BOARD, True), (build, False)):
         assert ("rdtime" in program.run("riscv64-linux-gnu-objdump", "-d", folder / "apps/selftest.elf").stdout) == has_rdtime
     monkeypatch.setattr(qemu, "BUILD", tmp_path)
-    assert "clock  10000000 ticks per second" in run("selftest")
+    harts = [f"-device loader,addr={START:#x},cpu-num={hart}" for hart in (0, 2, 3, 4)]
+    monkeypatch.setitem(qemu.ALL, "icicle", qemu.Board(
+        "qemu-system-riscv64", "-M microchip-icicle-kit -smp 5 -m 2G -bios none -display none -monitor none -serial stdio",
+        image=" ".join(["-device loader,file={},cpu-num=1", *harts])))
+    output = run("selftest", board="icicle")
+    assert output.count("clock  1000000 ticks per second") == 1, output
+    assert re.search(r"B\.RAW: all 6156345 bytes as recorded\s+pcie   NO_BRIDGE: ", output), output
+    assert "read 0xffffffff and 0xffffffffffffffff" in run("hello", board="icicle", fault="register", status=1)
+
+
+def test_what_a_command_costs():
+    """README.md has these figures."""
+    drive = qemu.Drive("driver=null-co,size=8589934592,read-zeroes=on", "mdts=8")
+    result = qemu.run(BOARD, "instructions", drive, timeout_s=TIMEOUT_S, options=("-icount", "shift=0,sleep=off"))
+    assert result.status == 0, result.report()
+    costs = re.findall(r"^cost (?:write|read) \d+ submit (\d+) doorbell (\d+) complete (\d+) batch 32", result.output, re.M)
+    callback = int(re.search(r"^cost callback (\d+)", result.output, re.M)[1])
+    assert len(costs) == 6
+    for submit, doorbell, complete in costs:
+        assert int(submit) <= 87 and int(doorbell) <= 24 and int(complete) / 32 - callback < 23.5, result.output
 
 
 @pytest.mark.parametrize(("defines", "missing"), [([], "must define SPATE_PORT_COHERENT"), (["0"], "spate_port_cache_clean"), (["1"], None)])

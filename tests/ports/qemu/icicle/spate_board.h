@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library's port for test_riscv.py: see board.c. */
+#ifndef SPATE_BOARD_H
+#define SPATE_BOARD_H
+
+#define SPATE_PORT_COHERENT         1
+#define SPATE_PORT_TICKS_PER_SECOND 1000000
+#define SPATE_PORT_MTIME_ADDRESS    0x0200bff8
+#include <spate/port/riscv64.h>
+
+static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
+
+void spate_port_log(const char *text, uint64_t value);
+
+#endif
