@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of a stripe that stop, are gone, return, or differ in their block size: no beat is lost, and nothing waits for ever."""
+"""Members of a stripe that stop, are gone, return, or differ in their block size: no beat is lost, and nothing waits
+indefinitely."""
 
 import cocotb
 
