@@ -60,6 +60,7 @@ rtl/pattern/spate_pattern_source.sv
 rtl/pattern/spate_pattern_check.sv
 rtl/stripe/spate_stripe_place.sv
 rtl/stripe/spate_stripe_beats.sv
+rtl/stripe/spate_stripe_route.sv
 rtl/stripe/spate_stripe_cut.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv

@@ -99,7 +99,7 @@ module spate_stripe
   localparam int unsigned MemberPartsWidth = $clog2(MemberParts) + 1;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
   localparam int unsigned LineDepth = 16;  // parts that wait for each member
-  localparam int unsigned RouteDepth = 16;  // write parts that wait for their data
+  localparam int unsigned WriteDepth = 16;  // write parts that wait for their data
   localparam int unsigned SkidDepth = 4;  // beats, each way
 
   if (Drives < 2 || Drives > 8) begin : gen_drives
@@ -152,12 +152,6 @@ module spate_stripe
     logic                  from_registers;
     logic [15:0]           tag;
   } order_t;
-
-  typedef struct packed {
-    logic [MemberBits-1:0] member;
-    logic                  dead;
-    logic [PartWidth-1:0]  blocks;
-  } route_t;
 
   logic is_data, cut_ready, side_ready;
   logic part_valid, part_ready, part_beats, part_dead;
@@ -355,7 +349,7 @@ module spate_stripe
   // ---- responses, in order ----
 
   order_t part_order;
-  logic order_valid, order_here, dead_ended, lost_ended, response_room;
+  logic order_valid, order_here, beats_moved, answered_here, response_room;
   logic [15:0] status_q, status, part_status;
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
@@ -395,7 +389,8 @@ module spate_stripe
   assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
-                    (order.refused || (order.dead ? dead_ended : order_lost ? lost_ended : answer_valid[order.member]));
+                    (order_here ? beats_moved : answer_valid[order.member]);
+  assign answered_here = answered && order_here && order.beats;
   assign part_status = order.refused ? StatusInvalid : order_here ? StatusGone : answer_status[order.member];
   assign part_done = order_here ? '0 : answer_done[order.member];
   assign status = status_q == StatusOk ? part_status : status_q;
@@ -463,181 +458,115 @@ module spate_stripe
   // ---- data, part by part ----
 
   if (HasStreams) begin : gen_streams
-    route_t part_route, in_route, out_route;
-    logic in_route_valid, in_end, in_valid, in_move, in_ready, in_dead, in_lost, in_here;
-    logic out_lost, out_here;
-    logic [Drives-1:0] in_given, in_losing, out_given, out_losing;
-    logic [MemberBits-1:0] in_member;
-    logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
-    logic [DataWidth-1:0] in_data, out_data;
+    logic write_go, write_room, write_here, write_beat_valid, write_beat_here, write_ended;
+    logic read_go, read_valid, read_room, read_here, read_last, read_error, read_move, read_ended;
+    logic [MemberBits-1:0] write_member, write_beat_member, read_member;
+    logic [DataWidth-1:0] write_beat;
 
-    assign part_route = '{member: part_member, dead: part_dead, blocks: part_blocks};
-
-    spate_fifo #(
-        .Width($bits(route_t)),
-        .Depth(RouteDepth)
-    ) u_in_route (
+    spate_stripe_route #(
+        .Drives(Drives),
+        .BlocksWidth(PartWidth),
+        .SectorBeatBits(SectorBeatBits),
+        .Depth(WriteDepth),
+        .Parts(Parts)
+    ) u_write_route (
         .clk_i,
         .rst_ni,
-        .in_valid_i(emit && part_beats && part.write),
-        .in_ready_o(write_route_ready),
-        .in_data_i(part_route),
-        .out_valid_o(in_route_valid),
-        .out_ready_i(in_end),
-        .out_data_o(in_route),
-        .count_o()
+        .block_4096_i(block_4096_q),
+        .part_valid_i(emit && part_beats && part.write),
+        .part_ready_o(write_route_ready),
+        .part_member_i(part_member),
+        .part_dead_i(part_dead),
+        .part_last_i(part.last),
+        .part_blocks_i(part_blocks),
+        .given_i(give_write),
+        .lost_i(lose_write),
+        .route_valid_o(),
+        .beat_valid_o(write_go),
+        .beat_member_o(write_member),
+        .beat_here_o(write_here),
+        .beat_last_o(),
+        .beat_move_i(data_valid_i && data_ready_o),
+        .ended_valid_o(write_ended),
+        .ended_take_i(answered_here && order.write)
     );
+    assign data_ready_o = write_go && write_room;
+
     spate_fifo #(
         .Width(DataWidth + MemberBits + 1),
         .Depth(SkidDepth)
-    ) u_in (
+    ) u_write_skid (
         .clk_i,
         .rst_ni,
-        .in_valid_i(in_move),
-        .in_ready_o(in_ready),
-        .in_data_i({in_here, in_route.member, data_i}),
-        .out_valid_o(in_valid),
-        .out_ready_i(in_dead || member_data_ready_i[in_member]),
-        .out_data_o({in_dead, in_member, in_data}),
+        .in_valid_i(data_valid_i && write_go),
+        .in_ready_o(write_room),
+        .in_data_i({write_here, write_member, data_i}),
+        .out_valid_o(write_beat_valid),
+        .out_ready_i(write_beat_here || member_data_ready_i[write_beat_member]),
+        .out_data_o({write_beat_here, write_beat_member, write_beat}),
         .count_o()
     );
-    // A part's beats move once it is known whether the member takes them.
-    assign in_lost = !in_route.dead && !in_given[in_route.member];
-    assign in_here = in_route.dead || in_lost;
-    assign data_ready_o = in_ready && in_route_valid && (!in_lost || in_losing[in_route.member]);
-    assign in_move = data_valid_i && data_ready_o;
     always_comb begin
       member_data_valid_o = '0;
-      member_data_valid_o[in_member] = in_valid && !in_dead;
+      member_data_valid_o[write_beat_member] = write_beat_valid && !write_beat_here;
     end
-    assign member_data_o = {Drives{in_data}};
+    assign member_data_o = {Drives{write_beat}};
 
-    spate_stripe_beats #(
+    spate_stripe_route #(
+        .Drives(Drives),
         .BlocksWidth(PartWidth),
-        .SectorBeatBits(SectorBeatBits)
-    ) u_in_beats (
+        .SectorBeatBits(SectorBeatBits),
+        .Depth(Parts),
+        .Parts(Parts)
+    ) u_read_route (
         .clk_i,
         .rst_ni,
         .block_4096_i(block_4096_q),
-        .blocks_i(in_route.blocks),
-        .move_i(in_move),
-        .last_o(in_end)
+        .part_valid_i(emit && part_beats && !part.write),
+        .part_ready_o(read_route_ready),
+        .part_member_i(part_member),
+        .part_dead_i(part_dead),
+        .part_last_i(part.last),
+        .part_blocks_i(part_blocks),
+        .given_i(give_read),
+        .lost_i(lose_read),
+        .route_valid_o(beats_left),
+        .beat_valid_o(read_go),
+        .beat_member_o(read_member),
+        .beat_here_o(read_here),
+        .beat_last_o(read_last),
+        .beat_move_i(read_move),
+        .ended_valid_o(read_ended),
+        .ended_take_i(answered_here && !order.write)
     );
-
-    spate_fifo #(
-        .Width($bits(route_t) + 1),
-        .Depth(Parts)
-    ) u_out_route (
-        .clk_i,
-        .rst_ni,
-        .in_valid_i(emit && part_beats && !part.write),
-        .in_ready_o(read_route_ready),
-        .in_data_i({part.last, part_route}),
-        .out_valid_o(out_route_valid),
-        .out_ready_i(out_end),
-        .out_data_o({out_route_last, out_route}),
-        .count_o()
-    );
-    assign beats_left = out_route_valid;
-    assign out_lost = !out_route.dead && !out_given[out_route.member];
-    assign out_here = out_route.dead || out_lost;
-    always_comb begin
-      out_valid = out_route_valid;
-      if (out_lost) out_valid = out_route_valid && out_losing[out_route.member];
-      else if (!out_route.dead) out_valid = out_route_valid && member_data_valid_i[out_route.member];
-    end
-    assign out_data = member_data_i[out_route.member];
-    assign out_error = out_here || member_data_error_i[out_route.member];
-    assign out_move = out_valid && out_ready;
+    assign read_valid = read_go && (read_here || member_data_valid_i[read_member]);
+    assign read_error = read_here || member_data_error_i[read_member];
+    assign read_move = read_valid && read_room;
     always_comb begin
       member_data_ready_o = '0;
-      member_data_ready_o[out_route.member] = out_route_valid && out_ready && !out_here;
+      member_data_ready_o[read_member] = read_go && read_room && !read_here;
     end
-    spate_stripe_beats #(
-        .BlocksWidth(PartWidth),
-        .SectorBeatBits(SectorBeatBits)
-    ) u_out_beats (
-        .clk_i,
-        .rst_ni,
-        .block_4096_i(block_4096_q),
-        .blocks_i(out_route.blocks),
-        .move_i(out_move),
-        .last_o(out_end)
-    );
+
     spate_fifo #(
         .Width(DataWidth + 2),
         .Depth(SkidDepth)
-    ) u_out (
+    ) u_read_skid (
         .clk_i,
         .rst_ni,
-        .in_valid_i(out_valid),
-        .in_ready_o(out_ready),
-        .in_data_i({out_route_last && out_end, out_error, out_data}),
+        .in_valid_i(read_valid),
+        .in_ready_o(read_room),
+        .in_data_i({read_last, read_error, member_data_i[read_member]}),
         .out_valid_o(data_valid_o),
         .out_ready_i(data_ready_i),
         .out_data_o({data_last_o, data_error_o, data_o}),
         .count_o()
     );
 
-    // Dead parts whose beats have moved and that are not answered yet, counted for each stream in order.
-    logic [PartsWidth-1:0] dead_writes_q, dead_reads_q;
-    logic dead_written, dead_read, dead_answered;
-    logic [Drives-1:0] lost_written, lost_read;
-    assign dead_written = in_end && in_route.dead;
-    assign dead_read = out_end && out_route.dead;
-    assign dead_ended = order.write ? dead_writes_q != '0 : dead_reads_q != '0;
-    assign dead_answered = answered && order.dead;
-    assign lost_ended = !order.beats || (order.write ? lost_written[order.member] : lost_read[order.member]);
-
-    // The same for the parts that a member lost. The next beats of a member's parts go to the member as long as it was
-    // given more parts than have moved. After that, the beats of lost parts are discarded here.
-    for (genvar i = 0; i < Drives; i++) begin : gen_lost
-      logic [PartsWidth-1:0]
-          given_writes_q, given_reads_q, losing_writes_q, losing_reads_q, lost_writes_q, lost_reads_q;
-      logic write_end, read_end, lost_answered;
-      assign write_end = in_end && in_route.member == MemberBits'(i) && !in_route.dead;
-      assign read_end = out_end && out_route.member == MemberBits'(i) && !out_route.dead;
-      assign lost_answered = answered && order_lost && order.beats && order.member == MemberBits'(i);
-      assign in_given[i] = given_writes_q != '0;
-      assign in_losing[i] = losing_writes_q != '0;
-      assign out_given[i] = given_reads_q != '0;
-      assign out_losing[i] = losing_reads_q != '0;
-      assign lost_written[i] = lost_writes_q != '0;
-      assign lost_read[i] = lost_reads_q != '0;
-      always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-          given_writes_q <= '0;
-          given_reads_q <= '0;
-          losing_writes_q <= '0;
-          losing_reads_q <= '0;
-          lost_writes_q <= '0;
-          lost_reads_q <= '0;
-        end else begin
-          given_writes_q <= given_writes_q + PartsWidth'(give_write[i]) - PartsWidth'(write_end && in_given[i]);
-          given_reads_q <= given_reads_q + PartsWidth'(give_read[i]) - PartsWidth'(read_end && out_given[i]);
-          losing_writes_q <= losing_writes_q + PartsWidth'(lose_write[i]) - PartsWidth'(write_end && !in_given[i]);
-          losing_reads_q <= losing_reads_q + PartsWidth'(lose_read[i]) - PartsWidth'(read_end && !out_given[i]);
-          lost_writes_q <= lost_writes_q + PartsWidth'(write_end && !in_given[i]) -
-              PartsWidth'(lost_answered && order.write);
-          lost_reads_q <= lost_reads_q + PartsWidth'(read_end && !out_given[i]) -
-              PartsWidth'(lost_answered && !order.write);
-        end
-      end
-    end
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        dead_writes_q <= '0;
-        dead_reads_q <= '0;
-      end else begin
-        dead_writes_q <= dead_writes_q + PartsWidth'(dead_written) - PartsWidth'(dead_answered && order.write);
-        dead_reads_q <= dead_reads_q + PartsWidth'(dead_read) - PartsWidth'(dead_answered && !order.write);
-      end
-    end
+    assign beats_moved = !order.beats || (order.write ? write_ended : read_ended);
   end else begin : gen_no_streams
     logic unused;
-    assign unused = ^{give_write, give_read, lose_write, lose_read, order.beats};
-    assign dead_ended = 1'b1;
-    assign lost_ended = 1'b1;
+    assign unused = ^{give_write, give_read, lose_write, lose_read, order.beats, answered_here};
+    assign beats_moved = 1'b1;
     assign beats_left = 1'b0;
     assign write_route_ready = 1'b1;
     assign read_route_ready = 1'b1;
