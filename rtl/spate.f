@@ -64,6 +64,7 @@ rtl/stripe/spate_stripe_route.sv
 rtl/stripe/spate_stripe_cut.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv
+rtl/core/spate_ring_cut.sv
 rtl/core/spate_ring_bursts.sv
 rtl/core/spate_ring_store.sv
 rtl/core/spate_ring_fetch.sv
