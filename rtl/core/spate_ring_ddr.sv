@@ -4,8 +4,8 @@
 // whose drive stalls for longer than an on-chip ring lasts. A stream request is split into parts, each with an address
 // in the ring. A write's data go to the memory first; the part goes to the drive when the memory has acknowledged all
 // of them. A read's part goes to the drive first; its data come from the memory when the drive has completed it. Space
-// is used and freed in the order of the requests. Other commands pass to the drive unchanged. Until the drive takes
-// one, it alternates with the parts, four cycles each.
+// is used and freed in the order of the requests. Other commands pass to the drive unchanged. While one waits for the
+// drive, it alternates with the parts, four cycles each.
 //
 // Guarantee: each command gets one response. A stream's response has the first error of its parts and the number of
 // blocks before it. Each stream request moves exactly its beats, none before the request was taken. The drive never
@@ -282,7 +282,7 @@ module spate_ring_ddr
       .count_o()
   );
 
-  // ---- the drive's responses: there is room for all of them, so that a side command's never waits ----
+  // ---- the drive's responses: there is room for all, so that the response of a side command never waits ----
 
   logic answer_valid;
   logic [15:0] answer_status;

@@ -233,8 +233,8 @@ module spate_stripe
   logic [Drives-1:0] answer_valid, answer_take;
   logic [Drives-1:0][15:0] answer_status;
   logic [Drives-1:0][PartWidth-1:0] answer_done;
-  // For each member: a part with beats was given to it, or lost (it had not taken the part when it was given up);
-  // whether it owes a response; whether lost parts are not answered yet.
+  // For each member: it was given a part with beats, or lost one (it had not taken the part when it was given up); it has
+  // responses outstanding; it has lost parts that are not answered yet.
   logic [Drives-1:0] give_write, give_read, lose, lose_write, lose_read, owes, has_lost;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
@@ -385,7 +385,7 @@ module spate_stripe
   // A read's last beats may come after its response.
   assign empty = cut_idle && side_idle && !order_valid && !beats_left;
   assign response_room = !response_valid_o;
-  // A member's parts end in order: those that it took first, then those that it lost.
+  // A member's parts end in this order: first those that it took, then those that it lost.
   assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
@@ -492,6 +492,7 @@ module spate_stripe
     );
     assign data_ready_o = write_go && write_room;
 
+    // Beats that do not reach a member are discarded behind the queue.
     spate_fifo #(
         .Width(DataWidth + MemberBits + 1),
         .Depth(SkidDepth)
@@ -539,6 +540,7 @@ module spate_stripe
         .ended_valid_o(read_ended),
         .ended_take_i(answered_here && !order.write)
     );
+    // Beats that do not come from a member are flagged; their content has no meaning.
     assign read_valid = read_go && (read_here || member_data_valid_i[read_member]);
     assign read_error = read_here || member_data_error_i[read_member];
     assign read_move = read_valid && read_room;
