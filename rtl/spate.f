@@ -62,6 +62,7 @@ rtl/stripe/spate_stripe_place.sv
 rtl/stripe/spate_stripe_beats.sv
 rtl/stripe/spate_stripe_route.sv
 rtl/stripe/spate_stripe_cut.sv
+rtl/stripe/spate_stripe_member.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv
 rtl/core/spate_ring_cut.sv

@@ -95,10 +95,8 @@ module spate_stripe
   localparam bit HasStreams = MemberRamBytes > 8192;
   localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512);
   localparam int unsigned PartWidth = ChunkShift + 1;
-  localparam int unsigned PartsWidth = $clog2(Parts) + 1;
-  localparam int unsigned MemberPartsWidth = $clog2(MemberParts) + 1;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
-  localparam int unsigned LineDepth = 16;  // parts that wait for each member
+  localparam int unsigned MemberWaiting = 16;  // parts that wait for each member
   localparam int unsigned WriteDepth = 16;  // write parts that wait for their data
   localparam int unsigned SkidDepth = 4;  // beats, each way
 
@@ -131,16 +129,6 @@ module spate_stripe
 
   // ---- requests are split into parts ----
 
-  // A part as it waits for its member.
-  typedef struct packed {
-    logic                 write;
-    logic                 fua;
-    source_e              source;
-    logic                 beyond;
-    logic [LbaWidth-1:0]  lba;
-    logic [PartWidth-1:0] blocks;
-  } line_t;
-
   // A part as it waits for its response.
   typedef struct packed {
     logic [MemberBits-1:0] member;
@@ -153,18 +141,17 @@ module spate_stripe
     logic [15:0]           tag;
   } order_t;
 
-  logic is_data, cut_ready, side_ready;
+  logic is_data, cut_ready, side_command_ready;
   logic part_valid, part_ready, part_beats, part_dead;
   stripe_part_t part;
   logic [MemberBits-1:0] part_member;
   logic [PartWidth-1:0] part_blocks;
-  line_t line;
-  logic [Drives-1:0] line_ready;
+  logic [Drives-1:0] member_ready;
   logic order_ready, write_route_ready, read_route_ready, emit;
 
   assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
                    (command_i.source == SourceStream || command_i.source == SourceAddress);
-  assign command_ready_o = is_data ? cut_ready : side_ready;
+  assign command_ready_o = is_data ? cut_ready : side_command_ready;
 
   spate_stripe_cut #(
       .Drives(Drives),
@@ -187,15 +174,6 @@ module spate_stripe
       .part_blocks_o(part_blocks)
   );
 
-  assign line = '{
-          write: part.write,
-          fua: part.fua,
-          source: part.source,
-          beyond: part.beyond,
-          lba: part.lba,
-          blocks: part_blocks
-      };
-
   // In one cycle, a part enters its member's line, the order of responses and the order of its stream's data. A request
   // is refused as a whole or not at all: its first part decides.
   logic begun_q, refuse_q, refuse;
@@ -211,12 +189,12 @@ module spate_stripe
   assign part_beats = HasStreams && part.source == SourceStream && part_blocks != '0 && !refuse;
   assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part_blocks != '0 && !refuse)) &&
                      ends_here[part_member];
-  assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
+  assign part_ready = member_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
 
   // ---- to the members ----
 
-  logic [Drives-1:0] side_valid, side_shown, side_answered;
+  logic [Drives-1:0] side_valid, side_ready, side_answered;
   logic [Drives-1:0][15:0] side_status;
   op_e side_op;
   logic [LbaWidth-1:0] side_lba;
@@ -230,126 +208,57 @@ module spate_stripe
 
   order_t order;
   logic answered, order_lost;
-  logic [Drives-1:0] answer_valid, answer_take;
+  logic [Drives-1:0] answer_lost, answer_valid, answer_take;
   logic [Drives-1:0][15:0] answer_status;
   logic [Drives-1:0][PartWidth-1:0] answer_done;
-  // For each member: it was given a part with beats, or lost one (it had not taken the part when it was given up); it has
-  // responses outstanding; it has lost parts that are not answered yet.
-  logic [Drives-1:0] give_write, give_read, lose, lose_write, lose_read, owes, has_lost;
+  logic [Drives-1:0] given_write, given_read, lost_write, lost_read;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
-    line_t line_part;
-    logic [63:0] line_address;
-    logic line_there, line_valid, line_take, line_beats;
-    logic [$clog2(LineDepth):0] line_count, losing_q;  // losing_q: how many parts, from the line's head, are lost
-    logic [MemberPartsWidth-1:0] outstanding_q;
-    logic [PartsWidth-1:0] lost_q;  // lost parts not answered yet; the member is given nothing until there are none
-
-    spate_fifo #(
-        .Width($bits(line_t)),
-        .Depth(LineDepth)
-    ) u_line (
+    spate_stripe_member #(
+        .HasStreams(HasStreams),
+        .BlocksWidth(PartWidth),
+        .Waiting(MemberWaiting),
+        .MemberParts(MemberParts),
+        .Parts(Parts)
+    ) u_member (
         .clk_i,
         .rst_ni,
-        .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
-        .in_ready_o(line_ready[i]),
-        .in_data_i(line),
-        .out_valid_o(line_there),
-        .out_ready_i(line_take || lose[i]),
-        .out_data_o(line_part),
-        .count_o(line_count)
-    );
-    assign lose[i] = line_there && (drive_gone_i[i] || losing_q != '0);
-    assign line_beats = HasStreams && line_part.source == SourceStream && line_part.blocks != '0;
-    assign lose_write[i] = lose[i] && line_beats && line_part.write;
-    assign lose_read[i] = lose[i] && line_beats && !line_part.write;
-    assign give_write[i] = line_take && line_beats && line_part.write;
-    assign give_read[i] = line_take && line_beats && !line_part.write;
-    assign owes[i] = outstanding_q != '0;
-    assign has_lost[i] = lost_q != '0;
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        losing_q <= '0;
-        lost_q <= '0;
-      end else begin
-        losing_q <= (drive_gone_i[i] ? line_count : losing_q) - ($clog2(LineDepth) + 1)'(lose[i]);
-        lost_q <= lost_q + PartsWidth'(lose[i]) - PartsWidth'(answered && order_lost && order.member == MemberBits'(i));
-      end
-    end
-
-    if (HasStreams) begin : gen_no_address
-      assign line_address = '0;  // a member with streams ignores the address
-    end else begin : gen_address
-      spate_fifo #(
-          .Width(64),
-          .Depth(LineDepth)
-      ) u_address (
-          .clk_i,
-          .rst_ni,
-          .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
-          .in_ready_o(),
-          .in_data_i(part.address),
-          .out_valid_o(),
-          .out_ready_i(line_take || lose[i]),
-          .out_data_o(line_address),
-          .count_o()
-      );
-    end
-
-    // The side command uses the member's other lane. The tag tells to which of the two a response belongs.
-    assign line_valid = line_there && !lose[i] && lost_q == '0 && !outstanding_q[MemberPartsWidth-1];
-    assign side_shown[i] = side_valid[i] && (side_turn || !line_valid);
-    assign member_command_valid_o[i] = line_valid || side_valid[i];
-    assign line_take = line_valid && !side_shown[i] && member_command_ready_i[i];
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) outstanding_q <= '0;
-      else outstanding_q <= outstanding_q + MemberPartsWidth'(line_take) - MemberPartsWidth'(answer_take[i]);
-    end
-    always_comb begin
-      member_command_o[i] = '{
-          from_registers: 1'b0,
-          tag: 16'd0,
-          op: line_part.write ? OpWrite : OpRead,
-          source: line_part.source,
-          fua: line_part.fua,
-          address: line_address,
-          lba: {line_part.beyond, 63'(line_part.lba)},
-          blocks: 32'(line_part.blocks)
-      };
-      if (side_shown[i]) begin
-        member_command_o[i].tag = 16'd1;
-        member_command_o[i].op = side_op;
-        member_command_o[i].source = SourceStream;
-        member_command_o[i].fua = 1'b0;
-        member_command_o[i].lba = 64'(side_lba);
-        member_command_o[i].blocks = side_blocks;
-      end
-    end
-
-    assign side_answered[i] = member_response_valid_i[i] && member_response_i[i].tag[0];
-    assign side_status[i] = member_response_i[i].status;
-    assign member_response_ready_o[i] = 1'b1;
-
-    spate_fifo #(
-        .Width(16 + PartWidth),
-        .Depth(MemberParts)
-    ) u_answers (
-        .clk_i,
-        .rst_ni,
-        .in_valid_i(member_response_valid_i[i] && !member_response_i[i].tag[0]),
-        .in_ready_o(),
-        .in_data_i({member_response_i[i].status, PartWidth'(member_response_i[i].done)}),
-        .out_valid_o(answer_valid[i]),
-        .out_ready_i(answer_take[i]),
-        .out_data_o({answer_status[i], answer_done[i]}),
-        .count_o()
+        .gone_i(drive_gone_i[i]),
+        .part_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
+        .part_ready_o(member_ready[i]),
+        .part_i(part),
+        .part_blocks_i(part_blocks),
+        .given_write_o(given_write[i]),
+        .given_read_o(given_read[i]),
+        .lost_write_o(lost_write[i]),
+        .lost_read_o(lost_read[i]),
+        .side_valid_i(side_valid[i]),
+        .side_ready_o(side_ready[i]),
+        .side_turn_i(side_turn),
+        .side_op_i(side_op),
+        .side_lba_i(side_lba),
+        .side_blocks_i(side_blocks),
+        .side_answered_o(side_answered[i]),
+        .side_status_o(side_status[i]),
+        .answer_lost_o(answer_lost[i]),
+        .answer_valid_o(answer_valid[i]),
+        .answer_status_o(answer_status[i]),
+        .answer_done_o(answer_done[i]),
+        .answer_take_i(answer_take[i]),
+        .command_valid_o(member_command_valid_o[i]),
+        .command_ready_i(member_command_ready_i[i]),
+        .command_o(member_command_o[i]),
+        .response_valid_i(member_response_valid_i[i]),
+        .response_ready_o(member_response_ready_o[i]),
+        .response_i(member_response_i[i])
     );
   end
 
   // ---- responses, in order ----
 
   order_t part_order;
-  logic order_valid, order_here, beats_moved, answered_here, response_room;
+  logic order_valid, order_here, answered_here;  // here: the stripe ends the part itself, without the member
+  logic beats_moved, response_room;
   logic [15:0] status_q, status, part_status;
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
@@ -385,8 +294,7 @@ module spate_stripe
   // A read's last beats may come after its response.
   assign empty = cut_idle && side_idle && !order_valid && !beats_left;
   assign response_room = !response_valid_o;
-  // A member's parts end in this order: first those that it took, then those that it lost.
-  assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
+  assign order_lost = !order.refused && !order.dead && answer_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
                     (order_here ? beats_moved : answer_valid[order.member]);
@@ -398,7 +306,7 @@ module spate_stripe
   assign side_response_take = side_response_valid && response_room && !(answered && order.last);
   always_comb begin
     answer_take = '0;
-    answer_take[order.member] = answered && !order_here;
+    answer_take[order.member] = answered && !order.refused && !order.dead;
   end
 
   always_ff @(posedge clk_i) begin
@@ -440,11 +348,11 @@ module spate_stripe
       .array_blocks_i(array_blocks_q),
       .written_blocks_i(written_blocks_o),
       .command_valid_i(command_valid_i && !is_data),
-      .command_ready_o(side_ready),
+      .command_ready_o(side_command_ready),
       .command_i,
       .idle_o(side_idle),
       .member_valid_o(side_valid),
-      .member_ready_i(member_command_ready_i & side_shown),
+      .member_ready_i(side_ready),
       .member_op_o(side_op),
       .member_lba_o(side_lba),
       .member_blocks_o(side_blocks),
@@ -479,8 +387,8 @@ module spate_stripe
         .part_dead_i(part_dead),
         .part_last_i(part.last),
         .part_blocks_i(part_blocks),
-        .given_i(give_write),
-        .lost_i(lose_write),
+        .given_i(given_write),
+        .lost_i(lost_write),
         .route_valid_o(),
         .beat_valid_o(write_go),
         .beat_member_o(write_member),
@@ -529,8 +437,8 @@ module spate_stripe
         .part_dead_i(part_dead),
         .part_last_i(part.last),
         .part_blocks_i(part_blocks),
-        .given_i(give_read),
-        .lost_i(lose_read),
+        .given_i(given_read),
+        .lost_i(lost_read),
         .route_valid_o(beats_left),
         .beat_valid_o(read_go),
         .beat_member_o(read_member),
@@ -567,7 +475,7 @@ module spate_stripe
     assign beats_moved = !order.beats || (order.write ? write_ended : read_ended);
   end else begin : gen_no_streams
     logic unused;
-    assign unused = ^{give_write, give_read, lose_write, lose_read, order.beats, answered_here};
+    assign unused = ^{given_write, given_read, lost_write, lost_read, order.beats, answered_here};
     assign beats_moved = 1'b1;
     assign beats_left = 1'b0;
     assign write_route_ready = 1'b1;
