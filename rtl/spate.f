@@ -60,9 +60,12 @@ rtl/pattern/spate_pattern_source.sv
 rtl/pattern/spate_pattern_check.sv
 rtl/stripe/spate_stripe_place.sv
 rtl/stripe/spate_stripe_beats.sv
+rtl/stripe/spate_stripe_route.sv
 rtl/stripe/spate_stripe_cut.sv
+rtl/stripe/spate_stripe_member.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv
+rtl/core/spate_ring_cut.sv
 rtl/core/spate_ring_bursts.sv
 rtl/core/spate_ring_store.sv
 rtl/core/spate_ring_fetch.sv

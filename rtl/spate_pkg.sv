@@ -226,6 +226,21 @@ package spate_pkg;
     logic [63:0]         address;         // SourceAddress: of its data, in bytes
   } stripe_part_t;
 
+  // ---- a part of a request, from spate_ring_cut to spate_ring_ddr ----
+  // Its place and its number of sectors are separate ports, because their widths are the ring's parameters.
+
+  typedef struct packed {
+    logic                write;           // otherwise a read
+    logic                fua;             // of a write: durable when it completes
+    logic                beyond;          // its request goes beyond the namespace: the drive must refuse it
+    logic                invalid;         // it has no sectors, and its request ends with StatusInvalid
+    logic                gone;            // its drive is gone: it must not be given to the next one
+    logic                last;            // the last part of its request
+    logic                from_registers;  // as in its request
+    logic [15:0]         tag;             // as in its request
+    logic [LbaWidth-1:0] lba;             // its first block
+  } ring_part_t;
+
   // ---- what bring-up found, for the data path. Stable while `ready` is high ----
 
   typedef struct packed {

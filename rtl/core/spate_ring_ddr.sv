@@ -4,8 +4,8 @@
 // whose drive stalls for longer than an on-chip ring lasts. A stream request is split into parts, each with an address
 // in the ring. A write's data go to the memory first; the part goes to the drive when the memory has acknowledged all
 // of them. A read's part goes to the drive first; its data come from the memory when the drive has completed it. Space
-// is used and freed in the order of the requests. Other commands pass to the drive unchanged. Until the drive takes
-// one, it alternates with the parts, four cycles each.
+// is used and freed in the order of the requests. Other commands pass to the drive unchanged. While one waits for the
+// drive, it alternates with the parts, four cycles each.
 //
 // Guarantee: each command gets one response. A stream's response has the first error of its parts and the number of
 // blocks before it. Each stream request moves exactly its beats, none before the request was taken. The drive never
@@ -93,8 +93,7 @@ module spate_ring_ddr
 
   localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
   localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
-  localparam int unsigned PartSectors = PartBytes / 512;
-  localparam int unsigned PartBits = $clog2(PartSectors) + 1;  // for counts 0 … PartSectors
+  localparam int unsigned PartBits = $clog2(PartBytes / 512) + 1;  // for a part's number of sectors
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
     $error("spate_ring_ddr: DataWidth must be 128, 256 or 512");
@@ -106,128 +105,37 @@ module spate_ring_ddr
     $error("spate_ring_ddr: PartBytes must be a power of two, at least 4096, and fit the ring");
   end
 
-  typedef struct packed {
-    logic                  write;
-    logic                  fua;
-    logic                  beyond;
-    logic                  invalid;         // no data to move; not sent to the drive
-    logic                  gone;            // its drive is gone; not sent to the next one
-    logic [SectorBits-1:0] place;           // in the ring
-    logic [PartBits-1:0]   sectors;
-    logic [LbaWidth-1:0]   lba;
-    logic                  last;
-    logic                  from_registers;
-    logic [15:0]           tag;
-  } part_t;
-
   // ---- requests are split into parts, each with a place in the ring ----
 
-  typedef enum logic [1:0] {
-    CutIdle,
-    CutSize,
-    CutPlace
-  } cut_e;
-
-  // The rest of the request, from the next part on.
-  typedef struct packed {
-    logic                  write;
-    logic                  fua;
-    logic                  beyond;
-    logic                  invalid;
-    logic                  gone;
-    logic [SectorBits-1:0] place;
-    logic [LbaWidth-1:0]   lba;
-    logic                  from_registers;
-    logic [15:0]           tag;
-  } request_t;
-
-  cut_e cut_state_q;
-  request_t cut_q;
-  logic [34:0] left_q;  // sectors
-  logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
-  logic [PartBits-1:0] size_q, most, freed;
-  logic is_data, off_block, cut_ready, side_ready, place, issue_queue_ready, free;
+  ring_part_t part;
+  logic [SectorBits-1:0] part_place;
+  logic [PartBits-1:0] part_sectors, freed;
+  logic is_data, cut_ready, side_ready, part_valid, placed, issue_queue_ready, free;
 
   assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
                    (command_i.source == SourceStream || command_i.source == SourceAddress);
-  assign cut_ready = cut_state_q == CutIdle && (drive_i.ready || drive_i.gone) && !off_block;
   assign command_ready_o = is_data ? cut_ready : side_ready;
 
-  // A part ends where the ring does, and must not end within a block. Requests in small blocks may leave an odd number
-  // of sectors used when a drive with large blocks comes. The ring then restarts at its beginning, as soon as it is
-  // empty.
-  assign off_block = drive_i.block_4096 && cut_q.place[2:0] != '0;
-
-  assign ring_sectors = {ring_pages_i, 3'd0};
-  assign to_ring_end = ring_sectors - cut_q.place;
-  assign most = to_ring_end < SectorBits'(PartSectors) ? PartBits'(to_ring_end) : PartBits'(PartSectors);
-  assign place = cut_state_q == CutPlace && room_q >= SectorBits'(size_q) && issue_queue_ready;
-
-  // The part that is queued; its size is known in this cycle.
-  part_t part;
-  assign part = '{
-          write: cut_q.write,
-          fua: cut_q.fua,
-          beyond: cut_q.beyond,
-          invalid: cut_q.invalid,
-          gone: cut_q.gone || drive_i.gone,
-          place: cut_q.place,
-          sectors: size_q,
-          lba: cut_q.lba,
-          last: left_q == 35'(size_q),
-          from_registers: cut_q.from_registers,
-          tag: cut_q.tag
-      };
-
-  logic beyond;
-  logic [LbaWidth:0] command_end;
-  assign beyond = command_i.lba[63:LbaWidth] != '0 || command_end > (LbaWidth + 1)'(drive_i.blocks);
-  assign command_end = (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      cut_state_q <= CutIdle;
-      cut_q.place <= '0;
-      room_q <= ring_sectors;
-    end else begin
-      unique case (cut_state_q)
-        CutIdle: begin
-          if (command_valid_i && command_ready_o && is_data) cut_state_q <= CutSize;
-          if (off_block && room_q == ring_sectors) cut_q.place <= '0;
-        end
-        CutSize: cut_state_q <= CutPlace;
-        CutPlace: if (place) cut_state_q <= part.last ? CutIdle : CutSize;
-        default: cut_state_q <= CutIdle;
-      endcase
-      if (place) begin
-        cut_q.place <= SectorBits'(size_q) == to_ring_end ? '0 : cut_q.place + SectorBits'(size_q);
-      end
-      room_q <= room_q - (place ? SectorBits'(size_q) : '0) + (free ? SectorBits'(freed) : '0);
-    end
-
-    unique case (cut_state_q)
-      CutIdle: begin
-        cut_q.write <= command_i.op == OpWrite;
-        cut_q.fua <= command_i.fua;
-        cut_q.beyond <= drive_i.ready && beyond;
-        cut_q.invalid <= command_i.source != SourceStream || command_i.blocks == '0;
-        cut_q.lba <= command_i.lba[LbaWidth-1:0];
-        cut_q.from_registers <= command_i.from_registers;
-        cut_q.tag <= command_i.tag;
-        if (command_i.source != SourceStream) left_q <= '0;
-        else left_q <= drive_i.block_4096 ? {command_i.blocks, 3'd0} : {3'd0, command_i.blocks};
-      end
-      CutSize: size_q <= left_q < 35'(most) ? PartBits'(left_q) : most;
-      CutPlace: begin
-        if (place) begin
-          left_q <= left_q - 35'(size_q);
-          cut_q.lba <= cut_q.lba + (drive_i.block_4096 ? LbaWidth'(size_q >> 3) : LbaWidth'(size_q));
-        end
-      end
-      default: ;
-    endcase
-    cut_q.gone <= drive_i.gone || (cut_state_q != CutIdle && cut_q.gone);
-  end
+  spate_ring_cut #(
+      .AddressWidth(AddressWidth),
+      .PartBytes(PartBytes)
+  ) u_cut (
+      .clk_i,
+      .rst_ni,
+      .ring_pages_i,
+      .drive_i,
+      .command_valid_i(command_valid_i && is_data),
+      .command_ready_o(cut_ready),
+      .command_i,
+      .part_valid_o(part_valid),
+      .part_ready_i(issue_queue_ready),
+      .part_o(part),
+      .part_place_o(part_place),
+      .part_sectors_o(part_sectors),
+      .free_i(free),
+      .free_sectors_i(freed)
+  );
+  assign placed = part_valid && issue_queue_ready;
 
   // ---- a write's data go to the memory ----
 
@@ -242,9 +150,9 @@ module spate_ring_ddr
       .clk_i,
       .rst_ni,
       .ring_base_i,
-      .part_valid_i(place && part.write && !part.invalid),
-      .part_place_i(part.place),
-      .part_sectors_i(part.sectors),
+      .part_valid_i(placed && part.write && !part.invalid),
+      .part_place_i(part_place),
+      .part_sectors_i(part_sectors),
       .data_valid_i,
       .data_ready_o,
       .data_i,
@@ -281,7 +189,9 @@ module spate_ring_ddr
     logic [15:0]           tag;
   } order_t;
 
-  part_t issue;
+  ring_part_t issue;
+  logic [SectorBits-1:0] issue_place;
+  logic [PartBits-1:0] issue_sectors;
   order_t issued, order;
   logic [$clog2(Parts):0] issue_count, gone_q;  // gone_q: how many parts, from the queue's head, lost their drive
   logic issue_valid, issue_may_go, issue_gone, issue_dead, issue_go, order_ready, order_valid, order_take;
@@ -291,17 +201,17 @@ module spate_ring_ddr
   logic [2:0] turn_q;
 
   spate_fifo #(
-      .Width($bits(part_t)),
+      .Width($bits(ring_part_t) + SectorBits + PartBits),
       .Depth(Parts)
   ) u_issue (
       .clk_i,
       .rst_ni,
-      .in_valid_i(place),
+      .in_valid_i(part_valid),
       .in_ready_o(issue_queue_ready),
-      .in_data_i(part),
+      .in_data_i({part, part_place, part_sectors}),
       .out_valid_o(issue_valid),
       .out_ready_i(issue_go),
-      .out_data_o(issue),
+      .out_data_o({issue, issue_place, issue_sectors}),
       .count_o(issue_count)
   );
   always_ff @(posedge clk_i) begin
@@ -335,9 +245,9 @@ module spate_ring_ddr
         op: issue.write ? OpWrite : OpRead,
         source: SourceAddress,
         fua: issue.fua,
-        address: ring_drive_base_i + 64'({issue.place, 9'd0}),
+        address: ring_drive_base_i + 64'({issue_place, 9'd0}),
         lba: {issue.beyond, 63'(issue.lba)},
-        blocks: drive_i.block_4096 ? 32'(issue.sectors >> 3) : 32'(issue.sectors)
+        blocks: drive_i.block_4096 ? 32'(issue_sectors >> 3) : 32'(issue_sectors)
     };
     if (side_shown) begin
       drive_command_o = command_i;
@@ -351,8 +261,8 @@ module spate_ring_ddr
           dead: issue_dead,
           invalid: issue.invalid,
           gone: issue_gone,
-          place: issue.place,
-          sectors: issue.sectors,
+          place: issue_place,
+          sectors: issue_sectors,
           last: issue.last,
           from_registers: issue.from_registers,
           tag: issue.tag
@@ -372,7 +282,7 @@ module spate_ring_ddr
       .count_o()
   );
 
-  // ---- the drive's responses: there is room for all of them, so that a side command's never waits ----
+  // ---- the drive's responses: there is room for all, so that the response of a side command never waits ----
 
   logic answer_valid;
   logic [15:0] answer_status;
@@ -497,13 +407,14 @@ module spate_ring_ddr
 
   // ---- beats to the stream, free space, responses ----
 
-  logic [PartBits+SectorBeatBits-1:0] beat_q;
+  logic [PartBits-1:0] sector_q;  // the number of the part's sector that moves: 1 is the first
+  logic [SectorBeatBits-1:0] beat_q;  // of the sector
   logic beats_end, response_room, memory_error_q, memory_error;
   logic [15:0] status_q, status, part_status;
   logic [31:0] done_q, done, part_done;
 
   assign response_room = !(current.last && response_valid_o);
-  assign beats_end = beat_q == {current.sectors - 1'b1, {SectorBeatBits{1'b1}}};
+  assign beats_end = sector_q == current.sectors && beat_q == '1;
   assign data_valid_o = current_valid && current.read && beat_valid && (response_room || !beats_end);
   assign data_last_o = current.last && beats_end;
   assign data_error_o = beat_error || current.status != StatusOk;
@@ -523,6 +434,7 @@ module spate_ring_ddr
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      sector_q <= PartBits'(1);
       beat_q <= '0;
       memory_error_q <= 1'b0;
       status_q <= StatusOk;
@@ -531,8 +443,8 @@ module spate_ring_ddr
       response_valid_o <= 1'b0;
     end else begin
       if (current_done && current.write && status_q == StatusOk) written_q <= written_q + LbaWidth'(part_done);
-      if (current_done) beat_q <= '0;
-      else if (take_beat) beat_q <= beat_q + 1'b1;
+      if (current_done) {sector_q, beat_q} <= {PartBits'(1), {SectorBeatBits{1'b0}}};
+      else if (take_beat) {sector_q, beat_q} <= {sector_q, beat_q} + 1'b1;
       if (current_done) memory_error_q <= 1'b0;
       else if (take_beat && beat_error) memory_error_q <= 1'b1;
       if (current_done) begin
@@ -583,6 +495,9 @@ module spate_ring_ddr
   logic drive_owes_side_q, data_taken, accepted;
   logic [7:0] owes_q;  // responses that the user is still to get
 
+  logic [SectorBits-1:0] ring_sectors;
+
+  assign ring_sectors = {ring_pages_i, 3'd0};
   assign accepted = command_valid_i && command_ready_o && is_data;
   assign data_taken = drive_command_valid_o && drive_command_ready_i && drive_command_o.tag == 16'd0;
   assign fetched_count = index_t'(u_fetched.count_o);
@@ -595,8 +510,7 @@ module spate_ring_ddr
     assume (17'(ring_base_i) + {1'b0, ring_sectors, 9'd0} <= 17'h10000);
     if (past_reset_q) begin
       assume (ring_base_i == base_q && ring_drive_base_i == drive_base_q && ring_pages_i == pages_q);
-      if (!drive_i.gone && !gone_past_q && (count_q != '0 || cut_state_q != CutIdle))
-        assume (drive_i.block_4096 == block_q);
+      if (!drive_i.gone && !gone_past_q && (count_q != '0 || !u_cut.idle)) assume (drive_i.block_4096 == block_q);
     end
     if (is_data) assume (command_i.op inside {OpWrite, OpRead});
     assume (!m_axi_bvalid_i || u_store.u_bursts.out_valid_o);
@@ -616,7 +530,7 @@ module spate_ring_ddr
       asked_block_q <= drive_i.block_4096;
       asked_left_q <= command_i.source != SourceStream ? '0 : drive_i.block_4096 ? 35'(command_i.blocks) * 35'd8 :
           35'(command_i.blocks);
-    end else if (place) asked_left_q <= asked_left_q - 35'(size_q);
+    end else if (placed) asked_left_q <= asked_left_q - 35'(part_sectors);
     asked_doomed_q <= drive_i.gone || (!accepted && asked_doomed_q);
     if (!rst_ni) begin
       {drive_owes_q, drive_owes_side_q, unstored_q, owes_q} <= '0;
@@ -628,7 +542,7 @@ module spate_ring_ddr
       ) + 1)'(drive_response_valid_i && !drive_response_i.tag[0]);
       unstored_q <= unstored_q + ($clog2(
           Parts
-      ) + 1)'(place && part.write && !part.invalid) - ($clog2(
+      ) + 1)'(placed && part.write && !part.invalid) - ($clog2(
           Parts
       ) + 1)'(written_take);
       if (side_take) drive_owes_side_q <= 1'b1;
@@ -646,18 +560,18 @@ module spate_ring_ddr
       if (drive_i.gone && index_t'(k) >= issue_at) held_d[k].doomed = 1'b1;
     end
     if (free) for (int unsigned k = 0; k < Held - 1; k++) held_d[k] = held_d[k+1];
-    if (place) begin
+    if (placed) begin
       for (int unsigned k = 0; k < Held; k++) begin
         if (index_t'(k) == count_q - index_t'(free))
           held_d[k] = '{
               write: asked_write_q,
               invalid: asked_invalid_q,
-              last: asked_left_q == 35'(part.sectors),
+              last: asked_left_q == 35'(part_sectors),
               doomed: asked_doomed_q || drive_i.gone,
               given: 1'b0,
               block_4096: asked_block_q,
-              place: part.place,
-              sectors: part.sectors
+              place: part_place,
+              sectors: part_sectors
           };
       end
     end
@@ -665,7 +579,7 @@ module spate_ring_ddr
 
   always_ff @(posedge clk_i) begin
     held_q <= held_d;
-    count_q <= rst_ni ? count_q + index_t'(place) - index_t'(free) : '0;
+    count_q <= rst_ni ? count_q + index_t'(placed) - index_t'(free) : '0;
   end
 
   // ---- sums over it ----
@@ -700,21 +614,21 @@ module spate_ring_ddr
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // Space: an allocation lies within the ring, contiguous, and overlaps no other.
-      if (place) begin
+      if (placed) begin
         assert (count_q < index_t'(Held));
-        assert ((SectorBits + 1)'(part.place) + (SectorBits + 1)'(part.sectors) <= (SectorBits + 1)'(ring_sectors));
-        assert ((part.sectors != '0) == !asked_invalid_q && 35'(part.sectors) <= asked_left_q);
-        if (asked_block_q && !part.gone) assert (part.sectors[2:0] == '0);
+        assert ((SectorBits + 1)'(part_place) + (SectorBits + 1)'(part_sectors) <= (SectorBits + 1)'(ring_sectors));
+        assert ((part_sectors != '0) == !asked_invalid_q && 35'(part_sectors) <= asked_left_q);
+        if (asked_block_q && !part.gone) assert (part_sectors[2:0] == '0);
         for (int unsigned k = 0; k < Held; k++) begin
-          if (index_t'(k) < count_q && part.sectors != '0 && held_q[k].sectors != '0)
-            assert (part.place + SectorBits'(part.sectors) <= held_q[k].place ||
-                    held_q[k].place + SectorBits'(held_q[k].sectors) <= part.place);
+          if (index_t'(k) < count_q && part_sectors != '0 && held_q[k].sectors != '0)
+            assert (part_place + SectorBits'(part_sectors) <= held_q[k].place ||
+                    held_q[k].place + SectorBits'(held_q[k].sectors) <= part_place);
         end
       end
       // The contract of spate_ring_store: the number of parts, each with data, and all within the ring.
-      if (place && part.write && !part.invalid) begin
-        assert (unstored_q < ($clog2(Parts) + 1)'(Parts) && part.sectors != '0);
-        assert (32'(u_store.wanted_q) + 32'(part.sectors) <= 32'(ring_sectors));
+      if (placed && part.write && !part.invalid) begin
+        assert (unstored_q < ($clog2(Parts) + 1)'(Parts) && part_sectors != '0);
+        assert (32'(u_store.wanted_q) + 32'(part_sectors) <= 32'(ring_sectors));
       end
       // Each part is sent to the drive once at most, with its own blocks, and not after its drive went.
       assert (data_taken == (issue_go && !issued.dead));
@@ -736,15 +650,15 @@ module spate_ring_ddr
       if (take_beat) assert (!held_q[0].write && !held_q[0].invalid && fetched_count != '0);
       if (take_beat) assert (data_last_o == (held_q[0].last && beats_end));
       // One response for each command.
-      assert (owes_q == lasts + 8'(cut_state_q != CutIdle) + 8'(side_busy_q) + 8'(response_valid_o));
+      assert (owes_q == lasts + 8'(!u_cut.idle) + 8'(side_busy_q) + 8'(response_valid_o));
       if (response_waits_q) assert (response_valid_o && response_o == response_past_q);
 
-      assert ((SectorBits + 3)'(room_q) + space == (SectorBits + 3)'(ring_sectors));
+      assert ((SectorBits + 3)'(u_cut.room_q) + space == (SectorBits + 3)'(ring_sectors));
       // A drive that is gone, its parts while another drive is there, and the ring's end, with both block sizes.
       cover (issue_go && issued.gone && !drive_i.gone && count_q > index_t'(1));
       cover (data_taken && issue_at != '0 && !held_q[0].given);
-      cover (place && part.place != '0 && SectorBits'(part.sectors) == to_ring_end && !asked_doomed_q);
-      cover (place && asked_block_q && asked_write_q && count_q != '0 && !held_q[0].block_4096);
+      cover (placed && part_place != '0 && SectorBits'(part_sectors) == u_cut.to_ring_end && !asked_doomed_q);
+      cover (placed && asked_block_q && asked_write_q && count_q != '0 && !held_q[0].block_4096);
     end
   end
 `endif

@@ -95,11 +95,9 @@ module spate_stripe
   localparam bit HasStreams = MemberRamBytes > 8192;
   localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512);
   localparam int unsigned PartWidth = ChunkShift + 1;
-  localparam int unsigned PartsWidth = $clog2(Parts) + 1;
-  localparam int unsigned MemberPartsWidth = $clog2(MemberParts) + 1;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
-  localparam int unsigned LineDepth = 16;  // parts that wait for each member
-  localparam int unsigned RouteDepth = 16;  // write parts that wait for their data
+  localparam int unsigned MemberWaiting = 16;  // parts that wait for each member
+  localparam int unsigned WriteDepth = 16;  // write parts that wait for their data
   localparam int unsigned SkidDepth = 4;  // beats, each way
 
   if (Drives < 2 || Drives > 8) begin : gen_drives
@@ -131,16 +129,6 @@ module spate_stripe
 
   // ---- requests are split into parts ----
 
-  // A part as it waits for its member.
-  typedef struct packed {
-    logic                 write;
-    logic                 fua;
-    source_e              source;
-    logic                 beyond;
-    logic [LbaWidth-1:0]  lba;
-    logic [PartWidth-1:0] blocks;
-  } line_t;
-
   // A part as it waits for its response.
   typedef struct packed {
     logic [MemberBits-1:0] member;
@@ -153,24 +141,17 @@ module spate_stripe
     logic [15:0]           tag;
   } order_t;
 
-  typedef struct packed {
-    logic [MemberBits-1:0] member;
-    logic                  dead;
-    logic [PartWidth-1:0]  blocks;
-  } route_t;
-
-  logic is_data, cut_ready, side_ready;
+  logic is_data, cut_ready, side_command_ready;
   logic part_valid, part_ready, part_beats, part_dead;
   stripe_part_t part;
   logic [MemberBits-1:0] part_member;
   logic [PartWidth-1:0] part_blocks;
-  line_t line;
-  logic [Drives-1:0] line_ready;
+  logic [Drives-1:0] member_ready;
   logic order_ready, write_route_ready, read_route_ready, emit;
 
   assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
                    (command_i.source == SourceStream || command_i.source == SourceAddress);
-  assign command_ready_o = is_data ? cut_ready : side_ready;
+  assign command_ready_o = is_data ? cut_ready : side_command_ready;
 
   spate_stripe_cut #(
       .Drives(Drives),
@@ -193,15 +174,6 @@ module spate_stripe
       .part_blocks_o(part_blocks)
   );
 
-  assign line = '{
-          write: part.write,
-          fua: part.fua,
-          source: part.source,
-          beyond: part.beyond,
-          lba: part.lba,
-          blocks: part_blocks
-      };
-
   // In one cycle, a part enters its member's line, the order of responses and the order of its stream's data. A request
   // is refused as a whole or not at all: its first part decides.
   logic begun_q, refuse_q, refuse;
@@ -217,12 +189,12 @@ module spate_stripe
   assign part_beats = HasStreams && part.source == SourceStream && part_blocks != '0 && !refuse;
   assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part_blocks != '0 && !refuse)) &&
                      ends_here[part_member];
-  assign part_ready = line_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
+  assign part_ready = member_ready[part_member] && order_ready && (part.write ? write_route_ready : read_route_ready);
   assign emit = part_valid && part_ready;
 
   // ---- to the members ----
 
-  logic [Drives-1:0] side_valid, side_shown, side_answered;
+  logic [Drives-1:0] side_valid, side_ready, side_answered;
   logic [Drives-1:0][15:0] side_status;
   op_e side_op;
   logic [LbaWidth-1:0] side_lba;
@@ -236,126 +208,57 @@ module spate_stripe
 
   order_t order;
   logic answered, order_lost;
-  logic [Drives-1:0] answer_valid, answer_take;
+  logic [Drives-1:0] answer_lost, answer_valid, answer_take;
   logic [Drives-1:0][15:0] answer_status;
   logic [Drives-1:0][PartWidth-1:0] answer_done;
-  // For each member: a part with beats was given to it, or lost (it had not taken the part when it was given up);
-  // whether it owes a response; whether lost parts are not answered yet.
-  logic [Drives-1:0] give_write, give_read, lose, lose_write, lose_read, owes, has_lost;
+  logic [Drives-1:0] given_write, given_read, lost_write, lost_read;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
-    line_t line_part;
-    logic [63:0] line_address;
-    logic line_there, line_valid, line_take, line_beats;
-    logic [$clog2(LineDepth):0] line_count, losing_q;  // losing_q: how many parts, from the line's head, are lost
-    logic [MemberPartsWidth-1:0] outstanding_q;
-    logic [PartsWidth-1:0] lost_q;  // lost parts not answered yet; the member is given nothing until there are none
-
-    spate_fifo #(
-        .Width($bits(line_t)),
-        .Depth(LineDepth)
-    ) u_line (
+    spate_stripe_member #(
+        .HasStreams(HasStreams),
+        .BlocksWidth(PartWidth),
+        .Waiting(MemberWaiting),
+        .MemberParts(MemberParts),
+        .Parts(Parts)
+    ) u_member (
         .clk_i,
         .rst_ni,
-        .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
-        .in_ready_o(line_ready[i]),
-        .in_data_i(line),
-        .out_valid_o(line_there),
-        .out_ready_i(line_take || lose[i]),
-        .out_data_o(line_part),
-        .count_o(line_count)
-    );
-    assign lose[i] = line_there && (drive_gone_i[i] || losing_q != '0);
-    assign line_beats = HasStreams && line_part.source == SourceStream && line_part.blocks != '0;
-    assign lose_write[i] = lose[i] && line_beats && line_part.write;
-    assign lose_read[i] = lose[i] && line_beats && !line_part.write;
-    assign give_write[i] = line_take && line_beats && line_part.write;
-    assign give_read[i] = line_take && line_beats && !line_part.write;
-    assign owes[i] = outstanding_q != '0;
-    assign has_lost[i] = lost_q != '0;
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        losing_q <= '0;
-        lost_q <= '0;
-      end else begin
-        losing_q <= (drive_gone_i[i] ? line_count : losing_q) - ($clog2(LineDepth) + 1)'(lose[i]);
-        lost_q <= lost_q + PartsWidth'(lose[i]) - PartsWidth'(answered && order_lost && order.member == MemberBits'(i));
-      end
-    end
-
-    if (HasStreams) begin : gen_no_address
-      assign line_address = '0;  // a member with streams ignores the address
-    end else begin : gen_address
-      spate_fifo #(
-          .Width(64),
-          .Depth(LineDepth)
-      ) u_address (
-          .clk_i,
-          .rst_ni,
-          .in_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
-          .in_ready_o(),
-          .in_data_i(part.address),
-          .out_valid_o(),
-          .out_ready_i(line_take || lose[i]),
-          .out_data_o(line_address),
-          .count_o()
-      );
-    end
-
-    // The side command uses the member's other lane. The tag tells to which of the two a response belongs.
-    assign line_valid = line_there && !lose[i] && lost_q == '0 && !outstanding_q[MemberPartsWidth-1];
-    assign side_shown[i] = side_valid[i] && (side_turn || !line_valid);
-    assign member_command_valid_o[i] = line_valid || side_valid[i];
-    assign line_take = line_valid && !side_shown[i] && member_command_ready_i[i];
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) outstanding_q <= '0;
-      else outstanding_q <= outstanding_q + MemberPartsWidth'(line_take) - MemberPartsWidth'(answer_take[i]);
-    end
-    always_comb begin
-      member_command_o[i] = '{
-          from_registers: 1'b0,
-          tag: 16'd0,
-          op: line_part.write ? OpWrite : OpRead,
-          source: line_part.source,
-          fua: line_part.fua,
-          address: line_address,
-          lba: {line_part.beyond, 63'(line_part.lba)},
-          blocks: 32'(line_part.blocks)
-      };
-      if (side_shown[i]) begin
-        member_command_o[i].tag = 16'd1;
-        member_command_o[i].op = side_op;
-        member_command_o[i].source = SourceStream;
-        member_command_o[i].fua = 1'b0;
-        member_command_o[i].lba = 64'(side_lba);
-        member_command_o[i].blocks = side_blocks;
-      end
-    end
-
-    assign side_answered[i] = member_response_valid_i[i] && member_response_i[i].tag[0];
-    assign side_status[i] = member_response_i[i].status;
-    assign member_response_ready_o[i] = 1'b1;
-
-    spate_fifo #(
-        .Width(16 + PartWidth),
-        .Depth(MemberParts)
-    ) u_answers (
-        .clk_i,
-        .rst_ni,
-        .in_valid_i(member_response_valid_i[i] && !member_response_i[i].tag[0]),
-        .in_ready_o(),
-        .in_data_i({member_response_i[i].status, PartWidth'(member_response_i[i].done)}),
-        .out_valid_o(answer_valid[i]),
-        .out_ready_i(answer_take[i]),
-        .out_data_o({answer_status[i], answer_done[i]}),
-        .count_o()
+        .gone_i(drive_gone_i[i]),
+        .part_valid_i(emit && part_member == MemberBits'(i) && !part_dead && !refuse),
+        .part_ready_o(member_ready[i]),
+        .part_i(part),
+        .part_blocks_i(part_blocks),
+        .given_write_o(given_write[i]),
+        .given_read_o(given_read[i]),
+        .lost_write_o(lost_write[i]),
+        .lost_read_o(lost_read[i]),
+        .side_valid_i(side_valid[i]),
+        .side_ready_o(side_ready[i]),
+        .side_turn_i(side_turn),
+        .side_op_i(side_op),
+        .side_lba_i(side_lba),
+        .side_blocks_i(side_blocks),
+        .side_answered_o(side_answered[i]),
+        .side_status_o(side_status[i]),
+        .answer_lost_o(answer_lost[i]),
+        .answer_valid_o(answer_valid[i]),
+        .answer_status_o(answer_status[i]),
+        .answer_done_o(answer_done[i]),
+        .answer_take_i(answer_take[i]),
+        .command_valid_o(member_command_valid_o[i]),
+        .command_ready_i(member_command_ready_i[i]),
+        .command_o(member_command_o[i]),
+        .response_valid_i(member_response_valid_i[i]),
+        .response_ready_o(member_response_ready_o[i]),
+        .response_i(member_response_i[i])
     );
   end
 
   // ---- responses, in order ----
 
   order_t part_order;
-  logic order_valid, order_here, dead_ended, lost_ended, response_room;
+  logic order_valid, order_here, answered_here;  // here: the stripe ends the part itself, without the member
+  logic beats_moved, response_room;
   logic [15:0] status_q, status, part_status;
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
@@ -391,11 +294,11 @@ module spate_stripe
   // A read's last beats may come after its response.
   assign empty = cut_idle && side_idle && !order_valid && !beats_left;
   assign response_room = !response_valid_o;
-  // A member's parts end in order: those that it took first, then those that it lost.
-  assign order_lost = !order.refused && !order.dead && !owes[order.member] && has_lost[order.member];
+  assign order_lost = !order.refused && !order.dead && answer_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
-                    (order.refused || (order.dead ? dead_ended : order_lost ? lost_ended : answer_valid[order.member]));
+                    (order_here ? beats_moved : answer_valid[order.member]);
+  assign answered_here = answered && order_here && order.beats;
   assign part_status = order.refused ? StatusInvalid : order_here ? StatusGone : answer_status[order.member];
   assign part_done = order_here ? '0 : answer_done[order.member];
   assign status = status_q == StatusOk ? part_status : status_q;
@@ -403,7 +306,7 @@ module spate_stripe
   assign side_response_take = side_response_valid && response_room && !(answered && order.last);
   always_comb begin
     answer_take = '0;
-    answer_take[order.member] = answered && !order_here;
+    answer_take[order.member] = answered && !order.refused && !order.dead;
   end
 
   always_ff @(posedge clk_i) begin
@@ -445,11 +348,11 @@ module spate_stripe
       .array_blocks_i(array_blocks_q),
       .written_blocks_i(written_blocks_o),
       .command_valid_i(command_valid_i && !is_data),
-      .command_ready_o(side_ready),
+      .command_ready_o(side_command_ready),
       .command_i,
       .idle_o(side_idle),
       .member_valid_o(side_valid),
-      .member_ready_i(member_command_ready_i & side_shown),
+      .member_ready_i(side_ready),
       .member_op_o(side_op),
       .member_lba_o(side_lba),
       .member_blocks_o(side_blocks),
@@ -463,181 +366,117 @@ module spate_stripe
   // ---- data, part by part ----
 
   if (HasStreams) begin : gen_streams
-    route_t part_route, in_route, out_route;
-    logic in_route_valid, in_end, in_valid, in_move, in_ready, in_dead, in_lost, in_here;
-    logic out_lost, out_here;
-    logic [Drives-1:0] in_given, in_losing, out_given, out_losing;
-    logic [MemberBits-1:0] in_member;
-    logic out_route_valid, out_end, out_ready, out_move, out_valid, out_error, out_route_last;
-    logic [DataWidth-1:0] in_data, out_data;
+    logic write_go, write_room, write_here, write_beat_valid, write_beat_here, write_ended;
+    logic read_go, read_valid, read_room, read_here, read_last, read_error, read_move, read_ended;
+    logic [MemberBits-1:0] write_member, write_beat_member, read_member;
+    logic [DataWidth-1:0] write_beat;
 
-    assign part_route = '{member: part_member, dead: part_dead, blocks: part_blocks};
-
-    spate_fifo #(
-        .Width($bits(route_t)),
-        .Depth(RouteDepth)
-    ) u_in_route (
+    spate_stripe_route #(
+        .Drives(Drives),
+        .BlocksWidth(PartWidth),
+        .SectorBeatBits(SectorBeatBits),
+        .Depth(WriteDepth),
+        .Parts(Parts)
+    ) u_write_route (
         .clk_i,
         .rst_ni,
-        .in_valid_i(emit && part_beats && part.write),
-        .in_ready_o(write_route_ready),
-        .in_data_i(part_route),
-        .out_valid_o(in_route_valid),
-        .out_ready_i(in_end),
-        .out_data_o(in_route),
-        .count_o()
+        .block_4096_i(block_4096_q),
+        .part_valid_i(emit && part_beats && part.write),
+        .part_ready_o(write_route_ready),
+        .part_member_i(part_member),
+        .part_dead_i(part_dead),
+        .part_last_i(part.last),
+        .part_blocks_i(part_blocks),
+        .given_i(given_write),
+        .lost_i(lost_write),
+        .route_valid_o(),
+        .beat_valid_o(write_go),
+        .beat_member_o(write_member),
+        .beat_here_o(write_here),
+        .beat_last_o(),
+        .beat_move_i(data_valid_i && data_ready_o),
+        .ended_valid_o(write_ended),
+        .ended_take_i(answered_here && order.write)
     );
+    assign data_ready_o = write_go && write_room;
+
+    // Beats that do not reach a member are discarded behind the queue.
     spate_fifo #(
         .Width(DataWidth + MemberBits + 1),
         .Depth(SkidDepth)
-    ) u_in (
+    ) u_write_skid (
         .clk_i,
         .rst_ni,
-        .in_valid_i(in_move),
-        .in_ready_o(in_ready),
-        .in_data_i({in_here, in_route.member, data_i}),
-        .out_valid_o(in_valid),
-        .out_ready_i(in_dead || member_data_ready_i[in_member]),
-        .out_data_o({in_dead, in_member, in_data}),
+        .in_valid_i(data_valid_i && write_go),
+        .in_ready_o(write_room),
+        .in_data_i({write_here, write_member, data_i}),
+        .out_valid_o(write_beat_valid),
+        .out_ready_i(write_beat_here || member_data_ready_i[write_beat_member]),
+        .out_data_o({write_beat_here, write_beat_member, write_beat}),
         .count_o()
     );
-    // A part's beats move once it is known whether the member takes them.
-    assign in_lost = !in_route.dead && !in_given[in_route.member];
-    assign in_here = in_route.dead || in_lost;
-    assign data_ready_o = in_ready && in_route_valid && (!in_lost || in_losing[in_route.member]);
-    assign in_move = data_valid_i && data_ready_o;
     always_comb begin
       member_data_valid_o = '0;
-      member_data_valid_o[in_member] = in_valid && !in_dead;
+      member_data_valid_o[write_beat_member] = write_beat_valid && !write_beat_here;
     end
-    assign member_data_o = {Drives{in_data}};
+    assign member_data_o = {Drives{write_beat}};
 
-    spate_stripe_beats #(
+    spate_stripe_route #(
+        .Drives(Drives),
         .BlocksWidth(PartWidth),
-        .SectorBeatBits(SectorBeatBits)
-    ) u_in_beats (
+        .SectorBeatBits(SectorBeatBits),
+        .Depth(Parts),
+        .Parts(Parts)
+    ) u_read_route (
         .clk_i,
         .rst_ni,
         .block_4096_i(block_4096_q),
-        .blocks_i(in_route.blocks),
-        .move_i(in_move),
-        .last_o(in_end)
+        .part_valid_i(emit && part_beats && !part.write),
+        .part_ready_o(read_route_ready),
+        .part_member_i(part_member),
+        .part_dead_i(part_dead),
+        .part_last_i(part.last),
+        .part_blocks_i(part_blocks),
+        .given_i(given_read),
+        .lost_i(lost_read),
+        .route_valid_o(beats_left),
+        .beat_valid_o(read_go),
+        .beat_member_o(read_member),
+        .beat_here_o(read_here),
+        .beat_last_o(read_last),
+        .beat_move_i(read_move),
+        .ended_valid_o(read_ended),
+        .ended_take_i(answered_here && !order.write)
     );
-
-    spate_fifo #(
-        .Width($bits(route_t) + 1),
-        .Depth(Parts)
-    ) u_out_route (
-        .clk_i,
-        .rst_ni,
-        .in_valid_i(emit && part_beats && !part.write),
-        .in_ready_o(read_route_ready),
-        .in_data_i({part.last, part_route}),
-        .out_valid_o(out_route_valid),
-        .out_ready_i(out_end),
-        .out_data_o({out_route_last, out_route}),
-        .count_o()
-    );
-    assign beats_left = out_route_valid;
-    assign out_lost = !out_route.dead && !out_given[out_route.member];
-    assign out_here = out_route.dead || out_lost;
-    always_comb begin
-      out_valid = out_route_valid;
-      if (out_lost) out_valid = out_route_valid && out_losing[out_route.member];
-      else if (!out_route.dead) out_valid = out_route_valid && member_data_valid_i[out_route.member];
-    end
-    assign out_data = member_data_i[out_route.member];
-    assign out_error = out_here || member_data_error_i[out_route.member];
-    assign out_move = out_valid && out_ready;
+    // Beats that do not come from a member are flagged; their content has no meaning.
+    assign read_valid = read_go && (read_here || member_data_valid_i[read_member]);
+    assign read_error = read_here || member_data_error_i[read_member];
+    assign read_move = read_valid && read_room;
     always_comb begin
       member_data_ready_o = '0;
-      member_data_ready_o[out_route.member] = out_route_valid && out_ready && !out_here;
+      member_data_ready_o[read_member] = read_go && read_room && !read_here;
     end
-    spate_stripe_beats #(
-        .BlocksWidth(PartWidth),
-        .SectorBeatBits(SectorBeatBits)
-    ) u_out_beats (
-        .clk_i,
-        .rst_ni,
-        .block_4096_i(block_4096_q),
-        .blocks_i(out_route.blocks),
-        .move_i(out_move),
-        .last_o(out_end)
-    );
+
     spate_fifo #(
         .Width(DataWidth + 2),
         .Depth(SkidDepth)
-    ) u_out (
+    ) u_read_skid (
         .clk_i,
         .rst_ni,
-        .in_valid_i(out_valid),
-        .in_ready_o(out_ready),
-        .in_data_i({out_route_last && out_end, out_error, out_data}),
+        .in_valid_i(read_valid),
+        .in_ready_o(read_room),
+        .in_data_i({read_last, read_error, member_data_i[read_member]}),
         .out_valid_o(data_valid_o),
         .out_ready_i(data_ready_i),
         .out_data_o({data_last_o, data_error_o, data_o}),
         .count_o()
     );
 
-    // Dead parts whose beats have moved and that are not answered yet, counted for each stream in order.
-    logic [PartsWidth-1:0] dead_writes_q, dead_reads_q;
-    logic dead_written, dead_read, dead_answered;
-    logic [Drives-1:0] lost_written, lost_read;
-    assign dead_written = in_end && in_route.dead;
-    assign dead_read = out_end && out_route.dead;
-    assign dead_ended = order.write ? dead_writes_q != '0 : dead_reads_q != '0;
-    assign dead_answered = answered && order.dead;
-    assign lost_ended = !order.beats || (order.write ? lost_written[order.member] : lost_read[order.member]);
-
-    // The same for the parts that a member lost. The next beats of a member's parts go to the member as long as it was
-    // given more parts than have moved. After that, the beats of lost parts are discarded here.
-    for (genvar i = 0; i < Drives; i++) begin : gen_lost
-      logic [PartsWidth-1:0]
-          given_writes_q, given_reads_q, losing_writes_q, losing_reads_q, lost_writes_q, lost_reads_q;
-      logic write_end, read_end, lost_answered;
-      assign write_end = in_end && in_route.member == MemberBits'(i) && !in_route.dead;
-      assign read_end = out_end && out_route.member == MemberBits'(i) && !out_route.dead;
-      assign lost_answered = answered && order_lost && order.beats && order.member == MemberBits'(i);
-      assign in_given[i] = given_writes_q != '0;
-      assign in_losing[i] = losing_writes_q != '0;
-      assign out_given[i] = given_reads_q != '0;
-      assign out_losing[i] = losing_reads_q != '0;
-      assign lost_written[i] = lost_writes_q != '0;
-      assign lost_read[i] = lost_reads_q != '0;
-      always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-          given_writes_q <= '0;
-          given_reads_q <= '0;
-          losing_writes_q <= '0;
-          losing_reads_q <= '0;
-          lost_writes_q <= '0;
-          lost_reads_q <= '0;
-        end else begin
-          given_writes_q <= given_writes_q + PartsWidth'(give_write[i]) - PartsWidth'(write_end && in_given[i]);
-          given_reads_q <= given_reads_q + PartsWidth'(give_read[i]) - PartsWidth'(read_end && out_given[i]);
-          losing_writes_q <= losing_writes_q + PartsWidth'(lose_write[i]) - PartsWidth'(write_end && !in_given[i]);
-          losing_reads_q <= losing_reads_q + PartsWidth'(lose_read[i]) - PartsWidth'(read_end && !out_given[i]);
-          lost_writes_q <= lost_writes_q + PartsWidth'(write_end && !in_given[i]) -
-              PartsWidth'(lost_answered && order.write);
-          lost_reads_q <= lost_reads_q + PartsWidth'(read_end && !out_given[i]) -
-              PartsWidth'(lost_answered && !order.write);
-        end
-      end
-    end
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        dead_writes_q <= '0;
-        dead_reads_q <= '0;
-      end else begin
-        dead_writes_q <= dead_writes_q + PartsWidth'(dead_written) - PartsWidth'(dead_answered && order.write);
-        dead_reads_q <= dead_reads_q + PartsWidth'(dead_read) - PartsWidth'(dead_answered && !order.write);
-      end
-    end
+    assign beats_moved = !order.beats || (order.write ? write_ended : read_ended);
   end else begin : gen_no_streams
     logic unused;
-    assign unused = ^{give_write, give_read, lose_write, lose_read, order.beats};
-    assign dead_ended = 1'b1;
-    assign lost_ended = 1'b1;
+    assign unused = ^{given_write, given_read, lost_write, lost_read, order.beats, answered_here};
+    assign beats_moved = 1'b1;
     assign beats_left = 1'b0;
     assign write_route_ready = 1'b1;
     assign read_route_ready = 1'b1;

@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
 
 from ring_ddr_bench import (ADDRESS, BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, MAILBOX, MEMORY, OK, PART_BYTES, RANGE, READ,
-                                Request, STREAM, Testbench, WIDTH, WRITE, beat_data, response_to)
+                                Request, Testbench, WIDTH, WRITE, beat_data, response_to)
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us")
@@ -110,15 +110,14 @@ async def beats_wait_for_their_request(dut):
     await tb.cycles(100)
     assert tb.data.taken == 0
     for request in (Request(WRITE, 0, 0, 1), Request(WRITE, 0, 5, 2, source=ADDRESS), Request(READ, 0, 3, 3)):
-        tb.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source, fua=0,
-                          lba=request.lba, blocks=request.blocks)
+        tb.give(request)
     await tb.answers(3)
     await tb.cycles(100)
     assert tb.data.taken == 0
     for tag, blocks in ((4, 1), (5, 11), (6, 2)):
         taken = tb.data.taken
         write = Request(WRITE, 10 * tag, blocks, tag, first_beat=1000 + taken)
-        tb.command.put(from_registers=write.tag & 1, tag=tag, op=WRITE, source=STREAM, fua=0, lba=write.lba, blocks=blocks)
+        tb.give(write)
         assert await tb.answers(1) == [response_to(write, OK, blocks)]
         await tb.cycles(100)
         assert tb.data.taken == taken + blocks * 512 // BEAT_BYTES
@@ -136,7 +135,7 @@ async def invalid_requests_are_refused(dut):
         tb.ask(request)
     await tb.cycles(200)
     assert not tb.drive.log and not tb.response.words, "the request did not wait for the drive"
-    dut.drive_ready_i.value = 1
+    tb.show_drive(ready=1)
     answers = await tb.answers(len(requests))
     assert answers == [response_to(request, status, request.blocks if status == OK else 0) for request, status in requests]
     await tb.cycles(20)
@@ -183,10 +182,10 @@ async def never_in_the_way(dut) -> None:
     in_burst = False
     while True:
         await ReadOnly()
-        assert not in_burst or dut.wvalid_o.value, "a burst began without its data"
-        assert not dut.rvalid_i.value or dut.rready_o.value, "a burst was requested without room"
-        if dut.wvalid_o.value and dut.wready_i.value:
-            in_burst = not dut.wlast_o.value
+        assert not in_burst or dut.m_axi_wvalid_o.value, "a burst began without its data"
+        assert not dut.m_axi_rvalid_i.value or dut.m_axi_rready_o.value, "a burst was requested without room"
+        if dut.m_axi_wvalid_o.value and dut.m_axi_wready_i.value:
+            in_burst = not dut.m_axi_wlast_o.value
         await RisingEdge(dut.clk_i)
 
 
@@ -298,7 +297,7 @@ async def large_blocks_after_small_ones_lie_whole_in_the_ring(dut):
     small = tb.ask(Request(WRITE, 0, 3, 1))
     assert await tb.answers(1) == [response_to(small, OK, 3)]
     await tb.cycles(20)
-    dut.drive_block_4096_i.value = 1
+    tb.show_drive(block_4096=1)
     tb.block_bytes = 4096
     blocks = 2 * tb.ring_bytes // 4096 + 3
     written, read = tb.ask(Request(WRITE, 7, blocks, 2)), tb.ask(Request(READ, 7, blocks, 3))
@@ -323,11 +322,11 @@ async def requests_for_a_lost_drive_are_not_sent_to_the_next(dut, op):
     request = tb.ask(Request(op, 0, 3 * tb.ring_bytes // 512, 1))
     await tb.cycles(400)
     asked = len(tb.drive.log)
-    dut.drive_ready_i.value, dut.drive_gone_i.value = 0, 1
+    tb.show_drive(ready=0, gone=1)
     await tb.cycles(random.randint(1, 3))
-    dut.drive_gone_i.value = 0
+    tb.show_drive(gone=0)
     await tb.cycles(40)
-    dut.drive_ready_i.value = dut.drive_block_4096_i.value = 1
+    tb.show_drive(ready=1, block_4096=1)
     tb.drive.stuck, tb.data.stall.share = False, 0.1
     answer, = await tb.answers(1)
     assert (answer["tag"], answer["status"]) == (1, GONE)
@@ -347,14 +346,15 @@ async def requests_for_a_lost_drive_are_not_sent_to_the_next(dut, op):
 
 async def comes_and_goes(tb: Testbench) -> None:
     """The drive is given up at any time, as briefly as possible, and comes back after a while."""
-    dut = tb.dut
     while True:
         await tb.cycles(random.randint(50, 1000))
-        dut.drive_ready_i.value, dut.drive_gone_i.value, tb.drive.gone = 0, 1, True
+        tb.show_drive(ready=0, gone=1)
+        tb.drive.gone = True
         await tb.cycles(random.choice((1, 2, 3, random.randint(4, 200))))
-        dut.drive_gone_i.value = 0
+        tb.show_drive(gone=0)
         await tb.cycles(random.choice((0, 1, random.randint(2, 200))))
-        dut.drive_ready_i.value, tb.drive.gone = 1, False
+        tb.show_drive(ready=1)
+        tb.drive.gone = False
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of a stripe that stop, are gone, return, or differ in their block size: no beat is lost, and nothing waits for ever."""
+"""Members of a stripe that stop, are gone, return, or differ in their block size: no beat is lost, and nothing waits
+indefinitely."""
 
 import cocotb
 
 from stripe_bench import CHUNK_BYTES, DRIVES, Request, Testbench, beat_data, response_to
-from stripe_member import BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, OK, READ, RING_BYTES, STREAM, STREAMS, WRITE
+from stripe_member import BEAT_BYTES, DEALLOCATE, FLUSH, GONE, INVALID, OK, READ, RING_BYTES, STREAMS, WRITE
 
 
 @cocotb.test(timeout_time=300, timeout_unit="us", skip=not STREAMS)
@@ -215,7 +216,7 @@ async def a_refused_write_takes_no_beat(dut):
     tb = Testbench(dut, [0.0])
     tb.members[-1].block_bytes = 4096
     await tb.start()
-    tb.command.put(from_registers=1, tag=1, op=WRITE, source=STREAM, fua=0, address=0, lba=0, blocks=2)
+    tb.give(Request(WRITE, 0, 2, 1))
     for _ in range(4):
         tb.data.put(data=beat_data(tb.beats))
         tb.beats += 1

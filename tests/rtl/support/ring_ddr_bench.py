@@ -13,6 +13,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
+import records
 from streams import Sink, Source, Stall
 
 WIDTH = int(os.environ["DATA_WIDTH"])
@@ -43,12 +44,15 @@ class Memory:
         dut = tb.dut
         self.tb, self.bytes, self.delay_cycles = tb, bytearray(os.urandom(tb.ring_bytes)), delay_cycles
         self.bad_write, self.bad_read = set(), set()  # places of bursts that are answered with an error
-        self.aw = Sink(dut.clk_i, dut.rst_ni, dut.awvalid_o, dut.awready_i, {"at": dut.awaddr_o, "len": dut.awlen_o}, stall)
-        self.w = Sink(dut.clk_i, dut.rst_ni, dut.wvalid_o, dut.wready_i,
-                      {"data": dut.wdata_o, "strobe": dut.wstrb_o, "last": dut.wlast_o}, stall)
-        self.b = Source(dut.clk_i, dut.rst_ni, dut.bvalid_i, dut.bready_o, {"resp": dut.bresp_i}, stall)
-        self.ar = Sink(dut.clk_i, dut.rst_ni, dut.arvalid_o, dut.arready_i, {"at": dut.araddr_o, "len": dut.arlen_o}, stall)
-        self.r = Source(dut.clk_i, dut.rst_ni, dut.rvalid_i, dut.rready_o, {"data": dut.rdata_i, "resp": dut.rresp_i}, stall)
+        self.aw = Sink(dut.clk_i, dut.rst_ni, dut.m_axi_awvalid_o, dut.m_axi_awready_i,
+                       {"at": dut.m_axi_awaddr_o, "len": dut.m_axi_awlen_o}, stall)
+        self.w = Sink(dut.clk_i, dut.rst_ni, dut.m_axi_wvalid_o, dut.m_axi_wready_i,
+                      {"data": dut.m_axi_wdata_o, "strobe": dut.m_axi_wstrb_o, "last": dut.m_axi_wlast_o}, stall)
+        self.b = Source(dut.clk_i, dut.rst_ni, dut.m_axi_bvalid_i, dut.m_axi_bready_o, {"resp": dut.m_axi_bresp_i}, stall)
+        self.ar = Sink(dut.clk_i, dut.rst_ni, dut.m_axi_arvalid_o, dut.m_axi_arready_i,
+                       {"at": dut.m_axi_araddr_o, "len": dut.m_axi_arlen_o}, stall)
+        self.r = Source(dut.clk_i, dut.rst_ni, dut.m_axi_rvalid_i, dut.m_axi_rready_o,
+                        {"data": dut.m_axi_rdata_i, "resp": dut.m_axi_rresp_i}, stall)
         cocotb.start_soon(self.writes())
         cocotb.start_soon(self.reads())
 
@@ -102,7 +106,7 @@ class Drive:
         self.data, self.side = deque(), deque()
         self.written, self.side_blocked = 0, False
         self.response = Source(dut.clk_i, dut.rst_ni, dut.drive_response_valid_i, dut.drive_response_ready_o,
-                               {name: getattr(dut, f"drive_response_{name}_i") for name in ("tag", "status", "done")}, stall)
+                               {"response": dut.drive_response_i}, stall)
         cocotb.start_soon(self.commands())
         cocotb.start_soon(self.work())
 
@@ -114,8 +118,7 @@ class Drive:
             await ReadOnly()
             taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_o.value)
             if taken:
-                command = {name: int(getattr(dut, f"drive_command_{name}_o").value)
-                           for name in ("tag", "op", "source", "fua", "address", "lba", "blocks")}
+                command = vars(records.get(dut.drive_command_o, "command_t"))
             await RisingEdge(dut.clk_i)
             if taken:
                 self.log.append(command)
@@ -131,15 +134,18 @@ class Drive:
             await RisingEdge(self.tb.dut.clk_i)
             if self.side and not self.side_stuck:
                 command = self.side.popleft()
-                self.response.put(tag=command["tag"], status=0x0001 if command["op"] == DEALLOCATE else OK,
-                                  done=self.written if command["op"] == FLUSH else command["blocks"])
+                self.answer(command, status=0x0001 if command["op"] == DEALLOCATE else OK,
+                            done=self.written if command["op"] == FLUSH else command["blocks"])
             if self.stuck or not self.data or random.random() < 0.5 * self.stall:
                 continue
             command = self.data.popleft()
             await self.tb.cycles(random.randint(0, 40))
             answer = self.carry_out(command)
             self.written += answer["done"] if command["op"] == WRITE else 0
-            self.response.put(tag=command["tag"], **answer)
+            self.answer(command, **answer)
+
+    def answer(self, command: dict, status: int, done: int) -> None:
+        self.response.put(response=records.pack("response_t", tag=command["tag"], status=status, done=done))
 
     def carry_out(self, command: dict) -> dict:
         block_bytes, memory = self.tb.block_bytes, self.tb.memory.bytes
@@ -166,19 +172,19 @@ class Testbench:
         Clock(dut.clk_i, 4, unit="ns").start()
         dut.rst_ni.value = 0
         dut.ring_base_i.value, dut.ring_drive_base_i.value, dut.ring_pages_i.value = RING_BASE, DRIVE_BASE, ring_pages
-        dut.drive_ready_i.value, dut.drive_gone_i.value = int(ready), 0
-        dut.drive_block_4096_i.value = int(block_bytes == 4096)
-        dut.drive_blocks_i.value = self.namespace_blocks
+        self.drive_fields = {"blocks": self.namespace_blocks}
+        self.show_drive(ready=ready, block_4096=block_bytes == 4096)
         self.memory, self.drive = Memory(self, stall, delay_cycles), Drive(self, stall)
-        names = ("from_registers", "tag", "op", "source", "fua", "lba", "blocks")
-        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
-                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
+        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o, {"command": dut.command_i}, stall)
         self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
-        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
-                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
-        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
-                             {name: getattr(dut, f"response_{name}_o")
-                              for name in ("from_registers", "tag", "status", "done")}, stall)
+        self.out = Sink(dut.clk_i, dut.rst_ni, dut.data_valid_o, dut.data_ready_i,
+                        {"data": dut.data_o, "last": dut.data_last_o, "error": dut.data_error_o}, stall)
+        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i, {"response": dut.response_o}, stall)
+
+    def show_drive(self, **fields) -> None:
+        """Changes fields of what bring-up has found."""
+        self.drive_fields |= fields
+        records.put(self.dut.drive_i, "drive_t", **self.drive_fields)
 
     async def cycles(self, count: int) -> None:
         for _ in range(count):
@@ -190,13 +196,18 @@ class Testbench:
 
     def ask(self, request: Request) -> Request:
         request.first_beat = self.beats
-        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
-                         fua=request.fua, lba=request.lba, blocks=request.blocks)
+        self.give(request)
         if request.op == WRITE and request.source == STREAM:
             for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
                 self.data.put(data=beat_data(self.beats))
                 self.beats += 1
         return request
+
+    def give(self, request: Request) -> None:
+        """The command alone, without a write's data."""
+        self.command.put(command=records.pack(
+            "command_t", from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source, fua=request.fua,
+            lba=request.lba, blocks=request.blocks))
 
     def contents(self, request: Request, block: int) -> bytes:
         first = request.first_beat + block * self.block_bytes // BEAT_BYTES
@@ -205,7 +216,7 @@ class Testbench:
     async def answers(self, count: int) -> list[dict]:
         while len(self.response.words) < count:
             await RisingEdge(self.dut.clk_i)
-        return [self.response.words.popleft() for _ in range(count)]
+        return [vars(records.unpack("response_t", self.response.words.popleft()["response"])) for _ in range(count)]
 
     def beats_out(self, blocks: int) -> list[dict]:
         return [self.out.words.popleft() for _ in range(blocks * self.block_bytes // BEAT_BYTES)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
+import records
 from streams import Sink, Source
 from stripe_member import ADDRESS, BEAT_BYTES, STREAM, STREAMS, WRITE, Member
 
@@ -47,20 +48,15 @@ class Testbench:
             getattr(dut, name).value = 0
         dut.data_lba_i.value = sum(lba << 40 * i for i, lba in enumerate(self.data_lbas))
         dut.member_blocks_i.value = self.member_blocks
-        for name in ("member_takes_data_i", "member_takes_side_i", "member_response_valid_i", "member_data_ready_i", "member_out_valid_i",
-                     "member_response_tag_i", "member_response_status_i", "member_response_done_i", "member_out_data_i",
-                     "member_out_error_i"):
+        for name in ("member_takes_data_i", "member_takes_side_i", "member_response_valid_i", "member_data_ready_i",
+                     "member_data_valid_i", "member_response_i", "member_data_i", "member_data_error_i"):
             getattr(dut, name).value = 0
         self.members = [Member(self, i, stalls[i % len(stalls)]) for i in range(DRIVES)]
-        names = ("from_registers", "tag", "op", "source", "fua", "address", "lba", "blocks")
-        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o,
-                              {name: getattr(dut, f"command_{name}_i") for name in names}, stall)
+        self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o, {"command": dut.command_i}, stall)
         self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
-        self.out = Sink(dut.clk_i, dut.rst_ni, dut.out_valid_o, dut.out_ready_i,
-                        {"data": dut.out_data_o, "last": dut.out_last_o, "error": dut.out_error_o}, stall)
-        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i,
-                             {name: getattr(dut, f"response_{name}_o")
-                              for name in ("from_registers", "tag", "status", "done")}, stall)
+        self.out = Sink(dut.clk_i, dut.rst_ni, dut.data_valid_o, dut.data_ready_i,
+                        {"data": dut.data_o, "last": dut.data_last_o, "error": dut.data_error_o}, stall)
+        self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i, {"response": dut.response_o}, stall)
 
     def set(self, name: str, index: int, value: int, width: int = 1) -> None:
         """One member's part of a vector."""
@@ -94,13 +90,18 @@ class Testbench:
     def ask(self, request: Request) -> Request:
         self.requests.append(request)
         request.first_beat = self.beats
-        self.command.put(from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source,
-                         fua=request.fua, address=request.address, lba=request.lba, blocks=request.blocks)
+        self.give(request)
         if request.op == WRITE and request.source == STREAM and STREAMS:
             for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
                 self.data.put(data=beat_data(self.beats))
                 self.beats += 1
         return request
+
+    def give(self, request: Request) -> None:
+        """The command alone, without a write's data."""
+        self.command.put(command=records.pack(
+            "command_t", from_registers=request.tag & 1, tag=request.tag, op=request.op, source=request.source, fua=request.fua,
+            address=request.address, lba=request.lba, blocks=request.blocks))
 
     def contents(self, request: Request, block: int) -> bytes:
         """The data that a write puts into its block of that number."""
@@ -117,7 +118,7 @@ class Testbench:
     async def answers(self, count: int) -> list[dict]:
         while len(self.response.words) < count:
             await RisingEdge(self.dut.clk_i)
-        return [self.response.words.popleft() for _ in range(count)]
+        return [vars(records.unpack("response_t", self.response.words.popleft()["response"])) for _ in range(count)]
 
     async def check_out(self, expected: bytes, requests: list[Request]) -> None:
         beats = await self.beats_out(len(expected) // BEAT_BYTES)

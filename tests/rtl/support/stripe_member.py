@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
 
+import records
 from streams import Stall
 
 WIDTH = int(os.environ["DATA_WIDTH"])
@@ -61,12 +62,12 @@ class Member:
         cocotb.start_soon(self.data_out())
         cocotb.start_soon(self.answer())
 
-    def field(self, name: str, width: int) -> int:
-        value = int(getattr(self.tb.dut, f"member_command_{name}_o").value)
-        return value >> self.index * width & (1 << width) - 1
+    def seen(self, name: str, width: int) -> int:
+        """The member's part of a vector."""
+        return int(getattr(self.tb.dut, name).value) >> self.index * width & (1 << width) - 1
 
     def bit(self, name: str) -> bool:
-        return bool(int(getattr(self.tb.dut, name).value) >> self.index & 1)
+        return bool(self.seen(name, 1))
 
     async def commands(self) -> None:
         stall = Stall(self.stall)
@@ -74,8 +75,9 @@ class Member:
             await ReadOnly()
             taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_o")
             if taken:
-                command = Taken(self.field("op", 4), self.field("lba", 64), self.field("blocks", 32), self.field("fua", 1),
-                                self.field("source", 2), self.field("address", 64), self.field("tag", 16), self.block_bytes)
+                shown = records.unpack("command_t", self.seen("member_command_o", records.width("command_t")))
+                command = Taken(shown.op, shown.lba, shown.blocks, shown.fua, shown.source, shown.address, shown.tag,
+                                self.block_bytes)
             await RisingEdge(self.tb.dut.clk_i)
             if taken:
                 self.log.append(command)
@@ -131,8 +133,7 @@ class Member:
             self.tb.set("member_data_ready_i", self.index, not stall.next())
             await ReadOnly()
             if self.bit("member_data_valid_o") and self.bit("member_data_ready_i"):
-                value = int(self.tb.dut.member_data_o.value) >> self.index * WIDTH & (1 << WIDTH) - 1
-                data += value.to_bytes(BEAT_BYTES, "little")
+                data += self.seen("member_data_o", WIDTH).to_bytes(BEAT_BYTES, "little")
                 self.beats_taken += 1
             await RisingEdge(self.tb.dut.clk_i)
         self.tb.set("member_data_ready_i", self.index, 0)
@@ -184,16 +185,16 @@ class Member:
         stall, showing = Stall(self.stall), False
         while True:
             await ReadOnly()
-            taken = showing and self.bit("member_out_ready_o")
+            taken = showing and self.bit("member_data_ready_o")
             await RisingEdge(self.tb.dut.clk_i)
             if taken:
                 self.out.popleft()
                 showing = False
             if not showing and self.out and not stall.next():
                 showing = True
-                self.tb.set("member_out_data_i", self.index, self.out[0][0], WIDTH)
-                self.tb.set("member_out_error_i", self.index, self.out[0][1])
-            self.tb.set("member_out_valid_i", self.index, showing)
+                self.tb.set("member_data_i", self.index, self.out[0][0], WIDTH)
+                self.tb.set("member_data_error_i", self.index, self.out[0][1])
+            self.tb.set("member_data_valid_i", self.index, showing)
 
     async def answer(self) -> None:
         showing = False
@@ -207,7 +208,6 @@ class Member:
             if not showing and self.responses:
                 showing = True
                 tag, status, done = self.responses[0]
-                self.tb.set("member_response_tag_i", self.index, tag, 16)
-                self.tb.set("member_response_status_i", self.index, status, 16)
-                self.tb.set("member_response_done_i", self.index, done, 64)
+                response = records.pack("response_t", tag=tag, status=status, done=done)
+                self.tb.set("member_response_i", self.index, response, records.width("response_t"))
             self.tb.set("member_response_valid_i", self.index, showing)

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Splits reads and writes into parts, each with a place in the ring of spate_ring_ddr. A part is contiguous in the ring
+// and has at most PartBytes. Places are given in turn; a part waits until there is room for it.
+//
+// Guarantee: the parts of a request cover its blocks once, in order; the last one is marked. A place is whole blocks
+// long, within the ring, and begins where the one before it ended, or at the ring's start. No more sectors are in use
+// than the ring has. A request without beats has one part without sectors.
+module spate_ring_cut
+  import spate_pkg::*;
+#(
+    parameter int unsigned AddressWidth = 40,  // of the memory's addresses
+    parameter int unsigned PartBytes = 524288,  // of the largest part; a power of two, at least 4096
+    localparam int unsigned SectorBits = AddressWidth - 9,
+    localparam int unsigned PartBits = $clog2(PartBytes / 512) + 1  // for a part's number of sectors
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic   [SectorBits-4:0] ring_pages_i,  // constant, also during reset; in units of 4096 bytes, at least 2
+    input drive_t                  drive_i,
+
+    input  logic     command_valid_i,
+    output logic     command_ready_o,
+    input  command_t command_i,        // reads and writes only, from and to streams or addresses
+
+    output logic                        part_valid_o,
+    input  logic                        part_ready_i,
+    output ring_part_t                  part_o,
+    output logic       [SectorBits-1:0] part_place_o,   // offset from the ring's start, in sectors of 512 bytes
+    output logic       [  PartBits-1:0] part_sectors_o, // 0 only if part_o.invalid
+
+    // The places of parts are free again, in the order in which they were given.
+    input logic                free_i,
+    input logic [PartBits-1:0] free_sectors_i
+);
+
+  localparam int unsigned PartSectors = PartBytes / 512;
+
+  typedef enum logic [1:0] {
+    StIdle,
+    StSize,
+    StPart
+  } state_e;
+
+  state_e state_q;
+  ring_part_t part_q;
+  logic [34:0] left_q;  // sectors of the request, from this part on
+  logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
+  logic [PartBits-1:0] most;
+  logic signed [PartBits:0] room_less;  // what a part takes, less what is free again
+  logic idle, off_block, fits, part;
+
+  // A part ends where the ring does, and must not end within a block. Requests in small blocks may leave an odd number
+  // of sectors used when a drive with large blocks comes. The ring then restarts at its beginning, as soon as it is
+  // empty.
+  assign off_block = drive_i.block_4096 && part_place_o[2:0] != '0;
+  assign idle = state_q == StIdle;
+  assign command_ready_o = idle && (drive_i.ready || drive_i.gone) && !off_block;
+
+  assign ring_sectors = {ring_pages_i, 3'd0};
+  assign to_ring_end = ring_sectors - part_place_o;
+  assign most = to_ring_end < SectorBits'(PartSectors) ? PartBits'(to_ring_end) : PartBits'(PartSectors);
+  assign fits = left_q <= 35'(most);
+  assign part_valid_o = state_q == StPart && room_q >= SectorBits'(part_sectors_o);
+  assign part = part_valid_o && part_ready_i;
+  assign room_less = (part ? $signed({1'b0, part_sectors_o}) : '0) - (free_i ? $signed({1'b0, free_sectors_i}) : '0);
+  always_comb begin
+    part_o = part_q;
+    part_o.gone = part_q.gone || drive_i.gone;
+  end
+
+  logic beyond;
+  logic [LbaWidth:0] command_end;
+  assign beyond = command_i.lba[63:LbaWidth] != '0 || command_end > (LbaWidth + 1)'(drive_i.blocks);
+  assign command_end = (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StIdle;
+      part_place_o <= '0;
+      room_q <= ring_sectors;
+    end else begin
+      unique case (state_q)
+        StIdle: begin
+          if (command_valid_i && command_ready_o) state_q <= StSize;
+          if (off_block && room_q == ring_sectors) part_place_o <= '0;
+        end
+        StSize: state_q <= StPart;
+        StPart: if (part) state_q <= part_q.last ? StIdle : StSize;
+        default: state_q <= StIdle;
+      endcase
+      if (part) begin
+        part_place_o <= SectorBits'(part_sectors_o) == to_ring_end ? '0 : part_place_o + SectorBits'(part_sectors_o);
+      end
+      room_q <= room_q - SectorBits'(room_less);
+    end
+
+    unique case (state_q)
+      StIdle: begin
+        part_q.write <= command_i.op == OpWrite;
+        part_q.fua <= command_i.fua;
+        part_q.beyond <= drive_i.ready && beyond;
+        part_q.invalid <= command_i.source != SourceStream || command_i.blocks == '0;
+        part_q.lba <= command_i.lba[LbaWidth-1:0];
+        part_q.from_registers <= command_i.from_registers;
+        part_q.tag <= command_i.tag;
+        if (command_i.source != SourceStream) left_q <= '0;
+        else left_q <= drive_i.block_4096 ? {command_i.blocks, 3'd0} : {3'd0, command_i.blocks};
+      end
+      StSize: begin
+        part_sectors_o <= fits ? PartBits'(left_q) : most;
+        part_q.last <= fits;
+      end
+      StPart: begin
+        if (part) begin
+          left_q <= left_q - 35'(part_sectors_o);
+          part_q.lba <= part_q.lba + (drive_i.block_4096 ? LbaWidth'(part_sectors_o >> 3) : LbaWidth'(part_sectors_o));
+        end
+      end
+      default: ;
+    endcase
+    part_q.gone <= drive_i.gone || (!idle && part_q.gone);
+  end
+
+`ifdef FORMAL
+  // The environment: any commands, parts that wait for any time, places that are free again in parts of any size, and a
+  // drive that goes and returns with another block size at any time.
+  logic past_reset_q = 1'b0;
+  logic [SectorBits-4:0] pages_q;
+  logic block_q, gone_past_q, accepted;
+  logic [SectorBits-1:0] used_q, next_q;  // sectors in use; where the next place begins
+  command_t asked_q;  // the request that is being split, as it came
+  logic asked_block_q, asked_beyond_q, doomed_q;  // doomed: its drive went since it came
+  logic [34:0] asked_sectors, before_q;  // its sectors, and those of the parts before this one
+  logic has_room;
+  logic begun_q;  // the request came, or the part before this one left, in the cycle before
+
+  assign accepted = command_valid_i && command_ready_o;
+  assign has_room = (SectorBits + 1)'(used_q) + (SectorBits + 1)'(part_sectors_o) <= (SectorBits + 1)'(ring_sectors);
+  assign asked_sectors = asked_q.source != SourceStream ? '0 : 35'(asked_q.blocks) * (asked_block_q ? 35'd8 : 35'd1);
+
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (ring_pages_i >= (SectorBits - 3)'(2) && (!past_reset_q || ring_pages_i == pages_q));
+    assume (command_i.op inside {OpWrite, OpRead});
+    if (past_reset_q && rst_ni) begin
+      if (!drive_i.gone && !gone_past_q && (used_q != '0 || !idle)) assume (drive_i.block_4096 == block_q);
+      if (free_i) assume (SectorBits'(free_sectors_i) <= used_q && 32'(free_sectors_i) <= PartSectors);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    pages_q <= ring_pages_i;
+    block_q <= drive_i.block_4096;
+    gone_past_q <= drive_i.gone;
+    if (accepted) begin
+      asked_q <= command_i;
+      asked_block_q <= drive_i.block_4096;
+      asked_beyond_q <= drive_i.ready && 66'(command_i.lba) + 66'(command_i.blocks) > 66'(drive_i.blocks);
+      before_q <= '0;
+    end else if (part) before_q <= before_q + 35'(part_sectors_o);
+    begun_q <= accepted || part;
+    doomed_q <= drive_i.gone || (!idle && doomed_q);
+    if (!rst_ni) begin
+      used_q <= '0;
+      next_q <= '0;
+    end else begin
+      used_q <= used_q + (part ? SectorBits'(part_sectors_o) : '0) - (free_i ? SectorBits'(free_sectors_i) : '0);
+      if (part) begin
+        next_q <= part_place_o + SectorBits'(part_sectors_o) == ring_sectors ? '0 :
+            part_place_o + SectorBits'(part_sectors_o);
+      end
+    end
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // A place begins where the last one ended, or at the start of an empty ring, and is free.
+      assert (part_place_o == next_q || (part_place_o == '0 && used_q == '0));
+      if (part_valid_o) begin
+        assert ((SectorBits + 1)'(part_place_o) + (SectorBits + 1)'(part_sectors_o) <= (SectorBits + 1)'(ring_sectors));
+        assert (32'(part_sectors_o) <= PartSectors);
+        if (asked_block_q && !part_o.gone) assert (part_sectors_o[2:0] == '0 && part_place_o[2:0] == '0);
+      end
+      // A part waits only for room.
+      if (!idle && !begun_q) assert (part_valid_o == has_room);
+      // The parts are the request, in order, and have its fields.
+      if (part_valid_o) begin
+        assert (before_q + 35'(part_sectors_o) <= asked_sectors);
+        assert (part_o.last == (before_q + 35'(part_sectors_o) == asked_sectors));
+        assert ((part_sectors_o == '0) == part_o.invalid);
+      end
+      if (!idle) begin
+        assert (part_o.write == (asked_q.op == OpWrite) && part_o.fua == asked_q.fua);
+        assert (part_o.from_registers == asked_q.from_registers && part_o.tag == asked_q.tag);
+        assert (part_o.beyond == asked_beyond_q && part_o.gone == (doomed_q || drive_i.gone));
+        if (!part_o.gone)
+          assert (part_o.lba == asked_q.lba[LbaWidth-1:0] + LbaWidth'(asked_block_q ? before_q >> 3 : before_q));
+      end
+      assert (!command_ready_o || (idle && (drive_i.ready || drive_i.gone)));
+
+      // Invariants for the induction.
+      assert (used_q <= ring_sectors && room_q == ring_sectors - used_q);
+      assert (part_place_o < ring_sectors);
+      if (!idle) begin
+        assert (before_q <= asked_sectors && left_q == asked_sectors - before_q);
+        assert ((left_q == '0) == part_o.invalid && part_o.invalid == (asked_sectors == '0));
+        if (!doomed_q && !drive_i.gone) begin
+          assert (drive_i.block_4096 == asked_block_q && (!asked_block_q || part_place_o[2:0] == '0));
+          assert (!asked_block_q || before_q[2:0] == '0);
+        end
+      end
+      assert ((state_q == StPart) == (!idle && !begun_q));
+      if (state_q == StPart) begin
+        assert (part_sectors_o == (fits ? PartBits'(left_q) : most) && part_q.last == fits);
+      end
+
+      cover (part && part_place_o != '0 && SectorBits'(part_sectors_o) == to_ring_end && !part_o.last);
+      cover (accepted && drive_i.block_4096 && next_q[2:0] != '0);
+      cover (part && part_o.last && part_o.gone && !drive_i.gone && before_q != '0);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the stripe keeps for one member: the parts that wait for it, and its responses. A side command of the stripe uses
+// the member's other lane; the tag tells to which of the two a response belongs.
+//
+// When the member is given up, the parts that it has not taken are lost. The stripe answers them after those that the
+// member took, and until then gives the member nothing: another drive, with another block size, may be there.
+//
+// Guarantee: each part is given to the member, or lost, once and in order. There is room for each response. A side
+// command and a part that wait at the same time alternate as the stripe says.
+module spate_stripe_member
+  import spate_pkg::*;
+#(
+    parameter bit HasStreams = 1'b1,  // otherwise parts have addresses
+    parameter int unsigned BlocksWidth = 8,
+    parameter int unsigned Waiting = 16,  // parts that wait for the member; a power of two
+    parameter int unsigned MemberParts = 64,  // in flight on the member; a power of two
+    parameter int unsigned Parts = 128  // in flight in the stripe; a power of two
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic gone_i,  // the member is given up
+
+    input  logic                           part_valid_i,
+    output logic                           part_ready_o,
+    input  stripe_part_t                   part_i,
+    input  logic         [BlocksWidth-1:0] part_blocks_i,
+
+    // What became of the oldest part that waited, if it has beats.
+    output logic given_write_o,
+    output logic given_read_o,
+    output logic lost_write_o,
+    output logic lost_read_o,
+
+    input  logic                side_valid_i,
+    output logic                side_ready_o,
+    input  logic                side_turn_i,      // a side command is shown before a part
+    input  op_e                 side_op_i,
+    input  logic [LbaWidth-1:0] side_lba_i,
+    input  logic [        31:0] side_blocks_i,
+    output logic                side_answered_o,
+    output logic [        15:0] side_status_o,
+
+    // The oldest part that was not answered.
+    output logic                   answer_lost_o,    // it is lost; otherwise the response:
+    output logic                   answer_valid_o,
+    output logic [           15:0] answer_status_o,
+    output logic [BlocksWidth-1:0] answer_done_o,
+    input  logic                   answer_take_i,
+
+    // The member. A command that waits to be taken may change.
+    output logic      command_valid_o,
+    input  logic      command_ready_i,
+    output command_t  command_o,
+    input  logic      response_valid_i,
+    output logic      response_ready_o,
+    input  response_t response_i
+);
+
+  typedef logic [$clog2(Waiting):0] waiting_t;
+  typedef logic [$clog2(MemberParts):0] given_t;
+  typedef logic [$clog2(Parts):0] lost_t;
+
+  typedef struct packed {
+    logic                   write;
+    logic                   fua;
+    source_e                source;
+    logic                   beyond;
+    logic [LbaWidth-1:0]    lba;
+    logic [BlocksWidth-1:0] blocks;
+  } line_t;
+
+  line_t entered, head;
+  logic [63:0] address;
+  logic there, head_valid, head_beats, give, lose, side_shown;
+  waiting_t count, losing_q;  // losing_q: how many parts, the oldest first, are to be lost
+  given_t given_q;  // given to the member and not answered yet
+  lost_t lost_q;  // lost and not answered yet
+
+  // ---- parts wait ----
+
+  assign entered = '{
+          write: part_i.write,
+          fua: part_i.fua,
+          source: part_i.source,
+          beyond: part_i.beyond,
+          lba: part_i.lba,
+          blocks: part_blocks_i
+      };
+
+  spate_fifo #(
+      .Width($bits(line_t)),
+      .Depth(Waiting)
+  ) u_line (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(part_valid_i),
+      .in_ready_o(part_ready_o),
+      .in_data_i(entered),
+      .out_valid_o(there),
+      .out_ready_i(give || lose),
+      .out_data_o(head),
+      .count_o(count)
+  );
+
+  if (HasStreams) begin : gen_no_address
+    assign address = '0;  // a member with streams ignores the address
+  end else begin : gen_address
+    spate_fifo #(
+        .Width(64),
+        .Depth(Waiting)
+    ) u_address (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(part_valid_i),
+        .in_ready_o(),
+        .in_data_i(part_i.address),
+        .out_valid_o(),
+        .out_ready_i(give || lose),
+        .out_data_o(address),
+        .count_o()
+    );
+  end
+
+  // ---- they are given to the member, or lost ----
+
+  assign lose = there && (gone_i || losing_q != '0);
+  assign head_valid = there && !lose && lost_q == '0 && !given_q[$clog2(MemberParts)];
+  assign side_shown = side_valid_i && (side_turn_i || !head_valid);
+  assign command_valid_o = head_valid || side_valid_i;
+  assign give = head_valid && !side_shown && command_ready_i;
+  assign side_ready_o = side_shown && command_ready_i;
+
+  assign head_beats = HasStreams && head.source == SourceStream && head.blocks != '0;
+  assign given_write_o = give && head_beats && head.write;
+  assign given_read_o = give && head_beats && !head.write;
+  assign lost_write_o = lose && head_beats && head.write;
+  assign lost_read_o = lose && head_beats && !head.write;
+
+  // The parts that were given are older than those that are lost.
+  assign answer_lost_o = given_q == '0 && lost_q != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      losing_q <= '0;
+      given_q <= '0;
+      lost_q <= '0;
+    end else begin
+      losing_q <= (gone_i ? count : losing_q) - waiting_t'(lose);
+      given_q <= given_q + given_t'(give) - given_t'(answer_take_i && !answer_lost_o);
+      lost_q <= lost_q + lost_t'(lose) - lost_t'(answer_take_i && answer_lost_o);
+    end
+  end
+
+  always_comb begin
+    command_o = '{
+        from_registers: 1'b0,
+        tag: 16'd0,
+        op: head.write ? OpWrite : OpRead,
+        source: head.source,
+        fua: head.fua,
+        address: address,
+        lba: {head.beyond, 63'(head.lba)},
+        blocks: 32'(head.blocks)
+    };
+    if (side_shown) begin
+      command_o.tag = 16'd1;
+      command_o.op = side_op_i;
+      command_o.source = SourceStream;
+      command_o.fua = 1'b0;
+      command_o.lba = 64'(side_lba_i);
+      command_o.blocks = side_blocks_i;
+    end
+  end
+
+  // ---- the member's responses ----
+
+  assign side_answered_o = response_valid_i && response_i.tag[0];
+  assign side_status_o = response_i.status;
+  assign response_ready_o = 1'b1;
+
+  spate_fifo #(
+      .Width(16 + BlocksWidth),
+      .Depth(MemberParts)
+  ) u_answers (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i(response_valid_i && !response_i.tag[0]),
+      .in_ready_o(),
+      .in_data_i({response_i.status, BlocksWidth'(response_i.done)}),
+      .out_valid_o(answer_valid_o),
+      .out_ready_i(answer_take_i),  // while answer_lost_o, none is here
+      .out_data_o({answer_status_o, answer_done_o}),
+      .count_o()
+  );
+
+`ifdef FORMAL
+  // The environment: any parts and side commands, a member that takes, answers and is given up at any time, and a stripe
+  // that takes answers at any time. One arbitrary part is followed.
+  (* anyconst *) logic [3:0] chosen;
+  logic past_reset_q = 1'b0;
+  logic [3:0] in_place_q, out_place_q;  // how many parts came, and how many were given or lost
+  stripe_part_t chosen_q;
+  logic [BlocksWidth-1:0] chosen_blocks_q;
+  logic doomed_q;  // the member was given up while the chosen part waited
+  given_t owed_q;  // parts that the member has taken and not responded to
+  given_t given_past_q;
+  lost_t lost_past_q;  // not answered, as counted here
+  logic push, at_head, taken, part_given, side_given, waits_q;
+
+  assign push = part_valid_i && part_ready_o;
+  assign at_head = there && out_place_q == chosen;
+  assign taken = command_valid_o && command_ready_i;
+  assign part_given = taken && command_o.tag == 16'd0;
+  assign side_given = taken && command_o.tag == 16'd1;
+
+  always_comb begin
+    assume (rst_ni == past_reset_q);
+    assume (in_place_q != '1);
+    if (past_reset_q && rst_ni) begin
+      assume (!(response_valid_i && !response_i.tag[0]) || owed_q != '0);
+      assume (!answer_take_i || answer_lost_o || answer_valid_o);
+      assume (lost_past_q < lost_t'(Parts));
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    past_reset_q <= 1'b1;
+    if (push && in_place_q == chosen) {chosen_q, chosen_blocks_q} <= {part_i, part_blocks_i};
+    doomed_q <= !(push && in_place_q == chosen) && (doomed_q || gone_i);
+    waits_q <= rst_ni && there && !give && !lose;
+    if (!rst_ni) begin
+      {in_place_q, out_place_q, owed_q, given_past_q, lost_past_q} <= '0;
+    end else begin
+      in_place_q <= in_place_q + 4'(push);
+      out_place_q <= out_place_q + 4'(part_given || lose);
+      owed_q <= owed_q + given_t'(part_given) - given_t'(response_valid_i && !response_i.tag[0]);
+      given_past_q <= given_past_q + given_t'(part_given) - given_t'(answer_take_i && given_past_q != '0);
+      lost_past_q <= lost_past_q + lost_t'(lose) - lost_t'(answer_take_i && given_past_q == '0);
+    end
+  end
+
+  always_comb begin
+    if (past_reset_q && rst_ni) begin
+      // A part is lost if the member was given up while it waited, and otherwise given, with its fields.
+      assert (!taken || part_given != side_given);
+      assert (!part_given || (there && !lose && lost_past_q == '0));
+      assert ({given_write_o, given_read_o, lost_write_o, lost_read_o} == '0 || part_given != lose);
+      if (at_head && (part_given || lose)) begin
+        assert (lose == (doomed_q || gone_i));
+        assert ((given_write_o || given_read_o) == (part_given && head_beats));
+        assert ((lost_write_o || lost_read_o) == (lose && head_beats));
+        assert (!(given_write_o || lost_write_o) || chosen_q.write);
+        assert (!(given_read_o || lost_read_o) || !chosen_q.write);
+        assert (head_beats == (HasStreams && chosen_q.source == SourceStream && chosen_blocks_q != '0));
+      end
+      if (at_head && part_given) begin
+        assert (command_o.op == (chosen_q.write ? OpWrite : OpRead) && command_o.fua == chosen_q.fua);
+        assert (command_o.source == chosen_q.source && command_o.blocks == 32'(chosen_blocks_q));
+        assert (command_o.lba == {chosen_q.beyond, 63'(chosen_q.lba)});
+        if (!HasStreams) assert (command_o.address == chosen_q.address);
+      end
+      if (at_head && doomed_q) assert (lose);
+      // A side command passes a part, which gets its turn.
+      assert (side_ready_o == side_given);
+      if (side_given) begin
+        assert (side_valid_i && command_o.op == side_op_i && command_o.lba == 64'(side_lba_i));
+        assert (command_o.blocks == side_blocks_i && !command_o.fua);
+      end
+      if (side_valid_i && side_turn_i) assert (!part_given);
+      if (waits_q && !lose && !side_turn_i && command_ready_i && lost_past_q == '0 &&
+          given_past_q < given_t'(MemberParts))
+        assert (part_given);
+      // Answers come in the order of the parts, and there is room for each response.
+      assert (answer_lost_o == (given_past_q == '0 && lost_past_q != '0));
+      assert (!(response_valid_i && !response_i.tag[0]) || u_answers.in_ready_o);
+      assert (32'(given_past_q) == 32'(owed_q) + 32'(u_answers.count_o));
+
+      cover (lose && lost_past_q != '0 && given_past_q != '0 && lost_write_o);
+      cover (part_given && out_place_q > 4'd3 && given_read_o);
+      cover (side_given && there && !lose && lost_past_q == '0);
+    end
+  end
+`endif
+
+endmodule

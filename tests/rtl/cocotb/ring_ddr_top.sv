@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// spate_ring_ddr before a drive whose ready depends on the command that it is offered, as that of a core does.
+module ring_ddr_top
+  import spate_pkg::*;
+#(
+    parameter int unsigned DataWidth = 128,
+    parameter int unsigned PartBytes = 8192,
+    localparam int unsigned AddressWidth = 32
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic   [AddressWidth-1:0] ring_base_i,
+    input logic   [            63:0] ring_drive_base_i,
+    input logic   [            19:0] ring_pages_i,
+    input drive_t                    drive_i,
+
+    input  logic                      command_valid_i,
+    output logic                      command_ready_o,
+    input  command_t                  command_i,
+    output logic                      response_valid_o,
+    input  logic                      response_ready_i,
+    output response_t                 response_o,
+    input  logic                      data_valid_i,
+    output logic                      data_ready_o,
+    input  logic      [DataWidth-1:0] data_i,
+    output logic                      data_valid_o,
+    input  logic                      data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
+    output logic      [ LbaWidth-1:0] written_blocks_o,
+
+    output logic      drive_command_valid_o,
+    output logic      drive_command_ready_o,
+    output command_t  drive_command_o,
+    input  logic      drive_takes_data_i,
+    input  logic      drive_takes_side_i,
+    input  logic      drive_response_valid_i,
+    output logic      drive_response_ready_o,
+    input  response_t drive_response_i,
+
+    output logic                    m_axi_awvalid_o,
+    input  logic                    m_axi_awready_i,
+    output logic [AddressWidth-1:0] m_axi_awaddr_o,
+    output logic [             7:0] m_axi_awlen_o,
+    output logic [             2:0] m_axi_awsize_o,
+    output logic [             1:0] m_axi_awburst_o,
+    output logic                    m_axi_wvalid_o,
+    input  logic                    m_axi_wready_i,
+    output logic [   DataWidth-1:0] m_axi_wdata_o,
+    output logic [ DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                    m_axi_wlast_o,
+    input  logic                    m_axi_bvalid_i,
+    output logic                    m_axi_bready_o,
+    input  logic [             1:0] m_axi_bresp_i,
+    output logic                    m_axi_arvalid_o,
+    input  logic                    m_axi_arready_i,
+    output logic [AddressWidth-1:0] m_axi_araddr_o,
+    output logic [             7:0] m_axi_arlen_o,
+    output logic [             2:0] m_axi_arsize_o,
+    output logic [             1:0] m_axi_arburst_o,
+    input  logic                    m_axi_rvalid_i,
+    output logic                    m_axi_rready_o,
+    input  logic [   DataWidth-1:0] m_axi_rdata_i,
+    input  logic [             1:0] m_axi_rresp_i
+);
+
+  assign drive_command_ready_o = (drive_command_o.op == OpRead || drive_command_o.op == OpWrite) &&
+      drive_command_o.source != SourceMailbox ? drive_takes_data_i : drive_takes_side_i;
+
+  spate_ring_ddr #(
+      .DataWidth(DataWidth),
+      .AddressWidth(AddressWidth),
+      .PartBytes(PartBytes)
+  ) u_ring (
+      .*,
+      .drive_command_ready_i(drive_command_ready_o)
+  );
+
+endmodule
