@@ -7,8 +7,12 @@
 #include <spate/port.h>
 #include <spate/recorder.h>
 
-#define PIECE_BYTES (1u << 20)
-#define PIECES      32u
+#define PIECE_BYTES  (1u << 20)
+#define PIECES       32u
+#define CACHE_BYTES  ((SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) * 4096u)
+#define BITMAP_BYTES (12u * 1024u)
+
+_Static_assert(CACHE_BYTES + BITMAP_BYTES >= SPATE_PARTITION_SCRATCH_BYTES, "the volume's memory finds the partition");
 
 static struct spate_pcie_host host;
 static struct spate_nvme controller;
@@ -41,35 +45,39 @@ static enum spate_error open_drive(void) {
 
 static enum spate_error mount(void) {
   struct spate_partition partition;
-  void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
+  uint8_t *memory = spate_arena_take(board_memory(), CACHE_BYTES + BITMAP_BYTES, SPATE_DMA_ALIGN);
   struct spate_exfat_config config = {.block = &queue.block,
-                                      .cache = spate_arena_take(board_memory(), 16u * 4096u, SPATE_DMA_ALIGN),
-                                      .cache_bytes = 16u * 4096u,
-                                      .bitmap = spate_arena_take(board_memory(), 64u * 1024u, SPATE_DMA_ALIGN),
-                                      .bitmap_bytes = 64u * 1024u,
+                                      .cache = memory,
+                                      .cache_bytes = CACHE_BYTES,
+                                      .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};
 
-  if (scratch == NULL || config.cache == NULL || config.bitmap == NULL) return SPATE_E_MEMORY;
-  TRY(spate_partition_find(&queue.block, scratch, &partition));
+  if (memory == NULL) return SPATE_E_MEMORY;
+  TRY(spate_partition_find(&queue.block, memory, &partition));
+  config.bitmap = memory + CACHE_BYTES;
   config.first_lba = partition.first_lba;
   config.blocks = partition.blocks;
   return spate_exfat_mount(&volume, &config, NULL);
 }
 
 static enum spate_error record(uint64_t bytes) {
+  const uint64_t slots = ring.bytes < PIECES * PIECE_BYTES ? ring.bytes / PIECE_BYTES : PIECES;
   struct spate_recorder_config config = {0};
-  struct spate_stream_config stream_config = {.region = &ring, .pieces = pieces, .piece_count = PIECES};
+  struct spate_stream_config stream_config = {.region = &ring, .pieces = pieces, .piece_count = (uint32_t)slots};
+  uint64_t slot = 0;
 
   TRY(spate_recorder_open(&recorder, &volume, &config));
   TRY(spate_stream_open(&recorder, &stream, &stream_config));
   TRY(spate_stream_arm(&stream, "CLIP.RAW", bytes));
-  for (uint64_t at_bytes = 0; at_bytes < bytes;) {
+  for (uint64_t pushed_bytes = 0; pushed_bytes < bytes;) {
     /* Logic fills one slot after the other; here the contents do not matter. */
-    enum spate_error error = spate_stream_push(&stream, at_bytes & (PIECES * PIECE_BYTES - 1u), PIECE_BYTES);
-    if (error == SPATE_OK)
-      at_bytes += PIECE_BYTES;
-    else if (error != SPATE_E_FULL)
+    enum spate_error error = spate_stream_push(&stream, slot * PIECE_BYTES, PIECE_BYTES);
+    if (error == SPATE_OK) {
+      pushed_bytes += PIECE_BYTES;
+      slot = slot + 1u < slots ? slot + 1u : 0;
+    } else if (error != SPATE_E_FULL) {
       return error;
+    }
     TRY(spate_recorder_work(&recorder));
   }
   TRY(spate_recorder_finish(&recorder));

@@ -28,12 +28,6 @@ static struct perst slot_reset = {
 #endif
 };
 
-const struct board_layout board_layout = {
-    .queue = {(void *)DESIGN_QUEUE, DESIGN_QUEUE_BYTES},
-    .memory = {(void *)DESIGN_MEMORY, DESIGN_MEMORY_BYTES},
-    .ring = {(void *)DESIGN_RING, DESIGN_RING_BYTES},
-};
-
 void board_start(void) {
   cadence_uart_open(DESIGN_UART);
   semihosting_command_line(board_words, sizeof board_words);

@@ -5,6 +5,9 @@
 
 #define MACHINE_NAME "Zynq UltraScale+, Cortex-A53"
 
+/* Nothing that a design can map is above 0x7F_FFFF_FFFF (UG1085, chapter 10). */
+#define MACHINE_39_BITS
+
 /* The real-time clock: seconds at 0x10 (UG1087, RTC, CURRENT_TIME). */
 #define MACHINE_RTC 0xFFA60000
 

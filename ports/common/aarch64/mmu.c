@@ -4,15 +4,24 @@
  * that fit. Everything is mapped at its own address. What is not listed is not mapped: address 0, the guard below the
  * stack, all other RAM. The link script reserves the memory of the tables.
  */
+#if __has_include(<machine.h>)
+#include <machine.h>
+#endif
 #include "map.h"
 
 #include "../../board.h"
+#include "../print.h"
 #include <spate/port.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define ENTRIES  512u
-#define LEVELS   4u
+#define ENTRIES 512u
+#define LEVELS  4u
+#ifdef MACHINE_39_BITS /* start.S tells the processor */
+#define FIRST_LEVEL 1u
+#else
+#define FIRST_LEVEL 0u
+#endif
 #define PAGE_LOG 12u
 #define STEP_LOG 9u /* each level divides the block of the one above by 512 */
 
@@ -39,9 +48,13 @@ uint64_t *mmu_build(void);
 
 static uint64_t *unused;
 
-/* The start-up code has cleared this memory. */
+/* The start-up code has cleared this memory. The console may not be open yet, or still as a loader has left it. */
 static uint64_t *new_table(void) {
-  if (unused + ENTRIES > __tables_end) __builtin_trap(); /* the link script reserves too few */
+  if (unused + ENTRIES > __tables_end) {
+    print("mmu    the page tables need more than the %u that the link script reserves\n",
+          (unsigned)((__tables_end - __tables_start) / (ptrdiff_t)ENTRIES));
+    board_exit(1);
+  }
   uint64_t *table = unused;
   unused += ENTRIES;
   return table;
@@ -58,7 +71,7 @@ static bool fits_block(unsigned level, uint64_t address, uint64_t bytes) {
 
 /* Maps one block at the start of the range. Returns its size. */
 static uint64_t map_block(uint64_t *table, uint64_t address, uint64_t bytes, uint64_t attributes) {
-  unsigned level = 0;
+  unsigned level = FIRST_LEVEL;
   for (;; level++) {
     uint64_t *entry = &table[(address >> size_log(level)) % ENTRIES];
     if (fits_block(level, address, bytes)) {

@@ -6,10 +6,20 @@
  * emulator may start in EL1. From EL3 the code goes to secure EL1, so that accesses are secure as they were. With
  * MACHINE_NON_SECURE in machine.h it goes to non-secure EL1. From EL2 it can only go to the EL1 of the same state.
  *
+ * The image may have been loaded anywhere in memory, from _start to __load_end without a gap: it first copies itself to
+ * the address that it was linked for. So a loader that occupies the on-chip memory can start an image that belongs there.
+ *
  * x19 holds the exception level of the start until start_level can hold it.
  */
 #if __has_include(<machine.h>)
 #include <machine.h>
+#endif
+
+/* Addresses of up to 39 bits (512 GiB) save a page table. */
+#ifdef MACHINE_39_BITS
+#define ADDRESS_BITS 39
+#else
+#define ADDRESS_BITS 40
 #endif
 
 #define SCR_NON_SECURE (1 << 0)
@@ -32,6 +42,25 @@ _start:
   mrs x0, mpidr_el1
   tst x0, #0xff
   b.ne park
+
+  adr x0, _start
+  ldr x1, =_start
+  ldr x2, =__load_end
+  cmp x0, x1
+  b.eq loaded
+copy:
+  ldp x3, x4, [x0], #16
+  stp x3, x4, [x1], #16
+  cmp x1, x2
+  b.lo copy
+  dsb sy
+  ic iallu
+  dsb sy
+  isb
+  ldr x0, =loaded
+  br x0
+loaded:
+
   mrs x19, CurrentEL
   lsr x19, x19, #2
   cmp x19, #2
@@ -121,21 +150,21 @@ at_el1:
   stp xzr, xzr, [x0], #16
   b 1b
 2:
+  ldr x0, =start_level
+  str w19, [x0]
   ldr x0, =__tables_start
   ldr x1, =__tables_end
 3:
   stp xzr, xzr, [x0], #16
   cmp x0, x1
   b.lo 3b
-  ldr x0, =start_level
-  str w19, [x0]
   bl mmu_build /* x0: the level 0 table */
 
   msr ttbr0_el1, x0
   ldr x0, =0x44ff00 /* index 0: Device-nGnRnE, 1: Normal write-back, 2: Normal non-cacheable */
   msr mair_el1, x0
-  /* 40-bit addresses of 4 KiB pages in TTBR0, none in TTBR1; tables are cacheable, inner shareable. */
-  ldr x0, =(24 | (1 << 8) | (1 << 10) | (3 << 12) | (1 << 23) | (2 << 32))
+  /* Addresses of 4 KiB pages in TTBR0, none in TTBR1; tables are cacheable, inner shareable; 40 physical bits. */
+  ldr x0, =((64 - ADDRESS_BITS) | (1 << 8) | (1 << 10) | (3 << 12) | (1 << 23) | (2 << 32))
   msr tcr_el1, x0
   tlbi vmalle1
   ic iallu

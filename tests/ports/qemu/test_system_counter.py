@@ -12,6 +12,7 @@ import pytest
 
 import program
 import qemu
+from board_without_host import stopped
 
 LOADER = pathlib.Path(__file__).resolve().parents[2] / "support" / "first_loader.S"
 LOADER_AT = 0x200000
@@ -57,15 +58,9 @@ def test_it_gives_the_frequency_and_is_on(board, control, tmp_path):
     image, entry = firmware(board, tmp_path)
     registers = [value for offset, data in ((0, control), (0x20, HZ))
                  for value in ("-device", f"loader,addr={COUNTER_IN_DDR + offset:#x},data={data},data-len=4")]
-    words = qemu.command(board, "hello", None, {}, host=False, image=loader(entry, tmp_path),
-                         options=("-device", f"loader,file={image}", *registers,
-                                  "-qmp", f"unix:{tmp_path / 'qmp'},server=on,wait=off"))
-    with program.process(words, stdout=program.subprocess.PIPE, stderr=program.subprocess.STDOUT, text=True) as machine:
-        said = ""
-        for line in machine.stdout:
-            said += line
-            if "stopped" in line:
-                break
-        after = int(re.search(r": 0x([0-9a-f]+)", ask(tmp_path / "qmp", f"xp /1wx {COUNTER_IN_DDR:#x}"))[1], 16)
-    assert f"started in EL3" in said and f" {HZ} ticks/s" in said, said
+    monitor = tmp_path / "qmp"
+    with stopped(board, "hello", "-device", f"loader,file={image}", *registers, "-qmp", f"unix:{monitor},server=on,wait=off",
+                 image=loader(entry, tmp_path)) as (_, said):
+        after = int(re.search(r": 0x([0-9a-f]+)", ask(monitor, f"xp /1wx {COUNTER_IN_DDR:#x}"))[1], 16)
+    assert "started in EL3" in said and f" {HZ} ticks/s" in said, said
     assert after == control | 1
