@@ -3,18 +3,16 @@
 has no such registers: the test lets the firmware find them in DDR."""
 
 import json
-import pathlib
 import re
 import socket
 import struct
 
 import pytest
 
-import program
+import first_loader
 import qemu
 from board_without_host import stopped
 
-LOADER = pathlib.Path(__file__).resolve().parents[2] / "support" / "first_loader.S"
 LOADER_AT = 0x200000
 COUNTERS = {"zynqmp": 0xFF260000}
 COUNTER_IN_DDR = 0x300000
@@ -29,13 +27,6 @@ def firmware(board, folder):
     path = folder / "hello.elf"
     path.write_bytes(image.replace(address, struct.pack("<Q", COUNTER_IN_DDR)))
     return path, struct.unpack_from("<Q", image, 24)[0]
-
-
-def loader(entry, folder):
-    path = folder / "loader.elf"
-    program.run("aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", f"-Wl,-Ttext={LOADER_AT:#x}",
-                f"-Wl,--defsym=image={entry:#x}", LOADER, "-o", path)
-    return path
 
 
 def ask(machine_socket, command):
@@ -58,9 +49,10 @@ def test_it_gives_the_frequency_and_is_on(board, control, tmp_path):
     image, entry = firmware(board, tmp_path)
     registers = [value for offset, data in ((0, control), (0x20, HZ))
                  for value in ("-device", f"loader,addr={COUNTER_IN_DDR + offset:#x},data={data},data-len=4")]
+    loader = first_loader.build(tmp_path / "loader.elf", at=LOADER_AT, image=entry, counter_hz=0)
     monitor = tmp_path / "qmp"
     with stopped(board, "hello", "-device", f"loader,file={image}", *registers, "-qmp", f"unix:{monitor},server=on,wait=off",
-                 image=loader(entry, tmp_path)) as (_, said):
+                 image=loader) as (_, said):
         after = int(re.search(r": 0x([0-9a-f]+)", ask(monitor, f"xp /1wx {COUNTER_IN_DDR:#x}"))[1], 16)
     assert "started in EL3" in said and f" {HZ} ticks/s" in said, said
     assert after == control | 1
