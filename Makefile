@@ -2,7 +2,7 @@
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
 .PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install boot-image demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
@@ -172,7 +172,7 @@ boot-image: setup ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf
 speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-ocm bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
 figures: setup ## Write docs/reference/figures.md from the results in build/bench
@@ -190,6 +190,9 @@ bench-linux: setup-linux-bench build-linux-aarch64 ## Count the instructions of 
 
 bench-size: build-qemu-virt-size ## Measure code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py
+
+bench-ocm: build-zynqmp build-zynqmp-ocm ## Add up what a Zynq UltraScale+ firmware takes of the 256 KiB of on-chip memory (20 s)
+	$(PYTHON) bench/ocm.py
 
 bench-rtl: setup-gateware ## Measure throughput and latency of the gateware's core in cycles (20 minutes; QUICK=1: 4)
 	@tools/run build/configure-gateware.log cmake --preset gateware

@@ -9,10 +9,8 @@
 
 #define PIECE_BYTES  (1u << 20)
 #define PIECES       32u
-#define CACHE_BYTES  ((SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) * 4096u)
+#define CACHE_BLOCKS (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) /* one clip is open */
 #define BITMAP_BYTES (12u * 1024u)
-
-_Static_assert(CACHE_BYTES + BITMAP_BYTES >= SPATE_PARTITION_SCRATCH_BYTES, "the volume's memory finds the partition");
 
 static struct spate_pcie_host host;
 static struct spate_nvme controller;
@@ -44,17 +42,17 @@ static enum spate_error open_drive(void) {
 }
 
 static enum spate_error mount(void) {
+  const size_t cache_bytes = (size_t)CACHE_BLOCKS << queue.block.block_shift;
   struct spate_partition partition;
-  uint8_t *memory = spate_arena_take(board_memory(), CACHE_BYTES + BITMAP_BYTES, SPATE_DMA_ALIGN);
   struct spate_exfat_config config = {.block = &queue.block,
-                                      .cache = memory,
-                                      .cache_bytes = CACHE_BYTES,
+                                      .cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN),
+                                      .cache_bytes = cache_bytes,
+                                      .bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN),
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};
 
-  if (memory == NULL) return SPATE_E_MEMORY;
-  TRY(spate_partition_find(&queue.block, memory, &partition));
-  config.bitmap = memory + CACHE_BYTES;
+  if (config.cache == NULL || config.bitmap == NULL) return SPATE_E_MEMORY;
+  TRY(spate_partition_find(&queue.block, ring.start, &partition)); /* the ring is empty yet */
   config.first_lba = partition.first_lba;
   config.blocks = partition.blocks;
   return spate_exfat_mount(&volume, &config, NULL);
