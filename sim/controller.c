@@ -383,13 +383,19 @@ static void link_returns(void *context, uint64_t drops) {
   sim_pcie_link_changed(drive->sim, drive->index, true);
 }
 
+static void return_link(struct sim_drive *drive, uint32_t ms) {
+  const uint64_t due_ps = sim_now_ps(drive->sim) + ms * SIM_PS_PER_MS;
+
+  sim_bridge_link_due(drive->sim, due_ps);
+  sim_at(drive->sim, due_ps, link_returns, drive, drive->link_drops);
+}
+
 void sim_drive_link_drop(struct sim_drive *drive, uint32_t ms) {
   fall_back(drive);
   drive->link_down = true;
   drive->link_drops++;
   sim_pcie_link_changed(drive->sim, drive->index, false);
-  if (ms != UINT32_MAX)
-    sim_at(drive->sim, sim_now_ps(drive->sim) + ms * SIM_PS_PER_MS, link_returns, drive, drive->link_drops);
+  if (ms != UINT32_MAX) return_link(drive, ms);
 }
 
 /* ---- resets beyond CC.EN ---- */
@@ -427,7 +433,7 @@ void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, boo
   }
   if (now - drive->reset_begun_ps < RESET_HELD_PS)
     sim_violate(drive->sim, "drive %u: a reset of its link that lasted less than 1 ms", drive->index);
-  sim_at(drive->sim, now + TRAINING_MS * SIM_PS_PER_MS, link_returns, drive, drive->link_drops);
+  return_link(drive, TRAINING_MS);
 }
 
 void sim_drive_perst(struct sim_drive *drive, bool asserted) { sim_drive_link_reset(drive, SIM_RESET_SLOT, asserted); }

@@ -32,6 +32,7 @@ struct sim_drive_options {
   bool keeps_write_cache;  /* Set Features 6 survives a reset, as if saved. Otherwise a reset restores the default */
   bool journal;            /* record every write, flush and trim with its data: see below */
   bool shuffle;            /* complete commands in random order (seeded) */
+  uint32_t write_delay_us; /* a Write is carried out up to this much later (seeded): later commands overtake it */
   bool log_commands;       /* record every command as fetched: sim_drive_commands() */
   uint16_t queue_pairs;    /* how many the drive grants; 0: 8 */
   uint8_t doorbell_stride; /* CAP.DSTRD */

@@ -2,6 +2,7 @@
 /*
  * How the parts of the simulator call each other. sim.c has the clock and the events. memory.c has the two views of
  * memory. port.c is the port that the library calls, and unanswered.c says what a read returns that no drive answers.
+ * bridge.c is a Xilinx bridge in the place of the generic one, and bridge_link.c its link.
  * logic.c makes accesses for programmable logic in the place of a processor. pcie.c is configuration space. The drive
  * is controller.c (registers), admin.c, io.c and what they share.
  *
@@ -18,10 +19,13 @@
 #ifndef SPATE_SIM_INTERNAL_H
 #define SPATE_SIM_INTERNAL_H
 
+#include "bridge.h"
+#include "bridge_link.h"
 #include "drive.h"
 #include "memory.h"
 #include "unanswered.h"
 
+struct sim_bridge;
 struct sim_memory;
 struct sim_pcie;
 struct sim_port;
@@ -30,7 +34,9 @@ struct sim_port;
 struct sim_memory *sim_memory_of(struct sim *sim);
 struct sim_pcie *sim_pcie_of(struct sim *sim);
 struct sim_port *sim_port_of(struct sim *sim);
-struct sim_bridge *sim_bridge_of(struct sim *sim);
+struct sim_unanswered_state *sim_unanswered_of(struct sim *sim);
+struct sim_bridge *sim_bridge_of(struct sim *sim); /* NULL: the machine has the generic bridge */
+void sim_set_bridge(struct sim *sim, struct sim_bridge *bridge);
 const struct sim_config *sim_config_of(const struct sim *sim);
 /* Adds a new drive (sim_drive_add()): the machine keeps it (sim_drive_at()) and frees it. Returns its number. Ends the
  * program if there are SIM_DRIVES_MAX already. */
@@ -60,7 +66,7 @@ bool sim_window_load32(struct sim *sim, uint64_t address, uint32_t *value);
 bool sim_window_store32(struct sim *sim, uint64_t address, uint32_t value);
 
 /* ---- unanswered.c ---- */
-struct sim_bridge {
+struct sim_unanswered_state {
   enum sim_unanswered unanswered;
   uint64_t unanswered_reads;
 };
@@ -69,6 +75,34 @@ uint32_t sim_unanswered_register(struct sim *sim);
 uint32_t sim_unanswered_config(struct sim *sim);
 /* Can a root port hand "configuration request retry" to the processor? */
 bool sim_shows_retry(struct sim *sim);
+
+/* ---- bridge.c: addresses and registers of a Xilinx bridge, or of the generic one ---- */
+void sim_bridge_free(struct sim_bridge *bridge);
+const struct sim_bridge_config *sim_bridge_config_of(struct sim *sim); /* NULL: the generic bridge */
+/* Whether a CPU address is in configuration space; `*at` is the offset from bus 0. */
+bool sim_bridge_ecam(struct sim *sim, uint64_t address, uint64_t *at);
+/* Accesses to configuration space, of the root port or of others, that the bridge answers by itself: its own registers
+ * in the root port, and everything where the interface is absent. False: it does not. */
+bool sim_bridge_control_read(struct sim *sim, bool port, unsigned offset, uint32_t *value);
+bool sim_bridge_control_write(struct sim *sim, bool port, unsigned offset, uint32_t value);
+/* The second region. False: the address is not in it. */
+bool sim_bridge_region_read(struct sim *sim, uint64_t address, uint32_t *value);
+bool sim_bridge_region_write(struct sim *sim, uint64_t address, uint32_t value);
+/* Whether a CPU address is in an aperture for memory requests, and the address on the bus. False from to_bus(): the
+ * bridge does not forward the request. */
+bool sim_bridge_is_memory(struct sim *sim, uint64_t address);
+bool sim_bridge_to_bus(struct sim *sim, uint64_t address, uint64_t *bus);
+/* A memory request was not forwarded, or a configuration request found the link down. */
+void sim_bridge_refused(struct sim *sim);
+void sim_bridge_config_lost(struct sim *sim);
+/* A write of the drive that begins with this byte: true if the bridge takes it for an MSI. */
+bool sim_bridge_takes_msi(struct sim *sim, uint64_t address, uint8_t data);
+/* How many of these bytes are before the page of MSIs begins or ends. */
+uint64_t sim_bridge_up_to_msi(struct sim *sim, uint64_t address, uint64_t bytes);
+void sim_bridge_link_changed(struct sim *sim, bool up);
+void sim_bridge_link_due(struct sim *sim, uint64_t at_ps); /* when a link that is down will be up */
+/* Link Control and Status of the root port, as the bridge shows it. */
+uint32_t sim_bridge_link_status(struct sim *sim, uint32_t value);
 
 /* ---- port.c ---- */
 struct sim_port *sim_port_new(void);
@@ -79,7 +113,7 @@ void sim_port_post(struct sim *sim, uint64_t address, uint32_t value);
 /* ---- pcie.c: a host bridge with a root port for each drive ---- */
 struct sim_pcie *sim_pcie_new(struct sim *sim);
 void sim_pcie_free(struct sim_pcie *pcie);
-bool sim_pcie_is_config(uint64_t address);
+bool sim_pcie_is_config(struct sim *sim, uint64_t address);
 /* The drive that a configuration address selects, if its link is up: the access crosses that link. Otherwise NULL. */
 struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address);
 /* False: the drive does not answer. `*value` is all ones. */

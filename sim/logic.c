@@ -45,7 +45,7 @@ static void is_there(void *context, uint64_t number) {
   struct sim *sim = access->sim;
 
   (void)number;
-  if (sim_pcie_is_config(access->address))
+  if (sim_pcie_is_config(sim, access->address))
     config_access(access);
   else
     register_read(access);
@@ -59,8 +59,8 @@ static void is_asked(void *context, uint64_t number) {
   struct sim *sim = access->sim;
   const uint64_t now_ps = sim_now_ps(sim);
   uint32_t offset;
-  struct sim_drive *drive = sim_pcie_is_config(access->address) ? sim_pcie_config_drive(sim, access->address)
-                                                                : sim_pcie_route(sim, access->address, &offset);
+  struct sim_drive *drive = sim_pcie_is_config(sim, access->address) ? sim_pcie_config_drive(sim, access->address)
+                                                                     : sim_pcie_route(sim, access->address, &offset);
   uint64_t whole_ps = 0;
 
   (void)number;

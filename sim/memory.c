@@ -253,7 +253,7 @@ static bool store_in_window(struct sim *sim, const struct sim_window *window, ui
   return true;
 }
 
-bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint64_t bytes) {
+static bool store(struct sim *sim, uint64_t address, const void *data, uint64_t bytes) {
   struct sim_memory *memory = sim_memory_of(sim);
   const struct sim_window *window = find_window(memory, address, bytes);
 
@@ -269,6 +269,17 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
   for (size_t line = line_of(at); line < at + bytes; line += LINE_BYTES)
     if (is_dirty(range, line)) evict(memory, range, line);
   return true;
+}
+
+bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint64_t bytes) {
+  const uint8_t *from = data;
+  bool stored = bytes != 0 || store(sim, address, data, 0);
+
+  for (uint64_t here; stored && bytes != 0; address += here, from += here, bytes -= here) {
+    here = sim_bridge_up_to_msi(sim, address, bytes);
+    stored = sim_bridge_takes_msi(sim, address, *from) || store(sim, address, from, here);
+  }
+  return stored;
 }
 
 /* The processor sees from now on what devices stored in `bytes` from `at` on. */

@@ -36,6 +36,7 @@ enum {
 #define COMMAND_WRITABLE     UINT32_C(0x0547) /* I/O, memory, master, parity, SERR#, no INTx */
 #define STATUS_CAPABILITIES  UINT32_C(0x00100000)
 #define EXPRESS_ROOT_PORT    UINT32_C(0x01420010) /* version 2, a slot; the capability's ID, no next one */
+#define EXPRESS_SLOT         UINT32_C(0x01000000)
 #define EXPRESS_ENDPOINT     UINT32_C(0x00020010)
 #define DEVICE_CONTROL_RESET UINT32_C(0x00002810) /* 7.5.3.4: relaxed order, no snoop, MPS 128, MRRS 512 */
 #define PAYLOAD_SHIFT        5u
@@ -58,6 +59,8 @@ enum {
 /* IDs that no product uses. */
 #define ID_PORT  UINT32_C(0x000c1b36)
 #define ID_DRIVE UINT32_C(0x00101b36)
+/* What Vivado suggests for a root port of a Zynq UltraScale+. */
+#define ID_XILINX UINT32_C(0x913110ee)
 
 /* The payload size that a drive supports, as current drives do, whatever the port supports. */
 #define DRIVE_PAYLOAD_BYTES 512u
@@ -114,6 +117,19 @@ static uint32_t size_code(uint32_t bytes) {
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
+/* What differs in the root port of a Xilinx bridge. Without a slot and without link reporting, only Bridge Enable shows
+ * that the link went down. Its BAR 0 says which memory the drive may reach, and has a value from the design. */
+static void make_xilinx(struct config_space *space, const struct sim_bridge_config *bridge) {
+  define(space, ID, bridge->port_id != 0 ? bridge->port_id : ID_XILINX, 0);
+  define(space, BAR0, 0x4, 0);
+  define(space, BAR0 + 4, 0, 0xfffffff0);
+  if (bridge->reports_link) return;
+  define(space, EXPRESS, EXPRESS_ROOT_PORT & ~EXPRESS_SLOT, 0);
+  define(space, LINK_CAPABILITIES, get(space, LINK_CAPABILITIES) & ~LINK_REPORTING, 0);
+  define(space, LINK_CONTROL, get(space, LINK_CONTROL) & ~LINK_ACTIVE, 0x0fff);
+  define(space, SLOT_CONTROL, 0, 0);
+}
+
 static void reset_port(struct root_port *port, const struct sim_link_config *link) {
   struct config_space *space = &port->port;
   const uint32_t generation = larger(link->port_generation, link->generation);
@@ -140,7 +156,8 @@ static void reset_port(struct root_port *port, const struct sim_link_config *lin
   define(space, ROOT_CONTROL, ROOT_RETRY_CAPABLE, 0x1f);
 }
 
-static void reset_drive(struct root_port *port, struct sim_drive *drive) {
+static void reset_drive(struct sim *sim, struct root_port *port, struct sim_drive *drive) {
+  const struct sim_bridge_config *bridge = sim_bridge_config_of(sim);
   const struct sim_link_config *link = &sim_drive_link(drive)->config;
   const struct sim_profile *profile = sim_drive_media(drive)->profile;
   const uint32_t generation = larger(profile->generation, link->generation);
@@ -151,7 +168,8 @@ static void reset_drive(struct root_port *port, struct sim_drive *drive) {
   define(space, ID, ID_DRIVE, 0);
   define(space, COMMAND, STATUS_CAPABILITIES, COMMAND_WRITABLE);
   define(space, CLASS, 0x01080200, 0);
-  define(space, BAR0, 0x4, (uint32_t) ~(SIM_BAR_BYTES - 1)); /* 64 bits, not prefetchable */
+  /* 64 bits, and prefetchable only if the bridge's config says so. */
+  define(space, BAR0, bridge != NULL && bridge->high_bar ? 0xc : 0x4, (uint32_t) ~(SIM_BAR_BYTES - 1));
   define(space, BAR0 + 4, 0, UINT32_MAX);
   define(space, CAPABILITIES, EXPRESS, 0);
   define(space, EXPRESS, EXPRESS_ENDPOINT, 0);
@@ -199,7 +217,8 @@ static struct root_port *port_at(struct sim *sim, unsigned index) {
   port->present = true;
   port->payload_bytes = sim_drive_link(drive)->config.payload_bytes;
   reset_port(port, &sim_drive_link(drive)->config);
-  reset_drive(port, drive);
+  if (sim_bridge_config_of(sim) != NULL) make_xilinx(&port->port, sim_bridge_config_of(sim));
+  reset_drive(sim, port, drive);
   set_packet_sizes(sim, port, drive);
   return port;
 }
@@ -211,12 +230,13 @@ void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
   port->down = !up;
   port->came_up = up;
   port->up_ps = sim_now_ps(sim);
-  if (up)
+  sim_bridge_link_changed(sim, up);
+  if (up && (get(&port->port, LINK_CAPABILITIES) & LINK_REPORTING) != 0)
     port->port.value[LINK_CONTROL / 4] |= LINK_ACTIVE;
   else
     port->port.value[LINK_CONTROL / 4] &= ~LINK_ACTIVE;
-  port->port.value[SLOT_CONTROL / 4] |= SLOT_LINK_CHANGED;
-  reset_drive(port, sim_drive_at(sim, drive_index));
+  if ((get(&port->port, EXPRESS) & EXPRESS_SLOT) != 0) port->port.value[SLOT_CONTROL / 4] |= SLOT_LINK_CHANGED;
+  reset_drive(sim, port, sim_drive_at(sim, drive_index));
   set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
 }
 
@@ -226,7 +246,7 @@ void sim_pcie_function_reset(struct sim *sim, unsigned drive_index) {
 
   port->came_up = true;
   port->up_ps = sim_now_ps(sim);
-  reset_drive(port, sim_drive_at(sim, drive_index));
+  reset_drive(sim, port, sim_drive_at(sim, drive_index));
   set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
 }
 
@@ -244,12 +264,26 @@ struct target {
   uint16_t offset;
 };
 
-bool sim_pcie_is_config(uint64_t address) { return address - SIM_ECAM < (uint64_t)SIM_ECAM_BUSES << 20; }
+bool sim_pcie_is_config(struct sim *sim, uint64_t address) {
+  uint64_t at;
+
+  return sim_bridge_ecam(sim, address, &at);
+}
+
+/* A Xilinx root port answers at each device number of bus 0, and may show the drive at each one of the bus below. */
+static uint32_t function_of(struct sim *sim, uint32_t bus, uint32_t function) {
+  const struct sim_bridge_config *bridge = sim_bridge_config_of(sim);
+
+  return bridge != NULL && (bus == 0 || bridge->echoes) ? function & 7u : function;
+}
 
 /* Type 1 requests go down the port that has their bus. Each bus below has one device, number 0. */
 static bool find(struct sim *sim, uint64_t address, struct target *target) {
-  const uint64_t at = address - SIM_ECAM;
-  const uint32_t bus = (uint32_t)(at >> 20), function = (uint32_t)(at >> 12) & 0xffu;
+  uint64_t at;
+
+  (void)sim_bridge_ecam(sim, address, &at);
+  const uint32_t bus = (uint32_t)(at >> 20),
+                 function = function_of(sim, (uint32_t)(at >> 20), (uint32_t)(at >> 12) & 0xffu);
 
   target->offset = (uint16_t)(at & 0xffcu);
   target->is_drive = bus != 0;
@@ -268,6 +302,7 @@ static bool find(struct sim *sim, uint64_t address, struct target *target) {
 static bool answers(struct sim *sim, const struct root_port *port, unsigned index) {
   const uint64_t up_ps = sim_now_ps(sim) - port->up_ps;
 
+  if (port->down) sim_bridge_config_lost(sim);
   if (port->down) return false;
   if (!port->came_up) return true;
   if (up_ps < SILENCE_PS)
@@ -279,7 +314,7 @@ static bool answers(struct sim *sim, const struct root_port *port, unsigned inde
 struct sim_drive *sim_pcie_config_drive(struct sim *sim, uint64_t address) {
   struct target target;
 
-  if (!sim_pcie_is_config(address) || !find(sim, address, &target) || !target.is_drive) return NULL;
+  if (!sim_pcie_is_config(sim, address) || !find(sim, address, &target) || !target.is_drive) return NULL;
   return port_at(sim, target.index)->down ? NULL : sim_drive_at(sim, target.index);
 }
 
@@ -287,7 +322,8 @@ bool sim_pcie_config_read(struct sim *sim, uint64_t address, uint32_t *value) {
   struct target target;
 
   *value = ALL_ONES;
-  if (!find(sim, address, &target)) return true;
+  const bool found = find(sim, address, &target);
+  if (sim_bridge_control_read(sim, found && !target.is_drive, target.offset, value) || !found) return true;
   const struct root_port *port = port_at(sim, target.index);
   if (target.is_drive && !answers(sim, port, target.index)) {
     const bool visible = sim_shows_retry(sim) && (get(&port->port, ROOT_CONTROL) & ROOT_RETRY_VISIBLE) != 0;
@@ -297,13 +333,15 @@ bool sim_pcie_config_read(struct sim *sim, uint64_t address, uint32_t *value) {
   }
   *value = target.offset < CONFIG_BYTES ? get(target.is_drive ? &port->drive : &port->port, target.offset) : 0;
   if (!target.is_drive && target.offset == ROOT_CONTROL && !sim_shows_retry(sim)) *value &= ~ROOT_RETRY_CAPABLE;
+  if (!target.is_drive && target.offset == LINK_CONTROL) *value = sim_bridge_link_status(sim, *value);
   return true;
 }
 
 void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value) {
   struct target target;
 
-  if (!find(sim, address, &target)) return;
+  const bool found = find(sim, address, &target);
+  if (sim_bridge_control_write(sim, found && !target.is_drive, target.offset, value) || !found) return;
   struct root_port *port = port_at(sim, target.index);
   if (target.is_drive && !answers(sim, port, target.index)) return;
   if (target.offset >= CONFIG_BYTES) return;
@@ -337,7 +375,7 @@ static bool forwards(const struct config_space *port, uint64_t address) {
 }
 
 struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *offset) {
-  if (address - SIM_WINDOW >= SIM_WINDOW_BYTES) return NULL;
+  if (!sim_bridge_to_bus(sim, address, &address)) return NULL;
   for (unsigned i = 0; i < SIM_DRIVES_MAX; i++) {
     const struct root_port *port = port_at(sim, i);
     if (port == NULL) break;

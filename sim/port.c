@@ -65,18 +65,24 @@ static uint32_t config_access(struct sim *sim, uint64_t address, const uint32_t 
   return value;
 }
 
+static uint32_t refused(struct sim *sim) {
+  sim_bridge_refused(sim);
+  return sim_unanswered_register(sim);
+}
+
 uint32_t host_read32(uintptr_t address) {
   struct sim *sim = machine();
   uint32_t offset, value = UINT32_MAX;
 
   sim_work(sim, host_of(sim)->read_ns * SIM_PS_PER_NS);
   struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
-  if (sim_pcie_is_config(address))
+  if (sim_pcie_is_config(sim, address))
     value = config_access(sim, address, NULL);
   else if (drive != NULL)
     value = drive_read(sim, address, drive);
-  else if (!sim_window_load32(sim, address, &value) && address - SIM_WINDOW < SIM_WINDOW_BYTES)
-    value = sim_unanswered_register(sim);
+  else if (!sim_bridge_region_read(sim, address, &value) && !sim_window_load32(sim, address, &value) &&
+           sim_bridge_is_memory(sim, address))
+    value = refused(sim);
   /* Not sim_active(): reading the same register repeatedly is polling, and finds nothing before an event. */
   sim_tell(sim, SIM_ACCESS_READ, address, &value, sizeof value);
   return value;
@@ -186,15 +192,15 @@ void host_write32(uintptr_t address, uint32_t value) {
   sim_active(sim);
   sim_work(sim, host_of(sim)->write_ns * SIM_PS_PER_NS);
   sim_tell(sim, SIM_ACCESS_WRITE, address, &value, sizeof value);
-  if (sim_pcie_is_config(address)) {
+  if (sim_pcie_is_config(sim, address)) {
     (void)config_access(sim, address, &value);
     return;
   }
   struct sim_drive *drive = sim_pcie_route(sim, address, &offset);
   if (drive != NULL)
     drive_write(sim, address, value, drive, offset);
-  else
-    (void)sim_window_store32(sim, address, value);
+  else if (!sim_bridge_region_write(sim, address, value) && !sim_window_store32(sim, address, value))
+    sim_bridge_refused(sim);
 }
 
 void host_write64(uintptr_t address, uint64_t value) {

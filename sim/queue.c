@@ -216,6 +216,14 @@ static void keep_command(struct sim_drive *drive, const struct drive_command *co
   memcpy(kept->dwords, command->dwords, sizeof kept->dwords);
 }
 
+static uint64_t delay_ps(const struct sim_drive *drive, const struct drive_command *command) {
+  const bool writes = command->queue != 0 && (command->dwords[0] & 0xffu) == IO_WRITE;
+
+  return writes && drive->options.write_delay_us > 0
+             ? sim_random(drive->sim) % (drive->options.write_delay_us * SIM_PS_PER_US)
+             : 0;
+}
+
 static void arrive(struct sim_drive *drive, uint16_t queue, const uint8_t *entry, uint64_t submitted) {
   const uint32_t slot = drive->free_slots[--drive->free_count];
   struct drive_command *command = &drive->commands[slot];
@@ -237,7 +245,7 @@ static void arrive(struct sim_drive *drive, uint16_t queue, const uint8_t *entry
   if (drive->options.log_commands) keep_command(drive, command);
   drive->front_free_ps =
       (drive->front_free_ps > now ? drive->front_free_ps : now) + drive->profile.command_ns * SIM_PS_PER_NS;
-  sim_at(drive->sim, drive->front_free_ps, execute, drive, drive_number(drive, command));
+  sim_at(drive->sim, drive->front_free_ps + delay_ps(drive, command), execute, drive, drive_number(drive, command));
 }
 
 static void fetched(void *context, uint64_t epoch) {

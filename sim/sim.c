@@ -42,7 +42,8 @@ struct sim {
   struct sim_memory *memory;
   struct sim_pcie *pcie;
   struct sim_port *port;
-  struct sim_bridge bridge;
+  struct sim_bridge *bridge;
+  struct sim_unanswered_state unanswered;
   void (*seen)(void *context, const struct sim_access *access);
   void *seen_context;
   unsigned violations;
@@ -88,6 +89,7 @@ void sim_free(struct sim *sim) {
   if (sim->violations != 0) fail(sim, sim->first);
   for (unsigned i = 0; i < sim->drive_count; i++)
     sim_drive_free(sim->drives[i]);
+  sim_bridge_free(sim->bridge);
   sim_port_free(sim->port);
   sim_pcie_free(sim->pcie);
   sim_memory_free(sim->memory);
@@ -117,8 +119,12 @@ struct sim_port *sim_port_of(struct sim *sim) {
   return sim->port;
 }
 struct sim_bridge *sim_bridge_of(struct sim *sim) {
-  return &sim->bridge;
+  return sim->bridge;
 }
+struct sim_unanswered_state *sim_unanswered_of(struct sim *sim) {
+  return &sim->unanswered;
+}
+void sim_set_bridge(struct sim *sim, struct sim_bridge *bridge) { sim->bridge = bridge; }
 const struct sim_config *sim_config_of(const struct sim *sim) { return &sim->config; }
 uint64_t sim_next_sequence(struct sim *sim) { return ++sim->sequence; }
 

@@ -50,6 +50,7 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config) {
     if (config->host_buffer_bytes != 0)
       drive->host_buffer = sim_memory_take(stack->sim, config->host_buffer_bytes, SIM_CACHED);
   }
+  if (config->bridge.family != SIM_BRIDGE_NONE) sim_bridge_fit(stack->sim, &config->bridge);
   if (stack->config.drives > 1) stack->scratch = sim_memory_take(stack->sim, SIM_PAGE, SIM_CACHED);
   return stack;
 }
@@ -126,13 +127,34 @@ static enum spate_error open_stripe(struct sim_stack *stack) {
   return error != SPATE_OK ? error : spate_stripe_open(&stack->stripe, &config);
 }
 
-enum spate_error sim_stack_open(struct sim_stack *stack) {
+struct spate_pcie_xilinx_config sim_stack_xilinx(const struct sim_bridge_config *bridge) {
+  const struct sim_bridge_map map = sim_bridge_map_of(bridge);
+  const uint64_t registers = map.region != 0 ? map.region : map.control;
+
+  return (struct spate_pcie_xilinx_config){
+      .control_base = map.control,
+      .bridge_base = bridge->family >= SIM_BRIDGE_QDMA ? registers + SPATE_PCIE_XILINX_VERSAL : 0,
+      .last_bus = map.last_bus,
+      .memory = {map.memory.cpu, map.memory.bus, map.memory.bytes},
+      .prefetchable = {map.high.cpu, map.high.bus, map.high.bytes},
+  };
+}
+
+static enum spate_error open_bridge(struct sim_stack *stack) {
+  if (stack->config.bridge.family != SIM_BRIDGE_NONE) {
+    const struct spate_pcie_xilinx_config xilinx = sim_stack_xilinx(&stack->config.bridge);
+    return spate_pcie_xilinx_open(&stack->host, &xilinx);
+  }
   const struct spate_pcie_ecam_config bridge = {
       .config_base = SIM_ECAM,
       .last_bus = SIM_ECAM_BUSES - 1u,
       .memory = {.cpu_address = SIM_WINDOW, .bus_address = SIM_WINDOW, .bytes = SIM_WINDOW_BYTES},
   };
-  enum spate_error error = spate_pcie_ecam_open(&stack->host, &bridge);
+  return spate_pcie_ecam_open(&stack->host, &bridge);
+}
+
+enum spate_error sim_stack_open(struct sim_stack *stack) {
+  enum spate_error error = open_bridge(stack);
 
   if (error == SPATE_OK) error = spate_pcie_enumerate(&stack->host, 0);
   for (unsigned i = 0; i < stack->config.drives && error == SPATE_OK; i++)

@@ -6,6 +6,7 @@
 #ifndef SPATE_SIM_STACK_H
 #define SPATE_SIM_STACK_H
 
+#include "bridge.h"
 #include "drive.h"
 #include "memory.h"
 #include <spate/exfat.h>
@@ -34,6 +35,7 @@ struct sim_stack_config {
   uint32_t command_timeout_ms;
   uint64_t host_buffer_bytes; /* for each drive that wants a host memory buffer; 0: none */
   enum sim_stack_bus bus;
+  struct sim_bridge_config bridge; /* family SIM_BRIDGE_NONE: the generic one. Others take one drive */
 };
 
 struct sim_stack_drive {
@@ -66,6 +68,9 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config);
 
 /* Enumerate, open, stripe (creates the array if the members hold none). Returns the library's first error. */
 enum spate_error sim_stack_open(struct sim_stack *stack);
+
+/* What the library needs to know of such a bridge. */
+struct spate_pcie_xilinx_config sim_stack_xilinx(const struct sim_bridge_config *bridge);
 
 /* The host restarts: library objects are created again, drives stay as they are. Call sim_stack_open() next. */
 void sim_stack_restart(struct sim_stack *stack);

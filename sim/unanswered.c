@@ -9,7 +9,7 @@
 static uint32_t arbitrary(struct sim *sim) { return (uint32_t)(sim_random(sim) >> 32); }
 
 uint32_t sim_unanswered_register(struct sim *sim) {
-  struct sim_bridge *bridge = sim_bridge_of(sim);
+  struct sim_unanswered_state *bridge = sim_unanswered_of(sim);
 
   bridge->unanswered_reads++;
   switch (bridge->unanswered) {
@@ -23,7 +23,7 @@ uint32_t sim_unanswered_register(struct sim *sim) {
 }
 
 uint32_t sim_unanswered_config(struct sim *sim) {
-  struct sim_bridge *bridge = sim_bridge_of(sim);
+  struct sim_unanswered_state *bridge = sim_unanswered_of(sim);
 
   if (bridge->unanswered != SIM_UNANSWERED_PG194) return sim_unanswered_register(sim);
   bridge->unanswered_reads++;
@@ -32,11 +32,11 @@ uint32_t sim_unanswered_config(struct sim *sim) {
 }
 
 bool sim_shows_retry(struct sim *sim) {
-  const enum sim_unanswered mode = sim_bridge_of(sim)->unanswered;
+  const enum sim_unanswered mode = sim_unanswered_of(sim)->unanswered;
 
   return mode == SIM_UNANSWERED_ONES || mode == SIM_UNANSWERED_ARBITRARY;
 }
 
-void sim_set_unanswered(struct sim *sim, enum sim_unanswered mode) { sim_bridge_of(sim)->unanswered = mode; }
+void sim_set_unanswered(struct sim *sim, enum sim_unanswered mode) { sim_unanswered_of(sim)->unanswered = mode; }
 
-uint64_t sim_unanswered_reads(struct sim *sim) { return sim_bridge_of(sim)->unanswered_reads; }
+uint64_t sim_unanswered_reads(struct sim *sim) { return sim_unanswered_of(sim)->unanswered_reads; }

@@ -23,6 +23,8 @@ class Board:
     drive_at: str = ""  # the bus and address of the NVMe device; "": the machine has no PCIe
     bus: str = ""  # what is between the processor and the drive
     image: str = "-kernel {}"
+    without_drive: str = "NO_DEVICE"  # how bring-up ends without the drive
+    faults: str = "stack misaligned null constant"  # those of hello that the processor reports
 
 
 def emulated() -> dict[str, Board]:

@@ -95,13 +95,14 @@ static void *ordinary_memory(size_t bytes) {
 
 /* In ordinary memory; on a board that has too little of it, in the ring behind the slots. */
 static void make_disk(void) {
-  const uint64_t behind_slots = ring.bytes - SLOTS * SLOT_BYTES;
-  void *memory = spate_arena_take(board_memory(), DISK_BYTES, SPATE_PAGE_BYTES);
+  uint8_t *behind_slots = ring.start + SLOTS * SLOT_BYTES;
+  const uint64_t left_bytes = ring.bytes - SLOTS * SLOT_BYTES;
+  uint8_t *memory = spate_arena_take(board_memory(), DISK_BYTES, SPATE_PAGE_BYTES);
 
   if (memory != NULL)
     memory_disk_open(&disk, memory, DISK_BYTES);
   else
-    memory_disk_open(&disk, ring.start + SLOTS * SLOT_BYTES, behind_slots < DISK_BYTES ? behind_slots : DISK_BYTES);
+    memory_disk_open(&disk, behind_slots, left_bytes < DISK_BYTES ? (size_t)left_bytes : DISK_BYTES);
 }
 
 static void make_volume(void) {

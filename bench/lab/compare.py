@@ -29,7 +29,8 @@ REMARKS: dict[str, str] = {
     "raw-read-32k": "predicted: 32 KiB are enough; the level is that of the next row",
     "slc-edge": "the data sheet's 42 GB",
     "sustained": "the data sheet's rate, with a pause of 10 ms every 2 GB",
-    "fat32-1g": "FatFs's own instructions cost nothing here, and clusters are 64 KiB in one command",
+    "fat32-1g": "FatFs's own instructions cost nothing here, and clusters are 64 KiB in one command; with other disk layers: "
+                "`make bench-fatfs`",
     "gen4-write-peak": "the share of the link is the one fitted at Gen3",
     "gen4-cpu-4k": "follows from the reads per second, which the processor limits",
     "gen3-iops-4k": "the same processor as at Gen4",

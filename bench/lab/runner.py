@@ -29,7 +29,7 @@ class Run:
 
     @property
     def program(self) -> str:
-        return {"record": "spate-lab-fatfs", "plan": "spate-plan"}.get(self.experiment, "spate-lab")
+        return {"record": "spate-lab-fatfs", "diskio": "spate-lab-diskio", "plan": "spate-plan"}.get(self.experiment, "spate-lab")
 
     def words(self) -> list[str]:
         words = [] if self.experiment == "plan" else [self.experiment]

@@ -124,6 +124,8 @@ FATFS = {
     "exfat-expand": ("exFAT, f_expand", {"format": "exfat", "cluster": MIB, "expand": True}),
     "exfat-best": ("exFAT, f_expand, f_sync each 500 ms",
                    {"format": "exfat", "cluster": MIB, "expand": True, "sync_ms": 500}),
+    "fat32-diskio": ("integrations/fatfs, FAT32, 64 KiB clusters, 1 GiB files", {"format": "fat32", "cluster": 64 * KIB, "file": GIB}),
+    "exfat-diskio": ("integrations/fatfs, exFAT, 1 MiB clusters", {"format": "exfat", "cluster": MIB}),
 }
 
 
@@ -133,13 +135,41 @@ def peer(profile: str, total: int, file: int, rate: int, labels=tuple(FATFS), **
     common = {"profile": profile, "bytes": total, "samples": 400, **STREAM, **options}
     for label in labels:
         theirs = {"file": file, **FATFS[label][1]}
+        experiment = "diskio" if label.endswith("-diskio") else "record"
         # At its best, FatFs writes as much per command as its clusters allow.
-        runs.append(run(f"peer-{profile}-{label}", "record", **{**common, **theirs}))
-        runs.append(run(f"peer-{profile}-{label}-paced", "record", rate=rate, ring=GIB, **{**common, **theirs}))
+        runs.append(run(f"peer-{profile}-{label}", experiment, **{**common, **theirs}))
+        runs.append(run(f"peer-{profile}-{label}-paced", experiment, rate=rate, ring=GIB, **{**common, **theirs}))
     ours = {"file": file, "cluster": MIB}
     runs.append(run(f"peer-{profile}-ours", "files", **{**common, **ours}))
     runs.append(run(f"peer-{profile}-ours-paced", "files", rate=rate, ring=GIB, **{**common, **ours}))
     runs.append(run(f"peer-{profile}-raw", "raw", op="write", **common))
+    return runs
+
+
+ONE_GIB_FILES = {  # name of the run: what it is
+    "gib-fat32": "FAT32",
+    "gib-fat32-expand": "FAT32, f_expand",
+    "gib-exfat": "exFAT",
+    "gib-exfat-expand": "exFAT, f_expand",
+    "gib-fat32-published": "FAT32, system 1's disk layer",
+    "gib-exfat-published": "exFAT, system 1's disk layer",
+    "gib-spate": "the recorder",
+    "gib-raw": "raw",
+}
+
+
+def one_gib_files(total: int) -> list[Run]:
+    """System 1's files, with its drive, host and block size: FatFs with two disk layers, the recorder, and no files at all."""
+    common = {"profile": "970evoplus", "bytes": total, "block": 64 * KIB, "depth": 16, "samples": 100, **BRIDGE}
+    clusters = {"fat32": 64 * KIB, "exfat": MIB}
+    runs = []
+    for name in ONE_GIB_FILES:
+        _, kind, *rest = name.split("-")
+        if kind in clusters:
+            experiment = "record" if "published" in rest else "diskio"
+            runs.append(run(name, experiment, format=kind, cluster=clusters[kind], file=GIB, expand="expand" in rest, **common))
+    runs.append(run("gib-spate", "files", file=GIB, cluster=MIB, verify=True, **common))
+    runs.append(run("gib-raw", "raw", op="write", **common))
     return runs
 
 

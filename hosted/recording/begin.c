@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "../text/failure.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -127,7 +129,7 @@ __attribute__((noreturn)) static void give_up(struct session *session, const cha
   const enum spate_error unmounted = volume_unmount(&session->volume);
   if (finished != SPATE_OK || closed != SPATE_OK || unmounted != SPATE_OK)
     (void)fprintf(stderr, "spate: the volume was not closed properly; spate recover repairs it\n");
-  fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(error), spate_error_help(error));
+  fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(failure_of(error)), failure_help(error));
 }
 
 static void arm(struct session *session, struct recording *recording) {

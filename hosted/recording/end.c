@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "../text/failure.h"
 #include "../text/json.h"
 #include "../text/units.h"
 
@@ -38,9 +39,10 @@ static enum exit_status status_of(const struct recording *recording, const struc
              : EXIT_DONE;
 }
 
-/* The kernel reports the same error for a medium that fails and for a device that it has removed: tells them apart. */
+/* The kernel reports the same error for a medium that fails and for a device that it has removed: tells them apart.
+ * failure_of() tells a refused write from a lack of space. */
 static enum spate_error cause_of(const struct session *session, enum spate_error error) {
-  return error == SPATE_E_MEDIA && target_is_gone(&session->volume.target) ? SPATE_E_GONE : error;
+  return error == SPATE_E_MEDIA && target_is_gone(&session->volume.target) ? SPATE_E_GONE : failure_of(error);
 }
 
 /* The reason why a file ended before its source. */
@@ -51,7 +53,7 @@ static enum spate_error error_of(const struct session *session, const struct rec
 static const char *help_of(const struct session *session, enum spate_error error) {
   return error == SPATE_E_GONE && target_is_gone(&session->volume.target)
              ? "The kernel has removed the device: check the drive, or the network to it"
-             : spate_error_help(error);
+             : failure_help(error);
 }
 
 static void print_result(const struct session *session, const struct recording *recording,

@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "../target/temperature.h"
+#include "../text/failure.h"
 #include "../text/progress.h"
 
 #include <stdio.h>
@@ -48,7 +49,8 @@ static bool is_over(const struct recording *recording) {
  * kernel has removed the device. */
 static void warn(struct session *session, enum spate_error error) {
   if (session->warned) return;
-  (void)fprintf(stderr, "spate: %s: a checkpoint failed: %s\n", session->volume.target.name, spate_error_name(error));
+  (void)fprintf(stderr, "spate: %s: a checkpoint failed: %s\n", session->volume.target.name,
+                spate_error_name(failure_of(error)));
   session->warned = true;
 }
 

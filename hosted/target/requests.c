@@ -2,6 +2,7 @@
 #include "requests.h"
 
 #include "../text/fail.h"
+#include "../text/failure.h"
 #include "buffers.h"
 
 #include <errno.h>
@@ -90,6 +91,7 @@ static void finish(struct requests *requests, struct slot *slot, int error) {
     requests->printed = error;
   }
   io->error = error_of(error);
+  if (io->error == SPATE_E_COMMAND) failure_note(error);
   io->detail = (uint16_t)error;
   slot->next = requests->free;
   requests->free = slot;

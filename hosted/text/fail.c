@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fail.h"
 
+#include "failure.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,5 +20,6 @@ void fail(enum exit_status status, const char *format, ...) {
 }
 
 void expect(enum spate_error error, const char *tried) {
-  if (error != SPATE_OK) fail(EXIT_FAILED, "%s: %s. %s", tried, spate_error_name(error), spate_error_help(error));
+  if (error != SPATE_OK)
+    fail(EXIT_FAILED, "%s: %s. %s", tried, spate_error_name(failure_of(error)), failure_help(error));
 }

@@ -26,6 +26,12 @@
  * owns, but only if it can read the whole tree, up to 64 directories deep. Otherwise the record stays, the clusters
  * stay allocated, the volume stays dirty, and recording goes on. If mount could not finish a directory change, further
  * ones answer CORRUPT: mkdir, delete, rename, and arm where the directory has to grow.
+ *
+ * A block of the record that the device cannot read (MEDIA) does not prevent the mount. On a volume that is marked
+ * clean nothing is unfinished: mount writes the block again. On a dirty one the block may name what is unfinished:
+ * mount recovers nothing, as above, and what is deleted is not trimmed. The next mount that can read the block recovers
+ * everything; if none can, check the volume on a PC, which marks it clean. If the device cannot read where the record
+ * is, or blocks of two files that can be it, the volume can be read, and changes answer MEDIA until the next mount.
  */
 #ifndef SPATE_EXFAT_H
 #define SPATE_EXFAT_H
@@ -177,9 +183,9 @@ struct spate_exfat {
 
 /* ---- volume ---- */
 
-/* Make an empty volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID,
- * TOO_SMALL, MEMORY, NAME and NAME_LONG (label), OPEN (a volume there is mounted), FULL (four of the device are), and
- * those of the device. */
+/* Make an empty volume. Everything in the partition is lost. The main boot region is written last. Errors: INVALID
+ * (also for more than 2^32 − 11 clusters: choose larger ones), TOO_SMALL, MEMORY, NAME and NAME_LONG (label), OPEN (a
+ * volume there is mounted), FULL (four of the device are), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
@@ -190,14 +196,15 @@ struct spate_exfat_mounted {
   uint32_t reservations; /* that a power cut left; now recovered, but on a read-only volume still there */
   uint64_t reclaimed_bytes;
   uint64_t salvaged_bytes; /* that clips are longer than their last published length */
+  uint32_t record_unread;  /* blocks of the reservation record that the device cannot read, of 17 */
 };
 
 /* Use a volume that this library or another system made, and recover what a power cut left. `found` may be NULL. If the
- * tree cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount. Two kinds of
- * volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the backup boot
- * region is left, and one whose up-case table has a wrong checksum. Errors: NOT_EXFAT, SECTOR_SIZE, CORRUPT, MEMORY,
- * INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the device are mounted), and those of
- * the device. */
+ * tree or the record cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount.
+ * Two kinds of volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the
+ * backup boot region is left, and one whose up-case table has a wrong checksum. Errors: NOT_EXFAT, SECTOR_SIZE,
+ * CORRUPT, MEMORY, INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the device are
+ * mounted), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 

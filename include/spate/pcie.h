@@ -25,7 +25,7 @@ extern "C" {
 #define SPATE_PCIE_DEVICES_MAX 16u
 
 /* A range of CPU addresses whose accesses a bridge forwards to the bus. bus_address and bytes are multiples of 4 KiB.
- * bytes 0: there is no such window. */
+ * The processor must reach all of it, and two windows share no address. bytes 0: there is no such window. */
 struct spate_pcie_window {
   uint64_t cpu_address;
   uint64_t bus_address;
@@ -38,6 +38,18 @@ struct spate_pcie_link {
   uint8_t speed, width;         /* as negotiated */
   uint8_t speed_max, width_max; /* the most that both ends support */
   bool up;
+};
+
+/* What the physical layer of a bridge's own link reports. */
+struct spate_pcie_phy {
+  bool up;
+  /* The six bits of the link training and status state machine, numbered as the bridge's integrated block does: PG054
+   * (7 series: L0 is 0x16), PG156 and PG213 (UltraScale and UltraScale+: L0 is 0x10), PG343 (Versal). */
+  uint8_t ltssm;
+  uint8_t lane_reversal; /* two bits, 0: none. PG194 calls them reserved, so 0 proves nothing there */
+  /* Speed and width are 0 while the link is down. The maxima are those of the root port alone, from its PCI Express
+   * capability; 0: it has none. */
+  struct spate_pcie_link link;
 };
 
 struct spate_pcie_address {
@@ -91,12 +103,15 @@ struct spate_pcie_host_ops {
   void (*forward)(struct spate_pcie_host *host);
   /* Whether it still forwards them, so that its link was up since forward(). NULL: not known. */
   bool (*forwards)(struct spate_pcie_host *host);
+  /* As spate_pcie_phy(). NULL: it has no such registers. */
+  enum spate_error (*phy)(struct spate_pcie_host *host, struct spate_pcie_phy *phy);
 };
 
 /* A host bridge. The first group is set by an open function; the rest by spate_pcie_enumerate(). */
 struct spate_pcie_host {
   const struct spate_pcie_host_ops *ops;
   uintptr_t config_base;
+  uintptr_t bridge_base; /* where the bridge's own register of offset 0 would be; 0: it has none */
   uint8_t first_bus, last_bus;
   struct spate_pcie_window memory;       /* 32-bit bus addresses, not prefetchable; required */
   struct spate_pcie_window prefetchable; /* may be above 4 GiB; bytes 0 if there is none */
@@ -123,18 +138,36 @@ struct spate_pcie_ecam_config {
 SPATE_MUST_CHECK enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host,
                                                        const struct spate_pcie_ecam_config *config);
 
+/* On Versal the bridge's registers are this much further on: PHY Status/Control at 0xe1c instead of 0x144. */
+#define SPATE_PCIE_XILINX_VERSAL UINT32_C(0xcd8)
+
 struct spate_pcie_xilinx_config {
-  uintptr_t control_base; /* AXI-Lite control interface: configuration space with the bridge registers at 0x130–0x17c. A
-                             multiple of 1 MiB */
-  uint8_t last_bus;       /* as configured in the IP */
+  uintptr_t control_base; /* configuration space (ECAM) from bus 0 on. A multiple of 1 MiB */
+  /*
+   * Where the bridge's own register of offset 0 would be, a multiple of 4. PHY Status/Control is read at bridge_base +
+   * 0x144. 0: in the configuration space of the root port, at control_base.
+   *
+   *   Zynq-7000 (PG055), UltraScale(+) (PG194)  0
+   *   Versal, QDMA in logic (PG302, PG344)      SPATE_PCIE_XILINX_VERSAL + base of S_AXI_LITE_CSR
+   *   Versal, CPM4 (PG347)                      SPATE_PCIE_XILINX_VERSAL + control_base, which is 0x600000000
+   *   Versal, CPM5 (AM012, CPM5_DMA_CSR)        SPATE_PCIE_XILINX_VERSAL + 0xfce20000 (controller 0), 0xfcea0000 (1)
+   */
+  uintptr_t bridge_base;
+  uint8_t last_bus; /* as configured in the IP */
   struct spate_pcie_window memory, prefetchable;
   uint32_t link_timeout_ms; /* how long the link may take to train after reset; 0 = 1000 */
 };
 
 /*
  * Check the bridge's identity before any other access, wait for the link (PHY Status/Control 0x144 bit 11; 100 ms more
- * if it was down at first), set Bridge Enable (Root Port Status/Control 0x148 bit 0), and drain the error and interrupt
- * FIFOs. Errors: INVALID (control_base, last_bus 0, or a window), NO_BRIDGE (there is no root port), LINK_DOWN.
+ * if it was down at first), mask the bridge's interrupts, drain its error and interrupt FIFOs, move the page whose
+ * writes it takes for MSIs to where no memory is, and set Bridge Enable (Root Port Status/Control 0x148 bit 0). The
+ * vendor id is not checked, because a design may set any. Errors: INVALID (control_base, bridge_base, last_bus 0, or a
+ * window), NO_BRIDGE (there is no root port, or its own registers do not answer), LINK_DOWN. After each of them except
+ * INVALID, `host` is good for spate_pcie_phy().
+ *
+ * After LINK_DOWN it may be called again. A link that came up in between looks as if it had been up for long: then give
+ * spate_pcie_enumerate() the time at which PERST# was released, so that it waits.
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host,
                                                          const struct spate_pcie_xilinx_config *config);
@@ -214,6 +247,13 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_reset(struct spate_pcie_host *host,
 /* Tell the library that the device was reset in another way (PERST#). The next spate_pcie_restore() waits for its links
  * to settle again. */
 void spate_pcie_was_reset(struct spate_pcie_device *device);
+
+/*
+ * Read the state of the bridge's own link. Never waits, and accesses the root port only. `host` may be one whose open
+ * function answered LINK_DOWN or NO_BRIDGE: a link that does not come up can be watched. Errors: UNSUPPORTED (ECAM, or
+ * a host that was never opened), NO_BRIDGE (there is no root port now; `phy` is zero).
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_phy(struct spate_pcie_host *host, struct spate_pcie_phy *phy);
 
 /* The speed in MT/s of a Link Status code (2500, 5000, 8000, 16000, 32000, 64000), 0 if not known. */
 uint32_t spate_pcie_speed_mts(uint8_t speed);

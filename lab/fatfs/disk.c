@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * As in the fastest firmware published with FatFs. Writes of the stream, recognised by their address in the ring, are
+ * queued without waiting, up to a given number in flight. Everything else waits for its own completion and for all that
+ * was queued before it. A read first waits until all writes have completed.
+ */
 #include "disk.h"
 #include <experiments.h>
 
@@ -11,6 +16,8 @@
 /* f_mkfs() aligns the cluster heap to this: 1 MiB with 512-byte sectors. */
 #define ALIGN_SECTORS 2048u
 #define BOUNCE_BYTES  (1u << 20)
+
+const char *const disk_experiment = "record";
 
 struct request {
   struct spate_io io;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FatFs's disk layer on a virtual drive, as in the fastest known firmware built on it. Writes of the stream, recognised
- * by their address in the ring, are queued without waiting, up to a given number in flight. Everything else waits for
- * its own completion and for all that was queued before it. A read first waits until all writes have completed. /
+ * FatFs's disk layer on a virtual drive. There are two: disk.c is that of the fastest firmware published with FatFs,
+ * and integration.c is that of integrations/fatfs.
  */
 #ifndef SPATE_LAB_DISK_H
 #define SPATE_LAB_DISK_H
 
 #include <machine.h>
+
+/* The name of the experiment: record or diskio. */
+extern const char *const disk_experiment;
 
 void disk_attach(struct lab_machine *machine);
 void disk_detach(void);

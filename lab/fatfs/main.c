@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spate-lab-fatfs record --option value ...: makes the same recording as `spate-lab files`, on the same virtual drives
- * and through the same driver, but with FatFs. FatFs's own instructions cost nothing here, so its rates are upper
- * bounds.
+ * spate-lab-fatfs record --option value ... makes the same recording as `spate-lab files`, on the same virtual drives
+ * and through the same driver, but with FatFs. spate-lab-diskio, whose experiment is called diskio, is the same program
+ * with the other disk layer: disk.h. FatFs's own instructions cost nothing here, so its rates are upper bounds.
  */
 #include "disk.h"
 #include <check.h>
@@ -26,6 +26,7 @@ struct recording {
   uint64_t covered_bytes; /* by the last f_sync() or f_close() that returned */
   uint64_t cut_bytes_max, ring_bytes_max;
   uint64_t synced_ps, sync_ps_max;
+  uint64_t change_ps, change_ps_max; /* closing a file and creating the next one: in total, and the longest */
   uint32_t syncs;
   struct lab_series series;
   uint64_t sampled_ps, sampled_bytes, sample_bytes;
@@ -86,6 +87,16 @@ static void close_file(struct recording *recording) {
   covered(recording);
 }
 
+static void change_file(struct recording *recording) {
+  const uint64_t begin_ps = sim_now_ps(recording->machine.sim);
+
+  close_file(recording);
+  open_next(recording);
+  const uint64_t took_ps = sim_now_ps(recording->machine.sim) - begin_ps;
+  recording->change_ps += took_ps;
+  if (took_ps > recording->change_ps_max) recording->change_ps_max = took_ps;
+}
+
 static void sync_if_due(struct recording *recording) {
   uint64_t now_ps = sim_now_ps(recording->machine.sim);
 
@@ -136,11 +147,9 @@ static void record(struct recording *recording) {
   const struct lab_options *options = recording->options;
 
   recording->synced_ps = sim_now_ps(recording->machine.sim);
+  open_next(recording);
   while (recording->written_bytes < options->bytes) {
-    if (recording->part == 0 || recording->file_bytes >= options->file_bytes) {
-      if (recording->part > 0) close_file(recording);
-      open_next(recording);
-    }
+    if (recording->file_bytes >= options->file_bytes) change_file(recording);
     write_piece(recording);
     sync_if_due(recording);
   }
@@ -177,6 +186,9 @@ static void write_result(const struct recording *recording, uint64_t stream_ps, 
   json_real(json, "seconds_closed", (double)closed_ps / (double)SIM_PS_PER_S);
   json_integer(json, "files", recording->part);
   json_real(json, "gap_ms_max", (double)tap->gap_ps_max / (double)SIM_PS_PER_MS);
+  json_real(json, "change_ms_mean",
+            recording->part > 1 ? (double)recording->change_ps / (double)SIM_PS_PER_MS / (recording->part - 1) : 0);
+  json_real(json, "change_ms_max", (double)recording->change_ps_max / (double)SIM_PS_PER_MS);
   json_integer(json, "cut_bytes_max", recording->cut_bytes_max);
   json_integer(json, "checkpoints", recording->syncs);
   json_real(json, "checkpoint_ms_max", (double)recording->sync_ps_max / (double)SIM_PS_PER_MS);
@@ -196,7 +208,7 @@ int main(int count, char **words) {
   struct json json = {.to = stdout};
 
   lab_options_parse(&options, count, words);
-  if (strcmp(options.experiment, "record") != 0) lab_fail("there is one experiment: record");
+  if (strcmp(options.experiment, disk_experiment) != 0) lab_fail("there is one experiment: %s", disk_experiment);
   recording.options = &options;
   lab_machine_open(&recording.machine, &options, options.ring_bytes);
   lab_series_init(&recording.series, columns);

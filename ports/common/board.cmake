@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target spate_board of a port that boots: its own sources, the sources that boards share, and its linker script.
-# PROCESSOR: a folder here whose start-up code, page tables and exception handler the board uses (aarch64).
+# PROCESSOR: a folder here whose start-up code, page tables and exception handler the board uses (aarch64, riscv64).
 
 set(spate_ports_common "${CMAKE_CURRENT_LIST_DIR}")
 
 function(spate_board)
   cmake_parse_arguments(board "" "LINK_SCRIPT;PROCESSOR" "SOURCES" ${ARGN})
-  set(common arguments.c bring_up.c calendar.c fault.c log.c memory.c print.c random.c string.c)
+  set(common arguments.c bring_up.c calendar.c fault.c log.c memory.c print.c random.c string.c tables.c)
   list(TRANSFORM common PREPEND "${spate_ports_common}/")
   if(board_PROCESSOR)
     file(GLOB processor CONFIGURE_DEPENDS "${spate_ports_common}/${board_PROCESSOR}/*.[cS]")

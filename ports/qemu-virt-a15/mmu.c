@@ -2,7 +2,7 @@
 /*
  * The page tables (Arm ARM v7 B3.5, short descriptors). Everything is mapped at its own address: small pages for the
  * image, sections of 1 MiB for the rest. What is not listed is not mapped: address 0, the guard below the stack, other
- * RAM. ports/qemu-virt/mmu.c says why the ring is not cached.
+ * RAM. ports/common/tables.c says why the ring is not cached.
  */
 #include "machine.h"
 #include <stddef.h>

@@ -10,7 +10,7 @@
  *
  *   {0}   decimal            {0x}  hexadecimal       {0b}  bytes, with a unit     {0s}  link speed
  *   {0d}  power state        {0a}  ASPM states       {0c}  correctable errors     {0u}  uncorrectable errors
- *   {n}   its name
+ *   {n}   its name           {0|lane}  decimal, and the noun: 1 lane, 2 lanes
  */
 struct doctor_text {
   const char *name;

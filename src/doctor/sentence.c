@@ -28,8 +28,16 @@ static void put_number(struct sentence *sentence, uint64_t number, unsigned base
     put(sentence, digits[--count]);
 }
 
+/* The noun, which ends before '}', in the form that belongs to the number. */
+static void put_noun(struct sentence *sentence, const char *noun, bool is_plural) {
+  put(sentence, ' ');
+  while (*noun != '}' && *noun != '\0')
+    put(sentence, *noun++);
+  if (is_plural) put(sentence, 's');
+}
+
 static void put_bytes(struct sentence *sentence, uint64_t bytes) {
-  static const char *const units[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
+  static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};
   unsigned unit = 0;
 
   while (unit + 1u < sizeof units / sizeof units[0] && bytes >= 1024 && bytes % 1024 == 0) {
@@ -38,6 +46,7 @@ static void put_bytes(struct sentence *sentence, uint64_t bytes) {
   }
   put_number(sentence, bytes, 10);
   put_text(sentence, units[unit]);
+  if (unit == 0) put_noun(sentence, "byte", bytes != 1);
 }
 
 static void put_speed(struct sentence *sentence, uint64_t code) {
@@ -121,6 +130,7 @@ static void put_kind(struct sentence *sentence, char kind, uint64_t number) {
 /* Writes the value for a placeholder, whose text after the opening bracket is `place`. Returns the text after it. */
 static const char *put_place(struct sentence *sentence, const char *place, const struct spate_doctor_finding *finding) {
   const char *end = place;
+  uint64_t number = finding == NULL ? 0 : finding->numbers[(unsigned)(*place - '0') % SPATE_DOCTOR_NUMBERS];
 
   while (*end != '}' && *end != '\0')
     end++;
@@ -129,7 +139,8 @@ static const char *put_place(struct sentence *sentence, const char *place, const
   else if (*place == 'n')
     put_text(sentence, finding->name == NULL ? "unknown" : finding->name);
   else
-    put_kind(sentence, place[1], finding->numbers[(unsigned)(*place - '0') % SPATE_DOCTOR_NUMBERS]);
+    put_kind(sentence, place[1], number);
+  if (place[1] == '|') put_noun(sentence, place + 2, number != 1);
   return *end == '}' ? end + 1 : end;
 }
 

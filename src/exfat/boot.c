@@ -10,7 +10,6 @@
 #define SECTOR_SHIFT_MAX   12u
 #define CLUSTER_SHIFT_MAX  25u /* 32 MiB */
 #define FAT_OFFSET_MIN     24u
-#define CLUSTER_COUNT_MAX  UINT32_C(0xfffffff5)
 #define VOLUME_BYTES_MIN   (UINT64_C(1) << 20)
 #define REVISION_MAJOR     1u
 #define SIGNATURE          0xaa55u
@@ -59,7 +58,7 @@ static bool fields_sane(const struct spate_exfat *volume, const uint8_t *boot) {
   if (length > volume->config.blocks || length < VOLUME_BYTES_MIN >> block_shift) return false;
   if (fat_offset < FAT_OFFSET_MIN || fat_length << block_shift < (count + EXFAT_FIRST_CLUSTER) * 4u) return false;
   if (fat_offset + fat_length * fats > heap_offset || heap_offset >= length) return false;
-  if (count == 0 || count > CLUSTER_COUNT_MAX || count > (length - heap_offset) >> boot[BOOT_CLUSTER_SHIFT])
+  if (count == 0 || count > EXFAT_CLUSTERS_MAX || count > (length - heap_offset) >> boot[BOOT_CLUSTER_SHIFT])
     return false;
   return root >= EXFAT_FIRST_CLUSTER && root - EXFAT_FIRST_CLUSTER < count;
 }

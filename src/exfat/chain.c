@@ -5,7 +5,8 @@
  */
 #include "internal.h"
 
-#define ZERO_PIECE_BYTES (UINT32_C(16) << 20) /* 32768 blocks of 512 bytes: one Write Zeroes command */
+#define ZERO_PIECE_BYTES  (UINT32_C(16) << 20)  /* 32768 blocks of 512 bytes: one Write Zeroes command */
+#define ZERO_SOURCE_BYTES (UINT32_C(256) << 10) /* so little that streams need no turn while it is cleared */
 
 /* The block at `lba` in the cache, and its byte for `offset_bytes` of a structure that begins with a block. */
 static enum spate_error byte_get(struct spate_exfat *volume, uint64_t lba, uint64_t offset_bytes, bool edit,
@@ -131,15 +132,17 @@ enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_
 
 enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
                                          size_t zeros_bytes) {
-  uint32_t piece_blocks = (uint32_t)(zeros_bytes >> device->block_shift);
+  uint32_t source_bytes = zeros_bytes < ZERO_SOURCE_BYTES ? (uint32_t)zeros_bytes : ZERO_SOURCE_BYTES;
+  uint32_t piece_blocks = source_bytes >> device->block_shift;
 
+  if (blocks < piece_blocks) piece_blocks = (uint32_t)blocks;
   if (device->can_zero) {
     enum spate_error error =
         spate_block_erase(device, SPATE_ZERO, lba, blocks, ZERO_PIECE_BYTES >> device->block_shift, NULL, NULL);
     if (error != SPATE_E_COMMAND && error != SPATE_E_UNSUPPORTED) return error;
     device->can_zero = false; /* some drives announce the command and refuse it */
   }
-  memset(zeros, 0, zeros_bytes);
+  memset(zeros, 0, (size_t)piece_blocks << device->block_shift);
   while (blocks > 0) {
     uint32_t now_blocks = blocks < piece_blocks ? (uint32_t)blocks : piece_blocks;
     enum spate_error error = spate_block_write(device, lba, now_blocks, zeros, 0);

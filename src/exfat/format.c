@@ -60,7 +60,8 @@ static enum spate_error plan(struct layout *layout, uint32_t cluster_bytes) {
   uint64_t bitmap_bytes = (count + 7u) / 8u;
   uint64_t bitmap_clusters = (bitmap_bytes + cluster_bytes - 1u) >> layout->cluster_shift;
   if (count < CLUSTERS_MIN) return SPATE_E_TOO_SMALL;
-  if (bitmap_clusters > BITMAP_CLUSTERS_MAX || heap_offset > UINT32_MAX) return SPATE_E_INVALID;
+  if (count > EXFAT_CLUSTERS_MAX || bitmap_clusters > BITMAP_CLUSTERS_MAX || heap_offset > UINT32_MAX)
+    return SPATE_E_INVALID;
   layout->fat_length = (uint32_t)fat_blocks;
   layout->heap_offset = (uint32_t)heap_offset;
   layout->cluster_count = (uint32_t)count;

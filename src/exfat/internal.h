@@ -21,6 +21,7 @@
 #define EXFAT_NAME_UNITS          15u /* in one file name entry */
 #define EXFAT_DIRECTORY_BYTES_MAX (UINT32_C(256) << 20)
 #define EXFAT_FIRST_CLUSTER       2u
+#define EXFAT_CLUSTERS_MAX        UINT32_C(0xfffffff5)
 #define EXFAT_CLUSTER_END         UINT32_C(0xffffffff)
 #define EXFAT_BOOT_BLOCKS         12u /* of a boot region: sector, 8 extended, OEM, reserved, checksum */
 
@@ -177,7 +178,7 @@ enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_
                                        uint32_t *first, uint32_t *clusters);
 /* Blocks read as zeros afterwards; durable after the next barrier. */
 enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
-/* The same by a command, if the device has one and accepts it; else from `zeros`. */
+/* The same by a command, if the device has one and accepts it; else from the first part of `zeros`. */
 enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
                                          size_t zeros_bytes);
 
@@ -383,7 +384,8 @@ enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t s
 enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot);
 enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
                                          bool *valid);
-/* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. */
+/* The highest number in the slots of the file at `lba`; 0: none of this volume was ever written there. MEDIA: some of
+ * them could not be read. */
 enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number);
 /* Mount could not finish a directory change, and the journal still describes it: no other change may overwrite it. */
 static inline bool spate_exfat_journal_held(const struct spate_exfat *volume) {

@@ -10,6 +10,7 @@
 
 #define TYPE_VOLUME_GUID 0xa0u
 #define PRIMARY_FLAGS    4u
+#define CLEAR_BYTES      4096u /* of the window at a time: its size is a multiple of this */
 /* If clusters have more owners than that on average, the walk meets a directory again and again. */
 #define OWNERS_MAX 4u
 
@@ -160,15 +161,28 @@ enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners) {
   return SPATE_OK;
 }
 
+static void clear_window(struct exfat_owners *owners) {
+  uint8_t *at = owners->volume->config.bitmap;
+  uint64_t words = ((uint64_t)owners->clusters + EXFAT_WORD_BITS - 1u) / EXFAT_WORD_BITS;
+
+  for (uint64_t left_bytes = words * (EXFAT_WORD_BITS / 8u); left_bytes > 0;) {
+    uint32_t now_bytes = left_bytes < CLEAR_BYTES ? (uint32_t)left_bytes : CLEAR_BYTES;
+    spate_exfat_give_turn(owners->volume, 0, &owners->since_ticks);
+    memset(at, 0, now_bytes);
+    at += now_bytes;
+    left_bytes -= now_bytes;
+  }
+}
+
 static void open_window(struct exfat_owners *owners, uint32_t at) {
   struct spate_exfat *volume = owners->volume;
   uint64_t room = (uint64_t)volume->config.bitmap_bytes * 8u;
 
   volume->window_bytes = 0;
-  memset(volume->config.bitmap, 0, volume->config.bitmap_bytes);
   owners->first = at & ~(EXFAT_WORD_BITS - 1u);
   owners->clusters = volume->cluster_count - owners->first;
   if (owners->clusters > room) owners->clusters = (uint32_t)room;
+  clear_window(owners);
 }
 
 /* The clusters of an open clip that its entry set owns by now. A discard that failed has erased the set. */
@@ -198,10 +212,10 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
   struct spate_exfat *volume = owners->volume;
   uint64_t clips_clusters = all_entry_clusters(volume);
 
+  owners->since_ticks = spate_port_ticks();
   open_window(owners, at);
   owners->budget = (uint64_t)volume->cluster_count * OWNERS_MAX;
   owners->depth = 0;
-  owners->since_ticks = spate_port_ticks();
   enum spate_error error = mark_chain(owners, &volume->root);
   if (error == SPATE_OK) error = enter(owners, &volume->root);
   while (error == SPATE_OK && owners->depth > 0)

@@ -6,7 +6,9 @@
  * another volume or with a wrong CRC counts as empty.
  *
  * Each write of a slot has a number, also the write that clears it. Copying files may leave several files that can be
- * the record, with old contents: the one with the highest number is the record.
+ * the record, with old contents: the one with the highest number is the record. A slot may keep its number for years,
+ * so numbers must not begin again: they stay at 2^32 − 1, which four writes a second reach after 34 years. From then on
+ * a new copy of the file has the number of the record, and the first of both in the directory is the record.
  *
  * The order is: write the record, set VolumeDirty, change, clear VolumeDirty, clear the record. So a volume that this
  * library left dirty has a record, whenever the power was cut, and mount can mark it clean. A volume that is dirty
@@ -119,24 +121,43 @@ enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t sl
 }
 
 enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t lba, uint32_t *number) {
+  enum spate_error unread = SPATE_OK;
+
   *number = 0;
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
     bool ours;
     enum spate_error error = read_slot(volume, lba + slot, &record, &ours);
-    if (error != SPATE_OK) return error;
+    if (error == SPATE_E_MEDIA)
+      unread = error;
+    else if (error != SPATE_OK)
+      return error;
     if (ours && record.number > *number) *number = record.number;
   }
+  return unread;
+}
+
+/* The slot's block, to be written. A block that cannot be read is written all the same: a drive then gives it a sound
+ * place on its medium. */
+static enum spate_error edit_slot(struct spate_exfat *volume, uint32_t slot, struct spate_exfat_block **block) {
+  uint64_t lba = volume->record_lba + slot;
+  enum spate_error error = spate_exfat_block_edit(volume, lba, block);
+
+  if (error != SPATE_E_MEDIA) return error;
+  *block = spate_exfat_block_scratch(volume);
+  memset((*block)->data, 0, spate_exfat_block_bytes(volume));
+  (*block)->lba = lba;
   return SPATE_OK;
 }
 
 /* Write a slot. */
 static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record) {
   struct spate_exfat_block *block;
-  enum spate_error error = spate_exfat_block_edit(volume, volume->record_lba + slot, &block);
+  enum spate_error error = edit_slot(volume, slot, &block);
 
   if (error != SPATE_OK) return error;
-  record->number = ++volume->record_number;
+  if (volume->record_number < UINT32_MAX) volume->record_number++;
+  record->number = volume->record_number;
   encode(record, volume->serial, block->data);
   volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have reached the medium */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);

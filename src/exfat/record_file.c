@@ -69,24 +69,35 @@ static enum spate_error adopt(struct spate_exfat *volume, const struct exfat_set
   return error;
 }
 
+/* Files that may be the record, and that cannot be read completely. */
+struct unread {
+  uint32_t files;
+  uint64_t lba;    /* of the last one; 0: not even its place is known */
+  uint32_t number; /* of its slots that can be read */
+};
+
 /* A file with a name of the record: it is the record if it can be, and has a higher number than the one found before.
  */
-static enum spate_error consider(struct spate_exfat *volume, const struct exfat_set *set) {
+static enum spate_error consider(struct spate_exfat *volume, const struct exfat_set *set, struct unread *unread) {
   uint32_t number = 0;
   uint64_t lba;
   enum spate_error error = adopt(volume, set, &lba);
 
   if (error == SPATE_OK && lba != 0) error = spate_exfat_record_newest(volume, lba, &number);
+  if (error == SPATE_E_MEDIA) {
+    *unread = (struct unread){.files = unread->files + 1u, .lba = lba, .number = number};
+    return SPATE_OK;
+  }
   if (error != SPATE_OK || lba == 0 || (volume->record_lba != 0 && number <= volume->record_number)) return error;
   volume->record_lba = lba;
   volume->record_number = number;
   return SPATE_OK;
 }
 
-/* Search the root directory for the record, and for which of its names are taken. A candidate that cannot be read is an
- * error only if no other file is the record. */
+/* Search the root directory for the record, and for which of its names are taken. A candidate that cannot be read
+ * completely is the record only if there is no other one. MEDIA: it is unknown which file is the record, or where. */
 static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
-  enum spate_error unread = SPATE_OK;
+  struct unread unread = {.files = 0};
   uint32_t offset_bytes = 0;
   bool more = true;
 
@@ -96,27 +107,53 @@ static enum spate_error find(struct spate_exfat *volume, uint32_t *taken) {
     enum spate_error error = spate_exfat_directory_next(volume, &volume->root, &offset_bytes, &set, &more);
     if (error == SPATE_E_CORRUPT && more) continue; /* a damaged set has no name */
     uint32_t number = error == SPATE_OK && more ? name_number(set.raw) : 0;
-    if (number > 0) error = consider(volume, &set);
-    if (number > 0 && error == SPATE_E_MEDIA) {
-      unread = error;
-      error = SPATE_OK;
-    }
+    if (number > 0) error = consider(volume, &set, &unread);
     if (error != SPATE_OK) return error;
     *taken |= UINT32_C(1) << number;
   }
-  return volume->record_lba == 0 ? unread : SPATE_OK;
+  if (volume->record_lba != 0 || unread.files == 0) return SPATE_OK;
+  if (unread.files > 1 || unread.lba == 0) return SPATE_E_MEDIA;
+  volume->record_lba = unread.lba;
+  volume->record_number = unread.number;
+  return SPATE_OK;
+}
+
+/* The device cannot read a slot. On a clean volume nothing is unfinished, so the slot is written again. On a dirty one
+ * it may name what is unfinished, and may say that others left the volume dirty: it stays for a later mount. */
+static void note_unread(struct spate_exfat *volume, uint32_t slot, struct spate_exfat_mounted *found) {
+  spate_port_log("exfat: the device cannot read a block of the reservation record; slot", slot);
+  found->record_unread++;
+  if (found->dirty) {
+    volume->record_slots |= UINT32_C(1) << slot;
+    volume->record_unresolved |= UINT32_C(1) << slot;
+    volume->foreign_dirty = true;
+  } else if (!volume->config.read_only && !volume->untrusted && spate_exfat_record_end(volume, slot) != SPATE_OK) {
+    spate_port_log("exfat: the device cannot write it either; slot", slot);
+  }
+}
+
+/* The record cannot be found: nothing may be changed that it could name. */
+static enum spate_error do_without(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+  spate_port_log("exfat: the device cannot read where the reservation record is: no changes", 0);
+  found->record_unread = EXFAT_RECORD_SLOTS;
+  if (!volume->config.read_only) volume->failed = SPATE_E_MEDIA;
+  return SPATE_OK;
 }
 
 enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   uint32_t taken;
   enum spate_error error = find(volume, &taken);
 
+  if (error == SPATE_E_MEDIA) return do_without(volume, found);
   if (error != SPATE_OK || volume->record_lba == 0) return error;
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
     struct exfat_record record;
     bool valid;
     error = spate_exfat_record_read(volume, slot, &record, &valid);
-    if (error != SPATE_OK) return error;
+    if (error == SPATE_E_MEDIA)
+      note_unread(volume, slot, found);
+    else if (error != SPATE_OK)
+      return error;
     if (!valid) continue;
     volume->record_slots |= UINT32_C(1) << slot;
     volume->foreign_dirty |= record.foreign_dirty;

@@ -154,6 +154,7 @@ enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_ex
   volume->dirty = found->dirty && !volume->foreign_dirty;
   enum spate_error error = spate_exfat_boot_repair(volume);
 
+  if (error == SPATE_OK && volume->record_unresolved != 0) error = SPATE_E_MEDIA; /* not all slots were read */
   if (error == SPATE_OK && volume->config.salvage != NULL) error = volume->config.salvage(volume, found);
   if (error == SPATE_OK) error = reclaim(volume, found);
   if (error == SPATE_OK) {

@@ -20,6 +20,7 @@ static uint32_t window_bytes(const struct spate_exfat *volume) {
   uint64_t bytes = (uint64_t)volume->config.block->request_blocks_max << volume->block_shift;
 
   if (bytes > volume->config.bitmap_bytes) bytes = volume->config.bitmap_bytes;
+  if (bytes > UINT32_MAX) bytes = UINT32_MAX;
   return (uint32_t)bytes & ~volume->block_mask;
 }
 

@@ -92,6 +92,8 @@ const struct spate_pcie_window *spate_pcie_host_window(const struct spate_pcie_h
 /* link.c: sets payload and read request sizes, and turns power management of links off. */
 void spate_pcie_match_payload(struct pcie_tree *tree);
 void spate_pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link);
+/* Speed and width from Link Status and Link Capabilities. */
+void spate_pcie_read_speed(const struct pcie_function *function, struct spate_pcie_link *link);
 /* restore.c: saves the registers that enumeration set in a function. */
 void spate_pcie_save(const struct pcie_function *function, struct spate_pcie_saved *saved);
 /* upstream.c: the bridges above a device, the nearest first, as index in host->bridges + 1. Returns their number. */
@@ -108,7 +110,9 @@ uint32_t spate_pcie_changes(const struct spate_pcie_host *host, const struct spa
 /* No device answered. Most bridges return all ones. A PG194 bridge that reports a configuration time-out as OKAY
  * returns zeros. */
 static inline bool spate_pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
-/* pcie.c: whether the library can use these windows. */
-bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable);
+/* pcie.c: whether the library can use these windows on a processor whose last address is `cpu_last` (UINTPTR_MAX; a
+ * parameter so that 32-bit processors can be tested). */
+bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable,
+                              uint64_t cpu_last);
 
 #endif

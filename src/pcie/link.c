@@ -46,7 +46,7 @@ void spate_pcie_match_payload(struct pcie_tree *tree) {
     keep_awake(&tree->functions[i]);
 }
 
-static void read_speed_and_width(const struct pcie_function *function, struct spate_pcie_link *link) {
+void spate_pcie_read_speed(const struct pcie_function *function, struct spate_pcie_link *link) {
   uint32_t capabilities = spate_pcie_read(function, function->express + EXPRESS_LINK_CAPABILITIES);
   uint32_t status = spate_pcie_read(function, function->express + EXPRESS_LINK_CONTROL) >> 16;
   link->speed = status & 0xf;
@@ -61,12 +61,12 @@ static uint8_t lower(uint8_t own, uint8_t other) { return other && other < own ?
 void spate_pcie_read_link(const struct pcie_function *function, struct spate_pcie_link *link) {
   *link = (struct spate_pcie_link){.up = true};
   if (!function->express || function->express_type == EXPRESS_INTEGRATED_ENDPOINT) return;
-  read_speed_and_width(function, link);
+  spate_pcie_read_speed(function, link);
 
   const struct pcie_function *port = function->parent;
   if (port == NULL || !port->express) return;
   struct spate_pcie_link other;
-  read_speed_and_width(port, &other);
+  spate_pcie_read_speed(port, &other);
   link->speed_max = lower(link->speed_max, other.speed_max);
   link->width_max = lower(link->width_max, other.width_max);
 }
@@ -85,10 +85,15 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   function.express = spate_pcie_find_express(&function);
   if (!function.express) return SPATE_E_LINK_DOWN; /* it had one when it was enumerated */
   struct spate_pcie_link now;
-  read_speed_and_width(&function, &now);
+  spate_pcie_read_speed(&function, &now);
   link->speed = now.speed;
   link->width = now.width;
   return link->speed < link->speed_max || link->width < link->width_max ? SPATE_E_LINK_DEGRADED : SPATE_OK;
+}
+
+enum spate_error spate_pcie_phy(struct spate_pcie_host *host, struct spate_pcie_phy *phy) {
+  *phy = (struct spate_pcie_phy){0};
+  return host->ops != NULL && host->ops->phy != NULL ? host->ops->phy(host, phy) : SPATE_E_UNSUPPORTED;
 }
 
 uint32_t spate_pcie_speed_mts(uint8_t speed) {

@@ -5,7 +5,12 @@
 #define READY_MS           1000u /* how long a device may answer "retry" (6.6.1) */
 #define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Windows of bridges are multiples of 1 MiB */
 
-bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable) {
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+  return a - b < b_bytes || b - a < a_bytes;
+}
+
+bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable,
+                              uint64_t cpu_last) {
   /* Larger than any real window, and small enough that sums of sizes in a window do not overflow. */
   const uint64_t bytes_max = UINT64_C(1) << 48, address_end = UINT64_MAX - bytes_max + 1;
   const struct spate_pcie_window *windows[] = {memory, prefetchable};
@@ -14,8 +19,12 @@ bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const stru
     if (window->bytes == 0) continue;
     if (window->bytes > bytes_max || window->bus_address >= address_end) return false;
     if ((window->bus_address | window->bytes) % WINDOW_ALIGN_BYTES != 0) return false;
-    if (window->cpu_address > UINTPTR_MAX || window->bytes - 1 > UINTPTR_MAX - window->cpu_address) return false;
+    if (window->cpu_address > cpu_last || window->bytes - 1 > cpu_last - window->cpu_address) return false;
   }
+  if (prefetchable->bytes != 0 &&
+      (overlap(memory->bus_address, memory->bytes, prefetchable->bus_address, prefetchable->bytes) ||
+       overlap(memory->cpu_address, memory->bytes, prefetchable->cpu_address, prefetchable->bytes)))
+    return false;
   return memory->bytes != 0 && memory->bus_address + memory->bytes <= UINT64_C(1) << 32;
 }
 

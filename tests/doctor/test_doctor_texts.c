@@ -2,6 +2,8 @@
 /* The names, sentences and advice of the findings. */
 #include "doctor_fixture.h"
 
+#include <regex.h>
+
 static void check_sentence(const char *name, const char *text) {
   const size_t length = strlen(text);
 
@@ -36,6 +38,34 @@ static void every_finding_has_texts(void **state) {
   assert_string_equal(spate_doctor_severity_name((enum spate_doctor_severity)9), "unknown");
 }
 
+static const char *problem(enum spate_doctor_code code, uint64_t first, uint64_t second) {
+  static char text[SPATE_DOCTOR_SENTENCE_BYTES];
+  const struct spate_doctor_finding finding = {.code = code, .numbers = {first, second}, .name = "a name"};
+
+  return spate_doctor_problem(text, sizeof text, code, &finding);
+}
+
+/* One is followed by a singular, and every other number by a plural. */
+static void nouns_agree_with_their_numbers(void **state) {
+  (void)state;
+  static regex_t plural;
+  static const char name[] = "Namespace 1"; /* this number counts nothing */
+
+  assert_int_equal(regcomp(&plural, "(^|[^0-9a-zA-Z.])1 ([a-z]+ )?[a-z]+s([^a-z]|$)", REG_EXTENDED | REG_NOSUB), 0);
+  assert_int_equal(regexec(&plural, "There are 1 lanes.", 0, NULL, 0), 0);
+  for (unsigned code = 0; code < SPATE_DOCTOR_COUNT; code++) {
+    const char *text = problem((enum spate_doctor_code)code, 1, 1);
+    if (strncmp(text, name, strlen(name)) == 0) continue;
+    if (regexec(&plural, text, 0, NULL, 0) == 0) fail_msg("%s", text);
+  }
+  regfree(&plural);
+  assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 1, 4), "The link has 1 lane, and both ends can do 4.");
+  assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 2, 4), "The link has 2 lanes, and both ends can do 4.");
+  assert_string_equal(problem(SPATE_DOCTOR_MEDIA_ERRORS, 21, 0), "The drive counted 21 errors of its medium.");
+  assert_string_equal(problem(SPATE_DOCTOR_MEMORY_LOCK_SMALL, 0, 0),
+                      "You may lock 0 bytes of memory, and vfio: needs more for its queues and ring.");
+}
+
 static void sentences_are_truncated_to_the_buffer(void **state) {
   (void)state;
   char text[8] = "1234567";
@@ -50,6 +80,7 @@ static void sentences_are_truncated_to_the_buffer(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_finding_has_texts),
+      cmocka_unit_test(nouns_agree_with_their_numbers),
       cmocka_unit_test(sentences_are_truncated_to_the_buffer),
   };
 

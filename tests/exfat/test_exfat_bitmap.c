@@ -198,11 +198,76 @@ static void the_pump_runs_during_a_deletion(void **state) {
   assert_in_range(turns_in_deletion(900000) - few, 60, 1000);
 }
 
+/* Turns of the pump while the clusters of an empty volume that are in the first window are marked. The window's memory
+ * behind the volume's last cluster does not change. */
+static unsigned turns_in_marking(uint32_t window_bytes) {
+  struct exfat_owners owners = {.volume = &image.volume};
+  image_open(&image, 512 * MIB, 512, 0);
+  small_format(image.ram.memory, 512 * MIB, 9, 9);
+  image.config.bitmap_bytes = window_bytes;
+  image.config.bitmap = aligned_alloc(4096, window_bytes);
+  OK(image_mount(&image));
+  memset(image.config.bitmap, 0xa5, window_bytes);
+  image.ram.block.while_waiting = count_turn;
+  clock_step_ns = 400000;
+  turns = 0;
+  OK(spate_exfat_owners_mark(&owners, 0));
+  clock_step_ns = 100;
+  image.ram.block.while_waiting = NULL;
+  const uint8_t *window = image.config.bitmap;
+  const uint32_t words_bytes = (image.volume.cluster_count + 63) / 64 * 8;
+  const uint32_t used_bytes = words_bytes < window_bytes ? words_bytes : window_bytes;
+  assert_int_equal(window[0], 0xff); /* the bitmap's own clusters */
+  assert_int_equal(window[used_bytes - 1], 0);
+  for (uint32_t at = used_bytes; at < window_bytes; at++)
+    assert_int_equal(window[at], 0xa5);
+  free(image.config.bitmap);
+  image_close(&image);
+  return turns;
+}
+
+/* The largest window has 512 MiB. To clear it takes half a second. */
+static void the_pump_runs_while_a_window_is_cleared(void **state) {
+  (void)state;
+  const unsigned few = turns_in_marking(4096);
+  assert_in_range(turns_in_marking(262144) - few, 7, 40);
+}
+
+/* Zeros for a drive without Write Zeroes are written from a part of the window that is cleared in less than a
+ * millisecond. */
+static void zeros_take_a_small_part_of_the_window(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  image.config.bitmap_bytes = MIB;
+  image.config.bitmap = aligned_alloc(4096, MIB);
+  OK(image_mount(&image));
+  image.ram.block.can_zero = false;
+  uint8_t *window = image.config.bitmap;
+  memset(window, 0xa5, MIB);
+  memset(image.ram.memory + 2 * MIB, 0x5a, MIB + 1024);
+  OK(spate_exfat_zero(&image.volume, 2 * MIB / 512, 2));
+  assert_int_equal(window[1023], 0);
+  assert_int_equal(window[1024], 0xa5);
+  OK(spate_exfat_zero(&image.volume, 2 * MIB / 512 + 2, MIB / 512));
+  for (uint64_t at = 2 * MIB; at < 3 * MIB + 1024; at++)
+    assert_int_equal(image.ram.memory[at], 0);
+  assert_int_equal(window[MIB / 4 - 1], 0);
+  for (uint64_t at = MIB / 4; at < MIB; at++)
+    assert_int_equal(window[at], 0xa5);
+  free(image.config.bitmap);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_bitmap_agrees_with_a_plain_scan), cmocka_unit_test(free_space_is_counted_once),
-      cmocka_unit_test(a_failed_write_is_counted_again),     cmocka_unit_test(the_pump_runs_during_a_scan),
+      cmocka_unit_test(the_bitmap_agrees_with_a_plain_scan),
+      cmocka_unit_test(free_space_is_counted_once),
+      cmocka_unit_test(a_failed_write_is_counted_again),
+      cmocka_unit_test(the_pump_runs_during_a_scan),
       cmocka_unit_test(the_pump_runs_during_a_deletion),
+      cmocka_unit_test(the_pump_runs_while_a_window_is_cleared),
+      cmocka_unit_test(zeros_take_a_small_part_of_the_window),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

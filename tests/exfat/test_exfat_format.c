@@ -43,6 +43,35 @@ static void test_format_refuses(void **state) {
   image_close(&image);
 }
 
+/* Is there a plan for a volume of so many blocks? The device refuses all requests, so that nothing is written. */
+static bool is_planned(uint64_t blocks, uint32_t cluster_bytes) {
+  struct spate_exfat_format format = {.cluster_bytes = cluster_bytes};
+  image.ram.block.blocks = blocks;
+  image.config.blocks = blocks;
+  enum spate_error error = spate_exfat_format(&image.config, &format);
+  assert_true(error == SPATE_E_MEDIA || error == SPATE_E_INVALID);
+  return error == SPATE_E_MEDIA;
+}
+
+/* A volume has at most 2^32 − 11 clusters. A count of more would not fit into 32 bits. */
+static void test_format_most_clusters(void **state) {
+  (void)state;
+  image_open(&image, 4 * MIB, 512, 0);
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){.ops = RAM_ANY_OP, .last_lba = UINT64_MAX, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
+  for (uint32_t shift = 21; shift <= 25; shift++) {
+    const uint64_t count = 0xfffffff5;
+    const uint64_t start_bytes = (128 << 10) + (count + 2 + 0x10000) * 4; /* boot regions and FAT, up to the heap */
+    const uint64_t start_clusters = (start_bytes >> shift) + 1;
+    const uint64_t cluster_blocks = UINT64_C(1) << (shift - 9);
+    assert_true(is_planned((start_clusters + count) * cluster_blocks, 1u << shift));
+    assert_false(is_planned((start_clusters + count + 1) * cluster_blocks, 1u << shift));
+    assert_false(is_planned((start_clusters + (UINT64_C(1) << 32) + 100) * cluster_blocks, 1u << shift));
+  }
+  image_close(&image);
+}
+
 /* Volumes of the sizes at which a default changes; sparse memory makes them cheap. */
 static void test_format_sizes(void **state) {
   (void)state;
@@ -93,8 +122,11 @@ static void test_upcase_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_format),       cmocka_unit_test(test_format_refuses),
-      cmocka_unit_test(test_format_sizes), cmocka_unit_test(test_format_over_garbage),
+      cmocka_unit_test(test_format),
+      cmocka_unit_test(test_format_refuses),
+      cmocka_unit_test(test_format_sizes),
+      cmocka_unit_test(test_format_most_clusters),
+      cmocka_unit_test(test_format_over_garbage),
       cmocka_unit_test(test_upcase_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

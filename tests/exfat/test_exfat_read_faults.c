@@ -23,7 +23,7 @@ static enum spate_error mount(void) {
   enum spate_error error = image_mount(&image);
   mix(&image.found.reservations, sizeof image.found.reservations);
   mix(&image.volume.record_lba, sizeof image.volume.record_lba);
-  return error;
+  return error == SPATE_OK ? image.volume.failed : error; /* without the place of the record nothing can be changed */
 }
 
 static enum spate_error list_directory(void) {
@@ -163,8 +163,15 @@ static void check_failed(const struct operation *operation, uint32_t request, en
              oracle.cross_linked);
 }
 
+/* Mount writes a block of the record again that it cannot read: a cleared slot has a number then. */
+static void ignore_record(void) {
+  const uint64_t at = image.volume.record_lba << 9;
+  memcpy(image.ram.memory + at, expected + at, RECORD_BYTES);
+}
+
 static void check_unaffected(const struct operation *operation, uint32_t request, uint64_t expected_digest) {
   unmount();
+  if (operation->run == NULL && image.found.record_unread > 0) ignore_record();
   if (digest != expected_digest || memcmp(image.ram.memory, expected, VOLUME_BYTES) != 0)
     fail_msg("%s, request %u: no error, but another result", operation->name, request);
 }

@@ -2,13 +2,16 @@
 /* Several files that could each be the reservation record, because somebody copied files: the newest is the record. */
 #include "exfat_fixture.h"
 
-#define RECORD_BYTES (17u * 512u)
-#define CLIP_BYTES   (UINT64_C(100) * 1024)
-#define SET_BYTES    96u
+#include "core/crc32.h"
+#include "exfat/internal.h"
+
+#define FILE_BYTES (EXFAT_RECORD_SLOTS * 512u)
+#define CLIP_BYTES (UINT64_C(100) * 1024)
+#define SET_BYTES  96u
 
 static uint32_t place; /* in the root directory, before the record's set */
 static uint8_t *live;  /* the record's content, ... */
-static uint8_t copy[RECORD_BYTES];
+static uint8_t copy[FILE_BYTES];
 
 static uint8_t *root_directory(void) { return small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)); }
 
@@ -27,9 +30,9 @@ static void open_volume(struct spate_exfat_clip *clip) {
 /* Another file that can be the record, before it or after it in the directory. */
 static uint8_t *add_other(bool in_front, const uint8_t *content) {
   uint8_t *root = root_directory();
-  uint32_t first = small_allocate(image.ram.memory, RECORD_BYTES / 1024 + 1, 1);
-  uint32_t at = small_add(image.ram.memory, ".spate_2", 0x06, first, RECORD_BYTES, RECORD_BYTES, false);
-  memcpy(small_cluster(image.ram.memory, first), content, RECORD_BYTES);
+  uint32_t first = small_allocate(image.ram.memory, FILE_BYTES / 1024 + 1, 1);
+  uint32_t at = small_add(image.ram.memory, ".spate_2", 0x06, first, FILE_BYTES, FILE_BYTES, false);
+  memcpy(small_cluster(image.ram.memory, first), content, FILE_BYTES);
   if (!in_front) return small_cluster(image.ram.memory, first);
   memcpy(root + place, root + at, SET_BYTES);
   memset(root + at, 0, SET_BYTES);
@@ -47,7 +50,7 @@ static void expect_live(uint32_t reservations) {
 static void test_copies_of_others(void **state) {
   (void)state;
   for (unsigned way = 0; way < 4; way++) {
-    static const uint8_t zeros[RECORD_BYTES];
+    static const uint8_t zeros[FILE_BYTES];
     struct spate_exfat_clip clip;
     open_volume(&clip);
     spate_put32(copy + 12, 0x5eed); /* the serial number */
@@ -96,11 +99,42 @@ static void test_only_an_old_copy(void **state) {
   image_close(&image);
 }
 
+/* The count of writes has 32 bits, and ends at its highest value: a record does not become older than its copies. */
+static void test_the_last_numbers(void **state) {
+  (void)state;
+  for (unsigned way = 0; way < 6; way++) {
+    struct spate_exfat_clip clip;
+    open_volume(&clip);
+    spate_put32(live + RECORD_NUMBER, UINT32_MAX - way / 2);
+    spate_put32(live + RECORD_CRC, spate_crc32(0, live, RECORD_CRC));
+    memcpy(copy, live, sizeof copy);
+    if (way / 2 == 0) { /* a copy of the same number would be as good */
+      spate_put32(copy + RECORD_NUMBER, UINT32_MAX - 1);
+      spate_put32(copy + RECORD_CRC, spate_crc32(0, copy, RECORD_CRC));
+    }
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    for (unsigned i = 0; i < 3; i++) {
+      assert_int_equal(spate_exfat_arm(&image.volume, &clip, i == 0 ? "b" : i == 1 ? "c" : "d", CLIP_BYTES), SPATE_OK);
+      assert_int_equal(spate_exfat_close(&clip, 5000), SPATE_OK);
+    }
+    uint8_t *other = add_other(way & 1, copy);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    expect_live(0);
+    assert_int_equal(image.volume.record_number, UINT32_MAX);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "last", CLIP_BYTES), SPATE_OK);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    expect_live(1);
+    assert_memory_equal(other, copy, sizeof copy);
+    image_close(&image);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_copies_of_others),
       cmocka_unit_test(test_older_copies),
       cmocka_unit_test(test_only_an_old_copy),
+      cmocka_unit_test(test_the_last_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "exfat_fixture.h"
 
 #include <spate/chunk.h>
+#include <sys/mman.h>
 
 #define CHUNK    1536u /* three blocks: does not divide a cluster */
 #define RESERVED UINT64_C(10240)
@@ -70,6 +71,33 @@ static void a_reservation_may_end_with_the_device(void **state) {
   }
 }
 
+/* The window's memory, and the longest request of the device: 4 GiB and more. Only what is used of it exists. */
+static void a_window_may_have_four_gib(void **state) {
+  (void)state;
+  const size_t window_bytes = (size_t)4 << 30;
+  struct spate_exfat_entry entry;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  image.ram.block.request_blocks_max = UINT32_MAX;
+  image.config.salvage = spate_exfat_salvage;
+  image.config.bitmap =
+      mmap(NULL, window_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  image.config.bitmap_bytes = window_bytes;
+  assert_ptr_not_equal(image.config.bitmap, MAP_FAILED);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm_chunks(&image.volume, &clip, "clip", RESERVED, &chunks), SPATE_OK);
+  write_chunks(RESERVED);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.salvaged_bytes, RESERVED / CHUNK * CHUNK);
+  assert_int_equal(spate_exfat_stat(&image.volume, "clip", &entry), SPATE_OK);
+  assert_int_equal(entry.bytes, RESERVED / CHUNK * CHUNK);
+  assert_whole(false);
+  delete_file("clip");
+  assert_whole(false);
+  image_close(&image);
+  assert_int_equal(munmap(image.config.bitmap, window_bytes), 0);
+}
+
 /* ---- changes that a PC may have made to the clip's entry ---- */
 
 static void keep(uint8_t *set) { (void)set; }
@@ -115,6 +143,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chunk_that_ends_behind_the_reservation_is_not_salvaged),
       cmocka_unit_test(a_reservation_may_end_with_the_device),
+      cmocka_unit_test(a_window_may_have_four_gib),
       cmocka_unit_test(what_is_not_the_clip_is_not_extended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,7 @@ def test_ctrl_c_ends_all_of_it_at_once(tmp_path):
     runner.run("source", "files", profile="starblaze", bytes=1 << 30, file=1 << 30, rate=1_500_000_000),
     runner.run("alternate", "raw", profile="980pro", op="alternate", bytes=1 << 30),
     runner.run("peer", "record", profile="980pro", bytes=1 << 30, file=1 << 29, sync_ms=100, expand=True),
+    runner.run("diskio", "diskio", profile="970evoplus", format="fat32", cluster=64 << 10, bytes=1 << 30, file=1 << 29),
     runner.run("stripe", "files", profile="exascend", drives=3, bytes=1 << 30, file=1 << 29),
 ], ids=lambda run: run.name)
 def test_the_same_seed_gives_the_same_text(run):

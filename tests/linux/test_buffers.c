@@ -21,6 +21,7 @@ static int fake_uname(struct utsname *system) {
 #include "../../hosted/target/buffers.c"
 #undef uname
 #include "../../hosted/target/requests.c"
+#include "../../hosted/text/failure.c"
 
 /* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {

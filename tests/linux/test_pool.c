@@ -2,6 +2,7 @@
 /* DMA addresses for memory never overlap the registers of PCI functions. */
 #include "../../hosted/device/pool.c"
 #include "../../hosted/text/fail.c"
+#include "../../hosted/text/failure.c"
 #include "../../hosted/text/units.c"
 
 #include <setjmp.h>

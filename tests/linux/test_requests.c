@@ -18,6 +18,7 @@ static int fake_fallocate(int fd, int mode, off_t offset, off_t bytes);
 #define io_uring_queue_init(entries, ring, flags) (-EPERM) /* as if io_uring were forbidden */
 #include "../../hosted/target/buffers.c"
 #include "../../hosted/target/requests.c"
+#include "../../hosted/text/failure.c"
 
 /* Without io_uring nothing is registered. */
 void memory_watch(struct memory_watcher *watcher) { (void)watcher; }
@@ -164,6 +165,32 @@ static void test_errors(void **state) {
   assert_int_equal(block->power_losses, 0); /* a failed write does not count as a power loss */
 }
 
+/* The library knows only that a request was refused. The program says which system call was, and why. */
+static void test_the_reason_of_a_refused_request(void **state) {
+  (void)state;
+  static const struct {
+    int error;
+    enum spate_error expected;
+    const char *help;
+  } cases[] = {{ENOSPC, SPATE_E_NO_SPACE, "holds the target is full"},
+               {EFBIG, SPATE_E_COMMAND, "its message is above"},
+               {EDQUOT, SPATE_E_NO_SPACE, "holds the target is full"}};
+  failure_note(0); /* of the tests before */
+  assert_int_equal(failure_of(SPATE_E_COMMAND), SPATE_E_COMMAND);
+  assert_string_equal(failure_help(SPATE_E_COMMAND), spate_error_help(SPATE_E_COMMAND));
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct spate_io io = request(SPATE_WRITE, 0, 1, 0);
+    answered = ended = 0;
+    answers[0] = -cases[i].error;
+    assert_int_equal(carry(&io), SPATE_E_COMMAND);
+    assert_int_equal(failure_of(SPATE_E_COMMAND), cases[i].expected);
+    assert_non_null(strstr(failure_help(cases[i].expected), cases[i].help));
+    assert_non_null(strstr(failure_help(SPATE_E_COMMAND), cases[i].help));
+    assert_int_equal(failure_of(SPATE_E_MEDIA), SPATE_E_MEDIA);
+    assert_string_equal(failure_help(SPATE_E_MEDIA), spate_error_help(SPATE_E_MEDIA));
+  }
+}
+
 static void test_a_failed_flush_may_have_lost_what_had_completed(void **state) {
   (void)state;
   struct spate_io flush = request(SPATE_FLUSH, 0, 0, 0), fua = request(SPATE_WRITE, 0, 1, SPATE_IO_FUA);
@@ -238,6 +265,7 @@ int main(void) {
       TEST(test_a_short_transfer_is_continued),
       TEST(test_a_file_that_ends_early_is_an_error),
       TEST(test_errors),
+      TEST(test_the_reason_of_a_refused_request),
       TEST(test_a_failed_flush_may_have_lost_what_had_completed),
       TEST(test_unsupported_operations),
       TEST(test_full_is_an_answer),

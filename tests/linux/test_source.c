@@ -3,6 +3,7 @@
  * test sets which thread sleeps, and checks the events. It uses no threads and no clock. */
 #include "../../hosted/source/source.c"
 #include "../../hosted/text/fail.c"
+#include "../../hosted/text/failure.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

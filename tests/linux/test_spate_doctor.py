@@ -266,7 +266,7 @@ def outside_the_tree(machine):
 
 
 @pytest.mark.parametrize(("provoke", "target", "code", "says"), [
-    (narrow, DRIVE, "LINK_NARROW", "1 lanes"),
+    (narrow, DRIVE, "LINK_NARROW", "1 lane,"),
     (master_off, DRIVE, "BUS_MASTER_OFF", "bit 2"),
     (port_master_off, DRIVE, "BUS_MASTER_OFF", "bit 2"),
     (unset, DRIVE, "BAR_UNASSIGNED", "no address"),
@@ -282,7 +282,7 @@ def outside_the_tree(machine):
     (shared_group, f"vfio:{DRIVE}", "IOMMU_SHARED", "use: 0000:00:02.0 (xhci_hcd)."),
     (lambda machine: (machine.node / "dma-coherent").unlink(), f"vfio:{DRIVE}", "NOT_COHERENT", "coherent"),
     (lambda machine: None, f"pci:{DRIVE}", "IOMMU_ACTIVE", "translates"),
-    (no_pages, f"pci:{DRIVE}", "HUGE_PAGES_MISSING", "32 huge pages"),
+    (no_pages, f"pci:{DRIVE}", "HUGE_PAGES_MISSING", "finds 32 free"),
     (incoherent, f"pci:{DRIVE}", "NOT_COHERENT", "coherent"),
     (outside_the_tree, f"pci:{DRIVE}", "COHERENCY_UNKNOWN", "not known"),
 ])

@@ -5,6 +5,7 @@ import errno
 import hashlib
 import json
 import os
+import platform
 import random
 import signal
 import subprocess
@@ -16,6 +17,8 @@ import pytest
 from seccomp import IO_URING_SETUP, filter_calls
 from spate_command import DONE, FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, digest, judged, spate
 from spate_command import image  # noqa: F401 (a fixture)
+
+PWRITEV2 = {"x86_64": 328, "aarch64": 287}  # the number of the system call
 
 # ---- first use ----
 
@@ -158,6 +161,23 @@ def test_without_io_uring(tmp_path):
     assert answer("verify", image, "run", **forbidden)["whole"]
     spate("rm", image, "clip", **forbidden)
     assert set(judged(image, tmp_path)) == {"run"}
+
+
+def refuse_writes():
+    """Called in the child process: writes fail with ENOSPC, as on a file system that is full, and there is no io_uring."""
+    filter_calls([(0x20, 0, 0, 0), (0x15, 2, 0, IO_URING_SETUP), (0x15, 2, 0, PWRITEV2[platform.machine()]),
+                  (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050000 | errno.EPERM), (0x06, 0, 0, 0x00050000 | errno.ENOSPC)])
+
+
+@pytest.mark.skipif(platform.machine() not in PWRITEV2, reason="the system call's number is not known")
+def test_a_full_file_system_is_called_so(image, tmp_path):
+    full = {"preexec_fn": refuse_writes, "status": FAILED}
+    other = tmp_path / "other.img"
+    for name, said in ((other, spate("format", other, "--size", "256MiB", **full).stderr),
+                       (image, spate("record", image, "clip", input="data", **full).stderr)):
+        assert f"the file system of {name} is full" in said
+        assert "NO_SPACE. The file system or the pool that holds the target is full: free some space there" in said
+        assert "COMMAND" not in said and "delete files" not in said
 
 
 # ---- mistakes destroy nothing ----

@@ -2,6 +2,7 @@
 /* A window on a device that records its requests: they reach the right blocks, and never one outside. */
 #include "../../hosted/target/window.c"
 #include "../../hosted/text/fail.c"
+#include "../../hosted/text/failure.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edge cases of enumeration and restoring: the last device and function, the largest window, a second enumeration,
  * several links in series. */
+#include "pcie/internal.h"
 #include "pcie_fixture.h"
 
 /* ---- the devices that are listed ---- */
@@ -103,8 +104,8 @@ static void windows_end_below_the_last_address(void **state) {
   } cases[] = {
       {{0, 0, 0}, true},
       {{UINT64_MAX, UINT64_MAX, 0}, true}, /* none */
-      {{0, HIGH_BUS, most}, true},
-      {{0, HIGH_BUS, most + page}, false},
+      {{most, HIGH_BUS, most}, true},
+      {{most, HIGH_BUS, most + page}, false},
       {{0, UINT64_MAX - most + 1 - page, MIB}, true},
       {{0, UINT64_MAX - most + 1, MIB}, false},
       {{UINTPTR_MAX - page + 1, HIGH_BUS, page}, true},
@@ -119,6 +120,57 @@ static void windows_end_below_the_last_address(void **state) {
     struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
     config.prefetchable = cases[i].prefetchable;
     assert_int_equal(spate_pcie_ecam_open(&host, &config), cases[i].valid ? SPATE_OK : SPATE_E_INVALID);
+  }
+}
+
+/* One address cannot lead to two places, and a BAR of one window must not be placed over one of the other. */
+static void windows_do_not_overlap(void **state) {
+  const uint64_t page = 4096;
+  const struct {
+    struct spate_pcie_window memory, prefetchable;
+    bool valid;
+  } cases[] = {
+      {{WINDOW_CPU, WINDOW_BUS, MIB}, {WINDOW_CPU + MIB, WINDOW_BUS + MIB, MIB}, true}, /* side by side */
+      {{WINDOW_CPU + MIB, WINDOW_BUS + MIB, MIB}, {WINDOW_CPU, WINDOW_BUS, MIB}, true},
+      {{WINDOW_CPU, WINDOW_BUS, MIB}, {WINDOW_CPU + MIB, WINDOW_BUS + MIB - page, MIB}, false},
+      {{WINDOW_CPU, WINDOW_BUS, MIB}, {WINDOW_CPU + MIB - page, WINDOW_BUS + MIB, MIB}, false},
+      {{WINDOW_CPU + MIB - page, WINDOW_BUS + MIB, MIB}, {WINDOW_CPU, WINDOW_BUS, MIB}, false},
+      {{WINDOW_CPU + MIB, WINDOW_BUS + MIB - page, MIB}, {WINDOW_CPU, WINDOW_BUS, MIB}, false},
+      {{WINDOW_CPU, WINDOW_BUS, MIB}, {WINDOW_CPU, WINDOW_BUS, MIB}, false},
+      {{WINDOW_CPU, WINDOW_BUS, MIB}, {WINDOW_CPU, WINDOW_BUS, 0}, true}, /* there is no second one */
+  };
+  (void)state;
+  fake_reset();
+  fake_endpoint(NULL, 0, 0, NVME);
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+    config.memory = cases[i].memory;
+    config.prefetchable = cases[i].prefetchable;
+    assert_int_equal(spate_pcie_ecam_open(&host, &config), cases[i].valid ? SPATE_OK : SPATE_E_INVALID);
+  }
+}
+
+/* A processor with 32-bit addresses reaches a bus above 4 GiB only through a window that is below 4 GiB for itself. */
+static void a_32_bit_processor_needs_windows_that_it_can_address(void **state) {
+  const uint64_t last = UINT32_MAX, top = UINT64_C(1) << 32;
+  const struct spate_pcie_window low = {0x40000000, 0x80000000, MIB};
+  const struct {
+    struct spate_pcie_window memory, prefetchable;
+    bool valid;
+  } cases[] = {
+      {low, {0, 0, 0}, true},
+      {low, {0x50000000, HIGH_BUS, GIB}, true},
+      {low, {top - MIB, HIGH_BUS, MIB}, true},
+      {low, {top - MIB, HIGH_BUS, 2 * MIB}, false},
+      {low, {top, HIGH_BUS, MIB}, false},
+      {{WINDOW_CPU, 0x80000000, MIB}, {0, 0, 0}, false}, /* the 64-bit aperture of a Zynq UltraScale+, from its R5F */
+      {{top - MIB, 0x80000000, MIB}, {0, 0, 0}, true},
+      {{top - MIB + 4096, 0x80000000, MIB}, {0, 0, 0}, false},
+  };
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(spate_pcie_windows_valid(&cases[i].memory, &cases[i].prefetchable, last), cases[i].valid);
+    assert_true(spate_pcie_windows_valid(&cases[i].memory, &cases[i].prefetchable, UINT64_MAX));
   }
 }
 
@@ -192,6 +244,8 @@ int main(void) {
       cmocka_unit_test(bus_numbers_end_where_they_end),
       cmocka_unit_test(an_empty_slot_is_not_read),
       cmocka_unit_test(windows_end_below_the_last_address),
+      cmocka_unit_test(windows_do_not_overlap),
+      cmocka_unit_test(a_32_bit_processor_needs_windows_that_it_can_address),
       cmocka_unit_test(windows_are_whole_pages),
       cmocka_unit_test(a_link_that_came_up_meanwhile_is_left_alone_for_100_ms),
       cmocka_unit_test(links_settle_one_behind_the_other),

@@ -77,6 +77,36 @@ static void a_xilinx_bridge_reports_its_links_speed_and_width(void **state) {
   }
 }
 
+/* Link Status knows speeds that PHY status has no bits for. A root port without the capability has only PHY status. */
+static void the_phy_prefers_link_status(void **state) {
+  (void)state;
+  for (unsigned without = 0; without < 2; without++) {
+    struct fake_function *port = xilinx_port(0x0801 | 0x16 << 3 | 3 << 9); /* 5 GT/s, one lane, L0, reversed */
+    struct spate_pcie_phy phy;
+    if (without)
+      port->config[0x04 / 4] &= ~0x00100000u; /* no list of capabilities */
+    else
+      fake_express(port, 1, 5, 16, 4, 8); /* 16 GT/s and 8 lanes, of 32 GT/s and 16 */
+    assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+    assert_int_equal(spate_pcie_phy(&host, &phy), SPATE_OK);
+    assert_true(phy.up && phy.link.up);
+    assert_int_equal(phy.ltssm, 0x16);
+    assert_int_equal(phy.lane_reversal, 3);
+    assert_int_equal(phy.link.speed, without ? 2 : 4);
+    assert_int_equal(phy.link.width, without ? 1 : 8);
+    assert_int_equal(phy.link.speed_max, without ? 0 : 5);
+    assert_int_equal(phy.link.width_max, without ? 0 : 16);
+
+    port->config[0x144 / 4] = 0x3f << 3 | 1; /* down: Link Status is stale */
+    assert_int_equal(spate_pcie_phy(&host, &phy), SPATE_OK);
+    assert_false(phy.up || phy.link.up);
+    assert_int_equal(phy.ltssm, 0x3f);
+    assert_int_equal(phy.link.speed, 0);
+    assert_int_equal(phy.link.width, 0);
+    assert_int_equal(phy.link.speed_max, without ? 0 : 5);
+  }
+}
+
 /* Another device than the drive gets no requests: the bridge does not forward them. */
 static void a_xilinx_bridge_stays_closed_to_another_device(void **state) {
   (void)state;
@@ -312,6 +342,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_xilinx_bridge_brings_up_its_drive),
       cmocka_unit_test(a_xilinx_bridge_reports_its_links_speed_and_width),
+      cmocka_unit_test(the_phy_prefers_link_status),
       cmocka_unit_test(a_xilinx_bridge_stays_closed_to_another_device),
       cmocka_unit_test(a_xilinx_bridge_without_a_drive_has_none),
       cmocka_unit_test(a_xilinx_bridge_is_identified_first),

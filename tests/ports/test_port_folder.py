@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A board's folder outside the repository, with exactly what docs/use/porting.md lists: the applications link."""
 
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ PAGE = (ROOT / "docs/use/porting.md").read_text()
 # A definition of each name in the page's list. The programs are not run, because memory and registers belong to no board.
 SUPPLIED = {
     "board_layout": "const struct board_layout board_layout = {.ring = {(void *)0x50000000, 0x10000000}};",
-    "map_ranges": "#include <aarch64/map.h>\nconst struct map_range map_ranges[] = {{0x50000000, 0x10000000, MAP_NOT_CACHED}, {0}};",
+    "map_ranges": "#include <map.h>\nconst struct map_range map_ranges[] = {{0x50000000, 0x10000000, MAP_NOT_CACHED}, {0}};",
     "board_pcie_open": """enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_ecam_config config = {.config_base = 0x3f000000};
   *perst_released_ticks = 0;
@@ -31,6 +32,15 @@ SUPPLIED = {
     "board_host_read": "int64_t board_host_read(int file, void *to, size_t bytes) { return (void)file, (void)to, (void)bytes, -1; }",
     "board_host_close": "void board_host_close(int file) { (void)file; }",
 }
+
+
+def test_only_the_list_names_the_boards():
+    """A new board needs no change in what starts, tests or measures the boards. The default board may be named."""
+    boards = {board["name"] for board in json.loads((ROOT / "ports/boards.json").read_text())["configurePresets"]}
+    files = [ROOT / "Makefile", ROOT / "tests/system/qemu/test_boards.py", *(ROOT / "tools").glob("*.py")]
+    for file in files:
+        lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", "lint-c:", "\t@$(call clang-tidy"))]
+        assert not (boards - {"board", "qemu-virt", "qemu-virt-size"}) & set(re.findall(r"[\w-]+", "\n".join(lines))), file
 
 
 def listed():

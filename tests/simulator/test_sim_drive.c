@@ -95,6 +95,30 @@ static void test_shuffle_completes_in_any_order(void **state) {
   (void)state;
 }
 
+/* A read that was submitted after a write of the same blocks returns their old contents for some delay. */
+static void test_delayed_writes_are_overtaken(void **state) {
+  struct raw_sim *r = start("ideal", (struct sim_drive_options){.write_delay_us = 5000});
+  uint8_t *from = raw_at(&r->raw, RAW_PAGES_USED), *to = raw_at(&r->raw, RAW_PAGES_USED + 1);
+  unsigned old = 0;
+  for (unsigned i = 1; i <= 20; i++) {
+    memset(from, (int)i, RAW_PAGE);
+    (void)raw_put(
+        &r->raw, 1,
+        &(struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = raw_bus(&r->raw, RAW_PAGES_USED), .dword12 = 7});
+    (void)raw_put(
+        &r->raw, 1,
+        &(struct raw_command){.opcode = READ, .nsid = 1, .prp1 = raw_bus(&r->raw, RAW_PAGES_USED + 1), .dword12 = 7});
+    raw_ring(&r->raw, 1);
+    assert_false(raw_take(&r->raw, 1).missing);
+    assert_false(raw_take(&r->raw, 1).missing);
+    assert_in_range(to[0], i - 1, i);
+    old += to[0] != i;
+  }
+  assert_in_range(old, 1, 20);
+  end(r);
+  (void)state;
+}
+
 static void test_log_of_commands_and_features(void **state) {
   struct raw_sim *r = start("ideal", (struct sim_drive_options){.log_commands = true, .queue_pairs = 4});
   size_t count;
@@ -181,6 +205,7 @@ int main(void) {
       cmocka_unit_test(test_heat_is_reported),
       cmocka_unit_test(test_events_only_when_asked_for),
       cmocka_unit_test(test_shuffle_completes_in_any_order),
+      cmocka_unit_test(test_delayed_writes_are_overtaken),
       cmocka_unit_test(test_log_of_commands_and_features),
       cmocka_unit_test(test_host_memory_buffer),
       cmocka_unit_test(test_namespaces),

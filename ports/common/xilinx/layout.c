@@ -4,7 +4,7 @@
  * ordinary memory are in the on-chip memory with the image unless it gives them an address.
  */
 #include "../../bare.h"
-#include "../aarch64/map.h"
+#include "../map.h"
 #include <design.h>
 #include <machine.h>
 
