@@ -8,6 +8,9 @@
 /* Nothing that a design can map is above 0x7F_FFFF_FFFF (UG1085, chapter 10). */
 #define MACHINE_39_BITS
 
+#define MACHINE_UART_OPEN  cadence_uart_open
+#define MACHINE_UART_WRITE cadence_uart_write
+
 /* The real-time clock: seconds at 0x10 (UG1087, RTC, CURRENT_TIME). */
 #define MACHINE_RTC 0xFFA60000
 

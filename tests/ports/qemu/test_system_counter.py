@@ -14,7 +14,7 @@ import qemu
 from board_without_host import stopped
 
 LOADER_AT = 0x200000
-COUNTERS = {"zynqmp": 0xFF260000}
+COUNTERS = {"zynqmp": 0xFF260000, "versal": 0xFF140000}
 COUNTER_IN_DDR = 0x300000
 HZ = 99_990_005
 
