@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+.PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install boot-image demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
+  deb speedtest bench bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
@@ -37,6 +37,10 @@ N ?= 20000
 SEED ?= 1
 RUNS ?= 100
 PREFIX ?= /usr/local
+FSBL ?= fsbl.elf
+ELF ?= build/zynqmp/apps/hello.elf
+PMUFW ?=
+BITSTREAM ?=
 
 # ---- checks of the options ----
 
@@ -161,10 +165,14 @@ plan: ## Compute what a stream needs: ring, queue depth, how long DRIVE=980pro s
 crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores
 	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
 
+boot-image: setup ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf and ELF=build/zynqmp/apps/hello.elf (optional: PMUFW=, BITSTREAM=)
+	@$(PYTHON) tools/boot_image.py --fsbl $(call quoted,FSBL) --elf $(call quoted,ELF) \
+	  $(if $(PMUFW),--pmufw $(call quoted,PMUFW)) $(if $(BITSTREAM),--bitstream $(call quoted,BITSTREAM))
+
 speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-instructions bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-ocm bench-instructions bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
 figures: setup ## Write docs/reference/figures.md from the results in build/bench
@@ -185,6 +193,9 @@ bench-linux: setup-linux-bench build-linux-aarch64 ## Count the instructions of 
 
 bench-size: build-qemu-virt-size ## Measure code and data of each module for Cortex-A53 at -Os (20 s)
 	$(PYTHON) bench/size.py
+
+bench-ocm: build-zynqmp build-zynqmp-ocm ## Add up what a Zynq UltraScale+ firmware takes of the 256 KiB of on-chip memory (20 s)
+	$(PYTHON) bench/ocm.py
 
 bench-rtl: setup-gateware ## Measure throughput and latency of the gateware's core in cycles (20 minutes; QUICK=1: 4)
 	@tools/run build/configure-gateware.log cmake --preset gateware

@@ -7,8 +7,10 @@
 #include <spate/port.h>
 #include <spate/recorder.h>
 
-#define PIECE_BYTES (1u << 20)
-#define PIECES      32u
+#define PIECE_BYTES  (1u << 20)
+#define PIECES       32u
+#define CACHE_BLOCKS (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) /* one clip is open */
+#define BITMAP_BYTES (12u * 1024u)
 
 static struct spate_pcie_host host;
 static struct spate_nvme controller;
@@ -40,36 +42,40 @@ static enum spate_error open_drive(void) {
 }
 
 static enum spate_error mount(void) {
+  const size_t cache_bytes = (size_t)CACHE_BLOCKS << queue.block.block_shift;
   struct spate_partition partition;
-  void *scratch = spate_arena_take(board_memory(), SPATE_PARTITION_SCRATCH_BYTES, SPATE_DMA_ALIGN);
   struct spate_exfat_config config = {.block = &queue.block,
-                                      .cache = spate_arena_take(board_memory(), 16u * 4096u, SPATE_DMA_ALIGN),
-                                      .cache_bytes = 16u * 4096u,
-                                      .bitmap = spate_arena_take(board_memory(), 64u * 1024u, SPATE_DMA_ALIGN),
-                                      .bitmap_bytes = 64u * 1024u,
+                                      .cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN),
+                                      .cache_bytes = cache_bytes,
+                                      .bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN),
+                                      .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};
 
-  if (scratch == NULL || config.cache == NULL || config.bitmap == NULL) return SPATE_E_MEMORY;
-  TRY(spate_partition_find(&queue.block, scratch, &partition));
+  if (config.cache == NULL || config.bitmap == NULL) return SPATE_E_MEMORY;
+  TRY(spate_partition_find(&queue.block, ring.start, &partition)); /* the ring is empty yet */
   config.first_lba = partition.first_lba;
   config.blocks = partition.blocks;
   return spate_exfat_mount(&volume, &config, NULL);
 }
 
 static enum spate_error record(uint64_t bytes) {
+  const uint64_t slots = ring.bytes < PIECES * PIECE_BYTES ? ring.bytes / PIECE_BYTES : PIECES;
   struct spate_recorder_config config = {0};
-  struct spate_stream_config stream_config = {.region = &ring, .pieces = pieces, .piece_count = PIECES};
+  struct spate_stream_config stream_config = {.region = &ring, .pieces = pieces, .piece_count = (uint32_t)slots};
+  uint64_t slot = 0;
 
   TRY(spate_recorder_open(&recorder, &volume, &config));
   TRY(spate_stream_open(&recorder, &stream, &stream_config));
   TRY(spate_stream_arm(&stream, "CLIP.RAW", bytes));
-  for (uint64_t at_bytes = 0; at_bytes < bytes;) {
+  for (uint64_t pushed_bytes = 0; pushed_bytes < bytes;) {
     /* Logic fills one slot after the other; here the contents do not matter. */
-    enum spate_error error = spate_stream_push(&stream, at_bytes & (PIECES * PIECE_BYTES - 1u), PIECE_BYTES);
-    if (error == SPATE_OK)
-      at_bytes += PIECE_BYTES;
-    else if (error != SPATE_E_FULL)
+    enum spate_error error = spate_stream_push(&stream, slot * PIECE_BYTES, PIECE_BYTES);
+    if (error == SPATE_OK) {
+      pushed_bytes += PIECE_BYTES;
+      slot = slot + 1u < slots ? slot + 1u : 0;
+    } else if (error != SPATE_E_FULL) {
       return error;
+    }
     TRY(spate_recorder_work(&recorder));
   }
   TRY(spate_recorder_finish(&recorder));

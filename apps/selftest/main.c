@@ -93,8 +93,20 @@ static void *ordinary_memory(size_t bytes) {
   return memory;
 }
 
+/* In ordinary memory; on a board that has too little of it, in the ring behind the slots. */
+static void make_disk(void) {
+  uint8_t *behind_slots = ring.start + SLOTS * SLOT_BYTES;
+  const uint64_t left_bytes = ring.bytes - SLOTS * SLOT_BYTES;
+  uint8_t *memory = spate_arena_take(board_memory(), DISK_BYTES, SPATE_PAGE_BYTES);
+
+  if (memory != NULL)
+    memory_disk_open(&disk, memory, DISK_BYTES);
+  else
+    memory_disk_open(&disk, behind_slots, left_bytes < DISK_BYTES ? (size_t)left_bytes : DISK_BYTES);
+}
+
 static void make_volume(void) {
-  memory_disk_open(&disk, ordinary_memory(DISK_BYTES), DISK_BYTES);
+  make_disk();
   struct spate_exfat_config config = {.block = &disk.block,
                                       .blocks = disk.block.blocks,
                                       .cache = ordinary_memory(CACHE_BYTES),

@@ -25,5 +25,5 @@ function(spate_board)
   # The loop inside memcpy must not become a call of memcpy. (Clang knows only the first option, which is enough for
   # it.)
   set_source_files_properties("${spate_ports_common}/string.c" PROPERTIES COMPILE_OPTIONS
-    "-fno-builtin;$<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>")
+    "-fno-builtin;-fno-lto;$<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>")
 endfunction()

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tables.h"
 
+#include "../board.h"
+#include "print.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,8 +17,13 @@ extern uint64_t __tables_start[], __tables_end[];
 
 static uint64_t *unused;
 
+/* The console may not be open yet, or still be as a loader has left it. */
 static uint64_t *new_table(void) {
-  if (unused + ENTRIES > __tables_end) __builtin_trap(); /* the link script reserves too few */
+  if (unused + ENTRIES > __tables_end) {
+    print("mmu    the page tables need more than the %u that the link script, or the design, reserves\n",
+          (unsigned)((__tables_end - __tables_start) / (ptrdiff_t)ENTRIES));
+    board_exit(1);
+  }
   uint64_t *table = unused;
   unused += ENTRIES;
   return table;

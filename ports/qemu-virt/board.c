@@ -3,18 +3,10 @@
 #include "../bare.h"
 
 #include "../common/calendar.h"
+#include "../common/pl011.h"
 #include "../common/semihosting.h"
 #include <machine.h> /* found by the include path: the board's own, not this folder's */
 #include <spate/port.h>
-
-/* PL011 */
-#define UART_DATA            (MACHINE_UART_ADDRESS + 0x00u)
-#define UART_FLAGS           (MACHINE_UART_ADDRESS + 0x18u)
-#define UART_LINE_CONTROL    (MACHINE_UART_ADDRESS + 0x2cu)
-#define UART_CONTROL         (MACHINE_UART_ADDRESS + 0x30u)
-#define UART_TRANSMIT_FULL   0x20u
-#define UART_8_BITS_FIFO     0x70u
-#define UART_ENABLE_TRANSMIT 0x101u
 
 __attribute__((noreturn)) void board_start(void);
 
@@ -25,8 +17,7 @@ const struct board_layout board_layout = {
 };
 
 void board_start(void) {
-  spate_port_write32(UART_LINE_CONTROL, UART_8_BITS_FIFO);
-  spate_port_write32(UART_CONTROL, UART_ENABLE_TRANSMIT);
+  pl011_open(MACHINE_UART_ADDRESS);
   semihosting_command_line(board_words, sizeof board_words);
   board_exit(app_main());
 }
@@ -50,16 +41,7 @@ enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_r
   return spate_pcie_ecam_open(host, &config);
 }
 
-static void write_byte(char byte) {
-  while (spate_port_read32(UART_FLAGS) & UART_TRANSMIT_FULL)
-    spate_port_relax();
-  spate_port_write32(UART_DATA, (uint8_t)byte);
-}
-
-void board_write(const char *text, size_t bytes) {
-  for (size_t i = 0; i < bytes; i++)
-    write_byte(text[i]);
-}
+void board_write(const char *text, size_t bytes) { pl011_write(MACHINE_UART_ADDRESS, text, bytes); }
 
 /* PL031: one register of seconds since 1970. */
 void board_now(void *context, struct spate_exfat_time *time) {

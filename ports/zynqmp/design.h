@@ -15,16 +15,31 @@
 #define DESIGN_BRIDGE_WINDOW_BUS   0xB0000000
 #define DESIGN_BRIDGE_WINDOW_BYTES 0x01000000
 
+/* PERST# of the slot: PERST_BY_NOTHING if something else releases it, PERST_BY_MIO, PERST_BY_EMIO or PERST_BY_AXI_GPIO;
+ * the pin (AXI GPIO: from 32 on in the second channel); true if an inverter is between the pin and the slot. With AXI
+ * GPIO also its address, and the levels of the other outputs of that channel:
+ *   #define DESIGN_PERST_AXI_GPIO      0xA0000000
+ *   #define DESIGN_PERST_OTHER_OUTPUTS 0 */
+#define DESIGN_PERST             PERST_BY_NOTHING
+#define DESIGN_PERST_PIN         0
+#define DESIGN_PERST_ACTIVE_HIGH false
+
 /* Console: the UART of the processing system that your board connects (0xFF000000: UART0, 0xFF010000: UART1). The
  * first-stage loader has set its rate. */
 #define DESIGN_UART 0xFF000000
 
-/* DDR for queues, ordinary memory and the ring: multiples of 2 MiB. Logic may fill a ring in DDR of the PL as well. */
+/* Queue memory (queues, and 2 KiB for each MiB of the ring) and ordinary memory, in DDR. Leave out the address of the
+ * queues, or both lines of the ordinary memory, and they are in the on-chip memory with the image: ocm/design.h. */
 #define DESIGN_QUEUE        0x01000000
 #define DESIGN_QUEUE_BYTES  0x01000000
 #define DESIGN_MEMORY       0x02000000
 #define DESIGN_MEMORY_BYTES 0x0e000000
-#define DESIGN_RING         0x10000000
-#define DESIGN_RING_BYTES   0x10000000
+/* The ring, in DDR of the processing system or of the logic. All of these are multiples of 2 MiB in DDR. */
+#define DESIGN_RING       0x10000000
+#define DESIGN_RING_BYTES 0x10000000
+
+/* Page tables of 4 KiB: one, one for each GiB in which something is mapped above, and one for each 2 MiB in which
+ * something is smaller than that. The board says when they are too few. */
+#define DESIGN_PAGE_TABLES 6
 
 #endif

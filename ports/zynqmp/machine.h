@@ -5,8 +5,21 @@
 
 #define MACHINE_NAME "Zynq UltraScale+, Cortex-A53"
 
+/* Nothing that a design can map is above 0x7F_FFFF_FFFF (UG1085, chapter 10). */
+#define MACHINE_39_BITS
+
+#define MACHINE_UART_OPEN  cadence_uart_open
+#define MACHINE_UART_WRITE cadence_uart_write
+
 /* The real-time clock: seconds at 0x10 (UG1087, RTC, CURRENT_TIME). */
 #define MACHINE_RTC 0xFFA60000
+
+/* The GPIO controller: its registers, the MIO pins of a bank, the first bank of EMIO (perst.h). */
+#define MACHINE_GPIO_BANKS                                                                                             \
+  { 0xFF0A0000, 26, 3 }
+
+/* IOU_SCNTRS, the system counter's registers for secure software. BASE_FREQUENCY has what Vivado's psu_init wrote. */
+#define MACHINE_COUNTER 0xFF260000
 
 /* Registers of the processing system, below the on-chip memory. */
 #define MACHINE_REGISTERS     0xFD000000

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AArch64's page tables (Arm ARM D5.3, 4 KiB granule), for EL1. */
+#if __has_include(<machine.h>)
+#include <machine.h>
+#endif
 #include "../tables.h"
 
 #include "../../board.h"
@@ -21,8 +24,13 @@ uint64_t *mmu_build(void);
 
 uint64_t *mmu_build(void) {
   static const struct tables_format format = {
+#ifdef MACHINE_39_BITS /* start.S tells the processor */
+      .levels = 3,
+      .block_level = 0,
+#else
       .levels = 4,
       .block_level = 1,
+#endif
       .link = TABLE,
       .block = BLOCK,
       .page = PAGE,

@@ -5,9 +5,21 @@
  * A first-stage loader of a Zynq UltraScale+ or a Versal leaves the processor in EL3; U-Boot leaves it in EL2; an
  * emulator may start in EL1. From EL3 the code goes to secure EL1, so that accesses are secure as they were. With
  * MACHINE_NON_SECURE in machine.h it goes to non-secure EL1. From EL2 it can only go to the EL1 of the same state.
+ *
+ * The image may have been loaded anywhere in memory, from _start to __load_end without a gap: it first copies itself to
+ * the address that it was linked for. So a loader that occupies the on-chip memory can start an image that belongs there.
+ *
+ * x19 holds the exception level of the start until start_level can hold it.
  */
 #if __has_include(<machine.h>)
 #include <machine.h>
+#endif
+
+/* Addresses of up to 39 bits (512 GiB) save a page table. */
+#ifdef MACHINE_39_BITS
+#define ADDRESS_BITS 39
+#else
+#define ADDRESS_BITS 40
 #endif
 
 #define SCR_NON_SECURE (1 << 0)
@@ -18,6 +30,11 @@
 #define CPTR_ONES      0x33ff /* nothing is trapped */
 #define EL1_MASKED     0x3c5  /* EL1 with its own stack pointer; D, A, I and F set */
 
+/* The system counter (Arm ARM I5.7): what a Zynq UltraScale+ calls IOU_SCNTRS (UG1087). Secure software turns it on. */
+#define CNTCR        0x00
+#define CNTCR_ENABLE 0
+#define CNTFID0      0x20 /* its frequency in Hz; on a Zynq UltraScale+, BASE_FREQUENCY */
+
 .section .text.start, "ax"
 .global _start
 _start:
@@ -25,8 +42,28 @@ _start:
   mrs x0, mpidr_el1
   tst x0, #0xff
   b.ne park
-  mrs x0, CurrentEL
-  cmp x0, #(2 << 2)
+
+  adr x0, _start
+  ldr x1, =_start
+  ldr x2, =__load_end
+  cmp x0, x1
+  b.eq loaded
+copy:
+  ldp x3, x4, [x0], #16
+  stp x3, x4, [x1], #16
+  cmp x1, x2
+  b.lo copy
+  dsb sy
+  ic iallu
+  dsb sy
+  isb
+  ldr x0, =loaded
+  br x0
+loaded:
+
+  mrs x19, CurrentEL
+  lsr x19, x19, #2
+  cmp x19, #2
   b.eq from_el2
   b.lo at_el1
 
@@ -40,9 +77,8 @@ _start:
   mrs x0, s3_1_c15_c2_1 /* CPUECTLR_EL1.SMPEN: without it this core does not cache shareable memory */
   orr x0, x0, #(1 << 6)
   msr s3_1_c15_c2_1, x0
-#ifdef MACHINE_COUNTER_HZ
-  ldr x0, =MACHINE_COUNTER_HZ
-  msr cntfrq_el0, x0
+#ifdef MACHINE_COUNTER
+  bl open_counter
 #endif
   mov x0, #HCR_AARCH64
   msr hcr_el2, x0
@@ -57,7 +93,7 @@ from_el2:
   mov x0, #HCR_AARCH64
   msr hcr_el2, x0
   bl open_el2_registers
-  adr x0, el2_vectors
+  ldr x0, =el2_vectors
   msr vbar_el2, x0
   mov x0, #EL1_MASKED
   msr spsr_el2, x0
@@ -74,18 +110,27 @@ open_el2_registers:
   msr cptr_el2, x0
   ret
 
+#ifdef MACHINE_COUNTER
+/* CNTFRQ is 0 if no loader has set it. Then it gets the frequency that the tool's initialisation wrote to the counter. */
+open_counter:
+  ldr x1, =MACHINE_COUNTER
+  mrs x0, cntfrq_el0
+  cbnz x0, 1f
+  ldr w0, [x1, #CNTFID0]
+  msr cntfrq_el0, x0
+1:
+  ldr w0, [x1, #CNTCR]
+  tbnz w0, #CNTCR_ENABLE, 2f
+  orr w0, w0, #(1 << CNTCR_ENABLE)
+  str w0, [x1, #CNTCR]
+2:
+  ret
+#endif
+
 /* The other cores of a cluster. */
 park:
   wfe
   b park
-
-/* HVC from EL1 sets HCR_EL2 to x0: a test raises a virtual SError by it. Nothing else comes here. */
-.balign 2048
-el2_vectors:
-.space 0x400
-  msr hcr_el2, x0
-  isb
-  eret
 
 at_el1:
   ldr x0, =__stack_end
@@ -105,6 +150,8 @@ at_el1:
   stp xzr, xzr, [x0], #16
   b 1b
 2:
+  ldr x0, =start_level
+  str w19, [x0]
   ldr x0, =__tables_start
   ldr x1, =__tables_end
 3:
@@ -116,8 +163,8 @@ at_el1:
   msr ttbr0_el1, x0
   ldr x0, =0x44ff00 /* index 0: Device-nGnRnE, 1: Normal write-back, 2: Normal non-cacheable */
   msr mair_el1, x0
-  /* 40-bit addresses of 4 KiB pages in TTBR0, none in TTBR1; tables are cacheable, inner shareable. */
-  ldr x0, =(24 | (1 << 8) | (1 << 10) | (3 << 12) | (1 << 23) | (2 << 32))
+  /* Addresses of 4 KiB pages in TTBR0, none in TTBR1; tables are cacheable, inner shareable; 40 physical bits. */
+  ldr x0, =((64 - ADDRESS_BITS) | (1 << 8) | (1 << 10) | (3 << 12) | (1 << 23) | (2 << 32))
   msr tcr_el1, x0
   tlbi vmalle1
   ic iallu
@@ -202,5 +249,11 @@ fault_entry:
   mov sp, x0
   ldp x0, x1, [x1]
   eret
+
+.section .bss
+.global start_level
+.balign 4
+start_level:
+.space 4
 
 .section .note.GNU-stack, "", %progbits

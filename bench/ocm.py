@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the firmware of ports/zynqmp/ocm takes of the 256 KiB of on-chip memory, part by part."""
+
+import re
+import struct
+import tempfile
+import pathlib
+
+import figures
+import program
+import qemu
+import size
+
+BUILD = qemu.BUILD / "zynqmp-ocm"
+OCM_BYTES = 256 * 1024
+KIB_A_MIB = 2  # of table for each MiB of ring
+SECTIONS = {"stack of the program and of the fault handler": [".stacks"], "code": [".text"], "constants": [".rodata"],
+            "variables": [".data", ".bss"], "page tables of the processor": [".tables"]}
+# Numbers of the headers and of the application, for the compiler to work out.
+NUMBERS = """
+#include "../../apps/recorder_only/main.c"
+#include <design.h>
+const unsigned long long numbers[] = {
+  SPATE_NVME_CONTROLLER_MEMORY_BYTES, SPATE_NVME_QUEUE_MEMORY_BYTES(PIECES), SPATE_REGION_TABLE_BYTES(DESIGN_RING_BYTES),
+  DESIGN_QUEUE_BYTES, DESIGN_RING_BYTES, CACHE_BLOCKS * 512u, CACHE_BLOCKS * 4096u, BITMAP_BYTES};
+"""
+
+
+def numbers() -> list[int]:
+    with tempfile.TemporaryDirectory() as name:
+        source, obj, raw = (pathlib.Path(name) / f"numbers.{end}" for end in ("c", "o", "bin"))
+        source.write_text(NUMBERS.replace("../..", str(qemu.ROOT)))
+        folders = ["include", "ports/zynqmp", "ports", "ports/common", "ports/common/freestanding"]
+        program.run("aarch64-linux-gnu-gcc", "-c", "-ffreestanding", "-fdata-sections", f"-I{qemu.ROOT}/ports/zynqmp/ocm",
+                    *(f"-I{qemu.ROOT / folder}" for folder in folders), source, "-o", obj)
+        program.run("aarch64-linux-gnu-objcopy", "-O", "binary", "--only-section=.rodata.numbers", obj, raw)
+        data = raw.read_bytes()
+        return list(struct.unpack(f"<{len(data) // 8}Q", data))
+
+
+def sections(elf) -> dict[str, int]:
+    answer = program.run("aarch64-linux-gnu-size", "-A", elf).stdout
+    return {name: int(number) for name, number in re.findall(r"^(\.\w+)\s+(\d+)", answer, re.M)}
+
+
+def main() -> None:
+    bench = figures.Bench("ocm", "make bench-ocm")
+    of_section = sections(BUILD / "apps" / "recorder_only.elf")
+    controller, queue, table, queue_memory, ring, cache_512, cache_4096, bitmap = numbers()
+    if of_section.get(".queue") != queue_memory or controller + queue + table > queue_memory:
+        figures.die("adding up the queue memory", f"{controller} + {queue} + {table} bytes in {of_section.get('.queue')}")
+
+    for name, parts in SECTIONS.items():
+        bench.add(name, sum(of_section[part] for part in parts), "bytes")
+    bench.add("queue memory: the controller", controller, "bytes")
+    bench.add("queue memory: a queue of 32 commands", queue, "bytes")
+    bench.add(f"queue memory: the table of a ring of {ring >> 20} MiB", table, "bytes")
+    bench.add("window on the allocation bitmap", bitmap, "bytes")
+    bench.add("file system's blocks, 512 bytes each", cache_512, "bytes")
+    bench.add("file system's blocks, 4096 bytes each", cache_4096, "bytes")
+
+    image = sum(of_section[part] for parts in SECTIONS.values() for part in parts)
+    doctor = sum(sum(parts) for name, parts in size.sizes_of_objects(qemu.BUILD / "zynqmp" / "libspate.a").items()
+                 if size.module_of_source()[name].startswith("doctor/"))
+    everything = image + queue_memory + bitmap + cache_512
+    bench.add("recorder_only with all of this, blocks of 512 bytes", everything, "bytes", aim=OCM_BYTES, aim_is="max")
+    bench.add("the same, blocks of 4096 bytes", everything - cache_512 + cache_4096, "bytes", aim=OCM_BYTES, aim_is="max")
+    bench.add("the doctor's judgement and texts (spate/doctor.h)", doctor, "bytes")
+    bench.add("recorder_only and the doctor, blocks of 512 bytes", everything + doctor, "bytes", aim=OCM_BYTES, aim_is="max")
+    in_ddr = everything + doctor - queue_memory
+    bench.add("the same with queue memory in DDR, and a ring of any size", in_ddr, "bytes", aim=OCM_BYTES, aim_is="max")
+    bench.add("largest ring whose table fits in the rest of that", (OCM_BYTES - in_ddr) // (KIB_A_MIB * 1024), "MiB")
+    bench.show()
+    bench.write()
+
+
+if __name__ == "__main__":
+    main()
