@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is mapped. See README.md. */
-#include "../common/aarch64/map.h"
+#include "../common/map.h"
 #include "machine.h"
 
 #define MIB2 UINT64_C(0x200000)

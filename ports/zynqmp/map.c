@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is mapped, apart from the image in on-chip memory. */
-#include "../common/aarch64/map.h"
+#include "../common/map.h"
 #include "machine.h"
 #include <design.h>
 

@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs/use/porting.md").read_text()
 # A definition of each name in the page's list. The programs are not run, because memory and registers belong to no board.
 SUPPLIED = {
     "board_layout": "const struct board_layout board_layout = {.ring = {(void *)0x50000000, 0x10000000}};",
-    "map_ranges": "#include <aarch64/map.h>\nconst struct map_range map_ranges[] = {{0x50000000, 0x10000000, MAP_NOT_CACHED}, {0}};",
+    "map_ranges": "#include <map.h>\nconst struct map_range map_ranges[] = {{0x50000000, 0x10000000, MAP_NOT_CACHED}, {0}};",
     "board_pcie_open": """enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
   static const struct spate_pcie_ecam_config config = {.config_base = 0x3f000000};
   *perst_released_ticks = 0;

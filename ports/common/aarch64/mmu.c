@@ -4,7 +4,7 @@
  * that fit. Everything is mapped at its own address. What is not listed is not mapped: address 0, the guard below the
  * stack, all other RAM. The link script reserves the memory of the tables.
  */
-#include "map.h"
+#include "../map.h"
 
 #include "../../board.h"
 #include <spate/port.h>

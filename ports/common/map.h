@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an AArch64 board maps, apart from its image: each address at itself. mmu.c makes the page tables from it. */
-#ifndef SPATE_PORTS_AARCH64_MAP_H
-#define SPATE_PORTS_AARCH64_MAP_H
+/* What a board maps, apart from its image: each address at itself. mmu.c of the processor makes the page tables from
+ * it. */
+#ifndef SPATE_PORTS_MAP_H
+#define SPATE_PORTS_MAP_H
 
 #include <stdint.h>
 
 enum map_memory {
-  MAP_REGISTERS,  /* Device-nGnRnE */
+  MAP_REGISTERS,  /* Device-nGnRnE; Strongly-ordered on ARMv7 */
   MAP_CACHED,     /* Normal, write-back */
   MAP_NOT_CACHED, /* Normal Non-cacheable */
 };

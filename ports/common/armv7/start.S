@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From reset or a loader, in a privileged mode, MMU off or on with addresses mapped at themselves, to board_start() in
+ * supervisor mode with MMU and caches on.
+ *
+ * A first-stage loader of a Zynq-7000 and a debugger leave the processor in secure supervisor mode, and it stays there.
+ * From hypervisor mode (U-Boot on a Cortex-A15) the code goes to the supervisor mode of the same state.
+ */
+#if __has_include(<machine.h>)
+#include <machine.h>
+#endif
+
+.arch armv7-a
+.arch_extension virt
+.fpu vfpv3
+.syntax unified
+.arm
+
+#define MODE_SUPERVISOR 0x13
+#define MODE_ABORT      0x17
+#define MODE_HYPERVISOR 0x1a
+#define MASKED          0x1c0 /* CPSR: A, I and F set */
+
+#define SCTLR_MMU        (1 << 0)
+#define SCTLR_ALIGNMENT  (1 << 1)
+#define SCTLR_DATA_CACHE (1 << 2)
+#define SCTLR_PREDICTION (1 << 11)
+#define SCTLR_CODE_CACHE (1 << 12)
+#define SCTLR_HIGH       (1 << 13) /* vectors at 0xffff0000 instead of VBAR */
+#define SCTLR_WXN        (1 << 19) /* what can be written cannot be executed; a Cortex-A9 ignores it */
+#define SCTLR_REMAP      (1 << 28)
+#define SCTLR_ACCESS     (1 << 29)
+#define SCTLR_THUMB      (1 << 30) /* exceptions */
+
+.section .text.start, "ax"
+.global _start
+_start:
+  cpsid aif
+  mrc p15, 0, r0, c0, c0, 5 /* MPIDR */
+  tst r0, #3
+  bne park
+  mrs r0, cpsr
+  and r0, r0, #0x1f
+  cmp r0, #MODE_HYPERVISOR
+  bne leave_caches
+
+  ldr r0, =hypervisor_vectors
+  mcr p15, 4, r0, c12, c0, 0 /* HVBAR */
+  mov r0, #0
+  mcrr p15, 4, r0, r0, c14 /* CNTVOFF: the virtual counter is the physical one */
+  mov r0, #(MODE_SUPERVISOR | MASKED)
+  msr spsr_cxsf, r0
+  ldr r0, =leave_caches
+  msr elr_hyp, r0
+  eret
+
+/* The other cores of a cluster. */
+park:
+  wfe
+  b park
+
+/* Empties the caches that a loader left on. Caches that are off have undefined contents on a Cortex-A9 (TRM, DDI 0388I,
+ * 7.1), and are invalidated. No memory is written meanwhile: an old line could overwrite it. */
+leave_caches:
+  cps #MODE_SUPERVISOR
+  mrc p15, 0, r0, c1, c0, 0
+  and r10, r0, #SCTLR_DATA_CACHE
+  ldr r1, =(SCTLR_MMU | SCTLR_DATA_CACHE | SCTLR_CODE_CACHE | SCTLR_PREDICTION)
+  bic r0, r0, r1
+  mcr p15, 0, r0, c1, c0, 0
+  isb
+  bl empty_caches
+
+#ifdef MACHINE_SCU
+  /* Snoop control unit (Cortex-A9 MPCore TRM, DDI 0407I, 2.2): invalidate its copies of the tags, then turn it on.
+   * This precedes ACTLR.SMP. */
+  ldr r0, =MACHINE_SCU
+  ldr r1, =0xffff
+  str r1, [r0, #0xc]
+  ldr r1, [r0]
+  orr r1, r1, #1
+  str r1, [r0]
+#endif
+
+  cps #MODE_ABORT /* exceptions have their own stack: the program's may be the cause */
+  ldr sp, =__fault_stack_end
+  cps #MODE_SUPERVISOR
+  ldr sp, =__stack_end
+  ldr r0, =fault_vectors
+  mcr p15, 0, r0, c12, c0, 0 /* VBAR */
+  /* Floating point and SIMD registers: the compiler may use them to move structures. */
+  mrc p15, 0, r0, c1, c0, 2
+  orr r0, r0, #(0xf << 20)
+  mcr p15, 0, r0, c1, c0, 2
+  isb
+  mov r0, #(1 << 30)
+  vmsr fpexc, r0
+
+  ldr r0, =__bss_start
+  ldr r1, =__bss_end
+  bl clear
+  ldr r0, =__tables_start
+  ldr r1, =__tables_end
+  bl clear
+#ifdef MACHINE_PL310
+  ldr r0, =MACHINE_PL310
+  bl pl310_start
+#endif
+  bl mmu_build /* r0: the first-level table */
+
+  orr r0, r0, #0x4a          /* TTBR0: table walks cacheable, write-back write-allocate, shareable */
+  mcr p15, 0, r0, c2, c0, 0
+  mov r1, #0
+  mcr p15, 0, r1, c2, c0, 2  /* TTBCR: TTBR0 translates everything, short descriptors */
+  mov r0, #1
+  mcr p15, 0, r0, c3, c0, 0  /* DACR: domain 0 obeys the tables */
+  mrc p15, 0, r0, c1, c0, 1
+  orr r0, r0, #(1 << 6)      /* ACTLR.SMP: without it this core does not cache shareable memory */
+  mcr p15, 0, r0, c1, c0, 1
+  mcr p15, 0, r1, c8, c7, 0  /* TLBIALL */
+  mcr p15, 0, r1, c7, c5, 0  /* ICIALLU */
+  mcr p15, 0, r1, c7, c5, 6  /* BPIALL */
+  dsb
+  isb
+  mrc p15, 0, r0, c1, c0, 0
+  ldr r2, =(SCTLR_HIGH | SCTLR_REMAP | SCTLR_ACCESS | SCTLR_THUMB)
+  bic r0, r0, r2
+  ldr r2, =(SCTLR_MMU | SCTLR_ALIGNMENT | SCTLR_DATA_CACHE | SCTLR_PREDICTION | SCTLR_CODE_CACHE | SCTLR_WXN)
+  orr r0, r0, r2
+  mcr p15, 0, r0, c1, c0, 0
+  isb
+  bl board_start
+  b .
+
+/* From r0 to r1, both multiples of 4. */
+clear:
+  mov r2, #0
+1:
+  cmp r0, r1
+  strlo r2, [r0], #4
+  blo 1b
+  bx lr
+
+/* All data caches that the processor knows, up to the level of coherency (Arm ARM v7 B2.2.7). r10: clean them too. Uses
+ * r0 to r9. */
+empty_caches:
+  mrc p15, 1, r0, c0, c0, 1  /* CLIDR */
+  ubfx r1, r0, #24, #3       /* levels */
+  mov r2, #0                 /* level */
+1:
+  cmp r2, r1
+  bhs 5f
+  add r3, r2, r2, lsl #1
+  lsr r3, r0, r3
+  and r3, r3, #7
+  cmp r3, #2                 /* no data cache at this level */
+  blo 4f
+  lsl r3, r2, #1
+  mcr p15, 2, r3, c0, c0, 0  /* CSSELR */
+  isb
+  mrc p15, 1, r4, c0, c0, 0  /* CCSIDR */
+  and r5, r4, #7
+  add r5, r5, #4             /* log2 of the bytes of a line */
+  ubfx r6, r4, #13, #15      /* last set */
+  ubfx r7, r4, #3, #10       /* last way */
+  clz r8, r7                 /* where the way stands in the operand */
+2:
+  mov r4, r7                 /* way */
+3:
+  lsl r9, r4, r8
+  orr r9, r9, r3
+  orr r9, r9, r6, lsl r5
+  cmp r10, #0
+  mcreq p15, 0, r9, c7, c6, 2  /* DCISW */
+  mcrne p15, 0, r9, c7, c14, 2 /* DCCISW */
+  subs r4, r4, #1
+  bpl 3b
+  subs r6, r6, #1
+  bpl 2b
+4:
+  add r2, r2, #1
+  b 1b
+5:
+  dsb
+  isb
+  bx lr
+
+.text
+.global semihosting_call
+semihosting_call:
+  push {r4, lr} /* the call overwrites lr */
+  svc 0x123456
+  pop {r4, pc}
+
+/* A division by zero in the compiler's own 64-bit division becomes an undefined instruction. */
+.global __aeabi_ldiv0, __aeabi_idiv0
+__aeabi_ldiv0:
+__aeabi_idiv0:
+  udf #0
+
+/* HVC from supervisor mode sets HCR to r0: a test raises a virtual asynchronous abort by it. Nothing else comes here. */
+.balign 32
+hypervisor_vectors:
+  .rept 5
+  b .
+  .endr
+  mcr p15, 4, r0, c1, c1, 0
+  isb
+  eret
+
+/* Saves the instruction's address and the CPSR on the stack of abort mode, which all exceptions use. */
+.macro vector number, return_offset
+vector_\number:
+  sub lr, lr, #\return_offset
+  srsdb sp!, #MODE_ABORT
+  cps #MODE_ABORT
+  push {r0-r12}
+  mov r0, #\number
+  b fault_entry
+.endm
+
+.balign 32
+fault_vectors:
+  b .
+  b vector_1
+  b vector_2
+  b vector_3
+  b vector_4
+  b .
+  b vector_6
+  b vector_7
+
+  vector 1, 4 /* undefined instruction */
+  vector 2, 4 /* supervisor call */
+  vector 3, 4 /* prefetch abort */
+  vector 4, 8 /* data abort */
+  vector 6, 4 /* IRQ */
+  vector 7, 4 /* FIQ */
+
+/* fault_taken() gets the registers as they were. If it returns, the run continues with what it made of them. */
+fault_entry:
+  mov r1, sp
+  cps #MODE_SUPERVISOR
+  mov r2, lr
+  mov r3, sp
+  cps #MODE_ABORT
+  mov r4, sp
+  bic sp, sp, #7
+  bl fault_taken
+  mov sp, r4
+  pop {r0-r12}
+  rfeia sp!
+
+.section .note.GNU-stack, "", %progbits
