@@ -73,10 +73,13 @@ leave_caches:
 
 #ifdef MACHINE_SCU
   /* Snoop control unit (Cortex-A9 MPCore TRM, DDI 0407I, 2.2): invalidate its copies of the tags, then turn it on.
-   * This precedes ACTLR.SMP. */
+   * This precedes ACTLR.SMP. The bit at 0x30 is a part of the workaround of the Cortex-A9's erratum 764369. */
   ldr r0, =MACHINE_SCU
   ldr r1, =0xffff
   str r1, [r0, #0xc]
+  ldr r1, [r0, #0x30]
+  orr r1, r1, #1
+  str r1, [r0, #0x30]
   ldr r1, [r0]
   orr r1, r1, #1
   str r1, [r0]
