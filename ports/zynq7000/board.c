@@ -26,6 +26,7 @@ const struct board_layout board_layout = {
 };
 
 static uint64_t timer_hz;
+static bool logic_is_open;
 
 uint64_t spate_port_ticks_per_second(void) { return timer_hz; }
 
@@ -33,6 +34,8 @@ void board_start(void) {
   spate_port_write32(TIMER_CONTROL, TIMER_ENABLED);
   timer_hz = slcr_timer_hz(DESIGN_PS_CLOCK_HZ);
   cadence_uart_open(DESIGN_UART);
+  logic_is_open = slcr_open_logic();
+  if (!logic_is_open) print("board  the logic is not configured: load the bitstream first\n");
   semihosting_command_line(board_words, sizeof board_words);
   board_exit(app_main());
 }
@@ -50,10 +53,7 @@ enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_r
       .memory = {DESIGN_BRIDGE_WINDOW, DESIGN_BRIDGE_WINDOW_BUS, DESIGN_BRIDGE_WINDOW_BYTES},
   };
   *perst_released_ticks = 0;
-  if (!slcr_open_logic()) {
-    print("pcie   the logic is not configured: load the bitstream first\n");
-    return SPATE_E_NO_BRIDGE;
-  }
+  if (!logic_is_open) return SPATE_E_NO_BRIDGE;
   return spate_pcie_xilinx_open(host, &config);
 }
 

@@ -13,7 +13,8 @@ KINDS = {"program": "cached", "variables": "cached", "queue memory": "not cached
          "ring": "not cached", "registers": "registers", "address 0": "not mapped"}
 # The last line. Boston has a SATA controller behind its bridge; the root port of the others is empty, or there is none.
 NO_DEVICE, NO_BRIDGE = (rf"{name}: [A-Z][^\n]*\?" for name in ("NO_DEVICE", "NO_BRIDGE"))
-PROBE = {"qemu-virt": NO_DEVICE, "qemu-virt-a15": NO_DEVICE, "qemu-boston": "devices found: 1", "zynqmp": NO_BRIDGE}
+PROBE = {"qemu-virt": NO_DEVICE, "qemu-virt-a15": NO_DEVICE, "qemu-boston": "devices found: 1", "zynqmp": NO_BRIDGE,
+         "zynq7000": NO_BRIDGE, "zynq7000-ocm": NO_BRIDGE}
 
 
 def selftest(board, *options, **arguments):
@@ -38,3 +39,14 @@ def test_each_board(board):
 def test_each_level_at_which_a_zynqmp_may_start(machine):
     """EL1, EL2 and EL3 with EL2; the board's own line starts in EL3 without EL2."""
     check("zynqmp", selftest("zynqmp", "-machine", f"xlnx-zcu102,{machine}"))
+
+
+def test_a_cortex_a15_may_start_as_a_hypervisor():
+    check("qemu-virt-a15", selftest("qemu-virt-a15", "-machine", "virt,highmem=off,virtualization=on"))
+
+
+@pytest.mark.parametrize("board", ["zynq7000", "zynq7000-ocm"])
+def test_a_zynq7000_says_that_its_logic_is_not_configured(board):
+    """QEMU has no logic. On hardware an access to it would never end, so nothing behind this line touches it."""
+    lines = selftest(board).splitlines()
+    assert "board  the logic is not configured: load the bitstream first" in lines

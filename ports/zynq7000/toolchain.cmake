@@ -3,4 +3,4 @@
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(SPATE_COMPILER arm-linux-gnueabihf-gcc)
 set(SPATE_CPU_FLAGS "-mcpu=cortex-a9 -marm -mfloat-abi=hard -mfpu=vfpv3-d16 -mno-unaligned-access")
-include(${CMAKE_CURRENT_LIST_DIR}/bare.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/bare.cmake)
