@@ -27,4 +27,7 @@ extern char board_words[BOARD_WORDS_BYTES];
  * PERST# was released, or 0 if that was long before the board started. Errors: those of spate_pcie_*_open(). */
 SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks);
 
+/* A reset of the slot by PERST#, as spate_nvme_pcie.perst. A board that does not define it has none: UNSUPPORTED. */
+enum spate_error board_perst(void *context);
+
 #endif

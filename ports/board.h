@@ -19,6 +19,11 @@ const char *board_name(void);
 /* An address that is mapped like registers, but without a device: a read of it shows how the port handles this case. */
 uintptr_t board_absent_register(void);
 
+/* For a test of the port: lets the processor see an error of the bus that comes late, apart from the access that caused
+ * it (SError on Armv8-A). NULL: now, as after a write that failed. Otherwise during the next read of the 8 bytes at
+ * this address. False: this board cannot do that. */
+bool board_provoke_late_error(const volatile void *address);
+
 /* Uncached (or coherent) memory for queues, tables and metadata. Each call returns the same arena. */
 struct spate_arena *board_queue_memory(void);
 

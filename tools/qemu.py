@@ -54,7 +54,9 @@ class Drive:
         return Drive(f"file={escape(str(path))},format=raw,cache=unsafe,discard=unmap", device)
 
 
-def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str, str], options: tuple[str, ...] = ()):
+def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str, str], options: tuple[str, ...] = (), *,
+            host: bool = True, image: pathlib.Path | None = None):
+    """`host`: semihosting, for the words and the exit status. `image`: a firmware elsewhere than in the board's build."""
     board = ALL[board_name]
     words = [board.program, *board.machine.split(), *board.bus.split(), "-nic", "none"]
     if drive is not None:
@@ -65,10 +67,11 @@ def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str,
         if re.search(r"\s", word):
             raise ValueError(f"a board's argument cannot hold blanks: {word!r}")
         semihosting += f",arg={escape(word)}"
-    words += ["-semihosting-config", semihosting]
-    image = str(BUILD / board_name / "apps" / f"{app}.elf")
+    if host:
+        words += ["-semihosting-config", semihosting]
+    path = str(image or BUILD / board_name / "apps" / f"{app}.elf")
     for word in board.image.split():
-        words.append(word.format(escape(image) if "," in word else image))
+        words.append(word.format(escape(path) if "," in word else path))
     return [*words, *options]
 
 
@@ -95,9 +98,10 @@ def run(
     echo: bool = False,
     options: tuple[str, ...] = (),
     cwd: pathlib.Path | None = None,
+    image: pathlib.Path | None = None,
 ) -> Result:
     """Starts a firmware and waits for its end. `echo` shows its console as it comes."""
-    words = command(board_name, app, drive, arguments or {}, options)
+    words = command(board_name, app, drive, arguments or {}, options, image=image)
     pieces = []
     console = Console(sys.stdout.buffer, sys.stdout.isatty())
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The smallest check of a board: console, arguments, clock, bridge, link, a drive's registers. With
- * fault=stack|misaligned|null|constant it shows how the board reports that fault instead. With fault=register it first
- * reads and writes an address without a device, which the board must survive.
+ * fault=stack|misaligned|null|constant it shows how the board reports that fault instead. The board must survive
+ * fault=register, which reads and writes an address without a device, and fault=serror, errors of the bus that come
+ * late.
  */
 #include "../../ports/board.h"
 #include "../../ports/common/print.h"
@@ -50,6 +51,26 @@ static bool survives_an_absent_register(void) {
   return narrow == UINT32_MAX && wide == UINT64_MAX;
 }
 
+static bool reads(const char *when, uintptr_t address, uint64_t wanted) {
+  const uint64_t value = spate_port_read64(address);
+  print("read 0x%016jx %s\n", (uintmax_t)value, when);
+  return value == wanted;
+}
+
+/* The error of an earlier write must not spoil a read, and the error of a read must not pass for its value. */
+static bool survives_late_errors(void) {
+  static uint64_t word = UINT64_C(0x0123456789abcdef);
+  const uintptr_t address = (uintptr_t)&word;
+  if (!board_provoke_late_error(NULL)) {
+    print("this board, or its start, has no way to provoke an error that comes late\n");
+    return true;
+  }
+  bool survived = reads("after a write that failed", address, word);
+  (void)board_provoke_late_error(&word);
+  survived &= reads("from a read that failed", address, UINT64_MAX);
+  return reads("after that", address, word) && survived;
+}
+
 static void list(struct spate_pcie_host *host) {
   print("%u bridges, %u endpoints, %u left out\n", host->bridge_count, host->device_count, host->left_out);
   for (unsigned i = 0; i < host->device_count; i++) {
@@ -81,6 +102,8 @@ int app_main(void) {
   const char *fault = board_argument("fault", NULL);
   if (fault && !strcmp(fault, "register")) {
     if (!survives_an_absent_register()) return 1;
+  } else if (fault && !strcmp(fault, "serror")) {
+    if (!survives_late_errors()) return 1;
   } else if (fault) {
     provoke(fault);
   }

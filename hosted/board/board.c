@@ -117,6 +117,18 @@ enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
   return SPATE_OK;
 }
 
+/* The kernel does not say how it mapped an address. */
+enum board_memory_kind board_memory_kind(const volatile void *address) {
+  (void)address;
+  return BOARD_MEMORY_UNKNOWN;
+}
+
+/* An access in user space that fails late ends in SIGBUS, like one that fails at once. */
+bool board_provoke_late_error(const volatile void *address) {
+  (void)address;
+  return false;
+}
+
 /* Maps a page behind the end of a file. Accesses to it raise SIGBUS, like accesses to the registers of a drive that was
  * pulled out. */
 uintptr_t board_absent_register(void) {

@@ -9,6 +9,13 @@ enum spate_error board_pcie_bring_up(struct spate_pcie_host *host) {
   return error == SPATE_OK ? spate_pcie_enumerate(host, perst_released_ticks) : error;
 }
 
+/* Weak: a board that drives PERST# defines its own. */
+__attribute__((weak)) enum spate_error board_perst(void *context) {
+  (void)context;
+  return SPATE_E_UNSUPPORTED;
+}
+
 struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
+  if (way->perst == NULL) way->perst = board_perst;
   return spate_nvme_pcie_bus(way);
 }

@@ -28,6 +28,12 @@ __attribute__((noreturn)) static void stand_still(void) {
     spate_port_relax();
 }
 
+/* Weak: a board that can raise such an error defines its own. */
+__attribute__((weak)) bool board_provoke_late_error(const volatile void *address) {
+  (void)address;
+  return false;
+}
+
 void fault_stop(const struct fault *fault, struct fault_guard guard) {
   /* Without semihosting, board_exit() itself faults: report only the first fault. */
   static bool stopping;

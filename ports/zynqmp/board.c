@@ -2,10 +2,12 @@
 /* ports/board.h for a Zynq UltraScale+ with an XDMA bridge. */
 #include "../bare.h"
 
+#include "../common/aarch64/start.h"
 #include "../common/calendar.h"
 #include "../common/print.h"
 #include "../common/semihosting.h"
 #include "../common/xilinx/cadence_uart.h"
+#include "../common/xilinx/perst.h"
 #include "machine.h"
 #include <design.h>
 #include <spate/port.h>
@@ -14,6 +16,17 @@
 #define UNIX_1980        UINT64_C(315532800)
 
 __attribute__((noreturn)) void board_start(void);
+
+static struct perst slot_reset = {
+    .kind = DESIGN_PERST,
+    .pin = DESIGN_PERST_PIN,
+    .active_high = DESIGN_PERST_ACTIVE_HIGH,
+    .banks = MACHINE_GPIO_BANKS,
+#ifdef DESIGN_PERST_AXI_GPIO
+    .axi_gpio = DESIGN_PERST_AXI_GPIO,
+    .other_outputs = DESIGN_PERST_OTHER_OUTPUTS,
+#endif
+};
 
 const struct board_layout board_layout = {
     .queue = {(void *)DESIGN_QUEUE, DESIGN_QUEUE_BYTES},
@@ -27,7 +40,11 @@ void board_start(void) {
   board_exit(app_main());
 }
 
-const char *board_name(void) { return MACHINE_NAME; }
+const char *board_name(void) {
+  static const char *const names[] = {MACHINE_NAME ", started in EL1", MACHINE_NAME ", started in EL2",
+                                      MACHINE_NAME ", started in EL3"};
+  return names[start_level - 1];
+}
 
 uintptr_t board_absent_register(void) { return MACHINE_ABSENT_REGISTER; }
 
@@ -37,8 +54,13 @@ enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_r
       .last_bus = DESIGN_BRIDGE_LAST_BUS,
       .memory = {DESIGN_BRIDGE_WINDOW, DESIGN_BRIDGE_WINDOW_BUS, DESIGN_BRIDGE_WINDOW_BYTES},
   };
-  *perst_released_ticks = 0;
+  *perst_released_ticks = perst_cycle(&slot_reset);
   return spate_pcie_xilinx_open(host, &config);
+}
+
+enum spate_error board_perst(void *context) {
+  (void)context;
+  return perst_step(&slot_reset);
 }
 
 void board_write(const char *text, size_t bytes) { cadence_uart_write(DESIGN_UART, text, bytes); }

@@ -15,6 +15,15 @@
 #define DESIGN_BRIDGE_WINDOW_BUS   0xB0000000
 #define DESIGN_BRIDGE_WINDOW_BYTES 0x01000000
 
+/* PERST# of the slot: PERST_BY_NOTHING if something else releases it, PERST_BY_MIO, PERST_BY_EMIO or PERST_BY_AXI_GPIO;
+ * the pin (AXI GPIO: from 32 on in the second channel); true if an inverter is between the pin and the slot. With AXI
+ * GPIO also its address, and the levels of the other outputs of that channel:
+ *   #define DESIGN_PERST_AXI_GPIO      0xA0000000
+ *   #define DESIGN_PERST_OTHER_OUTPUTS 0 */
+#define DESIGN_PERST             PERST_BY_NOTHING
+#define DESIGN_PERST_PIN         0
+#define DESIGN_PERST_ACTIVE_HIGH false
+
 /* Console: the UART of the processing system that your board connects (0xFF000000: UART0, 0xFF010000: UART1). The
  * first-stage loader has set its rate. */
 #define DESIGN_UART 0xFF000000

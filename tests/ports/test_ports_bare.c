@@ -35,6 +35,7 @@ static uint64_t ticks;
 #undef spate_port_ticks
 
 #include "../../ports/common/arguments.c"
+#include "../../ports/common/bring_up.c"
 #include "../../ports/common/memory.c"
 #include "../../ports/common/print.c"
 #define spate_port_log board_log /* the host's port has one */
@@ -70,6 +71,25 @@ static void each_kind_of_memory_is_the_layouts(void **state) {
   assert_ptr_equal(spate_arena_take(board_memory(), PAGE, PAGE), memory_bytes + PAGE);
   assert_null(spate_arena_take(board_memory(), 1, 1));
   assert_ptr_equal(spate_arena_take(board_queue_memory(), PAGE, PAGE), queue_bytes);
+}
+
+enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
+  (void)host, (void)perst_released_ticks;
+  return SPATE_E_UNSUPPORTED;
+}
+
+static enum spate_error own_perst(void *context) { return context == NULL ? SPATE_OK : SPATE_E_BUSY; }
+
+static void the_boards_perst_is_a_drives_last_reset(void **state) {
+  (void)state;
+  struct spate_pcie_device device = {0};
+  struct spate_nvme_pcie way = {.device = &device}, own = {.device = &device, .perst = own_perst};
+
+  (void)board_nvme_bus(&way);
+  (void)board_nvme_bus(&own);
+  assert_ptr_equal(way.perst, board_perst);
+  assert_ptr_equal(own.perst, own_perst);
+  assert_int_equal(board_perst(NULL), SPATE_E_UNSUPPORTED); /* this board has none */
 }
 
 static void the_ring_has_its_table_in_queue_memory(void **state) {
@@ -120,6 +140,7 @@ static void an_event_is_a_line(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_kind_of_memory_is_the_layouts),
+      cmocka_unit_test(the_boards_perst_is_a_drives_last_reset),
       cmocka_unit_test(the_ring_has_its_table_in_queue_memory),
       cmocka_unit_test(words_are_arguments),
       cmocka_unit_test(boots_differ_by_the_clock_and_by_the_ticks),

@@ -5,6 +5,8 @@
  * A first-stage loader of a Zynq UltraScale+ or a Versal leaves the processor in EL3; U-Boot leaves it in EL2; an
  * emulator may start in EL1. From EL3 the code goes to secure EL1, so that accesses are secure as they were. With
  * MACHINE_NON_SECURE in machine.h it goes to non-secure EL1. From EL2 it can only go to the EL1 of the same state.
+ *
+ * x19 holds the exception level of the start until start_level can hold it.
  */
 #if __has_include(<machine.h>)
 #include <machine.h>
@@ -18,6 +20,11 @@
 #define CPTR_ONES      0x33ff /* nothing is trapped */
 #define EL1_MASKED     0x3c5  /* EL1 with its own stack pointer; D, A, I and F set */
 
+/* The system counter (Arm ARM I5.7): what a Zynq UltraScale+ calls IOU_SCNTRS (UG1087). Secure software turns it on. */
+#define CNTCR        0x00
+#define CNTCR_ENABLE 0
+#define CNTFID0      0x20 /* its frequency in Hz; on a Zynq UltraScale+, BASE_FREQUENCY */
+
 .section .text.start, "ax"
 .global _start
 _start:
@@ -25,8 +32,9 @@ _start:
   mrs x0, mpidr_el1
   tst x0, #0xff
   b.ne park
-  mrs x0, CurrentEL
-  cmp x0, #(2 << 2)
+  mrs x19, CurrentEL
+  lsr x19, x19, #2
+  cmp x19, #2
   b.eq from_el2
   b.lo at_el1
 
@@ -40,9 +48,8 @@ _start:
   mrs x0, s3_1_c15_c2_1 /* CPUECTLR_EL1.SMPEN: without it this core does not cache shareable memory */
   orr x0, x0, #(1 << 6)
   msr s3_1_c15_c2_1, x0
-#ifdef MACHINE_COUNTER_HZ
-  ldr x0, =MACHINE_COUNTER_HZ
-  msr cntfrq_el0, x0
+#ifdef MACHINE_COUNTER
+  bl open_counter
 #endif
   mov x0, #HCR_AARCH64
   msr hcr_el2, x0
@@ -57,7 +64,7 @@ from_el2:
   mov x0, #HCR_AARCH64
   msr hcr_el2, x0
   bl open_el2_registers
-  adr x0, el2_vectors
+  ldr x0, =el2_vectors
   msr vbar_el2, x0
   mov x0, #EL1_MASKED
   msr spsr_el2, x0
@@ -74,18 +81,27 @@ open_el2_registers:
   msr cptr_el2, x0
   ret
 
+#ifdef MACHINE_COUNTER
+/* CNTFRQ is 0 if no loader has set it. Then it gets the frequency that the tool's initialisation wrote to the counter. */
+open_counter:
+  ldr x1, =MACHINE_COUNTER
+  mrs x0, cntfrq_el0
+  cbnz x0, 1f
+  ldr w0, [x1, #CNTFID0]
+  msr cntfrq_el0, x0
+1:
+  ldr w0, [x1, #CNTCR]
+  tbnz w0, #CNTCR_ENABLE, 2f
+  orr w0, w0, #(1 << CNTCR_ENABLE)
+  str w0, [x1, #CNTCR]
+2:
+  ret
+#endif
+
 /* The other cores of a cluster. */
 park:
   wfe
   b park
-
-/* HVC from EL1 sets HCR_EL2 to x0: a test raises a virtual SError by it. Nothing else comes here. */
-.balign 2048
-el2_vectors:
-.space 0x400
-  msr hcr_el2, x0
-  isb
-  eret
 
 at_el1:
   ldr x0, =__stack_end
@@ -111,6 +127,8 @@ at_el1:
   stp xzr, xzr, [x0], #16
   cmp x0, x1
   b.lo 3b
+  ldr x0, =start_level
+  str w19, [x0]
   bl mmu_build /* x0: the level 0 table */
 
   msr ttbr0_el1, x0
@@ -202,5 +220,11 @@ fault_entry:
   mov sp, x0
   ldp x0, x1, [x1]
   eret
+
+.section .bss
+.global start_level
+.balign 4
+start_level:
+.space 4
 
 .section .note.GNU-stack, "", %progbits

@@ -47,6 +47,10 @@ void board_now(void *context, struct spate_exfat_time *time) {
 
 uint64_t board_random(void) { return 1; }
 uintptr_t board_absent_register(void) { return SIM_WINDOW; }
+bool board_provoke_late_error(const volatile void *address) {
+  (void)address;
+  return false;
+}
 struct spate_arena *board_queue_memory(void) {
   return &stack->drives[0].queue_memory;
 }

@@ -219,35 +219,3 @@ def test_a_retry_recovers_from_a_medium_that_fails_once(tmp_path):
     result = qemu.run("qemu-virt", "demo", blkdebug(image, rule), {"clip_mib": "64"}, timeout_s=TIMEOUT_S)
     assert result.status == 0, result.report()
     assert re.search(r"recovered: [1-9]\d* retries", result.output), result.output
-
-
-# ---- processor faults ----
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_a_register_that_no_device_answers_gives_all_ones(board):
-    result = qemu.run(board, "hello", None, {"fault": "register"}, timeout_s=TIMEOUT_S)
-    assert not result.timed_out
-    assert "read 0xffffffff and 0xffffffffffffffff" in result.output, result.report()
-    assert "fault:" not in result.output, result.report()
-    assert re.search("^pcie: ", result.output, re.M), result.report()  # the program has continued
-
-FAULTS = {"stack": "stack overflow", "misaligned": "misaligned", "null": "."}
-
-
-# MIPS release 6 processors support misaligned loads.
-@pytest.mark.parametrize(
-    "board, fault", [(b, f) for b in BOARDS for f in FAULTS if (b, f) != ("qemu-boston", "misaligned")]
-)
-def test_a_fault_is_reported_with_its_address(board, fault):
-    result = qemu.run(board, "hello", None, {"fault": fault}, timeout_s=TIMEOUT_S)
-    assert not result.timed_out
-    assert result.status not in (0, None), result.report()
-    reported = re.search(r"^fault: (.*) at 0x([0-9a-f]+)", result.output, re.M)
-    assert reported, result.output
-    assert re.search(FAULTS[fault], reported[1], re.I), result.output
-    if touched := re.search(r"^touching 0x([0-9a-f]+)", result.output, re.M):
-        assert int(reported[2], 16) == int(touched[1], 16)
-    else:  # the stack ends just above the reported address
-        pointer = re.search(r"stack pointer 0x([0-9a-f]+)", result.output)
-        assert abs(int(reported[2], 16) - int(pointer[1], 16)) < 256 << 10, result.output
