@@ -7,10 +7,11 @@
 #include <machine.h>
 #endif
 
-#ifdef MACHINE_PL310
 #include "pl310.h"
 
 #include <spate/port.h>
+
+#ifdef MACHINE_PL310
 
 #define CONTROL              0x100u
 #define AUXILIARY            0x104u

@@ -5,6 +5,8 @@
  *
  * A first-stage loader of a Zynq-7000 and a debugger leave the processor in secure supervisor mode, and it stays there.
  * From hypervisor mode (U-Boot on a Cortex-A15) the code goes to the supervisor mode of the same state.
+ *
+ * r11 holds the mode of the start until start_mode can hold it.
  */
 #if __has_include(<machine.h>)
 #include <machine.h>
@@ -40,8 +42,8 @@ _start:
   tst r0, #3
   bne park
   mrs r0, cpsr
-  and r0, r0, #0x1f
-  cmp r0, #MODE_HYPERVISOR
+  and r11, r0, #0x1f
+  cmp r11, #MODE_HYPERVISOR
   bne leave_caches
 
   ldr r0, =hypervisor_vectors
@@ -105,6 +107,8 @@ leave_caches:
   ldr r0, =__tables_start
   ldr r1, =__tables_end
   bl clear
+  ldr r0, =start_mode
+  str r11, [r0]
 #ifdef MACHINE_PL310
   ldr r0, =MACHINE_PL310
   bl pl310_start
@@ -201,16 +205,6 @@ __aeabi_ldiv0:
 __aeabi_idiv0:
   udf #0
 
-/* HVC from supervisor mode sets HCR to r0: a test raises a virtual asynchronous abort by it. Nothing else comes here. */
-.balign 32
-hypervisor_vectors:
-  .rept 5
-  b .
-  .endr
-  mcr p15, 4, r0, c1, c1, 0
-  isb
-  eret
-
 /* Saves the instruction's address and the CPSR on the stack of abort mode, which all exceptions use. */
 .macro vector number, return_offset
 vector_\number:
@@ -253,5 +247,11 @@ fault_entry:
   mov sp, r4
   pop {r0-r12}
   rfeia sp!
+
+.section .bss
+.global start_mode
+.balign 4
+start_mode:
+.space 4
 
 .section .note.GNU-stack, "", %progbits

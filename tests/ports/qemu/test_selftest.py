@@ -43,7 +43,8 @@ def test_each_level_at_which_a_zynqmp_may_start(machine, level):
     assert re.search(rf"^board  .*, started in EL{level}\r?$", output, re.M), output
 
 
-def test_a_cortex_a15_may_start_as_a_hypervisor():
+def test_a_cortex_a15_may_start_in_hypervisor_mode():
+    """That it does is what test_faults.py shows: only then is there an error that comes late."""
     check("qemu-virt-a15", selftest("qemu-virt-a15", "-machine", "virt,highmem=off,virtualization=on"))
 
 
