@@ -15,7 +15,7 @@
 #define TIMER_ENABLED 1u /* and not divided */
 
 _Static_assert(MACHINE_PL310 == SPATE_PORT_PL310, "spate_board.h and machine.h name one outer cache");
-_Static_assert(MACHINE_GLOBAL_TIMER == SPATE_PORT_GLOBAL_TIMER, "spate_board.h and machine.h name one timer");
+_Static_assert(MACHINE_GLOBAL_TIMER == SPATE_PORT_COUNTER, "spate_board.h and machine.h name one timer");
 
 __attribute__((noreturn)) void board_start(void);
 

@@ -6,8 +6,8 @@
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H
 
-#define SPATE_PORT_PL310        0xF8F02000u
-#define SPATE_PORT_GLOBAL_TIMER 0xF8F00200u
+#define SPATE_PORT_PL310   0xF8F02000u
+#define SPATE_PORT_COUNTER 0xF8F00200u /* the global timer */
 #include <spate/port/armv7.h>
 
 #ifdef __cplusplus

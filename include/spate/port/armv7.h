@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Most of a spate_board.h for a bare-metal ARMv7-A processor (Cortex-A9, A15): register access, barriers, cache
+ * Most of a spate_board.h for a bare-metal ARMv7 processor (Cortex-A9, A15, R5): register access, barriers, cache
  * maintenance and clock. The board's own spate_board.h includes this header, and adds spate_port_dma_address() and
- * spate_port_log(). It defines before:
+ * spate_port_log(). It defines before, where it applies:
  *
- *   SPATE_PORT_PL310          the address of a PL310 (L2C-310), if there is one behind the processor's own caches
- *   SPATE_PORT_GLOBAL_TIMER   the address of the Cortex-A9's global timer. Without it the clock is the generic timer,
- *                             which a Cortex-A9 does not have.
+ *   SPATE_PORT_PL310     the address of a PL310 (L2C-310) behind the processor's own caches
+ *   SPATE_PORT_COUNTER   the address of a counter of 64 bits in two registers, the lower one first: the Cortex-A9's
+ *                        global timer. The board supplies spate_port_ticks_per_second().
+ *   SPATE_PORT_OWN_CLOCK the board supplies spate_port_ticks(), too. Without either, the clock is the generic timer.
+ *   SPATE_PORT_READS_ABORT_AT_ONCE   the processor has no ISR, and reports errors of reads synchronously (Cortex-R5)
  *
  * It suits memory that devices access without coherency: queue memory and ring mapped Normal Non-cacheable, ordinary
  * memory cleaned and invalidated by line. On a coherent port it is right as well, and slower than needed.
@@ -38,6 +40,13 @@ extern "C" {
 /* Clears CPSR.A for a moment, so that the processor takes the pending asynchronous abort. Its handler returns. */
 void spate_port_abort_take(void);
 
+#ifdef SPATE_PORT_READS_ABORT_AT_ONCE
+
+/* Errors of writes stay pending, and nobody looks at them. */
+static inline int spate_port_abort_check(void) { return 0; }
+
+#else
+
 /* Waits for the answers to all accesses so far. Returns 1 and ends the abort if one of them was an error. ISR.A (Arm
  * ARM v7, B4.1.78) shows a pending abort; every processor with the Security Extensions has ISR, the Cortex-A9 and A15
  * too. */
@@ -48,6 +57,8 @@ static inline int spate_port_abort_check(void) {
   spate_port_abort_take();
   return 1;
 }
+
+#endif
 
 /* Not r14, which is banked: the handler cannot change it. */
 static inline uint32_t spate_armv7_load(uintptr_t address) {
@@ -132,19 +143,23 @@ static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
 
 /* ---- clock ---- */
 
-#ifdef SPATE_PORT_GLOBAL_TIMER
+#if defined SPATE_PORT_OWN_CLOCK
+
+uint64_t spate_port_ticks(void);
+uint64_t spate_port_ticks_per_second(void);
+
+#elif defined SPATE_PORT_COUNTER
 
 /* Two 32-bit registers. If the upper one changes meanwhile, the lower one belongs to an unknown upper one (Cortex-A9
- * MPCore TRM, DDI 0407I, 4.4.1). The board has started the timer. */
+ * MPCore TRM, DDI 0407I, 4.4.1). The board has started the counter. */
 static inline uint64_t spate_port_ticks(void) {
   for (;;) {
-    const uint32_t high = spate_armv7_load(SPATE_PORT_GLOBAL_TIMER + 4u);
-    const uint32_t low = spate_armv7_load(SPATE_PORT_GLOBAL_TIMER);
-    if (spate_armv7_load(SPATE_PORT_GLOBAL_TIMER + 4u) == high) return (uint64_t)high << 32 | low;
+    const uint32_t high = spate_armv7_load(SPATE_PORT_COUNTER + 4u);
+    const uint32_t low = spate_armv7_load(SPATE_PORT_COUNTER);
+    if (spate_armv7_load(SPATE_PORT_COUNTER + 4u) == high) return (uint64_t)high << 32 | low;
   }
 }
 
-/* The board's: the timer counts at half the processor's clock. */
 uint64_t spate_port_ticks_per_second(void);
 
 #else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meaning of an ARMv7 exception (Arm ARM v7 B3.13, fault status encodings of short descriptors). */
+/* The meaning of an ARMv7 exception (Arm ARM v7 B3.13, fault status encodings of short descriptors; B5.4 for ARMv7-R).
+ */
 #include "../fault.h"
 
 #include <spate/port.h>
@@ -55,6 +56,7 @@ ON_EXCEPTION static uint32_t code_of(uint32_t status) { return (status & 0xf) | 
 static enum fault_kind abort_kind(uint32_t status) {
   switch (code_of(status)) {
   case 0x01: return FAULT_MISALIGNED;
+  case 0x00: /* ARMv7-R: no region (B5.4.2) */
   case 0x05:
   case 0x07: return FAULT_UNMAPPED;
   case 0x0d:
