@@ -29,6 +29,8 @@ void board_start(void) {
   board_exit(app_main());
 }
 
+uint64_t spate_port_ticks_per_second(void) { return DESIGN_CPU_HZ / CLOCK_CYCLES; }
+
 const char *board_name(void) { return MACHINE_NAME; }
 
 uintptr_t board_absent_register(void) { return MACHINE_ABSENT_REGISTER; }

@@ -13,7 +13,7 @@ SENTENCES = {"stack": "stack overflow", "misaligned": "misaligned", "constant": 
 # MIPS release 6 processors support misaligned loads, and that board uses addresses without write protection.
 WITHOUT = {("qemu-boston", "misaligned"), ("qemu-boston", "constant")}
 # QEMU answers 0 for what a Zynq does not have, without an error.
-SILENT = dict.fromkeys(("zynqmp", "zynq7000", "zynq7000-ocm"), "read 0x00000000 and 0x0000000000000000")
+SILENT = dict.fromkeys(("zynqmp", "zynqmp-r5", "zynq7000", "zynq7000-ocm"), "read 0x00000000 and 0x0000000000000000")
 ALL_ONES = "read 0xffffffff and 0xffffffffffffffff"
 
 

@@ -14,7 +14,7 @@ KINDS = {"program": "cached", "variables": "cached", "queue memory": "not cached
 # The last line. Boston has a SATA controller behind its bridge; the root port of the others is empty, or there is none.
 NO_DEVICE, NO_BRIDGE = (rf"{name}: [A-Z][^\n]*\?" for name in ("NO_DEVICE", "NO_BRIDGE"))
 PROBE = {"qemu-virt": NO_DEVICE, "qemu-virt-a15": NO_DEVICE, "qemu-boston": "devices found: 1", "zynqmp": NO_BRIDGE,
-         "zynq7000": NO_BRIDGE, "zynq7000-ocm": NO_BRIDGE}
+         "zynq7000": NO_BRIDGE, "zynq7000-ocm": NO_BRIDGE, "zynqmp-r5": NO_BRIDGE}
 
 
 def selftest(board, *options, **arguments):
