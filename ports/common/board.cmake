@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target spate_board of a port that boots: its own sources, the sources that boards share, and its linker script.
-# PROCESSOR: a folder here whose start-up code, page tables and exception handler the board uses (aarch64, riscv64).
+# PROCESSOR: a folder here whose start-up code, page tables and exception handler the board uses (aarch64, armv7, armv7r, riscv64).
 
 set(spate_ports_common "${CMAKE_CURRENT_LIST_DIR}")
 

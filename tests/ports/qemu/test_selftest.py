@@ -50,3 +50,15 @@ def test_each_level_at_which_a_zynqmp_may_start(machine, level):
     output = selftest("zynqmp", "-machine", f"xlnx-zcu102,{machine}")
     check("zynqmp", output)
     assert re.search(rf"^board  .*, started in EL{level}\r?$", output, re.M), output
+
+
+def test_a_cortex_a15_may_start_in_hypervisor_mode():
+    """That it does is what test_faults.py shows: only then is there an error that comes late."""
+    check("qemu-virt-a15", selftest("qemu-virt-a15", "-machine", "virt,highmem=off,virtualization=on"))
+
+
+@pytest.mark.parametrize("board", ["zynq7000", "zynq7000-ocm"])
+def test_a_zynq7000_says_that_its_logic_is_not_configured(board):
+    """QEMU has no logic. On hardware an access to it would never end, so nothing behind this line touches it."""
+    lines = selftest(board).splitlines()
+    assert "board  the logic is not configured: load the bitstream first" in lines

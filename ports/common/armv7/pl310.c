@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns on the outer cache (L2C-310, Arm DDI 0246, 3.1.2 and 3.3). Its configuration can change only while it is off.
+ * What the loader left in it is written to memory: a line that stays could later be written over queue memory.
+ */
+#if __has_include(<machine.h>)
+#include <machine.h>
+#endif
+
+#include "pl310.h"
+
+#include <spate/port.h>
+
+#ifdef MACHINE_PL310
+
+#define CONTROL              0x100u
+#define AUXILIARY            0x104u
+#define TAG_LATENCY          0x108u
+#define DATA_LATENCY         0x10cu
+#define INTERRUPT_CLEAR      0x220u
+#define CACHE_SYNC           0x730u
+#define INVALIDATE_WAYS      0x77cu
+#define CLEAN_INVALIDATE_WAY 0x7fcu
+
+#define ENABLED        1u
+#define ALL_INTERRUPTS 0x1ffu
+#define SIXTEEN_WAYS   0x00010000u /* in AUXILIARY; otherwise 8 */
+/* Without it the controller treats shareable Non-cacheable memory as cacheable (2.3.2). Queue memory is that. */
+#define SHARED_OVERRIDE 0x00400000u
+#define PREFETCH        0x30000000u /* data and instructions */
+
+/* A background operation on whole ways: their bits are set as long as it runs. */
+static void whole_cache(uintptr_t base, uint32_t operation) {
+  const uint32_t ways = spate_port_read32(base + AUXILIARY) & SIXTEEN_WAYS ? 0xffffu : 0xffu;
+  spate_port_write32(base + operation, ways);
+  while (spate_port_read32(base + operation) & ways)
+    spate_port_relax();
+  spate_port_write32(base + CACHE_SYNC, 0);
+}
+
+void pl310_start(uintptr_t base) {
+  if (spate_port_read32(base + CONTROL) & ENABLED) {
+    whole_cache(base, CLEAN_INVALIDATE_WAY);
+    spate_port_write32(base + CONTROL, 0);
+  }
+  if (pl310_board) pl310_board();
+  spate_port_write32(base + AUXILIARY, spate_port_read32(base + AUXILIARY) | SHARED_OVERRIDE | PREFETCH);
+  spate_port_write32(base + TAG_LATENCY, MACHINE_PL310_TAG_LATENCY);
+  spate_port_write32(base + DATA_LATENCY, MACHINE_PL310_DATA_LATENCY);
+  whole_cache(base, INVALIDATE_WAYS);
+  spate_port_write32(base + INTERRUPT_CLEAR, ALL_INTERRUPTS);
+  spate_port_write32(base + CONTROL, ENABLED);
+}
+#endif
