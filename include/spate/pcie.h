@@ -40,6 +40,18 @@ struct spate_pcie_link {
   bool up;
 };
 
+/* What the physical layer of a bridge's own link reports. */
+struct spate_pcie_phy {
+  bool up;
+  /* The six bits of the link training and status state machine, numbered as the bridge's integrated block does: PG054
+   * (7 series: L0 is 0x16), PG156 and PG213 (UltraScale and UltraScale+: L0 is 0x10), PG343 (Versal). */
+  uint8_t ltssm;
+  uint8_t lane_reversal; /* two bits, 0: none. PG194 calls them reserved, so 0 proves nothing there */
+  /* Speed and width are 0 while the link is down. The maxima are those of the root port alone, from its PCI Express
+   * capability; 0: it has none. */
+  struct spate_pcie_link link;
+};
+
 struct spate_pcie_address {
   uint8_t bus, device, function;
 };
@@ -91,6 +103,8 @@ struct spate_pcie_host_ops {
   void (*forward)(struct spate_pcie_host *host);
   /* Whether it still forwards them, so that its link was up since forward(). NULL: not known. */
   bool (*forwards)(struct spate_pcie_host *host);
+  /* As spate_pcie_phy(). NULL: it has no such registers. */
+  enum spate_error (*phy)(struct spate_pcie_host *host, struct spate_pcie_phy *phy);
 };
 
 /* A host bridge. The first group is set by an open function; the rest by spate_pcie_enumerate(). */
@@ -214,6 +228,13 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_reset(struct spate_pcie_host *host,
 /* Tell the library that the device was reset in another way (PERST#). The next spate_pcie_restore() waits for its links
  * to settle again. */
 void spate_pcie_was_reset(struct spate_pcie_device *device);
+
+/*
+ * Read the state of the bridge's own link. Never waits, and accesses the root port only. `host` may be one whose open
+ * function answered LINK_DOWN or NO_BRIDGE: a link that does not come up can be watched. Errors: UNSUPPORTED (ECAM, or
+ * a host that was never opened), NO_BRIDGE (there is no root port now; `phy` is zero).
+ */
+SPATE_MUST_CHECK enum spate_error spate_pcie_phy(struct spate_pcie_host *host, struct spate_pcie_phy *phy);
 
 /* The speed in MT/s of a Link Status code (2500, 5000, 8000, 16000, 32000, 64000), 0 if not known. */
 uint32_t spate_pcie_speed_mts(uint8_t speed);

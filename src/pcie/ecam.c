@@ -27,7 +27,7 @@ static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pci
 }
 
 static const struct spate_pcie_host_ops ops = {
-    spate_pcie_ecam_read, spate_pcie_ecam_write, may_exist, read_link, NULL, NULL};
+    spate_pcie_ecam_read, spate_pcie_ecam_write, may_exist, read_link, NULL, NULL, NULL};
 
 enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct spate_pcie_ecam_config *config) {
   if (config->config_base % PCIE_MIB || config->last_bus < config->first_bus) return SPATE_E_INVALID;

@@ -91,6 +91,11 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   return link->speed < link->speed_max || link->width < link->width_max ? SPATE_E_LINK_DEGRADED : SPATE_OK;
 }
 
+enum spate_error spate_pcie_phy(struct spate_pcie_host *host, struct spate_pcie_phy *phy) {
+  *phy = (struct spate_pcie_phy){0};
+  return host->ops != NULL && host->ops->phy != NULL ? host->ops->phy(host, phy) : SPATE_E_UNSUPPORTED;
+}
+
 uint32_t spate_pcie_speed_mts(uint8_t speed) {
   static const uint16_t mts[] = {0, 2500, 5000, 8000, 16000, 32000, 64000};
   return speed < sizeof mts / sizeof mts[0] ? mts[speed] : 0;

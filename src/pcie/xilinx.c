@@ -79,6 +79,18 @@ static enum spate_error check_identity(struct spate_pcie_host *host) {
   return ours ? SPATE_OK : SPATE_E_NO_BRIDGE;
 }
 
+/* PHY Status/Control: bits 8:3 LTSSM state, bits 10:9 lane reversal (PG055). */
+static enum spate_error read_phy(struct spate_pcie_host *host, struct spate_pcie_phy *phy) {
+  const enum spate_error error = check_identity(host);
+  if (error) return error;
+  const uint32_t status = spate_pcie_ecam_read(host, root_port, BRIDGE_PHY_STATUS);
+  phy->ltssm = status >> 3 & 0x3f;
+  phy->lane_reversal = status >> 9 & 3;
+  (void)read_link(host, &phy->link);
+  phy->up = phy->link.up;
+  return SPATE_OK;
+}
+
 /* A link that comes up during the wait is treated as one above 5 GT/s: to wait 100 ms once is simpler than to find out
  * its speed. */
 static enum spate_error wait_for_link(struct spate_pcie_host *host, uint32_t timeout_ms) {
@@ -110,7 +122,8 @@ static bool forwards(struct spate_pcie_host *host) {
   return spate_pcie_ecam_read(host, root_port, BRIDGE_ROOT_PORT) & ROOT_PORT_ENABLE;
 }
 
-static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link, forward, forwards};
+static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link,
+                                               forward,     forwards,     read_phy};
 
 enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const struct spate_pcie_xilinx_config *config) {
   if (config->control_base % PCIE_MIB || config->last_bus == 0) return SPATE_E_INVALID;

@@ -72,7 +72,8 @@ static bool forwards(struct spate_pcie_host *host) {
   return enabled;
 }
 
-static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link, forward, forwards};
+static const struct spate_pcie_host_ops ops = {config_read, config_write, may_exist, read_link,
+                                               forward,     forwards,     NULL};
 
 static void drop(struct sim_stack *stack, uint32_t ms) {
   enabled = false;

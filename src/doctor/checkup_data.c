@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data that the drive writes to ordinary memory. The drive first writes a page that is not Identify Controller, and the
+ * processor loads it, so that its lines are in the caches, and not dirty: a dirty line would be evicted over the
+ * drive's data. Then the drive writes Identify Controller, which is known from queue memory.
+ *
+ *   the processor sees it             conclusion
+ *   at once                           coherent
+ *   after an invalidate               maintained, as it should be without coherency
+ *   never, and the drive does         the processor reads old lines, or the address is that of other memory
+ *   never, and the drive neither      the drive does not reach this memory
+ */
+#include "checkup.h"
+
+#define COMPARED_BYTES 3072u /* the rest belongs to the vendor, and may change */
+
+static bool has_identity(const struct checkup_dma *dma) {
+  const volatile uint64_t *buffer = dma->checkup->config->buffer;
+  const volatile uint64_t *identity = dma->identity;
+  uint64_t difference = 0;
+
+  for (unsigned i = 0; i < COMPARED_BYTES / 8u; i++)
+    difference |= buffer[i] ^ identity[i];
+  return difference == 0;
+}
+
+static void load(const struct checkup_dma *dma) {
+  const volatile uint64_t *buffer = dma->checkup->config->buffer;
+
+  for (unsigned i = 0; i < SPATE_PAGE_BYTES / 8u; i++)
+    (void)buffer[i];
+}
+
+/* Has the drive write a page into the buffer. False: it does not, because it cannot reach it. */
+static bool write_page(struct checkup_dma *dma, uint32_t what) {
+  void *buffer = dma->checkup->config->buffer;
+  const struct nvme_command command = {.opcode = NVME_IDENTIFY, .data = buffer, .dword10 = what};
+
+  spate_checkup_send(&dma->admin, &command, false);
+  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
+  spate_port_dma_read_barrier();
+  return answer.seen && answer.status == 0;
+}
+
+static void judge_not_seen(struct checkup_dma *dma, bool written) {
+  const enum spate_doctor_code code =
+      written && spate_checkup_reads_back(dma) ? SPATE_DOCTOR_DATA_UNSEEN : SPATE_DOCTOR_DATA_UNREACHED;
+
+  spate_checkup_found(dma->checkup, code,
+                      (struct checkup_values){.numbers = {spate_port_dma_address(dma->checkup->config->buffer)}});
+}
+
+void spate_checkup_data(struct checkup_dma *dma) {
+  void *buffer = dma->checkup->config->buffer;
+
+  spate_port_cache_clean(buffer, SPATE_PAGE_BYTES);
+  spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
+  bool written = write_page(dma, NVME_IDENTIFY_ACTIVE);
+  spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
+  load(dma);
+  written = write_page(dma, NVME_IDENTIFY_CONTROLLER) && written;
+  const bool at_once = has_identity(dma);
+  spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
+  if (!has_identity(dma)) {
+    judge_not_seen(dma, written);
+    return;
+  }
+  spate_checkup_fact(
+      dma->checkup, "DMA", NULL, "data to {0x}: {n}",
+      (struct checkup_values){.numbers = {spate_port_dma_address(buffer)},
+                              .name = at_once ? "seen at once" : "seen after spate_port_cache_invalidate()"});
+  if (!at_once)
+    spate_checkup_found(dma->checkup, SPATE_DOCTOR_DATA_NOT_COHERENT, (struct checkup_values){.name = NULL});
+  spate_checkup_compare(dma);
+}
