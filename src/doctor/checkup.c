@@ -40,12 +40,13 @@ static bool memory_fits(const struct spate_arena *arena) {
   return arena->bytes - arena->used_bytes >= SPATE_CHECKUP_QUEUE_MEMORY_BYTES;
 }
 
-/* The drive may still write to memory if it did not stop. Then queue memory is not given back. */
+/* A drive that did not stop may still write to queue memory. Then this memory is not given back. */
 static void finish(struct spate_checkup *checkup) {
-  enum spate_error error = SPATE_OK;
+  enum spate_error error = checkup->may_run ? SPATE_E_NOT_STOPPED : SPATE_OK;
 
   if (checkup->opened) {
     error = spate_nvme_shutdown(&checkup->controller);
+    checkup->may_run = error == SPATE_E_NOT_STOPPED;
     spate_checkup_fact(checkup, "end", NULL, "shutdown: {n}", (struct checkup_values){.name = spate_error_name(error)});
   }
   if (error != SPATE_OK)

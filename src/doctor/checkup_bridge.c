@@ -45,8 +45,15 @@ static void tell_states(const struct spate_checkup *checkup, const struct watche
           (struct checkup_values){.numbers = {state}, .name = spate_doctor_ltssm_name(numbers, (uint8_t)state)});
 }
 
-/* Detect ends when there is a receiver on a lane. Which lanes have one, the bridges do not show: only their number,
- * when the link is up. */
+/* Detect ends when there is a receiver on a lane. The bridges do not show which lanes have one: only how many are in
+ * use, when the link is up. */
+static const char *summary(const struct spate_pcie_phy *phy, unsigned rank) {
+  if (phy->up) return "up, {0s} x{1}";
+  if (rank == DOCTOR_RANK_OFF) return "down";
+  return rank == DOCTOR_RANK_DETECT ? "down; no receiver was detected"
+                                    : "down; a receiver was detected on at least one lane";
+}
+
 static void look_at_link(struct spate_checkup *checkup) {
   const enum spate_doctor_ltssm numbers = checkup->config->ltssm;
   struct watched watched;
@@ -56,14 +63,9 @@ static void look_at_link(struct spate_checkup *checkup) {
                        (struct checkup_values){.name = NULL});
     return;
   }
-  const struct spate_pcie_link *link = &watched.phy.link;
-  const bool detected = spate_doctor_ltssm_rank(numbers, watched.phy.ltssm) > DOCTOR_RANK_DETECT;
   tell_states(checkup, &watched);
-  spate_checkup_fact(checkup, "link", NULL,
-                     watched.phy.up ? "up, {0s} x{1}"
-                     : detected     ? "down; a receiver was detected on at least one lane"
-                                    : "down; no receiver was detected",
-                     (struct checkup_values){.numbers = {link->speed, link->width}});
+  spate_checkup_fact(checkup, "link", NULL, summary(&watched.phy, spate_doctor_ltssm_rank(numbers, watched.phy.ltssm)),
+                     (struct checkup_values){.numbers = {watched.phy.link.speed, watched.phy.link.width}});
   spate_doctor_judge_phy(checkup->doctor, &watched.phy, numbers);
 }
 

@@ -64,6 +64,10 @@ static bool is_answered(struct checkup_dma *dma) {
       not_reached(dma);
     return false;
   }
+  if (!answer.is_to_this) { /* the drive read another entry */
+    cached(dma);
+    return false;
+  }
   if (answer.status != 0) {
     spate_checkup_found(dma->checkup, SPATE_DOCTOR_COMMAND_REFUSED,
                         (struct checkup_values){.name = spate_nvme_status_name(answer.status)});

@@ -17,7 +17,8 @@ static void judge_namespaces(struct spate_checkup *checkup) {
   uint32_t nsid = 0;
   unsigned count = 0;
 
-  if (spate_nvme_namespaces(&checkup->controller, &nsid, 1, &count) != SPATE_OK) return; /* the health says more */
+  const enum spate_error error = spate_nvme_namespaces(&checkup->controller, &nsid, 1, &count);
+  if (error != SPATE_OK && error != SPATE_E_NO_NAMESPACE) return; /* opening a queue fails as well, and is judged */
   if (count != 0 && spate_nvme_namespace(&checkup->controller, nsid, &namespace) != SPATE_OK) return;
   spate_doctor_judge_namespaces(checkup->doctor, &namespace, count == 0 ? 0 : 1);
   if (count != 0)

@@ -226,7 +226,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "The drive reaches queue memory, but processor and drive see each other's stores there only after cache "
          "maintenance.",
          "Map queue memory as not cached, or connect the root port coherently (HPC or ACP with the right AxCACHE and "
-         "AxPROT)."),
+         "AxPROT), and check the port's barriers."),
     TEXT(COMMAND_REFUSED, ERROR, "The drive refused a command that every drive carries out: {n}.",
          "If this is an error of the data transfer, check the address translation of the bridge; otherwise update the "
          "drive's firmware."),
@@ -250,7 +250,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check the health of the drive and the range that was named, and write to another range."),
     TEXT(DATA_DIFFER, ERROR, "What was read differs from what was written, from byte {0} of the range on.",
          "Check the port's barriers and cache maintenance, and the health of the drive."),
-    TEXT(NOT_SHUT_DOWN, WARNING, "The drive was not shut down: {0e}.",
+    TEXT(NOT_SHUT_DOWN, ERROR, "The drive was not shut down: {0e}.",
          "Power-cycle the drive before the memory of the checkup has another use."),
 
     TEXT(UNDONE_CONFIGURATION, UNDONE,
