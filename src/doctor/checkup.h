@@ -9,7 +9,7 @@
 #include <spate/checkup.h>
 #include <spate/port.h>
 
-/* checkup.c: reports a fact, from a text with placeholders (internal.h). `at` may be NULL. */
+/* checkup_report.c: reports a fact, from a text with placeholders (internal.h). `at` may be NULL. */
 struct checkup_values {
   uint64_t numbers[SPATE_DOCTOR_NUMBERS];
   const char *name;
@@ -73,8 +73,6 @@ struct checkup_dma {
   uint32_t nsid;             /* the first active namespace; 0: none */
   bool io_ready;             /* the I/O queue exists */
 };
-/* Whether the command succeeded. Otherwise it adds a finding. */
-bool spate_checkup_do(struct checkup_dma *dma, struct checkup_queue *queue, const struct nvme_command *command);
 void spate_checkup_data(struct checkup_dma *dma);
 /* checkup_compare.c: whether the drive reads what the processor stored in the buffer. */
 void spate_checkup_compare(struct checkup_dma *dma);

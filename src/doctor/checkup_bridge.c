@@ -35,14 +35,17 @@ static bool watch(struct spate_checkup *checkup, struct watched *watched) {
   return true;
 }
 
+/* A link that is up is in no state before L0. Bridges that show one all the same do not have this field (QEMU's). */
 static void tell_states(const struct spate_checkup *checkup, const struct watched *watched) {
   const enum spate_doctor_ltssm numbers = checkup->config->ltssm;
 
-  for (unsigned state = 0; state < 64; state++)
-    if (watched->states >> state & 1u)
-      spate_checkup_fact(
-          checkup, "link", NULL, "state {n} ({0x}) was seen",
-          (struct checkup_values){.numbers = {state}, .name = spate_doctor_ltssm_name(numbers, (uint8_t)state)});
+  for (unsigned state = 0; state < 64; state++) {
+    if (!(watched->states >> state & 1u)) continue;
+    if (watched->phy.up && spate_doctor_ltssm_rank(numbers, (uint8_t)state) < DOCTOR_RANK_RECOVERY) continue;
+    spate_checkup_fact(
+        checkup, "link", NULL, "state {n} ({0x}) was seen",
+        (struct checkup_values){.numbers = {state}, .name = spate_doctor_ltssm_name(numbers, (uint8_t)state)});
+  }
 }
 
 /* Detect ends when there is a receiver on a lane. The bridges do not show which lanes have one: only how many are in

@@ -20,17 +20,6 @@ static struct nvme_command identify(uint32_t what, uint32_t nsid, const volatile
   return (struct nvme_command){.opcode = NVME_IDENTIFY, .nsid = nsid, .data = to, .dword10 = what};
 }
 
-bool spate_checkup_do(struct checkup_dma *dma, struct checkup_queue *queue, const struct nvme_command *command) {
-  spate_checkup_send(queue, command, false);
-  const struct checkup_answer answer = spate_checkup_wait(queue);
-
-  if (answer.seen && answer.is_to_this && answer.status == 0) return true;
-  spate_checkup_found(
-      dma->checkup, SPATE_DOCTOR_COMMAND_REFUSED,
-      (struct checkup_values){.name = answer.seen ? spate_nvme_status_name(answer.status) : "it does not answer"});
-  return false;
-}
-
 static void not_reached(struct checkup_dma *dma) {
   const uint32_t status = spate_port_read32(dma->checkup->device.bar0 + NVME_CSTS);
 

@@ -6,7 +6,7 @@ enum { MSI = 0x50, MSIX = 0x60 };
 
 static void judge_drive_with(uint32_t msi, uint32_t msix, struct report *report) {
   static struct facts facts;
-  struct spate_doctor_function path[FUNCTIONS];
+  struct spate_doctor_function drive;
   struct spate_doctor doctor = {.found = add_finding, .context = report};
 
   fill(&facts);
@@ -14,8 +14,9 @@ static void judge_drive_with(uint32_t msi, uint32_t msix, struct report *report)
   set(&facts, DRIVE, MSI, UINT32_MAX, msi | MSIX << 8 | 0x05);
   set(&facts, DRIVE, MSIX, UINT32_MAX, msix | EXPRESS << 8 | 0x11);
   report->count = 0;
-  read_path(&facts, facts.config, path);
-  spate_doctor_judge_interrupts(&doctor, &path[DRIVE]);
+  const struct spate_doctor_space space = space_of(facts.config[DRIVE], 4096);
+  spate_doctor_function_read(&drive, (struct spate_pcie_address){.bus = 1}, &space);
+  spate_doctor_judge_interrupts(&doctor, &drive);
 }
 
 static void interrupts_that_are_on_are_found(void **state) {

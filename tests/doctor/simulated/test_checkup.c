@@ -284,7 +284,7 @@ static void it_ends_wherever_the_drive_fails(void **state) {
   for (unsigned action = 0; action < sizeof actions / sizeof actions[0]; action++) {
     for (unsigned skip = 0; skip < 24; skip++) {
       for (unsigned admin = 0; admin < 2; admin++) {
-        start(&(struct faults){.write_blocks = 64});
+        start(&(struct faults){.write_blocks = 64, .small = true});
         sim_drive_fault(drive, (struct sim_fault){.action = actions[action],
                                                   .admin = admin == 0,
                                                   .opcode = -1,
