@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data that the drive writes to ordinary memory. The drive first writes a page that is not Identify Controller, and the
- * processor loads it, so that its lines are in the caches, and not dirty: a dirty line would be evicted over the
- * drive's data. Then the drive writes Identify Controller, which is known from queue memory.
+ * Data that the drive writes to ordinary memory. The drive first writes the health log, and the processor loads the
+ * page, so that its lines are in the caches, and not dirty: a dirty line would be evicted over the drive's data. Then
+ * the drive writes Identify Controller, which is known from queue memory.
  *
  *   the processor sees it             conclusion
  *   at once                           coherent
@@ -31,15 +31,13 @@ static void load(const struct checkup_dma *dma) {
     (void)buffer[i];
 }
 
-/* Has the drive write a page into the buffer. False: it does not, because it cannot reach it. */
-static bool write_page(struct checkup_dma *dma, uint32_t what) {
-  void *buffer = dma->checkup->config->buffer;
-  const struct nvme_command command = {.opcode = NVME_IDENTIFY, .data = buffer, .dword10 = what};
-
-  spate_checkup_send(&dma->admin, &command, false);
+/* Has the drive write into the buffer. False: it does not, because it cannot reach it. */
+static bool write_data(struct checkup_dma *dma, const struct nvme_command *command) {
+  spate_checkup_send(&dma->admin, command, false);
   const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
+
   spate_port_dma_read_barrier();
-  return answer.seen && answer.status == 0;
+  return answer.seen && answer.is_to_this && answer.status == 0;
 }
 
 static void judge_not_seen(struct checkup_dma *dma, bool written) {
@@ -52,13 +50,16 @@ static void judge_not_seen(struct checkup_dma *dma, bool written) {
 
 void spate_checkup_data(struct checkup_dma *dma) {
   void *buffer = dma->checkup->config->buffer;
+  const struct nvme_command identify = {.opcode = NVME_IDENTIFY, .data = buffer, .dword10 = NVME_IDENTIFY_CONTROLLER};
+  struct nvme_command health;
 
+  spate_nvme_log_command(&health, NVME_LOG_HEALTH, buffer);
   spate_port_cache_clean(buffer, SPATE_PAGE_BYTES);
   spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
-  bool written = write_page(dma, NVME_IDENTIFY_ACTIVE);
+  const bool had_health = write_data(dma, &health);
   spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
   load(dma);
-  written = write_page(dma, NVME_IDENTIFY_CONTROLLER) && written;
+  const bool written = write_data(dma, &identify) && had_health;
   const bool at_once = has_identity(dma);
   spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
   if (!has_identity(dma)) {

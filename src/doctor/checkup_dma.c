@@ -16,6 +16,8 @@
 
 enum { PAGE_ADMIN_SQ, PAGE_ADMIN_CQ, PAGE_IO_SQ, PAGE_IO_CQ, PAGE_IDENTITY, PAGE_OTHER, PAGES };
 
+#define VERSION_1_1 UINT32_C(0x00010100) /* the first with lists of namespaces. Namespaces of NVMe 1.0 begin with 1 */
+
 static struct nvme_command identify(uint32_t what, uint32_t nsid, const volatile void *to) {
   return (struct nvme_command){.opcode = NVME_IDENTIFY, .nsid = nsid, .data = to, .dword10 = what};
 }
@@ -73,7 +75,8 @@ static bool is_answered(struct checkup_dma *dma) {
 
 /* The second command. */
 static bool is_coherent(struct checkup_dma *dma) {
-  const struct nvme_command second = identify(NVME_IDENTIFY_ACTIVE, 0, dma->page);
+  const bool lists = dma->checkup->controller.identity.version >= VERSION_1_1;
+  const struct nvme_command second = identify(lists ? NVME_IDENTIFY_ACTIVE : NVME_IDENTIFY_CONTROLLER, 0, dma->page);
 
   spate_checkup_send(&dma->admin, &second, false);
   const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
@@ -81,7 +84,7 @@ static bool is_coherent(struct checkup_dma *dma) {
     cached(dma);
     return false;
   }
-  if (answer.status == 0) dma->nsid = (uint32_t) * (volatile uint64_t *)dma->page;
+  dma->nsid = lists && answer.status == 0 ? (uint32_t)dma->page[0] : 1;
   return true;
 }
 
@@ -114,6 +117,7 @@ static void prepare(struct spate_checkup *checkup) {
   controller->config.registers_bytes = checkup->device.bar0_bytes;
   controller->config.bus.vendor_id = checkup->device.vendor_id;
   controller->config.bus.device_id = checkup->device.device_id;
+  controller->identity.version = spate_port_read32(checkup->device.bar0 + NVME_VS);
   controller->ticks_per_ms = spate_port_ticks_per_second() / 1000u;
   controller->doorbell_shift = 2u + (uint32_t)(cap >> 32 & 0xfu);
   controller->identity.ready_timeout_ms = (uint32_t)(cap >> 24 & 0xffu) * 500u;

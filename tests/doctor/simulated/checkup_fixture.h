@@ -51,6 +51,7 @@ struct faults {
   bool clock_stands, clock_goes_back;
   uint64_t ticks_per_second; /* 0: the right one */
   bool no_compare, no_stamp; /* of the drive */
+  uint32_t version;          /* 0: 1.4 */
   bool small;                /* it has BLOCKS_FEW blocks */
   void (*before)(void);      /* before the bridge is opened */
   void (*after)(void);       /* after enumeration */
@@ -164,8 +165,9 @@ static inline bool found(enum spate_doctor_code code) {
 static inline void start(const struct faults *wrong) {
   faults = *wrong;
   sim = sim_new(&(struct sim_config){.seed = 1, .coherent = faults.coherent});
-  drive = sim_drive_add(sim, sim_profile_find("ideal"),
-                        &(struct sim_drive_options){.bytes = (faults.small ? BLOCKS_FEW : BLOCKS) << 9});
+  drive = sim_drive_add(
+      sim, sim_profile_find("ideal"),
+      &(struct sim_drive_options){.bytes = (faults.small ? BLOCKS_FEW : BLOCKS) << 9, .version = faults.version});
   sim_use(sim);
   if (!faults.no_compare) sim_drive_identify_controller(drive)[ONCS] |= ONCS_COMPARE;
   if (!faults.no_stamp) sim_drive_identify_controller(drive)[ONCS] |= ONCS_STAMP;

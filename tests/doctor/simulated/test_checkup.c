@@ -103,6 +103,16 @@ static void a_second_checkup_finds_the_same(void **state) {
   stop();
 }
 
+/* NVMe 1.0 has no list of namespaces. */
+static void a_drive_of_nvme_1_0_is_compared_with(void **state) {
+  (void)state;
+  start(&(struct faults){.version = UINT32_C(0x10000)});
+  run();
+  assert_sound();
+  assert_int_equal(sim_drive_counters(drive)->io[IO_COMPARE], 2);
+  stop();
+}
+
 static void arguments_are_checked(void **state) {
   (void)state;
   start(&(struct faults){.coherent = true});
@@ -160,7 +170,8 @@ static void fail_command(bool admin, int16_t opcode, uint32_t skip, uint64_t fir
 }
 
 static void refuse_the_first(void) { fail_command(true, ADMIN_IDENTIFY, 0, 0, INTERNAL); }
-static void refuse_the_driver(void) { fail_command(true, ADMIN_IDENTIFY, 5, 0, INTERNAL); }
+/* The DMA step has four of these commands. */
+static void refuse_the_driver(void) { fail_command(true, ADMIN_IDENTIFY, 4, 0, INTERNAL); }
 static void fail_reads(void) { fail_command(false, IO_READ, 0, 1000, UNRECOVERED); }
 static void fail_block_0(void) { fail_command(false, IO_READ, 0, 0, UNRECOVERED); }
 static void fail_writes(void) { fail_command(false, IO_WRITE, 0, 0, INTERNAL); }
@@ -308,6 +319,7 @@ int main(void) {
       cmocka_unit_test(it_tells_the_facts_of_each_step),
       cmocka_unit_test(it_writes_only_where_it_is_told_to),
       cmocka_unit_test(a_second_checkup_finds_the_same),
+      cmocka_unit_test(a_drive_of_nvme_1_0_is_compared_with),
       cmocka_unit_test(arguments_are_checked),
       cmocka_unit_test(each_finding_is_provoked),
       cmocka_unit_test(causes_are_told_apart),
