@@ -34,8 +34,7 @@ bool spate_checkup_write(struct spate_checkup *checkup);
 unsigned spate_checkup_ports(struct spate_checkup *checkup);
 
 /*
- * checkup_queue.c: a queue pair with one command at a time, no recovery, and cache maintenance only where the caller
- * asks for it.
+ * checkup_queue.c: a queue pair with one command at a time, no recovery, and no cache maintenance.
  */
 struct checkup_queue {
   uint64_t *sq;
@@ -59,8 +58,8 @@ void spate_checkup_queue_init(struct checkup_queue *queue, const struct spate_nv
 bool spate_checkup_stop(struct spate_checkup *checkup);
 /* Starts it with this admin queue. False: it does not become ready. */
 bool spate_checkup_start(struct spate_checkup *checkup, const struct checkup_queue *admin);
-/* `clean`: clean the caches for the entry. */
-void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *command, bool clean);
+/* Without cache maintenance of the entry. */
+void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *command);
 struct checkup_answer spate_checkup_look(const struct checkup_queue *queue);
 /* Waits for an answer, and takes it. */
 struct checkup_answer spate_checkup_wait(struct checkup_queue *queue);
@@ -76,8 +75,9 @@ struct checkup_dma {
 void spate_checkup_data(struct checkup_dma *dma);
 /* checkup_compare.c: whether the drive reads what the processor stored in the buffer. */
 void spate_checkup_compare(struct checkup_dma *dma);
-/* Whether the drive reads from the buffer what it wrote there itself. False also if it has no Compare. */
-bool spate_checkup_reads_back(struct checkup_dma *dma);
+/* Whether the drive reads from the buffer what it wrote there itself. `why`: why it cannot be known; NULL: it is known.
+ */
+bool spate_checkup_reads_back(struct checkup_dma *dma, const char **why);
 /* checkup_timestamp.c: compares the port's clock with the drive's. */
 void spate_checkup_timestamp(struct checkup_dma *dma);
 

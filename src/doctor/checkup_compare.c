@@ -17,7 +17,7 @@ struct block {
 };
 
 static uint16_t status_of(struct checkup_queue *queue, const struct nvme_command *command) {
-  spate_checkup_send(queue, command, false);
+  spate_checkup_send(queue, command);
   const struct checkup_answer answer = spate_checkup_wait(queue);
 
   return answer.seen && answer.is_to_this ? answer.status : STATUS_NONE;
@@ -61,11 +61,11 @@ static uint16_t move_block(struct checkup_dma *dma, uint32_t opcode, const volat
   return status_of(&dma->io, &command);
 }
 
-bool spate_checkup_reads_back(struct checkup_dma *dma) {
+bool spate_checkup_reads_back(struct checkup_dma *dma, const char **why) {
   void *buffer = dma->checkup->config->buffer;
 
-  return find_block(dma).bytes != 0 && move_block(dma, NVME_READ, buffer) == 0 &&
-         move_block(dma, NVME_COMPARE, buffer) == 0;
+  *why = find_block(dma).why;
+  return *why == NULL && move_block(dma, NVME_READ, buffer) == 0 && move_block(dma, NVME_COMPARE, buffer) == 0;
 }
 
 /* The block, with one bit of each line changed if `changed`. */

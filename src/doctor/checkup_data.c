@@ -9,6 +9,7 @@
  *   after an invalidate               maintained, as it should be without coherency
  *   never, and the drive does         the processor reads old lines, or the address is that of other memory
  *   never, and the drive neither      the drive does not reach this memory
+ *   never, and the drive cannot say   one of the two
  */
 #include "checkup.h"
 
@@ -33,7 +34,7 @@ static void load(const struct checkup_dma *dma) {
 
 /* Has the drive write into the buffer. False: it does not, because it cannot reach it. */
 static bool write_data(struct checkup_dma *dma, const struct nvme_command *command) {
-  spate_checkup_send(&dma->admin, command, false);
+  spate_checkup_send(&dma->admin, command);
   const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
 
   spate_port_dma_read_barrier();
@@ -41,11 +42,14 @@ static bool write_data(struct checkup_dma *dma, const struct nvme_command *comma
 }
 
 static void judge_not_seen(struct checkup_dma *dma, bool written) {
-  const enum spate_doctor_code code =
-      written && spate_checkup_reads_back(dma) ? SPATE_DOCTOR_DATA_UNSEEN : SPATE_DOCTOR_DATA_UNREACHED;
+  struct checkup_values values = {.numbers = {spate_port_dma_address(dma->checkup->config->buffer)}};
+  const bool read_back = written && spate_checkup_reads_back(dma, &values.name);
 
-  spate_checkup_found(dma->checkup, code,
-                      (struct checkup_values){.numbers = {spate_port_dma_address(dma->checkup->config->buffer)}});
+  if (read_back)
+    spate_checkup_found(dma->checkup, SPATE_DOCTOR_DATA_UNSEEN, values);
+  else
+    spate_checkup_found(dma->checkup, values.name == NULL ? SPATE_DOCTOR_DATA_UNREACHED : SPATE_DOCTOR_DATA_MISSING,
+                        values);
 }
 
 void spate_checkup_data(struct checkup_dma *dma) {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does the drive reach memory, and do processor and drive see each other's stores? First queue memory, by one command
- * whose submission entry is cleaned from the caches, and one whose entry is not.
+ * Does the drive reach queue memory, and do processor and drive see each other's stores there? One command says it. Its
+ * submission entry is not cleaned from the caches, and its completion entry is looked at before and after an
+ * invalidate.
  *
- *   first answer                            second answer        conclusion
- *   seen                                    to the command       queue memory is right
- *   seen                                    another, or none     the drive reads old entries: cached, not coherent
- *   seen after its entry was invalidated    -                    the processor reads old entries: the same
- *   never                                   -                    the drive does not reach this memory
+ *   the answer is                              conclusion
+ *   seen, and to this command                  queue memory is right
+ *   seen, and to another command               the drive reads old entries: cached, not coherent
+ *   seen after its entry was invalidated       the processor reads old entries: the same
+ *   never seen                                 the drive does not reach this memory
  *
- * What the drive fetches for the second command, if it does not see the entry, are the zeros that were there before:
- * Delete I/O Submission Queue with identifier 0, which every drive refuses.
+ * What the drive fetches if it does not see the entry are the zeros that were there before: Delete I/O Submission Queue
+ * with identifier 0, which every drive refuses.
  */
 #include "checkup.h"
 
 enum { PAGE_ADMIN_SQ, PAGE_ADMIN_CQ, PAGE_IO_SQ, PAGE_IO_CQ, PAGE_IDENTITY, PAGE_OTHER, PAGES };
 
-#define VERSION_1_1 UINT32_C(0x00010100) /* the first with lists of namespaces. Namespaces of NVMe 1.0 begin with 1 */
+#define VERSION_1_1 UINT32_C(0x00010100)
 
 static struct nvme_command identify(uint32_t what, uint32_t nsid, const volatile void *to) {
   return (struct nvme_command){.opcode = NVME_IDENTIFY, .nsid = nsid, .data = to, .dword10 = what};
@@ -38,13 +39,12 @@ static bool has_identity(const struct checkup_dma *dma) {
   return ((const volatile uint64_t *)dma->identity)[0] != UINT64_MAX;
 }
 
-/* The first command. */
 static bool is_answered(struct checkup_dma *dma) {
-  const struct nvme_command first = identify(NVME_IDENTIFY_CONTROLLER, 0, dma->identity);
+  const struct nvme_command command = identify(NVME_IDENTIFY_CONTROLLER, 0, dma->identity);
 
   *(volatile uint64_t *)dma->identity = UINT64_MAX;
   spate_port_cache_clean(dma->identity, SPATE_PAGE_BYTES);
-  spate_checkup_send(&dma->admin, &first, true);
+  spate_checkup_send(&dma->admin, &command);
   const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
   if (!answer.seen) {
     spate_port_dma_read_barrier();
@@ -55,15 +55,18 @@ static bool is_answered(struct checkup_dma *dma) {
       not_reached(dma);
     return false;
   }
-  if (!answer.is_to_this) { /* the drive read another entry */
+  if (!answer.is_to_this) {
     cached(dma);
     return false;
   }
-  if (answer.status != 0) {
-    spate_checkup_found(dma->checkup, SPATE_DOCTOR_COMMAND_REFUSED,
-                        (struct checkup_values){.name = spate_nvme_status_name(answer.status)});
-    return false;
-  }
+  if (answer.status == 0) return true;
+  spate_checkup_found(dma->checkup, SPATE_DOCTOR_COMMAND_REFUSED,
+                      (struct checkup_values){.name = spate_nvme_status_name(answer.status)});
+  return false;
+}
+
+/* The data of the same command. */
+static bool is_identified(struct checkup_dma *dma) {
   if (has_identity(dma)) return true;
   spate_port_cache_invalidate(dma->identity, SPATE_PAGE_BYTES);
   if (has_identity(dma))
@@ -73,28 +76,24 @@ static bool is_answered(struct checkup_dma *dma) {
   return false;
 }
 
-/* The second command. */
-static bool is_coherent(struct checkup_dma *dma) {
-  const bool lists = dma->checkup->controller.identity.version >= VERSION_1_1;
-  const struct nvme_command second = identify(lists ? NVME_IDENTIFY_ACTIVE : NVME_IDENTIFY_CONTROLLER, 0, dma->page);
-
-  spate_checkup_send(&dma->admin, &second, false);
-  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
-  if (!answer.seen || !answer.is_to_this) {
-    cached(dma);
-    return false;
-  }
-  dma->nsid = lists && answer.status == 0 ? (uint32_t)dma->page[0] : 1;
-  return true;
-}
-
 static bool test_queue_memory(struct checkup_dma *dma) {
-  const bool good = is_answered(dma) && is_coherent(dma);
+  const bool good = is_answered(dma) && is_identified(dma);
 
   if (good)
     spate_checkup_fact(dma->checkup, "DMA", NULL, "queue memory at {0x}: the drive reads and writes it",
                        (struct checkup_values){.numbers = {spate_port_dma_address(dma->admin.sq)}});
   return good;
+}
+
+/* The first active namespace. A drive of NVMe 1.0 has no list, and its namespaces begin with 1. */
+static void find_namespace(struct checkup_dma *dma) {
+  const struct nvme_command list = identify(NVME_IDENTIFY_ACTIVE, 0, dma->page);
+
+  dma->nsid = 1;
+  if (dma->checkup->controller.identity.version < VERSION_1_1) return;
+  spate_checkup_send(&dma->admin, &list);
+  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
+  dma->nsid = answer.seen && answer.is_to_this && answer.status == 0 ? (uint32_t)dma->page[0] : 0;
 }
 
 /* ---- the step ---- */
@@ -141,6 +140,7 @@ static bool run(struct spate_checkup *checkup, uint8_t *pages) {
     return false;
   }
   if (!test_queue_memory(&dma)) return false;
+  find_namespace(&dma);
   spate_checkup_timestamp(&dma);
   spate_checkup_data(&dma);
   return true;

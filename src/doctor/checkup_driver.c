@@ -30,8 +30,7 @@ static void judge_health(struct spate_checkup *checkup) {
   const struct spate_nvme *controller = &checkup->controller;
 
   if (spate_nvme_health_read(&checkup->controller) != SPATE_OK) {
-    spate_checkup_found(checkup, SPATE_DOCTOR_UNDONE_DRIVE,
-                        (struct checkup_values){.name = "the health log cannot be read"});
+    spate_checkup_found(checkup, SPATE_DOCTOR_COMMAND_REFUSED, (struct checkup_values){.name = "the health log"});
     return;
   }
   const struct spate_nvme_health *health = spate_nvme_health(controller);

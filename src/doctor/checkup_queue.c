@@ -70,7 +70,7 @@ bool spate_checkup_start(struct spate_checkup *checkup, const struct checkup_que
 
 /* ---- commands ---- */
 
-void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *command, bool clean) {
+void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *command) {
   volatile uint64_t *entry = queue->sq + (size_t)queue->tail * NVME_SQE_QWORDS;
 
   queue->id = (uint16_t)(queue->id + 1u);
@@ -79,7 +79,6 @@ void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *
   entry[NVME_SQE_CDW10_11] = (uint64_t)command->dword11 << 32 | command->dword10;
   entry[NVME_SQE_CDW12_13] = command->dwords_12_13;
   entry[NVME_SQE_CDW14_15] = command->dwords_14_15;
-  if (clean) spate_port_cache_clean((const void *)(uintptr_t)entry, NVME_SQE_QWORDS * sizeof *entry);
   queue->tail = (uint16_t)((queue->tail + 1u) % CHECKUP_QUEUE_ENTRIES);
   spate_port_dma_write_barrier();
   spate_port_write32(queue->sq_doorbell, queue->tail);

@@ -23,7 +23,7 @@ static bool read_timestamp(struct checkup_dma *dma, struct reading *reading) {
       .opcode = NVME_GET_FEATURES, .data = dma->page, .dword10 = NVME_FEATURE_TIMESTAMP};
 
   reading->sent_ticks = spate_port_ticks();
-  spate_checkup_send(&dma->admin, &command, false);
+  spate_checkup_send(&dma->admin, &command);
   const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
   reading->seen_ticks = spate_port_ticks();
   reading->milliseconds = *(const volatile uint64_t *)dma->page & TIMESTAMP_MASK;

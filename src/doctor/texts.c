@@ -241,6 +241,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check that spate_port_cache_invalidate() works for all levels of cache, and then that "
          "spate_port_dma_address() "
          "does not name other memory."),
+    TEXT(DATA_MISSING, ERROR, "The drive's data do not appear in the test buffer at bus address {0x}: {n}.",
+         "Check spate_port_dma_address() for this memory, and then that spate_port_cache_invalidate() works for all "
+         "levels of cache."),
     TEXT(STORES_UNSEEN, ERROR, "The drive does not read what the processor stored in the test buffer.",
          "Check that spate_port_cache_clean() works for all levels of cache, and the AxCACHE and AxPROT of a coherent "
          "port."),

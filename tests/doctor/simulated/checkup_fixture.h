@@ -24,6 +24,7 @@
 #undef host_ticks_per_second
 
 #include "drive.h"
+#include "logic.h"
 #include "memory.h"
 
 #include <setjmp.h>
@@ -34,6 +35,7 @@
 #include <spate/checkup.h>
 
 #define BUFFER_BYTES (SPATE_CHECKUP_BUFFER_BYTES_MIN * 4u)
+#define HOLE         UINT64_C(0x40000000)
 #define ONCS         520u
 #define ONCS_COMPARE 0x01u
 #define ONCS_STAMP   0x40u
@@ -43,6 +45,8 @@
 /* What is wrong with the board. All zeros: nothing. */
 struct faults {
   bool no_clean, no_invalidate, no_write_barrier;
+  bool stores_need_clean;       /* as in a cache that devices do not look into: the barrier is not enough */
+  bool buffer_in_hole;          /* devices that write to the buffer's address write to nothing */
   bool buffer_elsewhere;        /* spate_port_dma_address() is wrong for the buffer */
   uint64_t dma_offset;          /* it is wrong for all memory */
   bool cached_queues, coherent; /* kinds of memory */
@@ -52,9 +56,10 @@ struct faults {
   uint64_t ticks_per_second; /* 0: the right one */
   bool no_compare, no_stamp; /* of the drive */
   uint32_t version;          /* 0: 1.4 */
-  bool small;                /* it has BLOCKS_FEW blocks */
-  void (*before)(void);      /* before the bridge is opened */
-  void (*after)(void);       /* after enumeration */
+  uint8_t doorbell_stride;
+  bool small;           /* it has BLOCKS_FEW blocks */
+  void (*before)(void); /* before the bridge is opened */
+  void (*after)(void);  /* after enumeration */
   uint64_t write_lba, write_blocks;
 };
 
@@ -94,10 +99,11 @@ uint64_t host_read64(uintptr_t address) {
 }
 
 void host_dma_write_barrier(void) {
-  if (!faults.no_write_barrier) sound_dma_write_barrier();
+  if (!faults.no_write_barrier && !faults.stores_need_clean) sound_dma_write_barrier();
 }
 
 void host_cache_clean(const void *start, size_t bytes) {
+  if (faults.stores_need_clean) sound_dma_write_barrier();
   if (!faults.no_clean) sound_cache_clean(start, bytes);
 }
 
@@ -108,6 +114,7 @@ void host_cache_invalidate(void *start, size_t bytes) {
 uint64_t host_dma_address(const volatile void *memory) {
   const bool is_buffer = (uintptr_t)memory - (uintptr_t)buffer < BUFFER_BYTES;
 
+  if (is_buffer && faults.buffer_in_hole) return HOLE + (uintptr_t)memory % BUFFER_BYTES;
   return sound_dma_address(memory) + faults.dma_offset +
          (is_buffer && faults.buffer_elsewhere ? UINT64_C(0x4000000000) : 0);
 }
@@ -119,6 +126,16 @@ uint64_t host_ticks(void) {
 
 uint64_t host_ticks_per_second(void) {
   return faults.ticks_per_second != 0 ? faults.ticks_per_second - 1u : sound_ticks_per_second();
+}
+
+/* Addresses that a bridge accepts and forwards to nothing. */
+static inline void read_hole(void *context, uint64_t address, uint8_t *data, uint64_t bytes) {
+  (void)context, (void)address;
+  memset(data, 0xff, bytes);
+}
+
+static inline void write_hole(void *context, uint64_t address, const uint8_t *data, uint64_t bytes) {
+  (void)context, (void)address, (void)data, (void)bytes;
 }
 
 /* ---- the board ---- */
@@ -165,12 +182,15 @@ static inline bool found(enum spate_doctor_code code) {
 static inline void start(const struct faults *wrong) {
   faults = *wrong;
   sim = sim_new(&(struct sim_config){.seed = 1, .coherent = faults.coherent});
-  drive = sim_drive_add(
-      sim, sim_profile_find("ideal"),
-      &(struct sim_drive_options){.bytes = (faults.small ? BLOCKS_FEW : BLOCKS) << 9, .version = faults.version});
+  drive = sim_drive_add(sim, sim_profile_find("ideal"),
+                        &(struct sim_drive_options){.bytes = (faults.small ? BLOCKS_FEW : BLOCKS) << 9,
+                                                    .version = faults.version,
+                                                    .doorbell_stride = faults.doorbell_stride});
   sim_use(sim);
   if (!faults.no_compare) sim_drive_identify_controller(drive)[ONCS] |= ONCS_COMPARE;
   if (!faults.no_stamp) sim_drive_identify_controller(drive)[ONCS] |= ONCS_STAMP;
+  sim_window_add(
+      sim, &(struct sim_window){.address = HOLE, .bytes = 2 * BUFFER_BYTES, .read = read_hole, .write = write_hole});
   buffer = sim_memory_take(sim, BUFFER_BYTES, SIM_CACHED);
   queue_memory = (struct spate_arena){
       .start = sim_memory_take(sim, SPATE_CHECKUP_QUEUE_MEMORY_BYTES, faults.cached_queues ? SIM_CACHED : SIM_QUEUE),

@@ -2,10 +2,12 @@
 /* The checkup of a board without an operating system: what it says about a sound board, and about boards that are
  * broken in one way each. */
 #include "checkup_fixture.h"
+#include "pcie/internal.h"
 
 #define IO_WRITE       1
 #define IO_READ        2
 #define IO_COMPARE     5
+#define ADMIN_GET_LOG  2
 #define ADMIN_IDENTIFY 6
 #define UNRECOVERED    0x4281u /* Unrecovered Read Error, do not retry */
 #define INTERNAL       0x4006u /* Internal Error, do not retry */
@@ -149,6 +151,10 @@ static void turn_off_bus_mastering(void) {
   host.ops->config_write(&host, drive_address(), 0x04, command & ~4u);
 }
 
+static void other_commands(void) {
+  *sim_drive_cap(drive) = (*sim_drive_cap(drive) & ~(UINT64_C(0xff) << 37)) | UINT64_C(0x40) << 37;
+}
+static void large_pages(void) { *sim_drive_cap(drive) |= UINT64_C(0xff) << 48; }
 static void unplug(void) { sim_drive_link_drop(drive, UINT32_MAX); }
 static void never_ready(void) { sim_drive_stick(drive, true, false, false); }
 static void never_stops(void) { sim_drive_stick(drive, false, true, false); }
@@ -172,6 +178,7 @@ static void fail_command(bool admin, int16_t opcode, uint32_t skip, uint64_t fir
 static void refuse_the_first(void) { fail_command(true, ADMIN_IDENTIFY, 0, 0, INTERNAL); }
 /* The DMA step has four of these commands. */
 static void refuse_the_driver(void) { fail_command(true, ADMIN_IDENTIFY, 4, 0, INTERNAL); }
+static void refuse_health(void) { fail_command(true, ADMIN_GET_LOG, 1, 0, INTERNAL); }
 static void fail_reads(void) { fail_command(false, IO_READ, 0, 1000, UNRECOVERED); }
 static void fail_block_0(void) { fail_command(false, IO_READ, 0, 0, UNRECOVERED); }
 static void fail_writes(void) { fail_command(false, IO_WRITE, 0, 0, INTERNAL); }
@@ -201,13 +208,21 @@ static const struct provocation {
     {SPATE_DOCTOR_QUEUE_MEMORY_UNREACHED, {.dma_offset = UINT64_C(0x4000000000)}, "at bus address 0x4"},
     {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.cached_queues = true}, "only after cache maintenance"},
     {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.no_write_barrier = true}, "only after cache maintenance"},
+    {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.stores_need_clean = true}, "only after cache maintenance"},
     {SPATE_DOCTOR_COMMAND_REFUSED, {.before = refuse_the_first}, "Internal Error"},
+    {SPATE_DOCTOR_COMMAND_REFUSED, {.before = refuse_health}, "the health log"},
     {SPATE_DOCTOR_DATA_NOT_COHERENT, {.no_compare = true}, "only after cache maintenance"},
     {SPATE_DOCTOR_DATA_UNREACHED, {.buffer_elsewhere = true}, "but not the test buffer"},
     {SPATE_DOCTOR_DATA_UNREACHED, {.buffer_elsewhere = true, .no_compare = true}, "but not the test buffer"},
+    {SPATE_DOCTOR_DATA_UNREACHED, {.buffer_in_hole = true}, "but not the test buffer at bus address 0x4"},
+    {SPATE_DOCTOR_DATA_MISSING, {.buffer_in_hole = true, .no_compare = true}, "the drive has no Compare"},
+    {SPATE_DOCTOR_DATA_MISSING, {.no_invalidate = true, .no_compare = true}, "the drive has no Compare"},
     {SPATE_DOCTOR_DATA_UNSEEN, {.no_invalidate = true}, "does not see them"},
     {SPATE_DOCTOR_STORES_UNSEEN, {.no_clean = true}, "does not read what the processor stored"},
     {SPATE_DOCTOR_NOT_STARTED, {.before = refuse_the_driver}, "the drive refused a command."},
+    {SPATE_DOCTOR_NOT_STARTED, {.doorbell_stride = 10}, "does not support this."},
+    {SPATE_DOCTOR_COMMAND_SET, {.before = other_commands}, "The steps from \"DMA\" on"},
+    {SPATE_DOCTOR_PAGE_SIZE, {.before = large_pages}, "The steps from \"DMA\" on"},
     {SPATE_DOCTOR_NO_NAMESPACE, {.before = no_namespace}, "no active namespace"},
     {SPATE_DOCTOR_HOT, {.before = hot}, "drive: temperature 8"},
     {SPATE_DOCTOR_TRANSFER_FAILED, {.before = fail_reads}, "MEDIA"},
@@ -274,6 +289,36 @@ static void causes_are_told_apart(void **state) {
   }
 }
 
+/* The drive has an error in Device Status from its first read of a block by the driver on. */
+static uint32_t read_with_errors(struct spate_pcie_host *of, struct spate_pcie_address at, uint16_t offset) {
+  const uint32_t value = spate_pcie_ecam_read(of, at, offset);
+  const bool moved = sim_drive_counters(drive)->read_bytes > 4096;
+
+  return at.bus == 1 && offset == 0x48 && moved ? value | 0x10000 : value; /* corrected errors */
+}
+
+static void count_errors(void) {
+  static struct spate_pcie_host_ops ops;
+
+  ops = *host.ops;
+  ops.config_read = read_with_errors;
+  host.ops = &ops;
+}
+
+static void an_error_is_told_of_one_transfer_only(void **state) {
+  unsigned count = 0;
+
+  (void)state;
+  start(&(struct faults){.after = count_errors, .write_blocks = 64});
+  run();
+  for (unsigned i = 0; i < finding_count; i++)
+    count += findings[i].code == SPATE_DOCTOR_CORRECTED_DURING;
+  assert_int_equal(count, 1);
+  assert_int_equal(doctor.worst, SPATE_DOCTOR_WARNING);
+  assert_says("errors: corrected 0x0, uncorrected 0x0, device status 0x1 after the transfer");
+  stop();
+}
+
 /* A drive that does not stop may write to queue memory: it is not given back. */
 static void memory_of_a_drive_that_runs_is_kept(void **state) {
   (void)state;
@@ -323,6 +368,7 @@ int main(void) {
       cmocka_unit_test(arguments_are_checked),
       cmocka_unit_test(each_finding_is_provoked),
       cmocka_unit_test(causes_are_told_apart),
+      cmocka_unit_test(an_error_is_told_of_one_transfer_only),
       cmocka_unit_test(memory_of_a_drive_that_runs_is_kept),
       cmocka_unit_test(it_ends_wherever_the_drive_fails),
   };
