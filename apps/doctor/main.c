@@ -43,7 +43,8 @@ static void print_finding(void *context, const struct spate_doctor_finding *find
 static void count_seconds(uint64_t seconds) {
   const uint64_t start_ticks = spate_port_ticks();
 
-  if (seconds == 0 || seconds > SECONDS_MAX || spate_clock_check() != SPATE_OK) return; /* the checkup says what is wrong */
+  if (seconds == 0 || seconds > SECONDS_MAX || spate_clock_check() != SPATE_OK)
+    return; /* the checkup says what is wrong */
   for (uint64_t second = 0; second <= seconds; second++) {
     while (spate_port_ticks() - start_ticks < second * spate_port_ticks_per_second())
       spate_port_relax();
