@@ -100,6 +100,23 @@ def test_a_drive_that_warns(tmp_path):
     assert any("of the spare blocks are left" in problem for problem in problems(output, "warning"))
 
 
+def test_a_drive_below_a_switch(tmp_path):
+    image = sparse(tmp_path / "drive.img")
+    options = ("-device", "x3130-upstream,id=up,bus=rp", "-device", "xio3130-downstream,id=down,bus=up,chassis=1,slot=2",
+               "-drive", f"if=none,id=d,file={qemu.escape(str(image))},format=raw", "-device", "nvme,serial=BELOW,drive=d,bus=down")
+    output = doctor("qemu-virt", None, NOTHING, options=options)
+    for fact in ["3 bridges, 1 devices", "00:01.0: class 0x60400, buses 1 to 3", "01:00.0: class 0x60400, buses 2 to 3",
+                 "02:00.0: class 0x60400, buses 3 to 3", "03:00.0: class 0x10802", "serial BELOW", "nothing wrong was found"]:
+        assert fact in output, output
+
+
+def test_the_second_port_of_a_board_is_empty(tmp_path):
+    """A port without a drive is no fault if another has one."""
+    drive = qemu.Drive.image(sparse(tmp_path / "drive.img"))
+    output = doctor("qemu-virt", drive, NOTHING, options=("-device", "pcie-root-port,id=second,slot=2,addr=2"))
+    assert "empty" not in output
+
+
 # ---- arguments ----
 
 
