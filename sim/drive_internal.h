@@ -50,6 +50,7 @@ enum {
   STATUS_QUEUE_DELETION = 0x010c,
   STATUS_NOT_SAVEABLE = 0x410d,
   STATUS_NOT_OF_NAMESPACE = 0x410f,
+  STATUS_COMPARE = 0x0285,
   STATUS_PENDING = 0xffff, /* no status yet: the command completes later */
 };
 
@@ -62,7 +63,7 @@ enum {
   ADMIN_FORMAT = 0x80,
   ADMIN_SANITIZE = 0x84
 };
-enum { IO_FLUSH, IO_WRITE, IO_READ, IO_WRITE_ZEROES = 8, IO_DATASET };
+enum { IO_FLUSH, IO_WRITE, IO_READ, IO_COMPARE = 5, IO_WRITE_ZEROES = 8, IO_DATASET };
 
 struct drive_sq {
   uint64_t address;

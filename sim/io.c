@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The NVM command set: Flush, Write, Read, Write Zeroes, Dataset Management (6). */
+/* The NVM command set: Flush, Write, Read, Compare, Write Zeroes, Dataset Management (6). */
 #include "drive_internal.h"
 #include <string.h>
 
@@ -7,6 +7,9 @@
 #define DEALLOCATE  4u
 #define BROADCAST   UINT32_C(0xffffffff)
 #define UNIT_BYTES  512u
+
+#define ONCS_AT      520u
+#define ONCS_COMPARE 1u
 
 enum { DEALLOCATED_ZEROS, DEALLOCATED_ONES, DEALLOCATED_OLD, DEALLOCATED_ANY }; /* options.deallocated */
 
@@ -49,7 +52,7 @@ static void reserve(struct sim_drive *drive, const struct drive_command *command
 static void check_reserved(struct sim_drive *drive, const struct drive_command *command) {
   static const uint32_t all = UINT32_MAX;
   const uint8_t opcode = (uint8_t)command->dwords[0];
-  const bool moves_data = opcode == IO_READ || opcode == IO_WRITE;
+  const bool moves_data = opcode == IO_READ || opcode == IO_WRITE || opcode == IO_COMPARE;
 
   reserve(drive, command, 0, 0xff00); /* fused, SGLs */
   for (unsigned dword = 2; dword < 6; dword++)
@@ -127,6 +130,27 @@ static uint16_t transfer(struct sim_drive *drive, struct drive_command *command,
 }
 
 /* ---- other commands ---- */
+
+static void compare_arrived(struct sim_drive *drive, struct drive_command *command) {
+  uint8_t page[SIM_PAGE];
+
+  if (command->fails) return;
+  sim_store_read(drive->store, lba_of(command) << drive->block_shift, page, command->bytes);
+  drive_complete(drive, command, memcmp(page, command->buffer, command->bytes) == 0 ? STATUS_OK : STATUS_COMPARE);
+}
+
+/* For drives whose Identify page says so (ONCS): of a page at most, which is what the doctor needs. */
+static uint16_t compare(struct sim_drive *drive, struct drive_command *command) {
+  const uint64_t bytes = (uint64_t)blocks_of(command) << drive->block_shift;
+
+  if (bytes > SIM_PAGE || !is_reachable(command, host_lba_of(command), blocks_of(command))) {
+    sim_violate(drive->sim, "Compare of %llu bytes from block %llu", (unsigned long long)bytes,
+                (unsigned long long)host_lba_of(command));
+    return STATUS_FIELD;
+  }
+  drive_take_page(drive, command, bytes, compare_arrived);
+  return STATUS_PENDING;
+}
 
 static uint16_t flush(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t now = sim_now_ps(drive->sim);
@@ -232,15 +256,20 @@ uint16_t drive_io(struct sim_drive *drive, struct drive_command *command) {
                                                                                                     : STATUS_FIELD;
   }
   if (opcode == IO_FLUSH || opcode == IO_WRITE || opcode == IO_READ || opcode == IO_WRITE_ZEROES ||
-      opcode == IO_DATASET)
+      opcode == IO_DATASET || opcode == IO_COMPARE)
     check_reserved(drive, command);
   if (drive_sanitize_status(drive) != STATUS_OK) return drive_sanitize_status(drive);
   switch (opcode) {
   case IO_FLUSH: return flush(drive, command);
   case IO_WRITE: return transfer(drive, command, true);
   case IO_READ: return transfer(drive, command, false);
+  case IO_COMPARE:
+    if ((drive->identify_controller[ONCS_AT] & ONCS_COMPARE) != 0) return compare(drive, command);
+    break;
   case IO_WRITE_ZEROES: return write_zeroes(drive, command);
   case IO_DATASET: return dataset(drive, command);
-  default: sim_violate(drive->sim, "I/O command %02x, which the drive does not have", opcode); return STATUS_OPCODE;
+  default: break;
   }
+  sim_violate(drive->sim, "I/O command %02x, which the drive does not have", opcode);
+  return STATUS_OPCODE;
 }

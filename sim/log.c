@@ -107,7 +107,7 @@ void drive_error_taken(struct sim_drive *drive, const struct drive_command *comm
   uint8_t *entry = drive->errors[0];
 
   drive->error_entries++;
-  if ((command->status >> 8 & 7u) == 2u) drive->media_errors++;
+  if ((command->status >> 8 & 7u) == 2u && command->status != STATUS_COMPARE) drive->media_errors++; /* 5.14.1.2 */
   memmove(drive->errors[1], drive->errors[0], sizeof drive->errors - sizeof drive->errors[0]);
   memset(entry, 0, ERROR_BYTES);
   spate_put64(entry, drive->error_entries);

@@ -57,6 +57,7 @@ enum spate_doctor_code {
   SPATE_DOCTOR_BUS_NUMBERS,
   SPATE_DOCTOR_MEMORY_OFF,
   SPATE_DOCTOR_BUS_MASTER_OFF,
+  SPATE_DOCTOR_BAR_FIXED,
   SPATE_DOCTOR_BAR_UNASSIGNED,
   SPATE_DOCTOR_APERTURE_SMALL,
   SPATE_DOCTOR_BAR_OUTSIDE_WINDOW,
@@ -115,11 +116,43 @@ enum spate_doctor_code {
   SPATE_DOCTOR_IO_URING_MISSING,
   SPATE_DOCTOR_IO_URING_FORBIDDEN,
 
+  /* boards without an operating system: spate/checkup.h */
+  SPATE_DOCTOR_CLOCK_WRONG,
+  SPATE_DOCTOR_CLOCK_RATE,
+  SPATE_DOCTOR_NO_BRIDGE,
+  SPATE_DOCTOR_NOT_ENUMERATED,
+  SPATE_DOCTOR_LEFT_OUT,
+  SPATE_DOCTOR_LINK_NO_RECEIVER,
+  SPATE_DOCTOR_LINK_POLLING,
+  SPATE_DOCTOR_LINK_CONFIGURATION,
+  SPATE_DOCTOR_LINK_RECOVERY,
+  SPATE_DOCTOR_LINK_DISABLED,
+  SPATE_DOCTOR_LANES_REVERSED,
+  SPATE_DOCTOR_WINDOW_TRANSLATED,
+  SPATE_DOCTOR_REGISTERS_UNREACHED,
+  SPATE_DOCTOR_INTERRUPTS_ON,
+  SPATE_DOCTOR_POLLED,
+  SPATE_DOCTOR_QUEUE_MEMORY_UNREACHED,
+  SPATE_DOCTOR_QUEUE_MEMORY_CACHED,
+  SPATE_DOCTOR_COMMAND_REFUSED,
+  SPATE_DOCTOR_DATA_NOT_COHERENT,
+  SPATE_DOCTOR_DATA_UNREACHED,
+  SPATE_DOCTOR_DATA_UNSEEN,
+  SPATE_DOCTOR_DATA_MISSING,
+  SPATE_DOCTOR_STORES_UNSEEN,
+  SPATE_DOCTOR_NOT_STARTED,
+  SPATE_DOCTOR_WRITE_FAILED,
+  SPATE_DOCTOR_DATA_DIFFER,
+  SPATE_DOCTOR_NOT_SHUT_DOWN,
+
   /* not done */
   SPATE_DOCTOR_UNDONE_CONFIGURATION,
   SPATE_DOCTOR_UNDONE_REGISTERS,
   SPATE_DOCTOR_UNDONE_DRIVE,
   SPATE_DOCTOR_UNDONE_TRANSFER,
+  SPATE_DOCTOR_UNDONE_STEPS,
+  SPATE_DOCTOR_UNDONE_CLOCK,
+  SPATE_DOCTOR_UNDONE_COMPARE,
 
   SPATE_DOCTOR_COUNT
 };
@@ -157,6 +190,7 @@ struct spate_doctor_function {
   uint32_t class_code;                           /* 24 bits */
   uint64_t bar0;                                 /* the bus address; 0: not assigned. Not for bridges */
   uint64_t bar0_bytes;                           /* from the enumeration or the operating system; 0: not known */
+  bool bar0_fixed;                               /* it kept none of the ones that enumeration wrote to it */
   uint8_t secondary_bus, subordinate_bus;        /* of a bridge */
   struct spate_pcie_window memory, prefetchable; /* of a bridge. bytes 0: closed */
 
@@ -173,6 +207,7 @@ struct spate_doctor_function {
 
   bool power_known;
   uint8_t power_state; /* 0 … 3: D0 … D3hot */
+  bool msi, msix;      /* interrupts that are turned on */
   struct spate_doctor_errors errors;
 };
 
@@ -253,6 +288,24 @@ void spate_doctor_judge_path(struct spate_doctor *doctor, const struct spate_doc
                              bool in_use);
 /* Judge a port with nothing below it. */
 void spate_doctor_judge_port(struct spate_doctor *doctor, const struct spate_doctor_function *port);
+
+/* Judge the interrupts of a drive that a program polls. */
+void spate_doctor_judge_interrupts(struct spate_doctor *doctor, const struct spate_doctor_function *drive);
+
+/* How a bridge numbers the states of its link (spate_pcie_phy.ltssm). */
+enum spate_doctor_ltssm {
+  SPATE_DOCTOR_LTSSM_PG213, /* UltraScale, UltraScale+, Versal (PG156, PG213, PG343): L0 is 0x10 */
+  SPATE_DOCTOR_LTSSM_PG054, /* 7 series, Zynq-7000 (PG054): L0 is 0x16 */
+};
+/* The name in the base specification (4.2.5), such as "Polling.Active"; "unknown" if the number is reserved. */
+const char *spate_doctor_ltssm_name(enum spate_doctor_ltssm numbers, uint8_t state);
+/* How far a link came in this state: 1 Detect, 2 Polling, 3 Configuration, 4 Recovery, 5 L0 and the states of power
+ * management; 0: disabled, in loopback or in reset, or not known. A port sees a receiver on a lane from 2 on. */
+unsigned spate_doctor_ltssm_rank(enum spate_doctor_ltssm numbers, uint8_t state);
+/* Judge the link of the bridge. While a link does not come up, its state changes all the time: `phy->ltssm` should be
+ * the one of the highest rank that was seen. */
+void spate_doctor_judge_phy(struct spate_doctor *doctor, const struct spate_pcie_phy *phy,
+                            enum spate_doctor_ltssm numbers);
 
 /* Judge the errors that the functions of the path recorded before a transfer, and those during it. */
 void spate_doctor_judge_errors_before(struct spate_doctor *doctor, const struct spate_doctor_function *path,

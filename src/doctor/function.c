@@ -119,6 +119,14 @@ static void read_power(struct spate_doctor_function *function, const struct spat
   function->power_state = get(space, at + POWER_CONTROL) & POWER_STATE_MASK;
 }
 
+static void read_interrupts(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
+  const uint16_t msi = spate_pcie_find_capability(get_register, space, CAPABILITY_MSI);
+  const uint16_t msix = spate_pcie_find_capability(get_register, space, CAPABILITY_MSIX);
+
+  function->msi = msi != 0 && get(space, msi) & MSI_ENABLE;
+  function->msix = msix != 0 && get(space, msix) & MSIX_ENABLE;
+}
+
 static void read_errors(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
   const uint16_t at = spate_pcie_find_extended(get_register, space, CAPABILITY_ERRORS);
 
@@ -136,5 +144,6 @@ void spate_doctor_function_read(struct spate_doctor_function *function, struct s
   if (function->silent || space->bytes < CAPABILITIES_BYTES) return;
   read_express(function, space);
   read_power(function, space);
+  read_interrupts(function, space);
   read_errors(function, space);
 }

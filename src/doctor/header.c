@@ -35,7 +35,9 @@ static void judge_bar(struct spate_doctor *doctor, const struct spate_doctor_fun
     return;
   }
   if (drive->bar0 == 0)
-    spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_BAR_UNASSIGNED, .function = drive});
+    spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = drive->bar0_fixed ? SPATE_DOCTOR_BAR_FIXED
+                                                                                         : SPATE_DOCTOR_BAR_UNASSIGNED,
+                                                               .function = drive});
 }
 
 static void judge_command(struct spate_doctor *doctor, const struct spate_doctor_function *function) {

@@ -32,6 +32,7 @@ unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate
   unsigned index = count - 1u;
   read_function(host, device->address, &path[index]);
   path[index].bar0_bytes = device->bar0_bytes;
+  path[index].bar0_fixed = device->bar0_bytes == 0;
   for (uint8_t above = device->saved.above; above > 0; above = host->bridges[above - 1u].above)
     read_function(host, host->bridges[above - 1u].at, &path[--index]);
   return count;

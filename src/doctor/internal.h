@@ -10,13 +10,16 @@
  *
  *   {0}   decimal            {0x}  hexadecimal       {0b}  bytes, with a unit     {0s}  link speed
  *   {0d}  power state        {0a}  ASPM states       {0c}  correctable errors     {0u}  uncorrectable errors
- *   {n}   its name           {0|lane}  decimal, and the noun: 1 lane, 2 lanes
+ *   {0e}  an error's sentence  {n}   its name            {0|lane}  decimal, and the noun: 1 lane, 2 lanes
  */
 struct doctor_text {
   const char *name;
   enum spate_doctor_severity severity;
   const char *problem, *advice;
 };
+
+/* sentence.c: writes a text with the values of a finding, or with "..." (NULL). Returns `to`. */
+char *spate_doctor_write(char *to, size_t bytes, const char *text, const struct spate_doctor_finding *finding);
 
 /* texts.c. Also for invalid codes. Never NULL. */
 const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code);
@@ -25,6 +28,16 @@ const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code);
  * errors.
  */
 #define ERROR_KIND_UNKNOWN UINT32_C(0x80000000)
+
+/* Values of spate_doctor_ltssm_rank(). */
+enum {
+  DOCTOR_RANK_OFF,
+  DOCTOR_RANK_DETECT,
+  DOCTOR_RANK_POLLING,
+  DOCTOR_RANK_CONFIGURATION,
+  DOCTOR_RANK_RECOVERY,
+  DOCTOR_RANK_LINK
+};
 
 /* header.c: command register, addresses, bus numbers and power of the function at `index` of the path. */
 void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,

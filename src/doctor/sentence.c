@@ -106,6 +106,19 @@ static void put_bits(struct sentence *sentence, uint64_t bits, const char *const
   }
 }
 
+static bool ends(const char *help) {
+  return (*help == '.' || *help == ':' || *help == '?') && (help[1] == ' ' || help[1] == '\0');
+}
+
+/* What the library says about an error, up to the advice: the findings have their own. */
+static void put_error(struct sentence *sentence, uint64_t code) {
+  const char *help = spate_error_help((enum spate_error)code);
+
+  if (help[0] >= 'A' && help[0] <= 'Z' && help[1] >= 'a') put(sentence, (char)(*help++ - 'A' + 'a'));
+  for (; *help != '\0' && !ends(help); help++)
+    put(sentence, *help);
+}
+
 static void put_kind(struct sentence *sentence, char kind, uint64_t number) {
   static const char *const aspm[] = {"no state", "L0s", "L1", "L0s and L1"};
 
@@ -123,6 +136,7 @@ static void put_kind(struct sentence *sentence, char kind, uint64_t number) {
     break;
   case 'c': put_bits(sentence, number, correctable); break;
   case 'u': put_bits(sentence, number, uncorrectable); break;
+  case 'e': put_error(sentence, number); break;
   default: put_number(sentence, number, 10); break;
   }
 }
@@ -144,7 +158,7 @@ static const char *put_place(struct sentence *sentence, const char *place, const
   return *end == '}' ? end + 1 : end;
 }
 
-static char *write_text(char *to, size_t bytes, const char *text, const struct spate_doctor_finding *finding) {
+char *spate_doctor_write(char *to, size_t bytes, const char *text, const struct spate_doctor_finding *finding) {
   struct sentence sentence = {.to = to, .bytes = bytes};
 
   while (*text != '\0') {
@@ -159,12 +173,12 @@ static char *write_text(char *to, size_t bytes, const char *text, const struct s
 
 char *spate_doctor_problem(char *to, size_t bytes, enum spate_doctor_code code,
                            const struct spate_doctor_finding *finding) {
-  return write_text(to, bytes, spate_doctor_text_of(code)->problem, finding);
+  return spate_doctor_write(to, bytes, spate_doctor_text_of(code)->problem, finding);
 }
 
 char *spate_doctor_advice(char *to, size_t bytes, enum spate_doctor_code code,
                           const struct spate_doctor_finding *finding) {
-  return write_text(to, bytes, spate_doctor_text_of(code)->advice, finding);
+  return spate_doctor_write(to, bytes, spate_doctor_text_of(code)->advice, finding);
 }
 
 const char *spate_doctor_name(enum spate_doctor_code code) { return spate_doctor_text_of(code)->name; }

@@ -63,6 +63,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Have the driver open the drive again (Linux: unbind and bind it), and find out what turned it off."),
     TEXT(BUS_MASTER_OFF, ERROR, "Bus mastering is off (command register, bit 2), so the drive cannot reach memory.",
          "Have the driver open the drive again (Linux: unbind and bind it), and find out what turned it off."),
+    TEXT(BAR_FIXED, ERROR, "BAR 0 cannot be written: it reads 0 after all ones were written to it.",
+         "Check that configuration writes reach the drive (size and base of the bridge's configuration space, bus "
+         "numbers), and that the drive is out of reset."),
     TEXT(BAR_UNASSIGNED, ERROR, "BAR 0 has no address, so the drive's registers cannot be reached.",
          "Check the bridge's memory window (the device tree's ranges, the AXI BAR) and the system's log from when "
          "addresses were assigned."),
@@ -137,8 +140,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Format it to one of these (nvme format --lbaf), which erases everything on it."),
 
     TEXT(NO_DRIVE, ERROR, "There is no NVMe drive in this machine.",
-         "Check power and slot of the drive and the ports that are listed, and scan the bus again: echo 1 > "
-         "/sys/bus/pci/rescan."),
+         "Check power and slot of the drive and the ports that are listed, and scan the bus again (Linux: echo "
+         "1 > /sys/bus/pci/rescan)."),
     TEXT(NO_DRIVER, WARNING, "No driver is bound to the drive.",
          "Load the kernel's driver (modprobe nvme), or use the drive as vfio: or pci: with --bind."),
     TEXT(FOREIGN_DRIVER, WARNING, "The drive is bound to the driver \"{n}\", which is neither nvme nor vfio-pci.",
@@ -170,6 +173,89 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Allow it: sysctl kernel.io_uring_disabled=0, and in a container the calls io_uring_setup, io_uring_enter and "
          "io_uring_register."),
 
+    TEXT(CLOCK_WRONG, ERROR, "The port's clock is wrong: {n}.",
+         "Correct spate_port_ticks() and spate_port_ticks_per_second(): every deadline depends on them."),
+    TEXT(CLOCK_RATE, ERROR, "The drive's clock advanced by {0} ms while the port's clock advanced by {1} ms.",
+         "Correct spate_port_ticks_per_second(), and compare the clock with a watch: every deadline depends on it."),
+    TEXT(
+        NO_BRIDGE, ERROR, "There is no PCIe root port at the address that the board names.",
+        "Check that the logic is loaded before this program, the bridge's clock and reset, and the base address of its "
+        "configuration space in the address editor."),
+    TEXT(NOT_ENUMERATED, ERROR, "The bus was not enumerated: {0e}.",
+         "Correct this in the board's configuration of the bridge or in the design, and run the checkup again."),
+    TEXT(LEFT_OUT, WARNING, "Enumeration left out {0} functions, the first at {1x} (bus, device and function).",
+         "Check whether the bridge's window and bus numbers are enough for all devices; the others can be used."),
+    TEXT(LINK_NO_RECEIVER, ERROR, "The port detects no receiver on any lane (link state {n}).",
+         "Check that the drive is plugged in and has power, that the transmit lanes reach it through their capacitors, "
+         "and that PERST# is released."),
+    TEXT(LINK_POLLING, ERROR,
+         "The port detects a receiver but does not understand what it sends (furthest link state {n}).",
+         "Check the reference clock of both ends, that PERST# is released, and the receive lanes: their order, their "
+         "polarity and the signals."),
+    TEXT(LINK_CONFIGURATION, ERROR, "Both ends of the link do not agree on lanes (furthest link state {n}).",
+         "Check the order of the lanes, the width in the bridge's configuration, and that lane 0 of both ends is "
+         "connected; try a width of one lane."),
+    TEXT(LINK_RECOVERY, ERROR, "The link trains again and again (link state {n}).",
+         "Check signals, reference clock, redrivers and the drive's power; limit the port to 2.5 GT/s to see whether "
+         "the link stays up then."),
+    TEXT(LINK_DISABLED, ERROR, "The port's link is kept from training (link state {n}).",
+         "Check the bridge's reset and its Link Disable bit, and whether earlier firmware left it in loopback or in "
+         "reset; then reset the bridge."),
+    TEXT(LANES_REVERSED, NOTE, "The lanes are connected in reverse order, and the bridge corrects it (mode {0}).",
+         "Do nothing if the link has all its lanes; otherwise correct the order of the lanes in the design."),
+    TEXT(WINDOW_TRANSLATED, ERROR,
+         "The drive's registers do not answer, and the bridge's window has other addresses on the bus ({1x}) than for "
+         "the processor ({0x}).",
+         "Check the translation of the AXI BAR, or give the window the same address on both sides, as the bridges of "
+         "Versal need it (the device tree's ranges 1:1)."),
+    TEXT(REGISTERS_UNREACHED, ERROR,
+         "The drive's registers read {0x} at {1x}, although its configuration space answers.",
+         "Check the window's address for the processor (address editor), that it is mapped as device memory, and that "
+         "Bridge Enable is set."),
+    TEXT(INTERRUPTS_ON, WARNING, "Earlier firmware left the drive's interrupts on ({n}).",
+         "Turn them off in the drive's MSI or MSI-X capability: each interrupt is a write to an address that may be in "
+         "use for something else now."),
+    TEXT(POLLED, NOTE, "The drive's interrupts are off.",
+         "Do nothing: the library polls, and needs no interrupt, MSI address or MSI-X support of the root port."),
+    TEXT(
+        QUEUE_MEMORY_UNREACHED, ERROR,
+        "The drive does not answer its first command: it does not reach queue memory at bus address {0x} (CSTS {1x}).",
+        "Check spate_port_dma_address(), the address translation of the bridge's inbound BAR, its AXI master port, and "
+        "bus mastering."),
+    TEXT(QUEUE_MEMORY_CACHED, ERROR,
+         "The drive reaches queue memory, but processor and drive see each other's stores there only after cache "
+         "maintenance.",
+         "Map queue memory as not cached, or connect the root port coherently (HPC or ACP with the right AxCACHE and "
+         "AxPROT), and check the port's barriers."),
+    TEXT(COMMAND_REFUSED, ERROR, "The drive refused a command that every drive carries out: {n}.",
+         "If this is an error of the data transfer, check the address translation of the bridge; otherwise update the "
+         "drive's firmware."),
+    TEXT(DATA_NOT_COHERENT, NOTE, "The drive's data are seen in the test buffer only after cache maintenance.",
+         "Do nothing: the library cleans and invalidates what the processor uses (SPATE_IO_CPU); a coherent port saves "
+         "this time."),
+    TEXT(DATA_UNREACHED, ERROR, "The drive reaches queue memory, but not the test buffer at bus address {0x}.",
+         "Check spate_port_dma_address() for this memory, the range of the bridge's inbound BAR, and whether its AXI "
+         "master port reaches this memory."),
+    TEXT(DATA_UNSEEN, ERROR,
+         "The drive has its data at the test buffer's bus address {0x}, but the processor does not see them.",
+         "Check that spate_port_cache_invalidate() works for all levels of cache, and then that "
+         "spate_port_dma_address() "
+         "does not name other memory."),
+    TEXT(DATA_MISSING, ERROR, "The drive's data do not appear in the test buffer at bus address {0x}: {n}.",
+         "Check spate_port_dma_address() for this memory, and then that spate_port_cache_invalidate() works for all "
+         "levels of cache."),
+    TEXT(STORES_UNSEEN, ERROR, "The drive does not read what the processor stored in the test buffer.",
+         "Check that spate_port_cache_clean() works for all levels of cache, and the AxCACHE and AxPROT of a coherent "
+         "port."),
+    TEXT(NOT_STARTED, ERROR, "The driver did not start the drive: {0e}.",
+         "Follow the advice above; if there is none, power-cycle the drive, and check its power and its link."),
+    TEXT(WRITE_FAILED, ERROR, "Writing to the drive failed after {0b}: {1e}.",
+         "Check the health of the drive and the range that was named, and write to another range."),
+    TEXT(DATA_DIFFER, ERROR, "What was read differs from what was written, from byte {0} of the range on.",
+         "Check the port's barriers and cache maintenance, and the health of the drive."),
+    TEXT(NOT_SHUT_DOWN, ERROR, "The drive was not shut down: {0e}.",
+         "Power-cycle the drive before the memory of the checkup has another use."),
+
     TEXT(UNDONE_CONFIGURATION, UNDONE,
          "Payload sizes, power states, error registers and ports without a device were not checked: only the first "
          "{0b} of configuration space can be read.",
@@ -180,6 +266,12 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Run spate doctor on the machine itself as root, with the kernel's driver on the drive and no error above."),
     TEXT(UNDONE_TRANSFER, UNDONE, "No transfer was made: {n}.",
          "Run spate doctor on the machine itself as root, with the kernel's driver on the drive and no error above."),
+    TEXT(UNDONE_STEPS, UNDONE, "The steps from \"{n}\" on were not made.",
+         "Follow the advice above, and run the checkup again."),
+    TEXT(UNDONE_CLOCK, UNDONE, "The rate of the port's clock was not compared with the drive's clock: {n}.",
+         "Compare the clock with a watch (apps/doctor with clock=10)."),
+    TEXT(UNDONE_COMPARE, UNDONE, "It was not checked that the drive reads what the processor stored: {n}.",
+         "Run the write test, which overwrites blocks (apps/doctor with write=1)."),
 };
 
 const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code) {

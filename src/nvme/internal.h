@@ -62,7 +62,14 @@ enum nvme_admin_opcode {
   NVME_SANITIZE = 0x84,
 };
 
-enum nvme_opcode { NVME_FLUSH = 0, NVME_WRITE = 1, NVME_READ = 2, NVME_WRITE_ZEROES = 8, NVME_DATASET = 9 };
+enum nvme_opcode {
+  NVME_FLUSH = 0,
+  NVME_WRITE = 1,
+  NVME_READ = 2,
+  NVME_COMPARE = 5,
+  NVME_WRITE_ZEROES = 8,
+  NVME_DATASET = 9
+};
 
 enum nvme_feature {
   NVME_FEATURE_POWER = 0x02,
@@ -70,6 +77,7 @@ enum nvme_feature {
   NVME_FEATURE_QUEUES = 0x07,
   NVME_FEATURE_EVENTS = 0x0b,
   NVME_FEATURE_HOST_BUFFER = 0x0d,
+  NVME_FEATURE_TIMESTAMP = 0x0e,
   NVME_FEATURE_KEEP_ALIVE = 0x0f,
   NVME_FEATURE_HOST_BEHAVIOR = 0x16,
 };

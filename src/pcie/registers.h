@@ -77,10 +77,19 @@ enum express_type {
 enum { POWER_CONTROL = 0x04 };
 #define POWER_STATE_MASK UINT32_C(0x00000003)
 
+/* MSI and MSI-X (7.7.1, 7.7.2): Message Control is in the upper half of the first dword. */
+#define MSI_ENABLE  UINT32_C(0x00010000)
+#define MSIX_ENABLE UINT32_C(0x80000000)
+
 /* Advanced error reporting (7.8.4), relative to its offset. */
 enum { ERRORS_UNCORRECTABLE = 0x04, ERRORS_CORRECTABLE = 0x10 };
 
-enum pcie_capability { CAPABILITY_POWER = 0x01, CAPABILITY_EXPRESS = 0x10 };
+enum pcie_capability {
+  CAPABILITY_POWER = 0x01,
+  CAPABILITY_MSI = 0x05,
+  CAPABILITY_EXPRESS = 0x10,
+  CAPABILITY_MSIX = 0x11
+};
 enum pcie_extended_capability { CAPABILITY_ERRORS = 0x0001 };
 
 /* Reads a dword at a multiple of 4 from the configuration space of one function. */

@@ -19,7 +19,7 @@ enum { POWER = 0x40, EXPRESS = 0x70, AER = 0x100 };
 struct facts {
   uint32_t config[FUNCTIONS][1024], config_after[FUNCTIONS][1024];
   uint64_t bar0_bytes, counted_after;
-  bool in_use;
+  bool in_use, bar0_fixed;
   struct spate_doctor_registers registers;
   struct spate_nvme_identity identity;
   struct spate_nvme_health health;
@@ -108,6 +108,7 @@ static inline void read_path(const struct facts *facts, const uint32_t config[FU
     spate_doctor_function_read(&path[i], (struct spate_pcie_address){.bus = (uint8_t)i}, &space);
   }
   path[DRIVE].bar0_bytes = facts->bar0_bytes;
+  path[DRIVE].bar0_fixed = facts->bar0_fixed;
 }
 
 /* Calls all judgements of the library, in the order of `spate doctor`. */

@@ -49,6 +49,11 @@ static void bus_numbers_reversed(struct facts *facts) { set(facts, PORT, 0x18, 0
 static void memory_off(struct facts *facts) { set(facts, DRIVE, 0x04, 0x2, 0); }
 static void bus_master_off(struct facts *facts) { set(facts, PORT, 0x04, 0x4, 0); }
 static void bar_unassigned(struct facts *facts) { set(facts, DRIVE, 0x10, 0xfffffff0, 0); }
+static void bar_fixed(struct facts *facts) {
+  bar_unassigned(facts);
+  facts->bar0_bytes = 0;
+  facts->bar0_fixed = true;
+}
 static void aperture_small(struct facts *facts) {
   bar_unassigned(facts);
   facts->bar0_bytes = UINT64_C(4) << 20;
@@ -116,6 +121,7 @@ static const struct provocation {
     {SPATE_DOCTOR_BUS_NUMBERS, bus_numbers_reversed, "buses 1 to 0"},
     {SPATE_DOCTOR_MEMORY_OFF, memory_off, "bit 1"},
     {SPATE_DOCTOR_BUS_MASTER_OFF, bus_master_off, "bit 2"},
+    {SPATE_DOCTOR_BAR_FIXED, bar_fixed, "reads 0 after all ones"},
     {SPATE_DOCTOR_BAR_UNASSIGNED, bar_unassigned, "no address"},
     {SPATE_DOCTOR_APERTURE_SMALL, aperture_small, "2 MiB, and the drive's BAR 0 needs 4 MiB"},
     {SPATE_DOCTOR_BAR_OUTSIDE_WINDOW, bar_outside_window, "0x1e0000000"},

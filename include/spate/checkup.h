@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The doctor for a board without an operating system: one call that brings a drive up step by step, as far as possible.
+ * It reports facts, one line each, and findings (spate/doctor.h), each when it is made, so that a console shows how far
+ * a board came that hangs.
+ *
+ *   step        facts                                                  findings
+ *   clock       rate                                                   stands still, goes back
+ *   bridge      opened or why not, link states, receivers, windows     no bridge, no receiver, lanes, signals
+ *   drive       the devices that were found                            no drive, empty slots, ports without a link
+ *   path        speed, width, payloads, buses, windows, errors         those of `spate doctor`; interrupts
+ *   registers   CAP, VS, CC, CSTS                                      not reached, a window that translates
+ *   DMA         queue memory, data to and from memory, clock           wrong address, missing coherency; clock's rate
+ *   driver      identity, namespace, temperature                       health, namespaces
+ *   read        rate                                                   errors on the path meanwhile
+ *   write       rate; only if asked for                                the same; data that differ
+ *
+ * A step that fails ends the checkup if the next ones need it. The drive is shut down at the end, and the memory is the
+ * caller's again. Nothing is written to the drive except in the last step.
+ */
+#ifndef SPATE_CHECKUP_H
+#define SPATE_CHECKUP_H
+
+#include <spate/doctor.h>
+#include <spate/nvme_pcie.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct spate_checkup_fact {
+  const char *name;                    /* what the line is about, such as "link" */
+  const struct spate_pcie_address *at; /* of a function; NULL: not about one */
+  const char *text;                    /* one line. Valid during the call */
+};
+#define SPATE_CHECKUP_LINE_BYTES 200u
+
+/* `host`, `queue_memory`, `buffer` and `fact` are required. */
+struct spate_checkup_config {
+  /* Opens the bridge and enumerates: spate_pcie_..._open(), then spate_pcie_enumerate(). An error of either is judged.
+   * NULL: `host` is enumerated already. */
+  enum spate_error (*open)(void *context, struct spate_pcie_host *host);
+  void *open_context;
+  struct spate_pcie_host *host;
+  enum spate_doctor_ltssm ltssm; /* how the bridge numbers its link states */
+  unsigned drive;                /* the n-th NVMe drive of `host` */
+
+  /* As spate_nvme_config.queue_memory. SPATE_CHECKUP_QUEUE_MEMORY_BYTES are taken, and given back at the end unless the
+   * drive did not stop. */
+  struct spate_arena *queue_memory;
+  /* Memory like that in which a program has its data: cached, if the board has caches. Page aligned, contiguous for
+   * the drive, at least SPATE_CHECKUP_BUFFER_BYTES_MIN; 8 MiB are enough for the full rate. It is overwritten. */
+  void *buffer;
+  size_t buffer_bytes;
+
+  /* Write to these blocks, which OVERWRITES them. write_blocks 0: write nothing. */
+  uint64_t write_lba, write_blocks;
+
+  void (*fact)(void *context, const struct spate_checkup_fact *fact);
+  void *fact_context;
+};
+
+#define SPATE_CHECKUP_DEPTH 8u /* commands in flight while rates are measured */
+#define SPATE_CHECKUP_QUEUE_MEMORY_BYTES                                                                               \
+  (SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(SPATE_CHECKUP_DEPTH))
+#define SPATE_CHECKUP_BUFFER_BYTES_MIN (SPATE_CHECKUP_DEPTH * SPATE_PAGE_BYTES)
+
+/* Private, and of the caller so that it can be allocated: about 25 KB. Findings point into it. */
+struct spate_checkup {
+  const struct spate_checkup_config *config;
+  struct spate_doctor *doctor;
+  struct spate_pcie_device device;
+  struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX], path_after[SPATE_DOCTOR_PATH_MAX];
+  unsigned path_count;
+  size_t arena_used_bytes; /* of queue memory, before the checkup */
+  struct spate_nvme_pcie way;
+  struct spate_nvme controller;
+  struct spate_nvme_queue queue;
+  struct spate_io ios[SPATE_CHECKUP_DEPTH];
+  bool opened;  /* the driver has the controller */
+  bool may_run; /* the controller was started and did not stop: it may write to queue memory */
+};
+
+/*
+ * Waits for what it does: at most some 30 s while nothing is wrong, and as long as spate_nvme_open() if the drive does
+ * not start. `doctor` gets the findings; doctor->worst says how bad it is. Returns OK whatever was found. Errors:
+ * INVALID (the buffer, or something required is NULL), MEMORY (queue memory has too little room); then nothing was
+ * done.
+ */
+SPATE_MUST_CHECK enum spate_error spate_checkup(struct spate_checkup *checkup,
+                                                const struct spate_checkup_config *config, struct spate_doctor *doctor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library's driver on the drive: identity, namespaces, health. */
+#include "checkup.h"
+
+static void tell_identity(const struct spate_checkup *checkup) {
+  const struct spate_nvme_identity *identity = spate_nvme_identity(&checkup->controller);
+  const struct spate_pcie_address *at = &checkup->device.address;
+
+  spate_checkup_fact(checkup, "drive", at, "model {n}", (struct checkup_values){.name = identity->model});
+  spate_checkup_fact(checkup, "drive", at, "serial {n}", (struct checkup_values){.name = identity->serial});
+  spate_checkup_fact(checkup, "drive", at, "firmware {n}, transfers up to {0b} (0: any)",
+                     (struct checkup_values){.numbers = {identity->transfer_bytes_max}, .name = identity->firmware});
+}
+
+static void judge_namespaces(struct spate_checkup *checkup) {
+  struct spate_nvme_namespace namespace;
+  uint32_t nsid = 0;
+  unsigned count = 0;
+
+  const enum spate_error error = spate_nvme_namespaces(&checkup->controller, &nsid, 1, &count);
+  if (error != SPATE_OK && error != SPATE_E_NO_NAMESPACE) return; /* opening a queue fails as well, and is judged */
+  if (count != 0 && spate_nvme_namespace(&checkup->controller, nsid, &namespace) != SPATE_OK) return;
+  spate_doctor_judge_namespaces(checkup->doctor, &namespace, count == 0 ? 0 : 1);
+  if (count != 0)
+    spate_checkup_fact(checkup, "drive", &checkup->device.address, "namespace {0}: {1} blocks of {2b}",
+                       (struct checkup_values){.numbers = {nsid, namespace.blocks, namespace.block_bytes}});
+}
+
+static void judge_health(struct spate_checkup *checkup) {
+  const struct spate_nvme *controller = &checkup->controller;
+
+  if (spate_nvme_health_read(&checkup->controller) != SPATE_OK) {
+    spate_checkup_found(checkup, SPATE_DOCTOR_COMMAND_REFUSED, (struct checkup_values){.name = "the health log"});
+    return;
+  }
+  const struct spate_nvme_health *health = spate_nvme_health(controller);
+  const int16_t celsius = health->temperature_c;
+  spate_checkup_fact(
+      checkup, "drive", &checkup->device.address,
+      celsius < 0 ? "temperature -{0} C, used {1} %" : "temperature {0} C, used {1} %",
+      (struct checkup_values){.numbers = {(uint64_t)(celsius < 0 ? -celsius : celsius), health->used_percent}});
+  spate_doctor_judge_drive(checkup->doctor,
+                           &(struct spate_doctor_drive){.identity = spate_nvme_identity(controller), .health = health});
+}
+
+bool spate_checkup_driver(struct spate_checkup *checkup) {
+  checkup->way = (struct spate_nvme_pcie){.host = checkup->config->host, .device = &checkup->device};
+  const struct spate_nvme_config config = {.registers = checkup->device.bar0,
+                                           .registers_bytes = checkup->device.bar0_bytes,
+                                           .queue_memory = checkup->config->queue_memory,
+                                           .bus = spate_nvme_pcie_bus(&checkup->way)};
+  enum spate_error error = spate_nvme_open(&checkup->controller, &config);
+
+  checkup->opened = error == SPATE_OK;
+  checkup->may_run = error == SPATE_E_NOT_STOPPED;
+  if (error == SPATE_OK) {
+    tell_identity(checkup);
+    judge_namespaces(checkup);
+    judge_health(checkup);
+    error = spate_nvme_queue_open(&checkup->controller, &checkup->queue, 0, SPATE_CHECKUP_DEPTH);
+  }
+  if (error == SPATE_OK) return true;
+  if (error != SPATE_E_NO_NAMESPACE && error != SPATE_E_METADATA && error != SPATE_E_BLOCK_SIZE)
+    spate_checkup_found(checkup, SPATE_DOCTOR_NOT_STARTED, (struct checkup_values){.numbers = {error}});
+  return false;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the drive, or the ports that could have one. */
+#include "checkup.h"
+
+#define DEVICES 32u
+
+static uint32_t read_config(const void *context, unsigned offset) {
+  const struct spate_checkup *checkup = context;
+  struct spate_pcie_host *host = checkup->config->host;
+
+  return host->ops->config_read(host, checkup->path[0].address, (uint16_t)offset);
+}
+
+static bool has_device(const struct spate_pcie_host *host, const struct spate_doctor_function *port) {
+  for (unsigned i = 0; i < host->device_count; i++)
+    if (host->devices[i].address.bus >= port->secondary_bus && host->devices[i].address.bus <= port->subordinate_bus)
+      return true;
+  return false;
+}
+
+unsigned spate_checkup_ports(struct spate_checkup *checkup) {
+  struct spate_pcie_host *host = checkup->config->host;
+  struct spate_doctor_function *port = &checkup->path[0];
+  const struct spate_doctor_space space = {.read = read_config, .context = checkup, .bytes = 4096};
+  unsigned judged = 0;
+
+  for (uint8_t device = 0; device < DEVICES; device++) {
+    const struct spate_pcie_address at = {.bus = host->first_bus, .device = device};
+    if (!host->ops->may_exist(host, at)) continue;
+    port->address = at; /* for read_config() */
+    spate_doctor_function_read(port, at, &space);
+    if (port->silent || !port->bridge || has_device(host, port)) continue;
+    spate_checkup_fact(checkup, "port", &port->address, "class {0x}; nothing was found below it",
+                       (struct checkup_values){.numbers = {port->class_code}});
+    spate_doctor_judge_port(checkup->doctor, port);
+    judged++;
+  }
+  return judged;
+}
+
+/* Every device is looked at: an M.2 SATA drive or another card may be in the place of the drive. */
+static void judge_others(struct spate_checkup *checkup) {
+  struct spate_pcie_host *host = checkup->config->host;
+
+  for (unsigned i = 0; i < host->device_count; i++) {
+    const struct spate_pcie_device *device = &host->devices[i];
+    spate_checkup_fact(checkup, "device", &device->address, "vendor {0x}, device {1x}, class {2x}",
+                       (struct checkup_values){.numbers = {device->vendor_id, device->device_id, device->class_code}});
+    if (device->class_code == SPATE_PCIE_CLASS_NVME) continue;
+    checkup->path_count = spate_doctor_host_read(host, device, checkup->path);
+    spate_doctor_judge_path(checkup->doctor, checkup->path, checkup->path_count, false);
+  }
+}
+
+bool spate_checkup_find(struct spate_checkup *checkup) {
+  const struct spate_pcie_device *found = NULL;
+  const enum spate_error error =
+      spate_pcie_find(checkup->config->host, SPATE_PCIE_CLASS_NVME, checkup->config->drive, &found);
+
+  if (error == SPATE_OK || error == SPATE_E_WINDOW) {
+    checkup->device = *found;
+    spate_checkup_fact(checkup, "drive", &checkup->device.address, "vendor {0x}, device {1x}, class {2x}",
+                       (struct checkup_values){.numbers = {found->vendor_id, found->device_id, found->class_code}});
+    return true;
+  }
+  judge_others(checkup);
+  (void)spate_checkup_ports(checkup);
+  spate_checkup_found(checkup, SPATE_DOCTOR_NO_DRIVE, (struct checkup_values){.name = NULL});
+  return false;
+}
