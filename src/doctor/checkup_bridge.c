@@ -102,7 +102,7 @@ bool spate_checkup_bridge(struct spate_checkup *checkup) {
   struct spate_pcie_host *host = config->host;
   const enum spate_error error = config->open == NULL ? SPATE_OK : config->open(config->open_context, host);
 
-  spate_checkup_fact(checkup, "bridge", NULL, "{n}: {0} bridges, {1} devices, {2} left out",
+  spate_checkup_fact(checkup, "bridge", NULL, "{n}: {0|bridge}, {1|device}, {2} left out",
                      (struct checkup_values){.numbers = {host->bridge_count, host->device_count, host->left_out},
                                              .name = spate_error_name(error)});
   judge_error(checkup, error);

@@ -183,7 +183,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
         "configuration space in the address editor."),
     TEXT(NOT_ENUMERATED, ERROR, "The bus was not enumerated: {0e}.",
          "Correct this in the board's configuration of the bridge or in the design, and run the checkup again."),
-    TEXT(LEFT_OUT, WARNING, "Enumeration left out {0} functions, the first at {1x} (bus, device and function).",
+    TEXT(LEFT_OUT, WARNING, "Enumeration left out {0|function}, the first at {1x} (bus, device and function).",
          "Check whether the bridge's window and bus numbers are enough for all devices; the others can be used."),
     TEXT(LINK_NO_RECEIVER, ERROR, "The port detects no receiver on any lane (link state {n}).",
          "Check that the drive is plugged in and has power, that the transmit lanes reach it through their capacitors, "

@@ -51,7 +51,7 @@ static void nouns_agree_with_their_numbers(void **state) {
   static regex_t plural;
   static const char name[] = "Namespace 1"; /* this number counts nothing */
 
-  assert_int_equal(regcomp(&plural, "(^|[^0-9a-zA-Z.])1 ([a-z]+ )?[a-z]+s([^a-z]|$)", REG_EXTENDED | REG_NOSUB), 0);
+  assert_int_equal(regcomp(&plural, "(^|[^0-9a-zA-Z.])1 ([a-z]+ )?[a-z]{2,}s([^a-z]|$)", REG_EXTENDED | REG_NOSUB), 0);
   assert_int_equal(regexec(&plural, "There are 1 lanes.", 0, NULL, 0), 0);
   for (unsigned code = 0; code < SPATE_DOCTOR_COUNT; code++) {
     const char *text = problem((enum spate_doctor_code)code, 1, 1);

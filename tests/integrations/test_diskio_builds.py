@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wcast-qual", "-Werror"]
-COMPILERS = {"aarch64-linux-gnu": "qemu-virt", "arm-linux-gnueabihf": "qemu-virt-a15"}
+COMPILERS = {"aarch64-linux-gnu-gcc": "qemu-virt", "arm-linux-gnueabihf-gcc -marm": "qemu-virt-a15"}
 OPTIONS = {
     "exfat-lba64": {"FF_FS_EXFAT": 1, "FF_LBA64": 1},
     "fat32-lba32": {"FF_FS_EXFAT": 0, "FF_LBA64": 0},
@@ -21,7 +21,7 @@ def test_it_compiles_and_needs_only_the_library(compiler, options, tmp_path):
     lines = [f"#undef {name}\n#define {name} {value}\n" for name, value in OPTIONS[options].items()]
     (tmp_path / "settings.h").write_text("#include <ffconf.h>\n" + "".join(lines))
     compiled = tmp_path / "spate_diskio.o"
-    program.run(f"{compiler}-gcc", "-std=c17", "-Os", "-ffreestanding", *WARNINGS, "-include", tmp_path / "settings.h",
+    program.run(*compiler.split(), "-std=c17", "-Os", "-ffreestanding", *WARNINGS, "-include", tmp_path / "settings.h",
                 "-isystem", ROOT / "build/fatfs-source", "-I", ROOT / "include", "-I", ROOT / "ports" / COMPILERS[compiler],
                 "-I", ROOT / "ports/common", "-c", ROOT / "integrations/fatfs/spate_diskio.c", "-o", compiled)
     needed = {line.split()[0] for line in program.run("nm", "--undefined-only", "--format=posix", compiled).stdout.splitlines()}

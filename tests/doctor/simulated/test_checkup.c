@@ -52,7 +52,7 @@ static void it_tells_the_facts_of_each_step(void **state) {
   run();
   assert_sound();
   assert_says("clock: 1000000000 ticks/s");
-  assert_says("bridge: OK: 1 bridges, 1 devices, 0 left out");
+  assert_says("bridge: OK: 1 bridge, 1 device, 0 left out");
   assert_says("link: the bridge does not show the state of its link");
   assert_says("window: memory: 0x10000000 for the processor, 0x10000000 on the bus, 256 MiB");
   assert_says("path: class 0x60400, buses 1 to 1");

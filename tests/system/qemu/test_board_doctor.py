@@ -105,7 +105,7 @@ def test_a_drive_below_a_switch(tmp_path):
     options = ("-device", "x3130-upstream,id=up,bus=rp", "-device", "xio3130-downstream,id=down,bus=up,chassis=1,slot=2",
                "-drive", f"if=none,id=d,file={qemu.escape(str(image))},format=raw", "-device", "nvme,serial=BELOW,drive=d,bus=down")
     output = doctor("qemu-virt", None, NOTHING, options=options)
-    for fact in ["3 bridges, 1 devices", "00:01.0: class 0x60400, buses 1 to 3", "01:00.0: class 0x60400, buses 2 to 3",
+    for fact in ["3 bridges, 1 device", "00:01.0: class 0x60400, buses 1 to 3", "01:00.0: class 0x60400, buses 2 to 3",
                  "02:00.0: class 0x60400, buses 3 to 3", "03:00.0: class 0x10802", "serial BELOW", "nothing wrong was found"]:
         assert fact in output, output
 
