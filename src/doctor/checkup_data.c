@@ -37,7 +37,6 @@ static bool write_data(struct checkup_dma *dma, const struct nvme_command *comma
   spate_checkup_send(&dma->admin, command);
   const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
 
-  spate_port_dma_read_barrier();
   return answer.seen && answer.is_to_this && answer.status == 0;
 }
 
@@ -58,8 +57,7 @@ void spate_checkup_data(struct checkup_dma *dma) {
   struct nvme_command health;
 
   spate_nvme_log_command(&health, NVME_LOG_HEALTH, buffer);
-  spate_port_cache_clean(buffer, SPATE_PAGE_BYTES);
-  spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
+  spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES); /* what it held is not needed */
   const bool had_health = write_data(dma, &health);
   spate_port_cache_invalidate(buffer, SPATE_PAGE_BYTES);
   load(dma);

@@ -13,7 +13,7 @@ from spate_command import MANUAL_PAGE, spate
 
 COMPLETION = "share/bash-completion/completions/spate"
 LIBRARY = "lib/TRIPLET/libspate-ring"
-HEADERS = {f"include/spate/{path.name}" for path in (ROOT / "include/spate").iterdir()}
+HEADERS = {f"include/{path.relative_to(ROOT / 'include')}" for path in (ROOT / "include").rglob("*.h")}
 # The files of each package below /usr, without changelog and copyright.
 HOLDS = {
     "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/linux.md.gz"},

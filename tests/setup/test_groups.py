@@ -51,7 +51,7 @@ def test_make_install_needs_the_group_command_only(copy, tmp_path):
         "bin/spate", "share/man/man1/spate.1", "share/bash-completion/completions/spate",
         "include/spate/ring.h", "lib/libspate-ring.a", "lib/pkgconfig/spate-ring.pc",
         *(f"lib/libspate-ring.so{end}" for end in ("", f".{version.split('.')[0]}", f".{version}")),
-        *(f"include/spate/{path.name}" for path in (ROOT / "include/spate").iterdir()), "lib/libspate.a", "lib/pkgconfig/spate.pc",
+        *(f"include/{path.relative_to(ROOT / 'include')}" for path in (ROOT / "include").rglob("*.h")), "lib/libspate.a", "lib/pkgconfig/spate.pc",
         "include/spate/port/linux_port.h", "include/spate/port/spate_board.h",
         *(f"lib/cmake/{name}/{name}-config{end}.cmake" for name in ("spate", "spate-ring")
           for end in ("", "-relwithdebinfo", "-version"))}

@@ -50,6 +50,7 @@ struct faults {
   bool buffer_elsewhere;        /* spate_port_dma_address() is wrong for the buffer */
   uint64_t dma_offset;          /* it is wrong for all memory */
   bool cached_queues, coherent; /* kinds of memory */
+  bool lines_leave;             /* lines of the admin queues leave the caches by themselves, as others come in */
   bool reads_value;             /* BAR 0 reads `value` */
   uint32_t value;
   bool clock_stands, clock_goes_back;
@@ -119,7 +120,15 @@ uint64_t host_dma_address(const volatile void *memory) {
          (is_buffer && faults.buffer_elsewhere ? UINT64_C(0x4000000000) : 0);
 }
 
+/* The first two pages of queue memory. */
+static inline void let_lines_leave(void) {
+  sim_memory_clean(sim, queue_memory.start, SPATE_PAGE_BYTES);
+  sim_memory_read_barrier(sim);
+  sim_memory_invalidate(sim, queue_memory.start + SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
+}
+
 uint64_t host_ticks(void) {
+  if (faults.lines_leave) let_lines_leave();
   if (faults.clock_stands) return 1000;
   return faults.clock_goes_back ? UINT64_MAX - sound_ticks() - ++ticks_read : sound_ticks();
 }

@@ -93,6 +93,25 @@ static void it_writes_only_where_it_is_told_to(void **state) {
   stop();
 }
 
+/* The drive writes its identity into the buffer. If the identity is there before, in memory or in dirty lines of the
+ * caches, the checkup still sees that the caches are not coherent. 512: dirty are the lines that the health log hits.
+ */
+static void what_the_buffer_held_before_does_not_count(void **state) {
+  (void)state;
+  static const unsigned dirty_bytes[] = {0, 512, SPATE_PAGE_BYTES};
+  for (unsigned i = 0; i < sizeof dirty_bytes / sizeof dirty_bytes[0]; i++) {
+    start(&(struct faults){.coherent = false});
+    memset(buffer, 0xff, SPATE_PAGE_BYTES); /* a line is dirty only if it differs from memory */
+    sim_memory_clean(sim, buffer, SPATE_PAGE_BYTES);
+    memcpy(buffer, sim_drive_identify_controller(drive), SPATE_PAGE_BYTES);
+    sim_memory_clean(sim, buffer + dirty_bytes[i], SPATE_PAGE_BYTES - dirty_bytes[i]);
+    run();
+    assert_sound();
+    assert_true(found(SPATE_DOCTOR_DATA_NOT_COHERENT));
+    stop();
+  }
+}
+
 static void a_second_checkup_finds_the_same(void **state) {
   (void)state;
   start(&(struct faults){.coherent = false});
@@ -155,6 +174,12 @@ static void other_commands(void) {
   *sim_drive_cap(drive) = (*sim_drive_cap(drive) & ~(UINT64_C(0xff) << 37)) | UINT64_C(0x40) << 37;
 }
 static void large_pages(void) { *sim_drive_cap(drive) |= UINT64_C(0xff) << 48; }
+/* Queue memory that held commands before which a drive does not answer: Asynchronous Event Request. */
+static void use_queue_memory(void) {
+  memset(queue_memory.start, 0x0c, queue_memory.bytes);
+  sim_memory_clean(sim, queue_memory.start, queue_memory.bytes);
+}
+
 static void unplug(void) { sim_drive_link_drop(drive, UINT32_MAX); }
 static void never_ready(void) { sim_drive_stick(drive, true, false, false); }
 static void never_stops(void) { sim_drive_stick(drive, false, true, false); }
@@ -207,6 +232,10 @@ static const struct provocation {
     {SPATE_DOCTOR_QUEUE_MEMORY_UNREACHED, {.after = turn_off_bus_mastering}, "does not reach queue memory"},
     {SPATE_DOCTOR_QUEUE_MEMORY_UNREACHED, {.dma_offset = UINT64_C(0x4000000000)}, "at bus address 0x4"},
     {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.cached_queues = true}, "only after cache maintenance"},
+    {SPATE_DOCTOR_QUEUE_MEMORY_CACHED,
+     {.cached_queues = true, .before = use_queue_memory},
+     "only after cache maintenance"},
+    {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.cached_queues = true, .lines_leave = true}, "only after cache maintenance"},
     {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.no_write_barrier = true}, "only after cache maintenance"},
     {SPATE_DOCTOR_QUEUE_MEMORY_CACHED, {.stores_need_clean = true}, "only after cache maintenance"},
     {SPATE_DOCTOR_COMMAND_REFUSED, {.before = refuse_the_first}, "Internal Error"},
@@ -363,6 +392,7 @@ int main(void) {
       cmocka_unit_test(nothing_is_wrong_with_a_sound_board),
       cmocka_unit_test(it_tells_the_facts_of_each_step),
       cmocka_unit_test(it_writes_only_where_it_is_told_to),
+      cmocka_unit_test(what_the_buffer_held_before_does_not_count),
       cmocka_unit_test(a_second_checkup_finds_the_same),
       cmocka_unit_test(a_drive_of_nvme_1_0_is_compared_with),
       cmocka_unit_test(arguments_are_checked),
