@@ -9,7 +9,6 @@ import pathlib
 import figures
 import program
 import qemu
-import size
 
 BUILD = qemu.BUILD / "zynqmp-ocm"
 OCM_BYTES = 256 * 1024
@@ -60,16 +59,15 @@ def main() -> None:
     bench.add("file system's blocks, 4096 bytes each", cache_4096, "bytes")
 
     image = sum(of_section[part] for parts in SECTIONS.values() for part in parts)
-    doctor = sum(sum(parts) for name, parts in size.sizes_of_objects(qemu.BUILD / "zynqmp" / "libspate.a").items()
-                 if size.module_of_source()[name].startswith("doctor/"))
     everything = image + queue_memory + bitmap + cache_512
     bench.add("recorder_only with all of this, blocks of 512 bytes", everything, "bytes", aim=OCM_BYTES, aim_is="max")
     bench.add("the same, blocks of 4096 bytes", everything - cache_512 + cache_4096, "bytes", aim=OCM_BYTES, aim_is="max")
-    bench.add("the doctor's judgement and texts (spate/doctor.h)", doctor, "bytes")
-    bench.add("recorder_only and the doctor, blocks of 512 bytes", everything + doctor, "bytes", aim=OCM_BYTES, aim_is="max")
-    in_ddr = everything + doctor - queue_memory
-    bench.add("the same with queue memory in DDR, and a ring of any size", in_ddr, "bytes", aim=OCM_BYTES, aim_is="max")
-    bench.add("largest ring whose table fits in the rest of that", (OCM_BYTES - in_ddr) // (KIB_A_MIB * 1024), "MiB")
+
+    checked = sections(qemu.BUILD / "zynqmp" / "apps" / "recorder_checked.elf")
+    with_doctor = sum(checked[part] for parts in SECTIONS.values() for part in parts) + bitmap + cache_512
+    bench.add("recorder_checked (recorder and doctor), queue memory in DDR, blocks of 512 bytes", with_doctor, "bytes",
+              aim=OCM_BYTES, aim_is="max")
+    bench.add("largest ring whose table fits in the rest of that", (OCM_BYTES - with_doctor) // (KIB_A_MIB * 1024), "MiB")
     bench.show()
     bench.write()
 

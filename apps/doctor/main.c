@@ -7,6 +7,7 @@
  *   ltssm=pg054                 the bridge is one of the 7 series (Zynq-7000): its link states have other numbers
  *   write=1 lba=N blocks=N      measures writes, too, which OVERWRITES these blocks
  */
+#include "../common/checkup_print.h"
 #include "../common/drive.h"
 #include <print.h>
 #include <spate/checkup.h>
@@ -18,27 +19,6 @@
 #define SECONDS_MAX      3600u
 
 enum { NOTHING_WRONG, WARNING, WRONG };
-
-static void print_place(const struct spate_pcie_address *at) {
-  if (at != NULL) print("%02x:%02x.%x: ", at->bus, at->device, at->function);
-}
-
-static void print_fact(void *context, const struct spate_checkup_fact *fact) {
-  (void)context;
-  print("  %-8s ", fact->name);
-  print_place(fact->at);
-  print("%s\n", fact->text);
-}
-
-static void print_finding(void *context, const struct spate_doctor_finding *finding) {
-  char text[SPATE_DOCTOR_SENTENCE_BYTES];
-
-  (void)context;
-  print("  %-8s ", spate_doctor_severity_name(spate_doctor_severity_of(finding->code)));
-  print_place(finding->function == NULL ? NULL : &finding->function->address);
-  print("%s\n", spate_doctor_problem(text, sizeof text, finding->code, finding));
-  print("           %s\n", spate_doctor_advice(text, sizeof text, finding->code, finding));
-}
 
 static void count_seconds(uint64_t seconds) {
   const uint64_t start_ticks = spate_port_ticks();
@@ -72,7 +52,7 @@ static size_t take_buffer(void **buffer) {
 int app_main(void) {
   static struct spate_pcie_host host;
   static struct spate_checkup checkup;
-  struct spate_doctor doctor = {.found = print_finding};
+  struct spate_doctor doctor = {.found = checkup_print_finding};
   void *buffer = NULL;
   const size_t buffer_bytes = take_buffer(&buffer);
   const struct spate_checkup_config config = {
@@ -85,7 +65,7 @@ int app_main(void) {
       .buffer_bytes = buffer_bytes,
       .write_lba = number_argument("lba", "0"),
       .write_blocks = board_argument("write", "0")[0] == '1' ? number_argument("blocks", "0") : 0,
-      .fact = print_fact,
+      .fact = checkup_print_fact,
   };
 
   print("doctor   %s\n", board_name());

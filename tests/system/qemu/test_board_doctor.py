@@ -7,6 +7,7 @@ import re
 import pytest
 
 import qemu
+import volume
 
 BOARDS = list(qemu.BOARDS)
 TIMEOUT_S = 300
@@ -149,3 +150,28 @@ def test_a_range_beyond_the_drive_is_refused(tmp_path):
 def test_the_clock_is_counted_aloud():
     output = doctor("qemu-virt", None, ERROR, clock="2")
     assert re.findall(r"^  clock +(\d+) s$", output, re.M) == ["0", "1", "2"]
+
+
+# ---- a recorder that checks first ----
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_recorder_that_checks_first(board, tmp_path):
+    image = sparse(tmp_path / "drive.img", 512)
+    formatted = qemu.run(board, "demo", qemu.Drive.image(image), {"clip_mib": "4"}, timeout_s=TIMEOUT_S)
+    assert formatted.status == 0, formatted.report()
+    result = qemu.run(board, "recorder_checked", qemu.Drive.image(image), {}, timeout_s=TIMEOUT_S)
+    assert result.status == 0, result.report()
+    assert "the drive reads what the processor stored" in result.output and problems(result.output, "warning", "error") == []
+    part = tmp_path / "part.img"
+    volume.copy_sparse(image, *volume.partition_offset_bytes(image), part)
+    assert "clean" in volume.fsck(part)
+    assert "CLIP.RAW" in volume.files(part)
+
+
+def test_a_recorder_that_checks_first_records_nothing_after_an_error(tmp_path):
+    drive = qemu.Drive.image(sparse(tmp_path / "drive.img"), "smart_critical_warning=9")
+    result = qemu.run("qemu-virt", "recorder_checked", drive, {}, timeout_s=TIMEOUT_S)
+    assert result.status == 1, result.report()
+    assert "nothing was recorded (see above)" in result.output
+    assert not any((tmp_path / "drive.img").read_bytes())

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The smallest recorder on a board that is checked first: after an error that the doctor finds, it records nothing. The
+ * recorder is apps/recorder_only, compiled with another name for its app_main(). */
+#include "../common/checkup_print.h"
+#include <board.h>
+#include <print.h>
+#include <string.h>
+
+int recorder_main(void);
+
+static enum spate_error open_bridge(void *context, struct spate_pcie_host *host) {
+  (void)context;
+  return board_pcie_bring_up(host);
+}
+
+/* What only the check needs. It is in the ring, which is empty yet, and the test of data has the rest of the ring. */
+struct check {
+  struct spate_pcie_host host;
+  struct spate_checkup checkup;
+};
+
+#define CHECK_BYTES ((sizeof(struct check) + SPATE_PAGE_BYTES - 1u) & ~(SPATE_PAGE_BYTES - 1u))
+
+/* The recorder takes all queue memory again. */
+static enum spate_error check_board(struct spate_doctor *doctor) {
+  struct spate_arena *queue_memory = board_queue_memory();
+  const size_t used_bytes = queue_memory->used_bytes;
+  struct spate_region ring;
+  const enum spate_error error = board_ring_open(&ring);
+
+  if (error != SPATE_OK) return error;
+  queue_memory->used_bytes = used_bytes;
+  struct check *check = (struct check *)(void *)ring.start;
+  memset(check, 0, sizeof *check);
+  const struct spate_checkup_config config = {.open = open_bridge,
+                                              .host = &check->host,
+                                              .queue_memory = queue_memory,
+                                              .buffer = ring.start + CHECK_BYTES,
+                                              .buffer_bytes = (size_t)ring.bytes - CHECK_BYTES,
+                                              .fact = checkup_print_fact};
+  return spate_checkup(&check->checkup, &config, doctor);
+}
+
+int app_main(void) {
+  struct spate_doctor doctor = {.found = checkup_print_finding};
+  const enum spate_error error = check_board(&doctor);
+
+  if (error != SPATE_OK || doctor.worst == SPATE_DOCTOR_ERROR) {
+    print("recorder_checked: nothing was recorded (%s)\n", error != SPATE_OK ? spate_error_name(error) : "see above");
+    return 1;
+  }
+  return recorder_main();
+}
