@@ -28,7 +28,7 @@ static struct sim_link_config link_of(const struct lab_options *options, const s
   return link;
 }
 
-/* Half of a command's cost is charged when it is submitted, half when it completes. */
+/* Under Linux, half of a command's cost is charged when it is submitted, half when it completes. */
 static struct sim_host host_of(const struct lab_options *options) {
   struct sim_host host = options->host->cost;
 
@@ -36,6 +36,11 @@ static struct sim_host host_of(const struct lab_options *options) {
     const uint32_t instructions = (uint32_t)(options->command_ns * host.clock_mhz / 1000u);
     host.submit_instructions = instructions / 2u;
     host.complete_instructions = instructions - instructions / 2u;
+  }
+  if (options->submit_ps > 0) {
+    host.submit_instructions = (uint32_t)options->submit_ps;
+    host.complete_instructions = (uint32_t)options->complete_ps;
+    host.write_ns = (uint32_t)options->doorbell_ns;
   }
   return host;
 }

@@ -10,9 +10,11 @@
 
 /* ---- processors ---- */
 
-#define HOSTS 3u
+#define HOSTS 4u
 
-/* The cost under Linux differs by size and way of writing. The caller knows it (bench/lab/kernel.py). */
+/* The cost under Linux differs by size and way of writing. The caller knows it (bench/lab/kernel.py), and that of a
+ * board (bench/lab/boards.py). An instruction of the host `board` takes a picosecond: its costs are times. */
+#define PS_PER_NS 1000u
 static const struct lab_host *hosts(void) {
   static struct lab_host table[HOSTS] = {
       {.name = "a53", .what = "Cortex-A53, 1.2 GHz, this library on bare metal"},
@@ -23,6 +25,9 @@ static const struct lab_host *hosts(void) {
                 .poll_instructions = 100,
                 .write_ns = 40,
                 .read_ns = 40}},
+      {.name = "board",
+       .what = "a board, at the times of the options --cpu-...",
+       .cost = {.clock_mhz = 1000, .instructions_per_100_cycles = PS_PER_NS * 100u, .read_ns = 250}},
       {.name = "none", .what = "no processor cost, as with logic"},
   };
 
@@ -33,7 +38,7 @@ static const struct lab_host *hosts(void) {
 static const struct lab_host *host_find(const char *name) {
   for (unsigned i = 0; i < HOSTS; i++)
     if (strcmp(hosts()[i].name, name) == 0) return &hosts()[i];
-  lab_fail("there is no host \"%s\": a53, linux or none", name);
+  lab_fail("there is no host \"%s\": a53, linux, board or none", name);
 }
 
 /* ---- values ---- */
@@ -71,6 +76,12 @@ static const struct field fields[] = {
     FIELD("profile", profile, TEXT),
     FIELD("host", host, HOST),
     FIELD("command-ns", command_ns, WHOLE),
+    FIELD("cpu-submit-ps", submit_ps, WHOLE),
+    FIELD("cpu-complete-ps", complete_ps, WHOLE),
+    FIELD("cpu-doorbell-ns", doorbell_ns, WHOLE),
+    FIELD("cpu-turn-ps", turn_ps, WHOLE),
+    FIELD("cpu-piece-ps", piece_ps, WHOLE),
+    FIELD("cpu-checkpoint-ps", checkpoint_ps, WHOLE),
     FIELD("seed", seed, WHOLE),
     FIELD("gen", generation, WHOLE),
     FIELD("lanes", lanes, WHOLE),
@@ -121,6 +132,21 @@ static void set(struct lab_options *options, const struct field *field, const ch
   }
 }
 
+/* The times of the host `board` belong to the recorder: the requests of `raw` would leave out the largest of them. */
+static void check_board(const struct lab_options *options) {
+  const bool times =
+      options->submit_ps > 0 && options->complete_ps > 0 && options->turn_ps > 0 && options->piece_ps > 0;
+  const uint64_t sum = options->submit_ps | options->complete_ps | options->doorbell_ns | options->turn_ps |
+                       options->piece_ps | options->checkpoint_ps;
+  const bool board = strcmp(options->host->name, "board") == 0;
+
+  if (!board && sum > 0) lab_fail("--cpu-...: only with --host board");
+  if (board && !times)
+    lab_fail("--host board: needs --cpu-submit-ps, --cpu-complete-ps, --cpu-turn-ps and --cpu-piece-ps");
+  if (sum > UINT32_MAX) lab_fail("--cpu-...: must be below 4 ms");
+  if (board && strcmp(options->experiment, "files") != 0) lab_fail("--host board: only for the experiment files");
+}
+
 static void check(const struct lab_options *options) {
   const uint64_t block_bytes = options->block_bytes;
   const bool part_of_a_page = block_bytes == 512u || block_bytes == 1024u || block_bytes == 2048u;
@@ -131,6 +157,7 @@ static void check(const struct lab_options *options) {
     lab_fail("--block: must be at least %u bytes with --op alternate, which compares pages", SPATE_PAGE_BYTES);
   if ((strcmp(options->host->name, "linux") == 0) != (options->command_ns > 0))
     lab_fail("--command-ns: is required with --host linux, and not allowed with other hosts");
+  check_board(options);
   if (options->depth == 0) lab_fail("--depth: at least 1");
   if (options->drives == 0 || options->drives > SIM_DRIVES_MAX) lab_fail("--drives: 1 to %u", SIM_DRIVES_MAX);
   if (options->bytes < options->block_bytes) lab_fail("--bytes: at least one block");

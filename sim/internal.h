@@ -44,8 +44,6 @@ unsigned sim_attach(struct sim *sim, struct sim_drive *drive);
 uint64_t sim_next_sequence(struct sim *sim); /* rises over all drives: orders any two things */
 /* How long this many instructions take. */
 uint64_t sim_instructions_ps(const struct sim *sim, uint64_t instructions);
-/* The processor worked for this long: as sim_spend(), and counted as busy. */
-void sim_work(struct sim *sim, uint64_t ps);
 /* Something happened that the processor may find at its next look, so it does not idle then. Events and register writes
  * call this by themselves. Register reads do not: reading one register repeatedly is polling, too. */
 void sim_active(struct sim *sim);

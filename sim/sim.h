@@ -85,6 +85,9 @@ void sim_at(struct sim *sim, uint64_t at_ps, void (*act)(void *context, uint64_t
 /* The processor does something else for this long. Events happen meanwhile. */
 void sim_spend(struct sim *sim, uint64_t ps);
 
+/* The same, and counted as busy: the work of a program above the port, for which no call of the port stands. */
+void sim_work(struct sim *sim, uint64_t ps);
+
 /* The processor has nothing to do: time advances to the next event, but at most by `most_ps`. */
 void sim_idle(struct sim *sim, uint64_t most_ps);
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one command costs on a board (calls.h). Run it under an emulator that counts instructions exactly (QEMU
- * -icount), so that the figures are exactly repeatable. */
+/* What one command costs on a board (calls.h), and what recording costs above it (recording.h). Run it under an
+ * emulator that counts instructions exactly (QEMU -icount), so that the figures are exactly repeatable. */
 #include "../common/drive.h"
 #include "pmu.h"
 
 #include "calls.h"
 #include <print.h>
+#include <spate/recorder.h>
+
+#include "recording.h"
 
 #define QUEUE_DEPTH 64u
 
 static struct drive drive;
+static struct recording recording;
 
 static void print_cost(const char *name, enum spate_op op, uint32_t bytes) {
   struct cost best;
@@ -17,6 +21,14 @@ static void print_cost(const char *name, enum spate_op op, uint32_t bytes) {
   must("counting a batch", calls_cost(&drive.ring, op, bytes, &best));
   print("cost %s %u submit %u doorbell %u complete %u batch %u\n", name, bytes, best.submit, best.doorbell,
         best.complete, CALLS_BATCH);
+}
+
+static void print_recording(const char *name, uint32_t piece_bytes) {
+  struct recording_cost cost;
+
+  recording_count(&recording, &drive.ring, name, piece_bytes, &cost);
+  print("cost recording %u push %u turn %u piece %u checkpoint %u clip %u\n", piece_bytes, cost.push, cost.turn,
+        cost.piece, cost.checkpoint, cost.clip);
 }
 
 int app_main(void) {
@@ -35,6 +47,9 @@ int app_main(void) {
   }
   print("cost callback %u\n", calls_callback_body());
   print("cost idle poll %u\n", calls_idle_poll());
+  recording_mount(&recording, &drive.ring);
+  print_recording("SMALL.RAW", 4096);
+  print_recording("LARGE.RAW", 1u << 20);
   must("shutting the drive down", spate_nvme_shutdown(&drive.controller));
   return 0;
 }
