@@ -2,7 +2,7 @@
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
 .PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install boot-image demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
+  deb speedtest bench bench-boards bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
   format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
 
 # Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
@@ -172,7 +172,7 @@ boot-image: setup ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf
 speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-ocm bench-instructions bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-ocm bench-instructions bench-boards bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
 figures: setup ## Write docs/reference/figures.md from the results in build/bench
@@ -186,6 +186,9 @@ bench-fatfs: build-host-release ## Measure FatFs over integrations/fatfs with fi
 
 bench-instructions: build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
 	$(PYTHON) bench/instructions.py
+
+bench-boards: build-qemu-virt build-qemu-virt-a15 build-qemu-riscv build-host-release ## Predict rate and processor load of recordings on boards (1 minute)
+	$(PYTHON) bench/boards.py
 
 bench-linux: setup-linux-bench build-linux-aarch64 ## Count the instructions of recording on Linux, compared with the kernel (13 minutes; QUICK=1: 2; KEEP=1 for the lab)
 	@cmake --build --preset linux-aarch64 --target bench_linux

@@ -12,10 +12,12 @@ class Bench:
         self.name, self.command, self.figures = name, command, []
 
     def add(self, name: str, value: float, unit: str, *, aim: float | None = None, aim_is: str = "none",
-            peer: str | None = None, peer_value: float | None = None) -> None:
+            peer: str | None = None, peer_value: float | None = None, note: str | None = None) -> None:
         figure = {"name": name, "value": value, "unit": unit, "aim": aim, "aim_is": aim_is}
         if peer is not None:
             figure |= {"peer": peer, "peer_value": peer_value}
+        if note is not None:
+            figure["note"] = note
         self.figures.append(figure)
 
     @staticmethod

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/reference/figures.md: bench/figures.md.in, with its fields replaced by the figures in build/bench/*.json. A field
 is a format string: {size[NAME]:.0f} is a figure of build/bench/size.json, and {size[NAME].peer} the figure that it is compared
-with. least, most, median, sum and roughly combine all figures whose "NAME / UNIT" matches a regular expression: {least[lab|^files
-written]:.3f}."""
+with. least, most, median, sum, roughly and span combine all figures whose "NAME / UNIT" matches a regular expression:
+{least[lab|^files written]:.3f}."""
 import json
 import pathlib
 import re
@@ -12,7 +12,7 @@ import sys
 from program import ROOT
 
 TEMPLATE, PAGE = ROOT / "bench/figures.md.in", ROOT / "docs/reference/figures.md"
-COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedtest": "speedtest", "lab": "lab", "crash": "bench-crash",
+COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedtest": "speedtest", "lab": "lab", "crash": "bench-crash", "boards": "bench-boards",
             "fatfs": "bench-fatfs",
             "rtl": "bench-rtl", "rtl_area": "bench-rtl-area", "rtl_seeds": "bench-rtl-seeds"}
 
@@ -68,12 +68,34 @@ class Of:
     def __init__(self, benches: dict[str, Bench], function):
         self.benches, self.function = benches, function
 
-    def __getitem__(self, where: str) -> Figure:
+    def combined(self, where: str):
         name, expression = where.split("|", 1)
         figures = self.benches[name].found(expression)
         if not figures:
             raise Missing(f"{self.benches[name].path} has no figure like {expression!r}")
-        return Figure(self.function(figures))
+        return self.function(figures)
+
+    def __getitem__(self, where: str) -> Figure:
+        return Figure(self.combined(where))
+
+
+class Span:
+    """Figures as text: the least and the most, or one of them if both are written in the same way."""
+
+    def __init__(self, figures: list[Figure]):
+        self.figures = figures
+
+    def __format__(self, form: str) -> str:
+        least, most = (format(figure, form) for figure in (min(self.figures), max(self.figures)))
+        return least if least == most else f"{least} … {most}"
+
+
+class Spans(Of):
+    def __init__(self, benches: dict[str, Bench]):
+        super().__init__(benches, Span)
+
+    def __getitem__(self, where: str) -> Span:
+        return self.combined(where)
 
 
 def roughly(values: list[Figure]) -> float:
@@ -84,7 +106,7 @@ def roughly(values: list[Figure]) -> float:
 def fields(folder: pathlib.Path) -> dict:
     benches = {name: Bench(name, folder) for name in COMMANDS}
     functions = {"least": min, "most": max, "median": statistics.median, "sum": sum, "roughly": roughly}
-    return benches | {name: Of(benches, function) for name, function in functions.items()}
+    return benches | {name: Of(benches, function) for name, function in functions.items()} | {"span": Spans(benches)}
 
 
 def main() -> None:

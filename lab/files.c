@@ -170,42 +170,46 @@ static void open_recorder(struct files *files) {
   lab_expect(spate_stream_arm(&files->stream, LAB_FILE, options->file_bytes), "arming");
 }
 
-/* What a turn of the recording loop has done. */
-struct progress {
-  uint64_t pieces, checkpoints, data;
-};
-
-static struct progress progress_of(const struct files *files) {
+static uint64_t data_progress(const struct files *files) {
   const struct spate_stream_counters *counters = &files->stream.counters;
 
-  return (struct progress){.pieces = counters->pushed_pieces,
-                           .checkpoints = counters->checkpoints,
-                           .data = counters->pushed_pieces + counters->data_requests +
-                                   spate_stream_released(&files->stream)};
+  return counters->pushed_pieces + counters->data_requests + spate_stream_released(&files->stream);
 }
 
-/* The processor's time for what was done above the driver. The driver's own is spent at its doorbells. A turn that
- * finds nothing is not work: the processor could do something else. */
-static uint64_t turn_ps(const struct files *files, const struct progress *before, const struct progress *after) {
-  const struct lab_options *options = files->options;
-  const uint64_t checkpoints = after->checkpoints - before->checkpoints;
+static void spend(struct files *files, uint64_t ps) {
+  if (ps > 0) sim_work(files->machine.sim, ps);
+}
 
-  if (after->data == before->data && checkpoints == 0) return 0;
-  return options->turn_ps + (after->pieces - before->pieces) * options->piece_ps + checkpoints * options->checkpoint_ps;
+static void push(struct files *files) {
+  const uint64_t pushed_pieces = files->stream.counters.pushed_pieces;
+
+  lab_source_push(&files->source);
+  spend(files, (files->stream.counters.pushed_pieces - pushed_pieces) * files->options->push_ps);
+}
+
+/* The processor's time above the driver. The driver's own is spent at its doorbells. A turn that finds nothing is not
+ * work: the processor could do something else. */
+static void work(struct files *files) {
+  const struct lab_options *options = files->options;
+  const struct spate_stream_counters *counters = &files->stream.counters;
+  const uint64_t progress = data_progress(files);
+  const uint64_t data_requests = counters->data_requests, checkpoints = counters->checkpoints;
+
+  lab_expect(spate_recorder_work(&files->recorder), "recording");
+  if (data_progress(files) == progress && counters->checkpoints == checkpoints) return;
+  spend(files, options->turn_ps + (counters->data_requests - data_requests) * options->piece_ps +
+                   (counters->checkpoints - checkpoints) * options->checkpoint_ps);
 }
 
 static void record(struct files *files) {
   struct spate_stream_counters *counters = &files->stream.counters;
 
   while (!lab_source_ended(&files->source) || counters->completed_bytes < counters->pushed_bytes) {
-    const struct progress before = progress_of(files);
-    lab_source_push(&files->source);
-    lab_expect(spate_recorder_work(&files->recorder), "recording");
+    const uint64_t before = data_progress(files);
+    push(files);
+    work(files);
     watch(files);
-    const struct progress after = progress_of(files);
-    const uint64_t work_ps = turn_ps(files, &before, &after);
-    if (work_ps > 0) sim_work(files->machine.sim, work_ps);
-    if (after.data == before.data) sim_idle(files->machine.sim, LAB_IDLE_PS);
+    if (data_progress(files) == before) sim_idle(files->machine.sim, LAB_IDLE_PS);
   }
 }
 

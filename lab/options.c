@@ -79,6 +79,7 @@ static const struct field fields[] = {
     FIELD("cpu-submit-ps", submit_ps, WHOLE),
     FIELD("cpu-complete-ps", complete_ps, WHOLE),
     FIELD("cpu-doorbell-ns", doorbell_ns, WHOLE),
+    FIELD("cpu-push-ps", push_ps, WHOLE),
     FIELD("cpu-turn-ps", turn_ps, WHOLE),
     FIELD("cpu-piece-ps", piece_ps, WHOLE),
     FIELD("cpu-checkpoint-ps", checkpoint_ps, WHOLE),
@@ -136,8 +137,8 @@ static void set(struct lab_options *options, const struct field *field, const ch
 static void check_board(const struct lab_options *options) {
   const bool times =
       options->submit_ps > 0 && options->complete_ps > 0 && options->turn_ps > 0 && options->piece_ps > 0;
-  const uint64_t sum = options->submit_ps | options->complete_ps | options->doorbell_ns | options->turn_ps |
-                       options->piece_ps | options->checkpoint_ps;
+  const uint64_t sum = options->submit_ps | options->complete_ps | options->doorbell_ns | options->push_ps |
+                       options->turn_ps | options->piece_ps | options->checkpoint_ps;
   const bool board = strcmp(options->host->name, "board") == 0;
 
   if (!board && sum > 0) lab_fail("--cpu-...: only with --host board");

@@ -23,9 +23,9 @@ struct lab_options {
   const char *profile;
   const struct lab_host *host;
   uint64_t command_ns; /* processor time for each command; 0: the host's */
-  /* --host board: the processor's time for each command, completion and doorbell; and above the driver for a turn of
-   * the recorder, a piece and a checkpoint */
-  uint64_t submit_ps, complete_ps, doorbell_ns, turn_ps, piece_ps, checkpoint_ps;
+  /* --host board: the processor's time for each command, completion and doorbell; and above the driver for a push, a
+   * turn of the recorder, a piece in it, and a checkpoint */
+  uint64_t submit_ps, complete_ps, doorbell_ns, push_ps, turn_ps, piece_ps, checkpoint_ps;
   uint64_t seed;
   uint64_t generation, lanes;                               /* 0: the drive's own link */
   uint64_t payload_bytes, read_request_bytes, link_percent; /* MPS, MRRS, share of acknowledge and flow control */

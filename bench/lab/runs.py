@@ -20,6 +20,7 @@ FREE3 = {"gen": 3, "lanes": 4, "mps": 256}
 FREE4 = {"gen": 4, "lanes": 4, "mps": 256}
 BRIDGE = {"gen": 3, "lanes": 4, "mps": 128, "link_percent": 5, "fetch": 2_520_000_000}
 LOGIC = {"gen": 3, "lanes": 4, "mps": 128, "link_percent": 5, "fetch": 2_960_000_000, "host": "none"}
+FIC = {"gen": 2, "lanes": 4, "mps": 256, "fetch": 1_000_000_000}  # PolarFire SoC: 64 bits at 125 MHz (ports/qemu-riscv/README.md)
 VERSAL3 = {"gen": 3, "lanes": 4, "mps": 256, "fetch": 2_900_000_000}
 VERSAL4 = {"gen": 4, "lanes": 4, "mps": 256, "fetch": 5_800_000_000}
 
