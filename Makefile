@@ -187,7 +187,7 @@ bench-fatfs: build-host-release ## Measure FatFs over integrations/fatfs with fi
 bench-instructions: build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
 	$(PYTHON) bench/instructions.py
 
-bench-boards: build-qemu-virt build-qemu-virt-a15 build-qemu-riscv build-host-release ## Predict rate and processor load of recordings on boards (1 minute)
+bench-boards: build-qemu-virt build-qemu-virt-size build-qemu-virt-a15 build-qemu-riscv build-host-release ## Predict rate and processor load of recordings on boards (1 minute)
 	$(PYTHON) bench/boards.py
 
 bench-linux: setup-linux-bench build-linux-aarch64 ## Count the instructions of recording on Linux, compared with the kernel (13 minutes; QUICK=1: 2; KEEP=1 for the lab)

@@ -76,9 +76,9 @@ def number_rows(processors: list[boards.Processor]) -> list[list[str]]:
 
 def count_rows(counts: dict[str, counted.Counted]) -> list[list[str]]:
     rows = []
-    for board, of in counts.items():
+    for build, of in counts.items():
         call, above = of.call("write", boards.MIB), of.recordings[-1]
-        rows.append([f"`{board}`", *(f"{value:g}" for value in (call.submit, call.doorbell, round(call.complete, 1), of.idle, above.push,
+        rows.append([f"`{build}`", *(f"{value:g}" for value in (call.submit, call.doorbell, round(call.complete, 1), of.idle, above.push,
                                                                 above.turn, above.piece, above.checkpoint, above.clip))])
     return rows
 
@@ -103,7 +103,7 @@ def page(rows: list[boards.Row], counts: dict[str, counted.Counted]) -> str:
 
 def fed(board: boards.Board, counts: dict[str, counted.Counted], bound: str) -> float:
     """Millions of pieces a second that one core feeds."""
-    return boards.costs(board, counts[board.processor.instructions], bound).pieces_per_s() / 1e6
+    return boards.costs(board, counts, bound).pieces_per_s() / 1e6
 
 
 def one_core(board: boards.Board, counts: dict[str, counted.Counted]) -> str:
@@ -117,12 +117,12 @@ def link_text(board: boards.Board) -> str:
 
 
 def collect(rows: list[boards.Row], counts: dict[str, counted.Counted], bench: figures.Bench) -> None:
-    for board, of in counts.items():
+    for build, of in counts.items():
         call, above = of.call("write", boards.MIB), of.recordings[-1]
         for name, value in (("submit", call.submit), ("doorbell", call.doorbell), ("complete", call.complete), ("idle poll", of.idle),
                             ("push", above.push), ("turn", above.turn), ("piece", above.piece), ("checkpoint", above.checkpoint),
                             ("clip of 16 GiB", above.clip)):
-            bench.add(f"counted on {board}: {name}", value, "instructions")
+            bench.add(f"counted on {build}: {name}", value, "instructions")
     for board in dict.fromkeys(row.board for row in rows):
         for bound in boards.BOUNDS:
             bench.add(f"{board.key}, {bound} case: what one core feeds", round(fed(board, counts, bound), 4),
@@ -148,13 +148,13 @@ def show(rows: list[boards.Row], counts: dict[str, counted.Counted]) -> None:
 
 
 def predict(lab: runner.Lab, all_boards: list[boards.Board], counts: dict[str, counted.Counted], jobs: int) -> list[boards.Row]:
-    of = {board: counts[board.processor.instructions] for board in all_boards}
-    lab.all([run for board in all_boards for block in board.blocks for run in boards.runs_of(board, of[board], block)], jobs)
+    lab.all([run for board in all_boards for block in board.blocks for run in boards.runs_of(board, counts, block)], jobs)
     return [boards.row(lab, board, block) for board in all_boards for block in board.blocks]
 
 
 def count_all(all_boards: list[boards.Board]) -> dict[str, counted.Counted]:
-    return {name: counted.count(name) for name in dict.fromkeys(board.processor.instructions for board in all_boards)}
+    builds = dict.fromkeys(board.processor.build(bound) for board in all_boards for bound in reversed(boards.BOUNDS))
+    return {build: counted.count(build) for build in builds}
 
 
 def main() -> None:

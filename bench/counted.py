@@ -53,12 +53,14 @@ class Counted:
         return next(call for call in self.calls if (call.kind, call.size) == (kind, size))
 
 
-def count(board: str, echo: bool = False) -> Counted:
-    result = qemu.run(board, "instructions", DRIVE, timeout_s=300, echo=echo, options=("-icount", "shift=0,sleep=off"))
+def count(build: str, echo: bool = False) -> Counted:
+    """`build`: a board, or its build for size."""
+    board, image = build.removesuffix("-size"), qemu.BUILD / build / "apps/instructions.elf"
+    result = qemu.run(board, "instructions", DRIVE, timeout_s=300, echo=echo, options=("-icount", "shift=0,sleep=off"), image=image)
     rows, recordings = CALL.findall(result.output), RECORDING.findall(result.output)
     callback, idle = CALLBACK.search(result.output), IDLE.search(result.output)
     if result.status != 0 or len(rows) != 6 or len(recordings) != 2 or callback is None or idle is None:
-        figures.die(f"counting on {board}", f"{len(rows)} of 6 and {len(recordings)} of 2 rows were printed\n{result.report()}")
+        figures.die(f"counting on {build}", f"{len(rows)} of 6 and {len(recordings)} of 2 rows were printed\n{result.report()}")
     own = int(callback[1])
     calls = tuple(Call(kind, int(size), int(submit), int(doorbell), int(complete) / int(batch) - own, int(batch))
                   for kind, size, submit, doorbell, complete, batch in rows)

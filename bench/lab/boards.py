@@ -41,13 +41,16 @@ class Number:
 @dataclasses.dataclass(frozen=True)
 class Processor:
     name: str
-    instructions: str  # the emulated board on which they are counted
+    counted_on: tuple[tuple[str, str], ...]  # by bound: the build whose instructions are counted
     instructions_per_cycle: Number
     memory_read_ns: Number
     entry_write_ns: Number
     barrier_ns: Number
     register_write_ns: Number
     clock_read_ns: Number
+
+    def build(self, bound: str) -> str:
+        return dict(self.counted_on)[bound]
 
     def numbers(self) -> dict[str, Number]:
         return {field.name: value for field in dataclasses.fields(self) if isinstance(value := getattr(self, field.name), Number)}
@@ -99,7 +102,8 @@ class Board:
 
 def load(path: pathlib.Path = TABLE) -> list[Board]:
     table = tomllib.loads(path.read_text())
-    processors = {key: Processor(**{name: Number(**value) if isinstance(value, dict) else value for name, value in entry.items()})
+    processors = {key: Processor(entry.pop("name"), tuple(entry.pop("counted_on").items()),
+                                 **{name: Number(**value) for name, value in entry.items()})
                   for key, entry in table["processor"].items()}
     boards = []
     for entry in table["board"]:
@@ -139,7 +143,8 @@ class Costs:
 
 
 def costs(board: Board, counts, bound: str) -> Costs:
-    """`counts`: a counted.Counted of the processor's instruction set."""
+    """`counts`: a counted.Counted for each build."""
+    counts = counts[board.processor.build(bound)]
     ns = {name: getattr(number, bound) for name, number in board.processor.numbers().items()}
     call = max((call for call in counts.calls if call.kind == "write"), key=lambda call: call.all)
     above = max(counts.recordings, key=lambda recording: recording.turn + recording.piece)

@@ -23,16 +23,17 @@ from lab import boards, runner, runs, seeds  # noqa: E402
 PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
 GIB, KIB, MIB = runs.GIB, runs.KIB, runs.MIB
 
-COUNTS = counted.Counted(calls=(counted.Call("write", MIB, submit=50, doorbell=20, complete=30, batch=32),),
-                         recordings=(counted.Recording(MIB, push=100, turn=200, piece=60, checkpoint=2000, clip=80000),),
-                         callback=5, idle=40)
+COUNTED = counted.Counted(calls=(counted.Call("write", MIB, submit=50, doorbell=20, complete=30, batch=32),),
+                          recordings=(counted.Recording(MIB, push=100, turn=200, piece=60, checkpoint=2000, clip=80000),),
+                          callback=5, idle=40)
+COUNTS = {"a build": COUNTED}
 
 
 def processor(**changes):
     """1 instruction a cycle; each wait is another number, so that one that is confused with another shows."""
     numbers = {"instructions_per_cycle": 1, "memory_read_ns": 100, "entry_write_ns": 7, "barrier_ns": 13, "register_write_ns": 60,
                "clock_read_ns": 11} | changes
-    return boards.Processor("a processor", "qemu-virt",
+    return boards.Processor("a processor", (("best", "a build"), ("worst", "a build for size")),
                             **{name: boards.Number(value, value, "assumed", "a test") for name, value in numbers.items()})
 
 
@@ -69,6 +70,12 @@ def test_a_wait_is_in_each_step_that_waits(name):
     assert (after.submit_ps - before.submit_ps, after.complete_ps - before.complete_ps, 1e3 * (after.doorbell_ns - before.doorbell_ns),
             after.turn_ps - before.turn_ps) == tuple(1e3 * ns for ns in DOUBLED[name])
     assert (after.push_ps, after.piece_ps, after.checkpoint_ps) == (before.push_ps, before.piece_ps, before.checkpoint_ps)
+
+
+def test_each_case_has_the_counts_of_its_build():
+    more = dataclasses.replace(COUNTED, recordings=(dataclasses.replace(COUNTED.recordings[0], push=150),))
+    counts = COUNTS | {"a build for size": more}
+    assert [boards.costs(board(), counts, bound).push_ps for bound in ("best", "worst")] == [100e3, 150e3]
 
 
 def test_every_number_has_a_source():
