@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 
+import program
 import pytest
 
 from conftest import ROOT
@@ -195,9 +196,8 @@ TOLERANCE = 0.05  # a share: a change of a few instructions needs no new page
 @pytest.fixture(scope="module")
 def predicted(tmp_path_factory):
     out = tmp_path_factory.mktemp("boards")
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "tools")}
-    for name, words in (("instructions", ()), ("boards", ("--programs", PROGRAMS, "--out", out, "--page", out / "page.md"))):
-        subprocess.run([sys.executable, ROOT / f"bench/{name}.py", *words], check=True, env=environment, timeout=600)
+    program.run(sys.executable, ROOT / "bench/boards.py", "--programs", PROGRAMS, "--out", out, "--page", out / "page.md",
+                env=os.environ | {"PYTHONPATH": str(ROOT / "tools")}, timeout_s=600)
     return out / "page.md"
 
 
@@ -227,17 +227,22 @@ def test_the_page_of_figures_has_them_too(predicted):
         assert len(pairs) >= 9 and all(agree(*pair) for pair in pairs), f"make bench, or write {now}"
 
 
-@pytest.mark.slow
-def test_the_counts_are_those_of_bench_instructions(predicted):
-    bench = figures_page.fields(ROOT / "build/bench")
-    for name, other in (("submit", "write 1024 KiB at queue depth 32: submit"), ("complete", "write 1024 KiB at queue depth 32: complete"),
-                        ("turn", "recording pieces of 1024 KiB, above the driver: a turn"), ("idle poll", "a poll that finds nothing")):
-        assert bench["boards"][f"counted on qemu-virt: {name}"] == bench["instructions"][other]
+@pytest.fixture(scope="module")
+def a53():
+    """What bench/instructions.py counts."""
+    return counted.count("qemu-virt")
 
 
 @pytest.mark.slow
-def test_a_piece_costs_the_same_whatever_its_size(predicted):
-    bench = figures_page.fields(ROOT / "build/bench")["instructions"]
-    for what in ("push a piece", "a turn", "… and each piece in it", "a checkpoint"):
-        small, large = (bench[f"recording pieces of {kib} KiB, above the driver: {what}"] for kib in (4, 1024))
-        assert small == large, what
+def test_the_counts_are_those_of_bench_instructions(predicted, a53):
+    bench = figures_page.fields(ROOT / "build/bench")["boards"]
+    call, above = a53.call("write", MIB), a53.recordings[-1]
+    for name, value in (("submit", call.submit), ("doorbell", call.doorbell), ("complete", call.complete), ("idle poll", a53.idle),
+                        ("push", above.push), ("turn", above.turn), ("piece", above.piece), ("checkpoint", above.checkpoint)):
+        assert bench[f"counted on qemu-virt: {name}"] == value, name
+
+
+def test_a_piece_costs_the_same_whatever_its_size(a53):
+    small, large = (dataclasses.asdict(recording) for recording in a53.recordings)
+    assert (small.pop("size"), large.pop("size")) == (4 * KIB, MIB)
+    assert small | {"clip": 0} == large | {"clip": 0}
