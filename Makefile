@@ -235,7 +235,7 @@ generate: setup-gateware ## Generate registers, templates and core file from rtl
 lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no finding allowed (5 minutes)
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
-PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
+PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile pyproject.toml
 PROSE_IN += apps bench cmake examples integrations lab linux packaging ports python ring setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += hosted include rtl sim src

@@ -57,6 +57,23 @@ def test_every_error_has_its_row():
     assert [name for name in errors if name != "COUNT" and f"| `{name}` |" not in errors_page.page()] == []
 
 
+def test_every_type_that_a_page_names_is_there():
+    headers = [path for top in ("include", "integrations", "lab", "ports", "ring", "sim", "tests") for path in (ROOT / top).rglob("*.[ch]")]
+    defined = set(re.findall(r"\b(?:struct|enum) \w+(?= \{)", "".join(header.read_text() for header in headers)))
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "ports").rglob("*.md")]
+    named = {(page.name, name) for page in pages for name in re.findall(r"`((?:struct|enum) \w+)`", page.read_text())}
+    assert len(named) > 20
+    assert {(page, name) for page, name in named if name not in defined} == set()
+
+
+def test_the_readme_is_short():
+    """At most 900 words besides examples, and the first example is on the first screen."""
+    text = (ROOT / "README.md").read_text()
+    prose = re.sub(r"^```.*?^```$|\]\([^)]*\)", " ", text, flags=re.M | re.S)
+    assert len(re.findall(r"\S*\w\S*", prose)) <= 900
+    assert text[:text.index("```")].count("\n") <= 25
+
+
 def test_no_example_speaks_of_a_call_that_is_not_there():
     """Every function that the new pages name is declared in a header."""
     declared = "".join(header.read_text() for header in (ROOT / "include/spate").glob("*.h"))
