@@ -7,7 +7,7 @@
  *   the processor sees it                          conclusion
  *   at once                                        coherent
  *   after an invalidate                            maintained, as it should be without coherency
- *   never, but the drive finds it there (Compare)  the processor reads old lines, or the address is that of other memory
+ *   never, but the drive finds it there (Compare)  the processor reads old lines, or other memory
  *   never, and the drive does not find it there    the drive does not reach this memory
  *   never, and the drive has no Compare            one of the two
  */
