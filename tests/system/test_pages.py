@@ -4,6 +4,7 @@
 import re
 
 import errors_page
+import pytest
 
 from conftest import ROOT, run
 
@@ -72,6 +73,18 @@ def test_the_readme_is_short():
     prose = re.sub(r"^```.*?^```$|\]\([^)]*\)", " ", text, flags=re.M | re.S)
     assert len(re.findall(r"\S*\w\S*", prose)) <= 900
     assert text[:text.index("```")].count("\n") <= 25
+
+
+@pytest.mark.parametrize(("page", "below", "pattern"), [
+    ("README.md", "", "*/"), ("tests/README.md", "tests", "*/"), ("docs/understand/simulator.md", "sim", "*.c"),
+    ("docs/understand/gateware.md", "", "rtl/*/"), ("docs/use/linux.md", "", "hosted/*/"), ("docs/use/porting.md", "apps", "*/main.c")])
+def test_a_page_says_where_everything_is(page, below, pattern):
+    """A reader who follows the README finds each folder, or each file, on the page of its part."""
+    text = (ROOT / page).read_text()
+    paths = [path.relative_to(ROOT / below) for path in (ROOT / below).glob(pattern)]
+    names = {str(path.parent if path.name == "main.c" else path) for path in paths if not path.name.startswith((".", "_"))} - {"build"}
+    assert len(names) > 5
+    assert {name for name in names if not re.search(rf"`{re.escape(name)}(?:/[\w/]*)?`", text)} == set()
 
 
 def test_no_example_speaks_of_a_call_that_is_not_there():
