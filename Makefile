@@ -15,7 +15,7 @@ PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
 HOST := host-gcc-asan host-clang-asan
 CORES := $(shell nproc)
-# All boards; and those that an emulator has with a drive.
+# All boards, and those whose emulator has a drive.
 FIRMWARE := $(shell sed -n 's/.*"configurePreset": "\([^"]*\)".*/\1/p' ports/boards.json)
 BOARDS := $(filter-out %-size,$(filter qemu-%,$(FIRMWARE)))
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
@@ -238,7 +238,7 @@ generate: setup-gateware ## Generate registers, templates and core file from rtl
 lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no finding allowed (5 minutes)
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
-PROSE_IN = .github CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile
+PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile pyproject.toml
 PROSE_IN += apps bench cmake examples integrations lab linux packaging ports python ring setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += hosted include rtl sim src
@@ -246,9 +246,9 @@ lint-words: setup ## Check spelling, words that this project does not use (tools
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
 
-# The host's build compiles the library, the tests and the hosted port; a board's build the applications and its port; the
-# second board's what RISC-V has; the build for AArch64 the programs of bench-linux. string.c is left out, because it is
-# compiled with an option that Clang does not have.
+# Each preset compiles files that the others do not: host-clang-asan the library and its tests, linux-asan the command,
+# qemu-virt the applications and a board, qemu-riscv the files for RISC-V, linux-aarch64 the programs of bench-linux.
+# string.c is left out, because it is compiled with an option that Clang does not have.
 lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports|integrations)/.*)

@@ -53,7 +53,7 @@ static const char usage[] =
     "  --ring SIZE         the ring that you have, such as 512MiB: says how long it lasts\n"
     "  --retain            the ring keeps data until it is flushed, so that a power loss of the drive loses nothing\n"
     "  --checkpoint-ms N   interval of flushes and of new lengths in the directory (500); 0: none\n"
-    "  --piece SIZE        size of a request (512KiB)\n"
+    "  --piece SIZE        what the source pushes at a time (512KiB)\n"
     "  --generation N      of the link, if it is slower than the drive\n"
     "  --lanes N           of the link, if it has fewer than the drive\n"
     "  --payload N         MPS of the link: 128, 256 or 512 (256)\n"

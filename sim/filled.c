@@ -11,12 +11,12 @@
 #define FLAG_BYTES (UINT64_C(1) << 20)
 
 void drive_filled_init(struct sim_drive *drive) {
-  const uint64_t pieces = (drive->options.bytes + FLAG_BYTES - 1u) / FLAG_BYTES;
-  const uint64_t filled = (uint64_t)(drive->options.filled * (double)pieces);
+  const uint64_t flags = (drive->options.bytes + FLAG_BYTES - 1u) / FLAG_BYTES;
+  const uint64_t filled = (uint64_t)(drive->options.filled * (double)flags);
 
-  drive->filled = calloc(pieces, 1);
+  drive->filled = calloc(flags, 1);
   if (drive->filled == NULL) abort();
-  memset(drive->filled + (pieces - filled), 1, filled);
+  memset(drive->filled + (flags - filled), 1, filled);
 }
 
 /* `fresh` bytes went where the store has nothing. Returns how many of them went where the medium has nothing either. */

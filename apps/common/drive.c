@@ -4,10 +4,10 @@
 #include <print.h>
 #include <spate/port.h>
 
-#define BITMAP_BYTES      (256u * 1024u)
-#define CACHE_BLOCKS      32u
-#define LARGE_DRIVE_BYTES (UINT64_C(64) << 30)
-#define TRIM_PIECE_BYTES  (UINT64_C(4) << 30) /* takes about a second; a longer trim may exceed a deadline */
+#define BITMAP_BYTES       (256u * 1024u)
+#define CACHE_BLOCKS       32u
+#define LARGE_DRIVE_BYTES  (UINT64_C(64) << 30)
+#define TRIM_REQUEST_BYTES (UINT64_C(4) << 30) /* takes about a second; a longer trim may exceed a deadline */
 
 void give_up(const char *step, enum spate_error error) {
   print("\nFAILED at %s: %s. %s\n", step, spate_error_name(error), spate_error_help(error));
@@ -156,9 +156,10 @@ static void show_trimmed(void *context, uint64_t blocks_done) {
 
 static void trim(struct drive *drive) {
   struct spate_block *block = &drive->queue.block;
-  const uint32_t piece_blocks = (uint32_t)(TRIM_PIECE_BYTES >> block->block_shift);
+  const uint32_t request_blocks = (uint32_t)(TRIM_REQUEST_BYTES >> block->block_shift);
 
-  must("trimming the drive", spate_block_erase(block, SPATE_TRIM, 0, block->blocks, piece_blocks, show_trimmed, block));
+  must("trimming the drive",
+       spate_block_erase(block, SPATE_TRIM, 0, block->blocks, request_blocks, show_trimmed, block));
   print("\n");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A range of a block device as a device of its own: for a partition of a drive that the kernel does not have. A request
+ * A range of a block device as a device of its own: for a partition of a drive without the kernel's driver. A request
  * outside of the range is refused: submit answers INVALID.
  */
 #ifndef SPATE_HOSTED_WINDOW_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The doctor for a board without an operating system: one call that brings a drive up step by step, as far as possible.
- * It reports facts, one line each, and findings (spate/doctor.h), each when it is made, so that a console shows how far
- * a board came that hangs.
+ * It reports facts, one line each, and findings (spate/doctor.h), each when it is made. If a board hangs, its console
+ * shows how far it came.
  *
  *   step        facts                                                  findings
  *   clock       rate                                                   stands still, goes back

@@ -4,12 +4,12 @@
  * page, so that its lines are in the caches, and not dirty: a dirty line would be evicted over the drive's data. Then
  * the drive writes Identify Controller, which is known from queue memory.
  *
- *   the processor sees it             conclusion
- *   at once                           coherent
- *   after an invalidate               maintained, as it should be without coherency
- *   never, and the drive does         the processor reads old lines, or the address is that of other memory
- *   never, and the drive neither      the drive does not reach this memory
- *   never, and the drive cannot say   one of the two
+ *   the processor sees it                          conclusion
+ *   at once                                        coherent
+ *   after an invalidate                            maintained, as it should be without coherency
+ *   never, but the drive finds it there (Compare)  the processor reads old lines, or other memory
+ *   never, and the drive does not find it there    the drive does not reach this memory
+ *   never, and the drive has no Compare            one of the two
  */
 #include "checkup.h"
 

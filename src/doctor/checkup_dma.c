@@ -10,8 +10,8 @@
  *   seen after its entry was invalidated       the processor reads old entries: the same
  *   never seen                                 the drive does not reach this memory
  *
- * What the drive fetches if it does not see the entry are the zeros that were there before: Delete I/O Submission Queue
- * with identifier 0, which every drive refuses.
+ * A drive that does not see the entry fetches the zeros that were there before. They are the command Delete I/O
+ * Submission Queue with identifier 0, which every drive refuses.
  */
 #include "checkup.h"
 

@@ -62,7 +62,7 @@ static void move(struct rate *rate, enum spate_op op) {
   const uint32_t bytes = piece_bytes(checkup);
 
   rate->piece_blocks = bytes >> block->block_shift;
-  if (rate->piece_blocks == 0) rate->piece_blocks = 1; /* a drive of less than a piece */
+  if (rate->piece_blocks == 0) rate->piece_blocks = 1; /* the drive is smaller than a request */
   for (unsigned i = 0; i < SPATE_CHECKUP_DEPTH; i++) {
     checkup->ios[i] = (struct spate_io){.op = (uint8_t)op,
                                         .buffer = (uint8_t *)checkup->config->buffer + (size_t)i * bytes,
@@ -104,7 +104,7 @@ static bool measure(struct spate_checkup *checkup, enum spate_op op, uint64_t lb
   move(&rate, op);
   const uint64_t ticks = spate_port_ticks() - start_ticks;
   const uint64_t kb_per_s = rate.bytes / 1000u * spate_port_ticks_per_second() / (ticks == 0 ? 1 : ticks);
-  spate_checkup_fact(checkup, op == SPATE_READ ? "read" : "write", NULL, "{0b}, {1} MB/s, pieces of {2b}",
+  spate_checkup_fact(checkup, op == SPATE_READ ? "read" : "write", NULL, "{0b}, {1} MB/s, requests of {2b}",
                      (struct checkup_values){.numbers = {rate.bytes, kb_per_s / 1000u, piece_bytes(checkup)}});
   if (rate.error != SPATE_OK && op == SPATE_READ)
     spate_checkup_found(checkup, SPATE_DOCTOR_TRANSFER_FAILED,

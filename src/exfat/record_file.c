@@ -132,7 +132,7 @@ static void note_unread(struct spate_exfat *volume, uint32_t slot, struct spate_
   }
 }
 
-/* The record cannot be found: nothing may be changed that it could name. */
+/* The record cannot be found, so nothing that it could name may be changed. */
 static enum spate_error do_without(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   spate_port_log("exfat: the device cannot read where the reservation record is: no changes", 0);
   found->record_unread = EXFAT_RECORD_SLOTS;

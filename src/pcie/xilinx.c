@@ -164,7 +164,7 @@ static void mask_interrupts(const struct spate_pcie_host *host) {
 
 /*
  * The library uses no MSI, but the bridge takes each write of the drive to one page for an MSI. This page is at bus
- * address 0 after reset, and where earlier firmware wanted it later: it may lie in the memory of queues or of a ring.
+ * address 0 after reset, or where earlier firmware put it: it may lie in the memory of queues or of a ring.
  * At the bus address of the window for BARs there is no memory, because a root port passes no such write upstream.
  */
 static void put_msi_page_aside(const struct spate_pcie_host *host) {

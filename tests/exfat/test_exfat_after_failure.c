@@ -21,7 +21,7 @@ static void expect_other(bool there) {
 }
 
 /* A discard that failed has erased the entry set in memory: the clip has no file any more, and another file may get the
- * place of its set. What a close then answers is what it did, and it changes no other file. */
+ * place of its set. A close then reports that it failed, and changes no other file. */
 static void a_close_after_a_failed_discard_is_no_success(void **state) {
   (void)state;
   for (unsigned other = 0; other < 2; other++) {

@@ -198,8 +198,8 @@ static void the_pump_runs_during_a_deletion(void **state) {
   assert_in_range(turns_in_deletion(900000) - few, 60, 1000);
 }
 
-/* Turns of the pump while the clusters of an empty volume that are in the first window are marked. The window's memory
- * behind the volume's last cluster does not change. */
+/* How many turns the pump gets while the owners' clusters in the first window of an empty volume are marked. The memory
+ * of the window after the volume's last cluster does not change. */
 static unsigned turns_in_marking(uint32_t window_bytes) {
   struct exfat_owners owners = {.volume = &image.volume};
   image_open(&image, 512 * MIB, 512, 0);

@@ -10,7 +10,8 @@ static uint32_t fat(uint32_t cluster) {
 static void clusters_are_aligned_on_the_medium(void **state) {
   (void)state;
   const uint64_t cluster_blocks = MIB / 512;
-  /* Every size around those at which the space before the heap (256 blocks and the FAT) ends with a cluster. */
+  /* Every 16th place in a cluster, and each place near the one where the boot regions and the FAT (256 blocks and some)
+   * end with a cluster. */
   for (uint64_t at = 0; at < cluster_blocks; at += at / 16 == (cluster_blocks - 260) / 16 ? 1 : 16) {
     const uint64_t first_lba = at % 7;
     const struct spate_exfat_format format = {

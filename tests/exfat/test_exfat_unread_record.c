@@ -25,7 +25,7 @@ static void lose_slot(uint32_t slot) {
   lose_blocks(lba, lba);
 }
 
-/* As of a drive that gives a block another place when it is written. */
+/* A drive that moves a bad block to another place when it is written. */
 static void read_again_when_written(void *context, struct ram_block *ram, const struct spate_io *io) {
   (void)context;
   if (io->op == SPATE_WRITE && io->lba <= ram->faults[0].first_lba && ram->faults[0].first_lba < io->lba + io->blocks)

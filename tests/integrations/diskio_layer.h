@@ -83,6 +83,13 @@ static inline void end(struct fixture *f) {
   free(f);
 }
 
+/* The next request of this kind fails on the medium. */
+static inline void fail_once(struct fixture *f, enum spate_op op) {
+  ram_block_fault(
+      &f->ram,
+      (struct ram_fault){.ops = RAM_OP(op), .last_lba = SECTORS, .times = 1, .error = SPATE_E_MEDIA, .detail = 0x280});
+}
+
 static inline void paint(uint8_t *to, size_t bytes, unsigned seed) {
   uint64_t random = seed;
 

@@ -13,7 +13,7 @@
  *   SPATE_IMAGES=FILE  append the 64-bit hash of each judged image: for counts over several runs
  *   SPATE_ATOMIC_BYTES=512  on drives with larger blocks, a write is atomic only in units of this size
  *
- * It is watched from a volume's first mount on. The files that are on it then are promised as well.
+ * A volume is watched from its first mount on. The files that it has at that moment are promised as well.
  */
 #ifndef SPATE_TESTS_WITNESS_H
 #define SPATE_TESTS_WITNESS_H

@@ -98,7 +98,7 @@ static void flood(void *context) {
   for (unsigned i = 0; i < 300; i++) {
     struct request *request = &flood->requests[i];
     if (request->io.done != NULL && request->ended == 0) continue;
-    /* Eleven parts each: they wait for one another all the time. */
+    /* Each request has eleven parts, so that the requests always wait for one another. */
     if (start(flood->stripe, request, write_of(flood->data, 8, 10 * CHUNK / 512)) != SPATE_OK) {
       request->ended = 1;
       break;

@@ -4,6 +4,7 @@
 import re
 
 import errors_page
+import pytest
 
 from conftest import ROOT, run
 
@@ -55,6 +56,35 @@ def test_every_error_has_its_row():
     assert errors_page.PAGE.read_text() == errors_page.page(), "run tools/errors_page.py"
     errors = re.findall(r"^  SPATE_E_(\w+)", (ROOT / "include/spate/error.h").read_text(), re.M)
     assert [name for name in errors if name != "COUNT" and f"| `{name}` |" not in errors_page.page()] == []
+
+
+def test_every_type_that_a_page_names_is_there():
+    headers = [path for top in ("include", "integrations", "lab", "ports", "ring", "sim", "tests") for path in (ROOT / top).rglob("*.[ch]")]
+    defined = set(re.findall(r"\b(?:struct|enum) \w+(?= \{)", "".join(header.read_text() for header in headers)))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "ports").rglob("*.md")]
+    named = {(page.name, name) for page in pages for name in re.findall(r"`((?:struct|enum) \w+)`", page.read_text())}
+    assert len(named) > 20
+    assert {(page, name) for page, name in named if name not in defined} == set()
+
+
+def test_the_readme_is_short():
+    """At most 900 words besides examples, and the first example is on the first screen."""
+    text = (ROOT / "README.md").read_text()
+    prose = re.sub(r"^```.*?^```$|\]\([^)]*\)", " ", text, flags=re.M | re.S)
+    assert len(re.findall(r"\S*\w\S*", prose)) <= 900
+    assert text[:text.index("```")].count("\n") <= 25
+
+
+@pytest.mark.parametrize(("page", "below", "pattern"), [
+    ("README.md", "", "*/"), ("tests/README.md", "tests", "*/"), ("docs/understand/simulator.md", "sim", "*.c"),
+    ("docs/understand/gateware.md", "", "rtl/*/"), ("docs/use/linux.md", "", "hosted/*/"), ("docs/use/porting.md", "apps", "*/main.c")])
+def test_a_page_says_where_everything_is(page, below, pattern):
+    """A reader who follows the README finds each folder, or each file, on the page of its part."""
+    text = (ROOT / page).read_text()
+    paths = [path.relative_to(ROOT / below) for path in (ROOT / below).glob(pattern)]
+    names = {str(path.parent if path.name == "main.c" else path) for path in paths if not path.name.startswith((".", "_"))} - {"build"}
+    assert len(names) > 5
+    assert {name for name in names if not re.search(rf"`{re.escape(name)}(?:/[\w/]*)?`", text)} == set()
 
 
 def test_no_example_speaks_of_a_call_that_is_not_there():

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import sys
 
 import program
@@ -88,3 +89,14 @@ def test_good_text_passes(tmp_path):
 def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(program.Failed, match="gone does not exist; PROSE_IN"):
         run(tmp_path, "gone", status=0)
+
+
+# Not text for people, or nearly none.
+UNREAD = {"LICENSE", "CMakePresets.json", "spate.core", "spate.pc.in", "build"}
+
+
+def test_every_folder_is_read():
+    """A new folder is added to PROSE_IN, or here."""
+    listed = re.findall(r"^PROSE_IN \+?= (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    entries = {path.name for path in ROOT.iterdir() if path.name == ".github" or not path.name.startswith((".", "__"))}
+    assert entries - UNREAD - set(" ".join(listed).split()) == set()

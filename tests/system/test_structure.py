@@ -7,6 +7,7 @@ import collections
 import pathlib
 import re
 import subprocess
+import tomllib
 
 import pytest
 
@@ -113,6 +114,14 @@ def test_no_test_file_is_imported():
 def test_no_two_test_files_have_the_same_name():
     counts = collections.Counter(path.name for path in TEST_FILES)
     assert [name for name, count in counts.items() if count > 1] == [], "rename one: results and commands name a test by its file"
+
+
+def test_every_test_file_in_python_is_run():
+    """make test-system runs the folders that pyproject.toml lists, and make test-rtl tests/rtl."""
+    run = [*tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"], "tests/rtl"]
+    files = {path for path in TEST_FILES if path.suffix == ".py" and path.name.startswith("test_")}
+    missed = {path for path in files if not any(path.is_relative_to(ROOT / folder) for folder in run)}
+    assert sorted(missed) == [], "add their folder to testpaths"
 
 
 def test_the_tests_that_start_qemu_are_in_folders_of_that_name():

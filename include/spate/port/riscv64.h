@@ -7,10 +7,14 @@
  *       1: what the drive reads and writes is coherent with the caches. The maintenance is empty.
  *       0: it is not. The board supplies spate_port_cache_clean() and spate_port_cache_invalidate(): CBO.CLEAN and
  *       CBO.INVAL of each block (Zicbom; machine mode must allow them in menvcfg), or what its cache controller has,
- * and then FENCE IORW, IORW. The base architecture has no instruction for this. #define SPATE_PORT_TICKS_PER_SECOND
- * 10000000 The rate of `time` (the device tree's timebase-frequency). #define SPATE_PORT_MTIME_ADDRESS 0x0200bff8 Only
- * if the processor has no `time` of its own, so that each RDTIME would be a trap into firmware (SiFive's U54): the
- * address of mtime, mapped like registers, and readable by a load of 64 bits.
+ *       and then FENCE IORW, IORW. The base architecture has no instruction for this.
+ *
+ *   #define SPATE_PORT_TICKS_PER_SECOND 10000000
+ *       The rate of `time` (the device tree's timebase-frequency).
+ *
+ *   #define SPATE_PORT_MTIME_ADDRESS 0x0200bff8
+ *       Only if the processor has no `time` of its own, so that each RDTIME would be a trap into firmware (SiFive's
+ *       U54): the address of mtime, mapped like registers, and readable by a load of 64 bits.
  *
  * Registers must be in a region that the processor's physical memory attributes make I/O, uncached and strongly
  * ordered. The architecture then keeps accesses to one device in program order (privileged architecture 1.12,

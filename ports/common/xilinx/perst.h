@@ -2,8 +2,8 @@
 /*
  * PERST# of a slot, by a pin of the processing system (MIO, or EMIO into the logic) or by AXI GPIO. The level is kept
  * for at least 100 us (PCI Express Card Electromechanical specification, T_PERST and T_PERST-CLK), so the reference
- * clock must run before. The functions write the level first and make the pin an output then: the drive's reset cannot
- * end early by a glitch.
+ * clock must run before. The functions write the level before they make the pin an output, so that no glitch
+ * ends the drive's reset early.
  */
 #ifndef SPATE_PORTS_PERST_H
 #define SPATE_PORTS_PERST_H

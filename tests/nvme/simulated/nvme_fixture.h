@@ -7,7 +7,7 @@
  * the opening of the driver. The driver gets no bus hooks unless the test sets config.bus; `way` is the machine's own
  * bus.
  *
- * Times are the machine's. fixture_free() fails the test if the drive saw a violation.
+ * Times are those of the machine's clock. fixture_free() fails the test if the drive saw a violation.
  */
 #ifndef NVME_FIXTURE_H
 #define NVME_FIXTURE_H

@@ -125,8 +125,8 @@ async def the_rest_of_a_request_is_not_given_to_the_next_drive(dut):
 @cocotb.test(timeout_time=100, timeout_unit="us")
 @cocotb.parametrize(op=[FLUSH, DEALLOCATE], next_bytes=[512, 4096])
 async def a_side_command_is_not_given_to_the_next_drive(dut, op, next_bytes):
-    """A side command waits for a member that takes none, and that is given up and restarted: the range would be other data in the
-    next drive's blocks, and that drive's flush does not cover earlier writes."""
+    """A side command waits for a member that does not take it. The member is given up, and another drive takes its place. That
+    drive must not get the command: its blocks may have another size, and its flush does not cover the earlier writes."""
     tb = Testbench(dut, [0.0])
     await tb.start()
     lost = tb.members[1]

@@ -143,7 +143,7 @@ module stripe_side_proof
         if (deallocate) assert (member_blocks != '0);
       end
       // The response comes when all members that were asked have answered. A flush asks all members, a deallocate all
-      // that have blocks of the range; dead members are left out, and the status tells so.
+      // that have blocks of the range; dead members are left out, and the status says so.
       if (response_valid) begin
         assert (owed_q == '0 && response.tag == given_q.tag);
         if (flush) begin

@@ -68,7 +68,7 @@ module write_tap_proof #(
     assume (!awvalid_i || open_all < count_t'(2 ** UnansweredBits + 1));
   end
 
-  // For each id, as the tap has it: accepted writes without a response, events of the last cycle, how far its target is
+  // What the tap knows of each id: accepted writes without a response, events of the last cycle, how far its target is
   // ahead, and the cycles since its last visit.
   typedef logic signed [UnansweredBits+1:0] signed_t;
   logic [UnansweredBits:0] position[Ids];
