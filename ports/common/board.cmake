@@ -22,6 +22,9 @@ function(spate_board)
   set_property(TARGET spate_board PROPERTY INTERFACE_LINK_DEPENDS "${script}") # a changed script links again
   # Divisions that the processor lacks. A toolchain file for another compiler names that compiler's library itself.
   target_link_libraries(spate_board INTERFACE $<$<C_COMPILER_ID:GNU>:gcc>)
+  # With link-time optimisation the linker otherwise divides the program into parts. It copies small functions into each,
+  # and starts make for them, which fails if the compiler's path has a blank.
+  target_link_options(spate_board INTERFACE $<$<C_COMPILER_ID:GNU>:-flto-partition=none>)
   # The loop inside memcpy must not become a call of memcpy. (Clang knows only the first option, which is enough for
   # it.)
   set_source_files_properties("${spate_ports_common}/string.c" PROPERTIES COMPILE_OPTIONS

@@ -116,3 +116,14 @@ def test_a_board_has_its_own_random_numbers_and_log(folder):
     present = symbols(build(folder))
     assert "my_generator" in present
     assert "spate_port_log" not in present
+
+
+def test_link_time_optimisation_where_the_compilers_path_has_a_blank(tmp_path):
+    """GCC starts make for the parts of a program, and make divides the compiler's path at the blank."""
+    programs = tmp_path / "my programs"
+    programs.mkdir()
+    (programs / "aarch64-linux-gnu-gcc").symlink_to(shutil.which("aarch64-linux-gnu-gcc"))
+    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64.cmake",
+        f"-DSPATE_PORT_DIR={ROOT}/ports/qemu-virt", "-DCMAKE_BUILD_TYPE=MinSizeRel", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON",
+        env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"})
+    run("cmake", "--build", tmp_path / "build", "-j", "2", "--target", "hello")
