@@ -14,6 +14,10 @@
  * - SError: it stays pending, because PSTATE.A is set. A read looks for it, ends it by spate_port_serror_take(), and
  *   returns all ones. The SError of an earlier write is ended before the read, so that it does not spoil the read.
  * ports/common/aarch64/fault.c has the handler and spate_port_serror_take(). Own start-up code needs its own.
+ *
+ * A handler that cannot change the registers of what it interrupts needs loads at addresses that it knows, so that it
+ * can go on elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32() and
+ * _load64(): integrations/vitis does.
  */
 #ifndef SPATE_PORT_AARCH64_H
 #define SPATE_PORT_AARCH64_H
@@ -40,10 +44,30 @@ static inline int spate_port_serror_check(void) {
   return 1;
 }
 
-static inline uint32_t spate_port_read32(uintptr_t address) {
+#ifdef SPATE_PORT_OWN_LOADS
+
+uint32_t spate_aarch64_load32(uintptr_t address);
+uint64_t spate_aarch64_load64(uintptr_t address);
+
+#else
+
+static inline uint32_t spate_aarch64_load32(uintptr_t address) {
   uint32_t value;
-  (void)spate_port_serror_check();
   __asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+static inline uint64_t spate_aarch64_load64(uintptr_t address) {
+  uint64_t value;
+  __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+#endif
+
+static inline uint32_t spate_port_read32(uintptr_t address) {
+  (void)spate_port_serror_check();
+  const uint32_t value = spate_aarch64_load32(address);
   return spate_port_serror_check() ? UINT32_MAX : value;
 }
 
@@ -52,9 +76,8 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
 }
 
 static inline uint64_t spate_port_read64(uintptr_t address) {
-  uint64_t value;
   (void)spate_port_serror_check();
-  __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(address) : "memory");
+  const uint64_t value = spate_aarch64_load64(address);
   return spate_port_serror_check() ? UINT64_MAX : value;
 }
 
