@@ -7,6 +7,7 @@
 #include <spate/clock.h>
 #include <spate/nvme_pcie.h>
 #include <spate/partition.h>
+#include <spate/port.h>
 
 #include <xil_printf.h>
 
