@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads xparameters.h of both generations.
+
+Classic (XSCT, to 2023.x): XPAR_XDMA_0_BASEADDR, XPAR_XDMA_0_AXIBAR_HIGHADDR_0, … and the same again under canonical names
+(XPAR_XDMAPCIE_0_…). Since 2023.2 (SDT): XPAR_XDMA_0_COMPATIBLE, XPAR_XDMA_0_RANGES_BASEADDR_0, … and canonical names
+(XPAR_XXDMAPCIE_0_…). A bridge for which the BSP has no driver has only XPAR_…_BASEADDR and HIGHADDR."""
+
+import re
+
+from hardware import Bridge, Dma, Hardware, Unusable, Window
+
+BRIDGES = ("xlnx,xdma-host-3.00", "xlnx,axi-pcie-host-1.00.a", "xlnx,qdma-host-3.00", "xlnx,versal-cpm-host-1.00",
+           "xlnx,versal-cpm5-host", "xlnx,versal-cpm5-host1")
+CANONICAL = re.compile(r"X?(XDMAPCIE|AXIPCIE|AXIDMA)_\d+")
+RAW = re.compile(r"(XDMA|AXI_PCIE3?|QDMA)(_\d+)?")
+FAMILIES = {"PS7": "zynq7000", "PSU": "zynqmp", "PSV": "versal", "PSX": "versal"}
+# Registers of the memory controller, which have similar names.
+NOT_MEMORY = re.compile(r"XMPU|QOS|PHY|DDRC|CTRL|CFG")
+AXI_BARS = 6
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+
+
+def defined(text: str) -> dict[str, int | str]:
+    """{name: number, or string}. A name that stands for another one has its value. Anything else is left out."""
+    words = {}
+    for name, value in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]*?)[ \t\r]*$", without_comments(text), re.M):
+        words[name] = value.strip("() \t")
+
+    def resolve(value: str, depth: int = 0):
+        if re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*", value):
+            return int(value.rstrip("uUlL"), 0 if value[:2] in ("0x", "0X") else 10)
+        if re.fullmatch(r'"[^"]*"', value):
+            return value[1:-1]
+        return resolve(words[value], depth + 1) if value in words and depth < 8 else None
+
+    values = {name: resolve(value) for name, value in words.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def labels(names: dict, suffix: str) -> set[str]:
+    """The instances that have XPAR_<instance>_<suffix>."""
+    return {name[len("XPAR_"):-len(suffix) - 1] for name in names if name.startswith("XPAR_") and name.endswith(f"_{suffix}")}
+
+
+def own_names(found: set[str]) -> list[str]:
+    """Without the canonical names, under which the same devices stand a second time."""
+    own = {label for label in found if not CANONICAL.fullmatch(label)}
+    return sorted(own or found)
+
+
+def classic_windows(get) -> list[Window]:
+    windows = []
+    for i in range(min(get("AXIBAR_NUM") or AXI_BARS, AXI_BARS)):
+        base, high, bus = get(f"AXIBAR_{i}"), get(f"AXIBAR_HIGHADDR_{i}"), get(f"AXIBAR2PCIEBAR_{i}")
+        if high is None or (base is None and bus is None):
+            continue
+        if base is None:  # the driver of XDMA leaves it out: an AXI BAR is a power of two, at a multiple of its size
+            size = high - bus + 1
+            if size <= 0 or size & (size - 1) or bus % size:
+                windows.append(Window(None, bus, 0, f"AXI BAR {i}"))
+                continue
+            base = bus
+        if high > base:
+            windows.append(Window(base, base if bus is None else bus, high - base + 1, f"AXI BAR {i}"))
+    return windows
+
+
+def newer_windows(get) -> list[Window]:
+    windows = []
+    for i in range(AXI_BARS):
+        base, high = get(f"RANGES_BASEADDR_{i}"), get(f"RANGES_HIGHADDR_{i}")
+        if base is not None and high is not None and high > base:
+            windows.append(Window(base, base, high - base + 1, f"entry {i} of ranges, whose address is that on the bus"))
+    return windows
+
+
+def bridges(names: dict) -> list[Bridge]:
+    found = {label for label in labels(names, "COMPATIBLE") if names[f"XPAR_{label}_COMPATIBLE"] in BRIDGES}
+    with_base = labels(names, "BASEADDR")
+    found |= labels(names, "INCLUDE_BAROFFSET_REG") & with_base
+    found |= {label for label in with_base if RAW.fullmatch(label)}
+    result = []
+    for label in own_names(found & with_base):
+        def get(suffix, label=label):
+            return names.get(f"XPAR_{label}_{suffix}")
+
+        port = [get(suffix) for suffix in ("INCLUDE_RC", "DEVICE_PORT_TYPE", "PORT_TYPE") if get(suffix) is not None]
+        high = get("HIGHADDR")
+        result.append(Bridge(name=label, control=get("BASEADDR"),
+                             control_bytes=None if high is None else high - get("BASEADDR") + 1,
+                             windows=newer_windows(get) or classic_windows(get), root_port=port != [0],
+                             registers=get("CSR_SLCR")))
+    return result
+
+
+def memory(names: dict) -> list[tuple[int, int]]:
+    ranges = set()
+    for low, high in (("BASEADDR", "HIGHADDR"), ("BASEADDRESS", "HIGHADDRESS")):
+        for label in labels(names, low):
+            end = names.get(f"XPAR_{label}_{high}")
+            if re.search(r"DDR", label) and not NOT_MEMORY.search(label) and end is not None:
+                start = names[f"XPAR_{label}_{low}"]
+                ranges.add((start, end - start + 1))
+    return sorted(ranges)
+
+
+def dmas(names: dict) -> list[Dma]:
+    result = []
+    for label in own_names(labels(names, "SG_LENGTH_WIDTH") & labels(names, "BASEADDR")):
+        def get(suffix, otherwise, label=label):
+            return names.get(f"XPAR_{label}_{suffix}", otherwise)
+
+        s2mm = get("INCLUDE_S2MM", get("NUM_S2MM_CHANNELS", 1))
+        result.append(Dma(label, get("BASEADDR", 0), bool(s2mm), bool(get("INCLUDE_SG", 0)), get("SG_LENGTH_WIDTH", 14),
+                          get("ADDR_WIDTH", get("ADDRWIDTH", 32))))
+    return result
+
+
+def gpios(names: dict) -> dict[str, int]:
+    found = labels(names, "BASEADDR")
+    return {label: names[f"XPAR_{label}_BASEADDR"] for label in found if "GPIO" in label and not re.search(r"GPIOPS|PS[U7V]_", label)}
+
+
+def read(path: str) -> Hardware:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        names = defined(file.read())
+    if not any(name.startswith("XPAR_") for name in names):
+        raise Unusable(f"{path} defines no XPAR_ name. Give xparameters.h of the BSP (its include folder), or a device tree (.dts).")
+    families = {family for prefix, family in FAMILIES.items() if any(name.startswith(f"XPAR_{prefix}_") for name in names)}
+    clocks = [value for name, value in names.items() if re.fullmatch(r"XPAR_CPU_(CORTEX\w+_CPU_CLK|CORE_CLOCK)_FREQ_HZ", name)]
+    return Hardware(path, families, bridges(names), memory(names), names.get("STDOUT_BASEADDRESS"), dmas(names), gpios(names),
+                    clocks[0] if clocks else None)
