@@ -42,7 +42,8 @@
  *   void spate_port_log(const char *text, uint64_t value);
  *       Logs an event (a retry, a reset, a volume recovered) with one number. Never called on the data path.
  *
- * None may block. The library calls them only from the thread that calls the library.
+ * None may block, but spate_port_relax() may let other tasks run for a moment. The library calls them only from the
+ * thread that calls the library.
  */
 #ifndef SPATE_PORT_H
 #define SPATE_PORT_H

@@ -43,6 +43,9 @@ extern const uint32_t spate_vitis_load_failed[];
 #define STORE_MASK 0xbffffc00u
 #define STORE      0xb9000000u
 
+/* The BSP traps floating point until its first use. A trap in a handler would overwrite what the handler looks at. */
+#define ON_EXCEPTION __attribute__((target("general-regs-only")))
+
 struct earlier {
   Xil_ExceptionHandler handler;
   void *data;
@@ -51,14 +54,14 @@ struct earlier {
 static struct earlier earlier_synchronous, earlier_serror;
 static volatile bool serror_expected;
 
-static bool in_el3(void) {
+ON_EXCEPTION static bool in_el3(void) {
   uint64_t level;
   __asm__("mrs %0, currentel" : "=r"(level));
   return level == EL3;
 }
 
 #define READ_OF_LEVEL(name)                                                                                            \
-  static uint64_t read_##name(void) {                                                                                  \
+  ON_EXCEPTION static uint64_t read_##name(void) {                                                                     \
     uint64_t value;                                                                                                    \
     if (in_el3())                                                                                                      \
       __asm__ volatile("mrs %0, " #name "_el3" : "=r"(value));                                                         \
@@ -70,14 +73,14 @@ READ_OF_LEVEL(esr)
 READ_OF_LEVEL(elr)
 READ_OF_LEVEL(far)
 
-static void return_to(uintptr_t address) {
+ON_EXCEPTION static void return_to(uintptr_t address) {
   if (in_el3())
     __asm__ volatile("msr elr_el3, %0" ::"r"(address));
   else
     __asm__ volatile("msr elr_el1, %0" ::"r"(address));
 }
 
-static void on_synchronous(void *unused) {
+ON_EXCEPTION static void on_synchronous(void *unused) {
   const uint64_t syndrome = read_esr();
   const uintptr_t at = read_elr();
 
@@ -96,7 +99,7 @@ static void on_synchronous(void *unused) {
   earlier_synchronous.handler(earlier_synchronous.data);
 }
 
-static void on_serror(void *unused) {
+ON_EXCEPTION static void on_serror(void *unused) {
   (void)unused;
   if (!serror_expected) earlier_serror.handler(earlier_serror.data);
 }

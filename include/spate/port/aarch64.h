@@ -17,7 +17,8 @@
  *
  * A handler that cannot change the registers of what it interrupts needs loads at addresses that it knows, so that it
  * can go on elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32() and
- * _load64(): integrations/vitis does.
+ * _load64(): integrations/vitis does. A board that defines SPATE_PORT_OWN_RELAX supplies spate_port_relax() itself, to
+ * let other tasks run.
  */
 #ifndef SPATE_PORT_AARCH64_H
 #define SPATE_PORT_AARCH64_H
@@ -119,7 +120,11 @@ static inline uint64_t spate_port_ticks_per_second(void) {
   return rate;
 }
 
+#ifdef SPATE_PORT_OWN_RELAX
+void spate_port_relax(void);
+#else
 static inline void spate_port_relax(void) { __asm__ volatile("yield" ::: "memory"); }
+#endif
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
  *   SPATE_PORT_COUNTER   the address of a counter of 64 bits in two registers, the lower one first: the Cortex-A9's
  *                        global timer. The board supplies spate_port_ticks_per_second().
  *   SPATE_PORT_OWN_CLOCK the board supplies spate_port_ticks(), too. Without either, the clock is the generic timer.
+ *   SPATE_PORT_OWN_RELAX   the board supplies spate_port_relax(), to let other tasks run
  *   SPATE_PORT_READS_ABORT_AT_ONCE   the processor has no ISR, and reports errors of reads synchronously (Cortex-R5)
  *
  * It suits memory that devices access without coherency: queue memory and ring mapped Normal Non-cacheable, ordinary
@@ -179,7 +180,11 @@ static inline uint64_t spate_port_ticks_per_second(void) {
 
 #endif
 
+#ifdef SPATE_PORT_OWN_RELAX
+void spate_port_relax(void);
+#else
 static inline void spate_port_relax(void) { __asm__ volatile("yield" ::: "memory"); }
+#endif
 
 #ifdef __cplusplus
 }

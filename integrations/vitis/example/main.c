@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A standalone application: records a stream from AXI DMA into one file on a drive that a PC has formatted. */
-#include "../spate_vitis.h"
 #include "record.h"
 
 #include <design.h>
@@ -8,6 +7,7 @@
 #include <spate/nvme_pcie.h>
 #include <spate/partition.h>
 #include <spate/port.h>
+#include <spate_vitis.h>
 
 #include <xil_printf.h>
 

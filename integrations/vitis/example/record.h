@@ -2,8 +2,7 @@
 #ifndef SPATE_VITIS_EXAMPLE_RECORD_H
 #define SPATE_VITIS_EXAMPLE_RECORD_H
 
-#include "../s2mm.h"
-
+#include <s2mm.h>
 #include <spate/recorder.h>
 
 /* Records up to `bytes` (a multiple of the DMA's piece_bytes) into a new file, until the source ends or the DMA fails.

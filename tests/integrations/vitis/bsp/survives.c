@@ -33,7 +33,7 @@ static void others_handler(void *data) {
   uintptr_t at;
   __asm__ volatile("mrs %0, elr_el3\n\tadd %0, %0, #4\n\tmsr elr_el3, %0" : "=r"(at));
 #else
-  bsp_exit(others == 1 && good ? 0 : 1); /* it cannot go on */
+  bsp_exit(others == 1 && good ? 0 : 1);                                      /* it cannot go on */
 #endif
 }
 
