@@ -60,9 +60,12 @@ def includes(design: pathlib.Path) -> list[str]:
     return [word for folder in (ROOT / "include", VITIS / "port", VITIS, design) for word in ("-I", str(folder))]
 
 
-def build(name: str, design: pathlib.Path, sources, to: pathlib.Path) -> pathlib.Path:
-    """A program of these sources, the two lists and the BSP. `design` is the folder of design.h."""
+def build(name: str, design: pathlib.Path, sources, to: pathlib.Path, only: tuple[str, ...] = ("",)) -> pathlib.Path:
+    """A program of these sources, the two lists and the BSP. `design` is the folder of design.h. `only`: the folders of src/
+    that it needs."""
     processor = PROCESSORS[name]
+    library = [path for path in listed_sources() if path.is_relative_to(VITIS) or
+               any(path.is_relative_to(ROOT / "src" / folder) for folder in only)]
     program.run(processor.compiler, *compiler_options(processor), *WARNINGS, *bsp_includes(), *includes(design), *sources,
-                *listed_sources(), *bsp_sources(), *linker_options(processor), "-lgcc", "-o", to)
+                *library, *bsp_sources(), *linker_options(processor), "-lgcc", "-o", to)
     return to

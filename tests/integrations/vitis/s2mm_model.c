@@ -203,6 +203,13 @@ static void write_register(void *context, uint64_t address, const uint8_t *data,
   }
 }
 
+static void say_last_words(struct s2mm_model *model) {
+  if (model->delivered < model->pieces || model->status & HALTED) return;
+  model->arrived++;
+  (void)carry_out(model);
+  halt(model, DATA_SLAVE_ERROR);
+}
+
 static void read_register(void *context, uint64_t address, uint8_t *data, uint64_t bytes) {
   struct s2mm_model *model = context;
   uint32_t value = 0;
@@ -211,6 +218,7 @@ static void read_register(void *context, uint64_t address, uint8_t *data, uint64
   switch (address - S2MM_MODEL_BASE) {
   case CONTROL: value = model->control; break;
   case STATUS:
+    if (model->variant == S2MM_LAST_WORDS && model->pieces > 0) say_last_words(model);
     value = model->status;
     model->status_reads++;
     break;

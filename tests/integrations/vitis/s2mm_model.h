@@ -25,6 +25,7 @@ enum s2mm_variant {
   S2MM_TOO_MANY_BYTES,   /* … with more bytes than its descriptor has */
   S2MM_SHORT_PACKET,     /* TLAST after `short_bytes` of piece `at`; the source then ends */
   S2MM_DESCRIPTOR_ERROR, /* the descriptor of piece `at` has DMADecErr; the channel halts a moment later */
+  S2MM_LAST_WORDS,       /* the source ends; the next read of DMASR completes one piece more, and halts with an error */
   S2MM_IOC_WITHOUT_DATA, /* IOC is set in each period, with and without a piece */
   S2MM_RESETS_FOR_EVER,  /* the reset bit stays set */
   S2MM_SIMPLE,           /* built without scatter-gather */

@@ -206,6 +206,25 @@ static void test_status_is_read_in_turns_without_data_only(void **state) {
   (void)state;
 }
 
+/* The stream has no room for a while, as when a clip is armed. What is completed waits, and nothing fails. */
+static void test_a_stream_without_room_is_no_failure(void **state) {
+  struct fixture *f = start(&(struct s2mm_model){.pieces = PIECES, .period_ps = FAST_PS});
+
+  OK(s2mm_open(&f->dma, &f->config));
+  OK(spate_stream_arm(&f->stream, "CLIP.RAW", CLIP_BYTES));
+  OK(s2mm_start(&f->dma, &f->stream));
+  OK(spate_stream_push(&f->stream, 0, PIECE)); /* takes the room of one piece */
+  for (unsigned i = 0; i < 1000; i++) {
+    sim_spend(f->stack->sim, SIM_PS_PER_MS);
+    OK(s2mm_work(&f->dma, &f->stream));
+  }
+  assert_int_equal(f->dma.pieces, PIECES - 1u);
+  assert_int_equal(f->dma.starved, 1);
+  OK(spate_recorder_finish(&f->recorder));
+  end(f);
+  (void)state;
+}
+
 /* ---- failures ---- */
 
 /* How each ends, and how many pieces are in the file. */
@@ -232,6 +251,30 @@ static void test_each_failure_is_named_and_keeps_what_came_before(void **state) 
     assert_file(f, 21u * PIECE);
     end(f);
   }
+  (void)state;
+}
+
+/* A status that never arrives is noticed by the next descriptor, before the ring is full. */
+static void test_a_lost_status_is_noticed_soon(void **state) {
+  struct fixture *f = start(&(struct s2mm_model){
+      .variant = S2MM_LOSES_A_STATUS, .pieces = CLIP_PIECES, .at = 21, .period_ps = 60 * SIM_PS_PER_MS});
+
+  assert_int_equal(record(f), SPATE_E_FATAL);
+  assert_int_equal(f->dma.failure, S2MM_NOT_COMPLETED);
+  assert_in_range(f->model.delivered, 21 + 3, 21 + 4);
+  end(f);
+  (void)state;
+}
+
+/* A piece that is completed right before the error is in the file. */
+static void test_what_comes_right_before_an_error_is_kept(void **state) {
+  struct fixture *f = start(&(struct s2mm_model){.variant = S2MM_LAST_WORDS, .pieces = 21});
+
+  assert_int_equal(record(f), SPATE_E_FATAL);
+  assert_int_equal(f->dma.failure, S2MM_DATA_ERROR);
+  assert_int_equal(f->dma.status_register & 0x20u, 0x20u);
+  assert_file(f, 22u * PIECE);
+  end(f);
   (void)state;
 }
 
@@ -345,7 +388,10 @@ int main(void) {
       cmocka_unit_test(test_a_short_packet_ends_the_clip),
       cmocka_unit_test(test_interrupts_without_data_and_late_descriptors_do_no_harm),
       cmocka_unit_test(test_status_is_read_in_turns_without_data_only),
+      cmocka_unit_test(test_a_stream_without_room_is_no_failure),
       cmocka_unit_test(test_each_failure_is_named_and_keeps_what_came_before),
+      cmocka_unit_test(test_a_lost_status_is_noticed_soon),
+      cmocka_unit_test(test_what_comes_right_before_an_error_is_kept),
       cmocka_unit_test(test_it_starts_again_after_a_failure),
       cmocka_unit_test(test_it_does_not_overwrite_what_the_drive_still_reads),
       cmocka_unit_test(test_a_descriptor_that_cannot_be_fetched),
