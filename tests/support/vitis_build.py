@@ -25,7 +25,7 @@ class Processor:
 
 # -mstrict-align, because the programs in QEMU run without an MMU.
 PROCESSORS = {
-    "zynqmp": Processor("aarch64-linux-gnu-gcc", ("-mcpu=cortex-a53", *AARCH64), 0x100000),
+    "zynqmp": Processor("aarch64-linux-gnu-gcc", ("-mcpu=cortex-a53", *AARCH64), 0x40200000),
     "versal": Processor("aarch64-linux-gnu-gcc", ("-mcpu=cortex-a72", *AARCH64), 0xFFFC0000),
     "zynq7000": Processor("arm-linux-gnueabihf-gcc", ("-mcpu=cortex-a9", "-marm", "-mfpu=vfpv3"), 0x40200000),
     "zynqmp-r5": Processor("arm-linux-gnueabihf-gcc", ("-mcpu=cortex-r5", "-marm", "-mfpu=vfpv3-d16"), 0x100000),
@@ -42,9 +42,10 @@ def linker_options(processor: Processor) -> list[str]:
             f"-Wl,--defsym=IMAGE_START={processor.image_start}", "-T", str(BSP / "link.ld")]
 
 
-def bsp_sources() -> list[pathlib.Path]:
-    """What the BSP, its C library and the compiler's library have."""
-    return [BSP / "start.S", BSP / "bsp.c", *(ROOT / "ports/common" / name for name in ("print.c", "semihosting.c", "string.c"))]
+def bsp_sources(processor: Processor) -> list[pathlib.Path]:
+    """What the BSP, its C library and the compiler's library have; and on AArch64 what EL2 does."""
+    el2 = [ROOT / "ports/common/aarch64/el2.S"] if "aarch64" in processor.compiler else []
+    return [BSP / "start.S", BSP / "bsp.c", *el2, *(ROOT / "ports/common" / name for name in ("print.c", "semihosting.c", "string.c"))]
 
 
 def bsp_includes() -> list[str]:
@@ -67,5 +68,5 @@ def build(name: str, design: pathlib.Path, sources, to: pathlib.Path, only: tupl
     library = [path for path in listed_sources() if path.is_relative_to(VITIS) or
                any(path.is_relative_to(ROOT / "src" / folder) for folder in only)]
     program.run(processor.compiler, *compiler_options(processor), *WARNINGS, *bsp_includes(), *includes(design), *sources,
-                *library, *bsp_sources(), *linker_options(processor), "-lgcc", "-o", to)
+                *library, *bsp_sources(processor), *linker_options(processor), "-lgcc", "-o", to)
     return to

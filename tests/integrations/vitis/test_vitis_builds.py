@@ -87,7 +87,7 @@ def test_the_cmake_fragment(name, design, tmp_path):
     options = vitis_build.compiler_options(processor)
     includes = [word for word in vitis_build.bsp_includes() if word != "-I"]
     (application / "CMakeLists.txt").write_text(APPLICATION.format(
-        bsp=quoted(vitis_build.bsp_sources()), bsp_includes=quoted(includes), bsp_folder=quoted([vitis_build.BSP]),
+        bsp=quoted(vitis_build.bsp_sources(processor)), bsp_includes=quoted(includes), bsp_folder=quoted([vitis_build.BSP]),
         link=quoted(vitis_build.linker_options(processor)), warnings=" ".join(vitis_build.WARNINGS)))
     (application / "UserConfig.cmake").write_text(
         f'set(USER_INCLUDE_DIRECTORIES\n)\nset(USER_COMPILE_SOURCES\n{quoted(vitis_build.EXAMPLE)}\n)\n'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start-up code, and vectors of the BSP's shape. AArch64: in EL3, errors of the bus come to EL3, SError is not masked;
+ * Start-up code, and vectors of the BSP's shape. AArch64: errors of the bus come to EL3, or to EL1 if the machine starts in
+ * EL2, where ports/common/aarch64/el2.S can raise a virtual SError. SError is not masked.
  * x0 to x19, x29 and x30 are saved below the stack pointer, and ELR stays in its register. ARMv7: system mode; r0 to r3,
  * r12 and lr are saved on the stack of abort mode, and the address of the instruction is stored beside.
  */
@@ -9,6 +10,9 @@
 .section .text.start, "ax"
 .global _start
 _start:
+  mrs x0, currentel
+  cmp x0, #(2 << 2)
+  b.eq from_el2
   ldr x0, =stack_end
   mov sp, x0
   ldr x0, =vectors
@@ -16,6 +20,27 @@ _start:
   mov x0, #0xc08 /* SCR_EL3: ST, RW, EA */
   msr scr_el3, x0
   msr daifclr, #4
+  isb
+  bl bsp_main
+
+from_el2:
+  mov x0, #(1 << 31) /* HCR_EL2: EL1 is AArch64 */
+  msr hcr_el2, x0
+  mov x0, #3
+  msr cnthctl_el2, x0
+  msr cntvoff_el2, xzr
+  ldr x0, =el2_vectors
+  msr vbar_el2, x0
+  mov x0, #0xc5 /* EL1h; SError is not masked */
+  msr spsr_el2, x0
+  adr x0, at_el1
+  msr elr_el2, x0
+  eret
+at_el1:
+  ldr x0, =stack_end
+  mov sp, x0
+  ldr x0, =vectors
+  msr vbar_el1, x0
   isb
   bl bsp_main
 

@@ -7,6 +7,7 @@
 #include <spate/port.h>
 #include <spate_vitis.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <xil_exception.h>
 #include <xil_mmu.h>
 #include <xil_printf.h>
@@ -26,12 +27,43 @@ static void check(const char *what, bool right) {
 
 static volatile unsigned others;
 
+#ifdef __aarch64__
+static bool in_el1(void) {
+  uint64_t level;
+  __asm__("mrs %0, currentel" : "=r"(level));
+  return level == 1u << 2;
+}
+
+/* EL2 raises an SError: now, or at the next load from the 8 bytes at this address. */
+static void provoke(const volatile void *address) {
+  register uintptr_t argument __asm__("x0") = (uintptr_t)address;
+  __asm__ volatile("hvc #0" : "+r"(argument)::"memory");
+}
+
+static void survive_late_errors(void) {
+  static uint64_t word __attribute__((aligned(8))) = UINT64_C(0x123456789abcdef0);
+  const uintptr_t at = (uintptr_t)&word;
+
+  provoke(NULL);
+  check("the late error of a write does not spoil a read", spate_port_read32(at) == 0x9abcdef0);
+  provoke(&word);
+  check("the late error of a read of 32 bits", spate_port_read32(at) == UINT32_MAX);
+  provoke(&word);
+  check("the late error of a read of 64 bits", spate_port_read64(at) == UINT64_MAX);
+  check("the next read", spate_port_read64(at) == word);
+  check("no other handler of SError was called", others == 0);
+}
+#endif
+
 /* The program's own handler: goes on behind the access. */
 static void others_handler(void *data) {
   others += *(unsigned *)data;
 #ifdef __aarch64__
   uintptr_t at;
-  __asm__ volatile("mrs %0, elr_el3\n\tadd %0, %0, #4\n\tmsr elr_el3, %0" : "=r"(at));
+  if (in_el1())
+    __asm__ volatile("mrs %0, elr_el1\n\tadd %0, %0, #4\n\tmsr elr_el1, %0" : "=r"(at));
+  else
+    __asm__ volatile("mrs %0, elr_el3\n\tadd %0, %0, #4\n\tmsr elr_el3, %0" : "=r"(at));
 #else
   bsp_exit(others == 1 && good ? 0 : 1);                                      /* it cannot go on */
 #endif
@@ -105,6 +137,7 @@ int main(void) {
   static unsigned one = 1;
 #ifdef __aarch64__
   Xil_ExceptionRegisterHandler(XIL_EXCEPTION_ID_SYNC_INT, others_handler, &one);
+  Xil_ExceptionRegisterHandler(XIL_EXCEPTION_ID_SERROR_ABORT_INT, others_handler, &one);
 #else
   Xil_ExceptionRegisterHandler(XIL_EXCEPTION_ID_DATA_ABORT_INT, others_handler, &one);
 #endif
@@ -112,6 +145,9 @@ int main(void) {
   spate_vitis_open(); /* a second call changes nothing */
   map_memory();
   survive_the_bridge();
+#ifdef __aarch64__
+  if (in_el1()) survive_late_errors();
+#endif
   spate_port_log("a log with", UINT64_C(0x123456789));
   pass_on_the_rest();
   return good ? 0 : 1;
