@@ -43,9 +43,9 @@ def linker_options(processor: Processor) -> list[str]:
 
 
 def bsp_sources(processor: Processor) -> list[pathlib.Path]:
-    """What the BSP, its C library and the compiler's library have; and on AArch64 what EL2 does."""
-    el2 = [ROOT / "ports/common/aarch64/el2.S"] if "aarch64" in processor.compiler else []
-    return [BSP / "start.S", BSP / "bsp.c", *el2, *(ROOT / "ports/common" / name for name in ("print.c", "semihosting.c", "string.c"))]
+    """What the BSP, its C library and the compiler's library have; and what EL2 or hypervisor mode does."""
+    above = "aarch64/el2.S" if "aarch64" in processor.compiler else "armv7/hypervisor.S"
+    return [BSP / "start.S", BSP / "bsp.c", ROOT / "ports/common" / above, *(ROOT / "ports/common" / name for name in ("print.c", "semihosting.c", "string.c"))]
 
 
 def bsp_includes() -> list[str]:
@@ -61,12 +61,12 @@ def includes(design: pathlib.Path) -> list[str]:
     return [word for folder in (ROOT / "include", VITIS / "port", VITIS, design) for word in ("-I", str(folder))]
 
 
-def build(name: str, design: pathlib.Path, sources, to: pathlib.Path, only: tuple[str, ...] = ("",)) -> pathlib.Path:
+def build(name: str, design: pathlib.Path, sources, to: pathlib.Path, only: tuple[str, ...] = ("",), options=()) -> pathlib.Path:
     """A program of these sources, the two lists and the BSP. `design` is the folder of design.h. `only`: the folders of src/
     that it needs."""
     processor = PROCESSORS[name]
     library = [path for path in listed_sources() if path.is_relative_to(VITIS) or
                any(path.is_relative_to(ROOT / "src" / folder) for folder in only)]
-    program.run(processor.compiler, *compiler_options(processor), *WARNINGS, *bsp_includes(), *includes(design), *sources,
+    program.run(processor.compiler, *compiler_options(processor), *WARNINGS, *options, *bsp_includes(), *includes(design), *sources,
                 *library, *bsp_sources(processor), *linker_options(processor), "-lgcc", "-o", to)
     return to

@@ -2,7 +2,8 @@
 /*
  * Start-up code, and vectors of the BSP's shape. AArch64: errors of the bus come to EL3, or to EL1 if the machine starts in
  * EL2, where ports/common/aarch64/el2.S can raise a virtual SError. SError is not masked.
- * x0 to x19, x29 and x30 are saved below the stack pointer, and ELR stays in its register. ARMv7: system mode; r0 to r3,
+ * x0 to x19, x29 and x30 are saved below the stack pointer, and ELR stays in its register. ARMv7: system mode, asynchronous
+ * aborts are not masked, and if the machine starts in hypervisor mode ports/common/armv7/hypervisor.S can raise one; r0 to r3,
  * r12 and lr are saved on the stack of abort mode, and the address of the instruction is stored beside.
  */
 #ifdef __aarch64__
@@ -91,11 +92,26 @@ vectors:
 
 #else
 
+.arch armv7-a
+.arch_extension virt
+.fpu vfpv3
 .syntax unified
 .arm
 .section .text.start, "ax"
 .global _start
 _start:
+  mrs r0, cpsr
+  and r0, r0, #0x1f
+  cmp r0, #0x1a
+  bne not_hypervisor
+  ldr r0, =hypervisor_vectors
+  mcr p15, 4, r0, c12, c0, 0 /* HVBAR */
+  mov r0, #0x1d3 /* supervisor mode, A, I and F masked */
+  msr spsr_cxsf, r0
+  ldr r0, =not_hypervisor
+  msr elr_hyp, r0
+  eret
+not_hypervisor:
   ldr r0, =vectors
   mcr p15, 0, r0, c12, c0, 0 /* VBAR */
   mrc p15, 0, r0, c1, c0, 2 /* CPACR: floating point */
