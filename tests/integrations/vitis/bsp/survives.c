@@ -133,6 +133,13 @@ static void map_memory(void) {
   check("half a block", refused(16 * MIB, MIB) && refused(17 * MIB, 2 * MIB) && refused(0x800000000, 2 * MIB));
   check("across 4 GiB", refused(0xc0000000, 2048 * MIB));
   check("nothing", refused(16 * MIB, 0));
+#elif __ARM_ARCH_PROFILE == 'R'
+  check("a region of 256 MiB", mapped(256 * MIB, 256 * MIB, 256 * MIB, 0x30c) && bsp_log.bytes == 256 * MIB);
+  check("to the end of 4 GiB", mapped(0xfff00000, MIB, MIB, 0x30c));
+  check("no power of two", refused(0, 3 * MIB) && refused(16 * MIB, 16) && refused(16 * MIB, 0));
+  check("at no multiple", refused(16 * MIB, 32 * MIB));
+  bsp_log = (struct bsp_log){.mpu_is_full = 1};
+  check("no region is left", spate_vitis_not_cached(16 * MIB, MIB) == SPATE_E_FULL);
 #else
   check("4 sections, not shareable", mapped(16 * MIB, 4 * MIB, MIB, 0x1de2));
   check("to the end of 4 GiB", mapped(0xfff00000, MIB, MIB, 0x1de2));
