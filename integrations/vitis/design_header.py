@@ -81,7 +81,7 @@ def header(hardware: Hardware, asked) -> str:
     window = choose.choose_window(bridge, given)
     choose.check_reach(asked.port, bridge, last_bus, window)
     dma = None if asked.dma == "none" else choose.choose_dma(hardware, asked.dma)
-    layout = choose.choose_memory(hardware, asked.ring_mib * MIB, QUEUE_BYTES, MEMORY_BYTES)
+    layout = choose.choose_memory(hardware, asked.port, asked.ring_mib * MIB, QUEUE_BYTES, MEMORY_BYTES)
 
     parts = [("The bridge. Its control interface, and the last bus that this reaches.",
               [("DESIGN_BRIDGE_CONTROL", f"{bridge.control:#x}"), ("DESIGN_BRIDGE_LAST_BUS", str(last_bus))])]

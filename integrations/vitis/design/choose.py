@@ -125,14 +125,16 @@ def choose_dma(hardware: Hardware, wanted: str | None) -> Dma | None:
     return dma
 
 
-def choose_memory(hardware: Hardware, ring_bytes: int, queue_bytes: int, memory_bytes: int) -> Layout:
-    """At the end of the largest memory below 4 GiB. Each part is at a multiple of its size, as a Cortex-R5 needs it."""
+def choose_memory(hardware: Hardware, port: str, ring_bytes: int, queue_bytes: int, memory_bytes: int) -> Layout:
+    """At the end of the largest memory below 4 GiB. A Cortex-R5 maps a part only at a multiple of the part's size, the others map
+    blocks of 2 MiB at most."""
+    align = max(ring_bytes, queue_bytes) if port == "zynqmp-r5" else 2 * MIB
     reachable = [(start, min(size, FOUR_GIB - start)) for start, size in hardware.memory if start < FOUR_GIB]
     if not reachable:
         raise Unusable(f"{hardware.path} has no DDR below 4 GiB. Write DESIGN_QUEUE and DESIGN_RING by hand, or give the file of a "
                        "platform with DDR.")
     start, size = max(reachable, key=lambda pair: pair[1])
-    ring = (start + size - ring_bytes) // ring_bytes * ring_bytes
+    ring = (start + size - ring_bytes) // align * align
     queue = ring - queue_bytes
     memory = queue - memory_bytes
     if memory < start + IMAGE_MIN_BYTES:

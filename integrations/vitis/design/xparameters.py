@@ -101,7 +101,7 @@ def memory(names: dict) -> list[tuple[int, int]]:
     for low, high in (("BASEADDR", "HIGHADDR"), ("BASEADDRESS", "HIGHADDRESS")):
         for label in labels(names, low):
             end = names.get(f"XPAR_{label}_{high}")
-            if re.search(r"DDR", label) and not NOT_MEMORY.search(label) and end is not None:
+            if re.search(r"DDR|AXI_NOC", label) and not NOT_MEMORY.search(label) and end is not None:
                 start = names[f"XPAR_{label}_{low}"]
                 ranges.add((start, end - start + 1))
     return sorted(ranges)

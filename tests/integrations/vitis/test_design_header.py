@@ -47,8 +47,8 @@ def changed(tmp_path):
 
 ZYNQMP = {"BRIDGE_CONTROL": 0x500000000, "BRIDGE_WINDOW": 0xB0000000, "BRIDGE_WINDOW_BUS": 0xB0000000,
           "BRIDGE_WINDOW_BYTES": 0x1000000, "UART": 0xFF010000, "DMA": 0xA0010000, "DMA_LENGTH_BITS": 26,
-          # DDR ends at 0x7ff00000. The ring is at a multiple of its size.
-          "QUEUE": 0x5F000000, "QUEUE_BYTES": 0x1000000, "RING": 0x60000000, "RING_BYTES": 0x10000000}
+          # DDR ends at 0x7ff00000. The ring is at a multiple of 2 MiB.
+          "QUEUE": 0x6EE00000, "QUEUE_BYTES": 0x1000000, "RING": 0x6FE00000, "RING_BYTES": 0x10000000}
 
 
 @pytest.mark.parametrize("name, last_bus, address_bits", [("zynqmp-classic.h", 1, 40), ("zynqmp-sdt.h", 255, 32), ("zynqmp.dts", 255, 40)])
@@ -97,6 +97,7 @@ def test_32_bit_addresses(changed):
     low = changed("zynqmp-sdt.h", ("0x500000000", "0xa8000000"), ("0x51fffffff", "0xa81fffff"))
     found = numbers(make(low, "zynqmp-r5"))
     assert (found["BRIDGE_CONTROL"], found["BRIDGE_LAST_BUS"], found["CPU_HZ"]) == (0xA8000000, 1, 1199988037)
+    assert (found["RING"], found["QUEUE"]) == (0x60000000, 0x5F000000)  # multiples of their sizes: regions of the MPU
 
 
 @pytest.mark.parametrize("name", ["zynqmp-classic.h", "zynqmp-sdt.h", "zynqmp.dts"])
