@@ -93,6 +93,12 @@ def test_addresses_of_a_bus_are_translated(changed):
                                                                                                       0xB0000000, 0xA0010000]
 
 
+def test_windows_for_io_are_none(changed):
+    """An I/O range stands before that of memory."""
+    tree = changed("zynqmp.dts", ("ranges = <0x2000000", "ranges = <0x1000000 0x0 0x0 0x0 0xaf000000 0x0 0x10000>, <0x2000000"))
+    assert numbers(make(tree, "zynqmp"))["BRIDGE_WINDOW"] == 0xB0000000
+
+
 def test_32_bit_addresses(changed):
     low = changed("zynqmp-sdt.h", ("0x500000000", "0xa8000000"), ("0x51fffffff", "0xa81fffff"))
     found = numbers(make(low, "zynqmp-r5"))
@@ -168,6 +174,8 @@ UNUSABLE = {
     "DMA without scatter-gather": ("zynqmp.dts", [("xlnx,include-sg;", "")], "zynqmp", ("no scatter-gather", "--dma none")),
     "short DMA": ("zynqmp-sdt.h", [("LENGTH_WIDTH 0x1a", "LENGTH_WIDTH 0xe")], "zynqmp", ("14 bits", "16383", "26")),
     "no DDR": ("zynqmp-sdt.h", [("XPAR_PSU_DDR_0_", "XPAR_PSU_OTHER_0_")], "zynqmp", ("no DDR below 4 GiB",)),
+    "DDR above 4 GiB, and on-chip memory": ("zynqmp.dts", [("reg = <0x0 0x0 0x0 0x7ff00000 0x8", "reg = <0x8")], "zynqmp",
+                                            ("no DDR below 4 GiB",)),
     "little DDR": ("zynqmp-sdt.h", [("0x7fefffff", "0x0fffffff")], "zynqmp", ("256 MiB", "--ring-mib 64")),
     "no clock": ("zynq7000-classic.h", [("CPU_CLK_FREQ_HZ", "OTHER")], "zynq7000", ("processor's clock",)),
     "includes": ("zynqmp.dts", [("/dts-v1/;", '/dts-v1/;\n#include "pl.dtsi"')], "zynqmp", ("includes other files", "cpp", "hw_artifacts")),
