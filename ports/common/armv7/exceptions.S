@@ -34,7 +34,7 @@ vector_\number:
 .global fault_vectors
 .balign 32
 fault_vectors:
-  b .
+  b _start /* reset, where the processor begins here: ARMv7-R with high vectors */
   b vector_1
   b vector_2
   b vector_3

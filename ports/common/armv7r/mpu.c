@@ -33,15 +33,19 @@ void mpu_build(void);
 static struct mpu_region regions[REGIONS];
 static unsigned count;
 
+/* The other registers are those of the region that RGNR names, once an ISB has made this known. */
+static void choose(unsigned number) { __asm__ volatile("mcr p15, 0, %0, c6, c2, 0\n\tisb" ::"r"(number) : "memory"); }
+
+static void set_size(uint32_t size) { __asm__ volatile("mcr p15, 0, %0, c6, c1, 2" ::"r"(size) : "memory"); } /* DRSR */
+
 static void program(unsigned number, const struct mpu_region *region) {
-  const uint32_t size = region->left_out << 8 | (region->size_log - 1u) << 1 | 1u;
-  __asm__ volatile("mcr p15, 0, %0, c6, c2, 0\n\t" /* RGNR */
-                   "mcr p15, 0, %1, c6, c1, 0\n\t" /* DRBAR */
-                   "mcr p15, 0, %2, c6, c1, 4\n\t" /* DRACR */
-                   "mcr p15, 0, %3, c6, c1, 2"     /* DRSR */
-                   ::"r"(number),
-                   "r"(region->base), "r"(region->attributes), "r"(size)
+  choose(number);
+  __asm__ volatile("mcr p15, 0, %0, c6, c1, 0\n\t" /* DRBAR */
+                   "mcr p15, 0, %1, c6, c1, 4"     /* DRACR */
+                   ::"r"(region->base),
+                   "r"(region->attributes)
                    : "memory");
+  set_size(region->left_out << 8 | (region->size_log - 1u) << 1 | 1u);
 }
 
 static void map(uint64_t start, uint64_t end, uint32_t attributes) {
@@ -55,9 +59,8 @@ static void map(uint64_t start, uint64_t end, uint32_t attributes) {
 }
 
 static void turn_off(unsigned number) {
-  const struct mpu_region none = {0, 5, 0, 0};
-  program(number, &none);
-  __asm__ volatile("mcr p15, 0, %0, c6, c1, 2" ::"r"(0));
+  choose(number);
+  set_size(0);
 }
 
 /* What the processor may write comes first. Text and constants lie in it, and count more. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From reset or a loader, in a privileged mode, to board_start() in supervisor mode with memory protection unit and
+ * From reset (the first vector) or a loader, in a privileged mode, to board_start() in supervisor mode with memory protection unit and
  * caches on. The exception vectors are at 0xffff0000, because ARMv7-R has no VBAR: the link script puts them there.
+ * SCTLR.V is set already: without it nothing above 0xf0000000 could be executed now (Cortex-R5 TRM, default memory map).
  */
 .syntax unified
 .arm
@@ -17,6 +18,8 @@
 #define SCTLR_HIGH       (1 << 13) /* vectors at 0xffff0000 */
 #define SCTLR_BACKGROUND (1 << 17) /* what no region has is accessible */
 #define SCTLR_THUMB      (1 << 30) /* exceptions */
+
+#define ACTLR_DBWR (1 << 14) /* write bursts to Normal memory are off */
 
 .section .text.start, "ax"
 .global _start
@@ -59,6 +62,9 @@ _start:
   mov r1, #0
   mcr p15, 0, r1, c7, c5, 0  /* ICIALLU */
   mcr p15, 0, r1, c7, c5, 6  /* BPIALL */
+  mrc p15, 0, r0, c1, c0, 1
+  orr r0, r0, #ACTLR_DBWR    /* workaround of the Cortex-R5's erratum 780125, as AMD's own start-up code has it */
+  mcr p15, 0, r0, c1, c0, 1
   dsb
   isb
   mrc p15, 0, r0, c1, c0, 0
