@@ -2,7 +2,8 @@
 /*
  * The barriers and the maintenance of spate/port/pl310.h on a model of a Cortex-A9 with a PL310, where all that the
  * manuals leave open happens at the worst moment: an operation that no barrier has waited for takes effect late or at
- * once, and a prefetch brings every line that is not in a cache from the level below after each step.
+ * once, a prefetch brings every line that is not in a cache from the level below after each step, and the inner cache
+ * evicts its dirty lines to make room for others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ struct operation {
 };
 
 static struct machine {
-  bool l1_late, outer_late, prefetch; /* what the manuals leave open */
+  bool l1_late, outer_late, prefetch, evict; /* what the manuals leave open */
   struct line l1[LINES], outer[LINES];
   struct line processor_buffer[LINES], outer_buffer[LINES]; /* stores under way; `valid` alone counts */
   uint32_t memory[LINES];
@@ -75,6 +76,15 @@ static void clean_l1(unsigned i) {
   }
 }
 
+/* To the outer cache, which evicts a line itself only later. */
+static void evict(void) {
+  for (unsigned i = 0; machine.evict && i < LINES; i++)
+    if (machine.l1[i].dirty) {
+      clean_l1(i);
+      machine.l1[i].valid = false;
+    }
+}
+
 static void clean_outer(unsigned i) {
   if (machine.outer[i].valid && machine.outer[i].dirty) {
     machine.outer_buffer[i] = (struct line){true, true, machine.outer[i].value};
@@ -87,12 +97,13 @@ static void clean_outer(unsigned i) {
 static void take_effect(struct operation operation) {
   switch (operation.kind) {
   case L1_CLEAN: clean_l1(operation.line); break;
-  case L1_INVALIDATE: machine.l1[operation.line].valid = false; break;
+  case L1_INVALIDATE: machine.l1[operation.line] = (struct line){0}; break;
   case OUTER_CLEAN: clean_outer(operation.line); break;
-  case OUTER_INVALIDATE: machine.outer[operation.line].valid = false; break;
+  case OUTER_INVALIDATE: machine.outer[operation.line] = (struct line){0}; break;
   case OUTER_SYNC: drain_outer_buffer(); break;
   case DOORBELL: machine.seen_by_drive = machine.memory[0]; break;
   }
+  evict();
   prefetch();
 }
 
@@ -149,8 +160,8 @@ static void spate_armv7_pl310_write(uint32_t offset, uint32_t value) {
 /* ---- the tests ---- */
 
 static void each_behaviour(void (*test)(void)) {
-  for (unsigned i = 0; i < 8; i++) {
-    machine = (struct machine){.l1_late = i & 1u, .outer_late = i & 2u, .prefetch = i & 4u};
+  for (unsigned i = 0; i < 16; i++) {
+    machine = (struct machine){.l1_late = i & 1u, .outer_late = i & 2u, .prefetch = i & 4u, .evict = i & 8u};
     test();
   }
 }
@@ -228,12 +239,28 @@ static void what_is_invalidated_comes_from_memory(void **state) {
   each_behaviour(invalidate_two_lines);
 }
 
+/* Before the drive writes: the processor's own stores must not reach memory any more, or they overwrite the drive's. */
+static void invalidate_dirty_lines(void) {
+  for (uint32_t i = 1; i < 3; i++)
+    machine.l1[i] = (struct line){true, true, 10 + i};
+  machine.outer[2] = (struct line){true, true, 5};
+  spate_port_cache_invalidate((void *)(uintptr_t)(BASE + LINE_BYTES), 2 * LINE_BYTES);
+  assert_false(machine.l1[1].dirty || machine.l1[2].dirty);
+  assert_false(machine.outer[1].dirty || machine.outer[2].dirty);
+}
+
+static void what_is_invalidated_is_not_written_later(void **state) {
+  (void)state;
+  each_behaviour(invalidate_dirty_lines);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_drive_finds_the_entry_when_the_doorbell_rings),
       cmocka_unit_test(what_is_cleaned_is_in_memory),
       cmocka_unit_test(a_part_of_a_line_is_a_line),
       cmocka_unit_test(what_is_invalidated_comes_from_memory),
+      cmocka_unit_test(what_is_invalidated_is_not_written_later),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,16 +56,23 @@ static inline void spate_port_cache_clean(const void *start, size_t bytes) {
   spate_pl310_sync();
 }
 
-/* Outer cache first: otherwise the inner cache may fetch the old line from it again. */
-static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
-  const uintptr_t end = (uintptr_t)start + bytes;
-
-  for (uintptr_t line = spate_pl310_first_line(start); line < end; line += SPATE_PL310_LINE_BYTES)
-    spate_armv7_pl310_write(SPATE_PL310_INVALIDATE_LINE, (uint32_t)line);
-  spate_pl310_sync();
-  for (uintptr_t line = spate_pl310_first_line(start); line < end; line += SPATE_PL310_LINE_BYTES)
+static inline void spate_pl310_l1_invalidate(uintptr_t line, uintptr_t end) {
+  spate_armv7_dsb(); /* erratum 764369, too */
+  for (; line < end; line += SPATE_PL310_LINE_BYTES)
     spate_armv7_l1_invalidate(line);
   spate_armv7_dsb();
+}
+
+/* The inner cache twice. Before: it may evict a dirty line into the outer one meanwhile, from where it would be written
+ * over the drive's data. After: it may fetch the old line from the outer one again. */
+static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
+  const uintptr_t first = spate_pl310_first_line(start), end = (uintptr_t)start + bytes;
+
+  spate_pl310_l1_invalidate(first, end);
+  for (uintptr_t line = first; line < end; line += SPATE_PL310_LINE_BYTES)
+    spate_armv7_pl310_write(SPATE_PL310_INVALIDATE_LINE, (uint32_t)line);
+  spate_pl310_sync();
+  spate_pl310_l1_invalidate(first, end);
 }
 
 #endif
