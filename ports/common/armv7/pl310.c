@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns on the outer cache (L2C-310, Arm DDI 0246, 3.1.2 and 3.3). Its configuration can change only while it is off.
- * What the loader left in it is written to memory: a line that stays could later be written over queue memory.
+ * Turns on the outer cache (L2C-310, Arm DDI 0246, 3.1.2 and 3.3). Its configuration can change only while it is off:
+ * start.S has emptied it and turned it off, before anything was written to memory. Errata before release r3p2, which a
+ * Zynq-7000 has, are not worked around (588369, 727915, 753970, 769419).
  */
 #if __has_include(<machine.h>)
 #include <machine.h>
@@ -13,14 +14,13 @@
 
 #ifdef MACHINE_PL310
 
-#define CONTROL              0x100u
-#define AUXILIARY            0x104u
-#define TAG_LATENCY          0x108u
-#define DATA_LATENCY         0x10cu
-#define INTERRUPT_CLEAR      0x220u
-#define CACHE_SYNC           0x730u
-#define INVALIDATE_WAYS      0x77cu
-#define CLEAN_INVALIDATE_WAY 0x7fcu
+#define CONTROL         0x100u
+#define AUXILIARY       0x104u
+#define TAG_LATENCY     0x108u
+#define DATA_LATENCY    0x10cu
+#define INTERRUPT_CLEAR 0x220u
+#define CACHE_SYNC      0x730u
+#define INVALIDATE_WAYS 0x77cu
 
 #define ENABLED        1u
 #define ALL_INTERRUPTS 0x1ffu
@@ -29,25 +29,21 @@
 #define SHARED_OVERRIDE 0x00400000u
 #define PREFETCH        0x30000000u /* data and instructions */
 
-/* A background operation on whole ways: their bits are set as long as it runs. */
-static void whole_cache(uintptr_t base, uint32_t operation) {
+/* In the background: the bits of the ways are set as long as it runs. */
+static void invalidate(uintptr_t base) {
   const uint32_t ways = spate_port_read32(base + AUXILIARY) & SIXTEEN_WAYS ? 0xffffu : 0xffu;
-  spate_port_write32(base + operation, ways);
-  while (spate_port_read32(base + operation) & ways)
+  spate_port_write32(base + INVALIDATE_WAYS, ways);
+  while (spate_port_read32(base + INVALIDATE_WAYS) & ways)
     spate_port_relax();
   spate_port_write32(base + CACHE_SYNC, 0);
 }
 
 void pl310_start(uintptr_t base) {
-  if (spate_port_read32(base + CONTROL) & ENABLED) {
-    whole_cache(base, CLEAN_INVALIDATE_WAY);
-    spate_port_write32(base + CONTROL, 0);
-  }
   if (pl310_board) pl310_board();
   spate_port_write32(base + AUXILIARY, spate_port_read32(base + AUXILIARY) | SHARED_OVERRIDE | PREFETCH);
   spate_port_write32(base + TAG_LATENCY, MACHINE_PL310_TAG_LATENCY);
   spate_port_write32(base + DATA_LATENCY, MACHINE_PL310_DATA_LATENCY);
-  whole_cache(base, INVALIDATE_WAYS);
+  invalidate(base);
   spate_port_write32(base + INTERRUPT_CLEAR, ALL_INTERRUPTS);
   spate_port_write32(base + CONTROL, ENABLED);
 }

@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-/* For start.S: turns the outer cache on, whatever the loader left. The processor's own data caches are off and empty.
- */
+/* For start.S: turns the outer cache on, which is off. The processor's own data caches are off and empty. */
 void pl310_start(uintptr_t base);
 
 /* What the board must do while the outer cache is off, if anything: a board may define it. */

@@ -34,6 +34,12 @@
 #define SCTLR_ACCESS     (1 << 29)
 #define SCTLR_THUMB      (1 << 30) /* exceptions */
 
+#define PL310_CONTROL               0x100
+#define PL310_AUXILIARY             0x104
+#define PL310_SIXTEEN_WAYS          0x10000
+#define PL310_SYNC                  0x730
+#define PL310_CLEAN_INVALIDATE_WAYS 0x7fc
+
 .section .text.start, "ax"
 .global _start
 _start:
@@ -72,6 +78,29 @@ leave_caches:
   mcr p15, 0, r0, c1, c0, 0
   isb
   bl empty_caches
+
+#ifdef MACHINE_PL310
+  /* The same for the outer cache, which pl310_start() turns on again (L2C-310, DDI 0246, 3.3). */
+  ldr r0, =MACHINE_PL310
+  ldr r1, [r0, #PL310_CONTROL]
+  tst r1, #1
+  beq outer_cache_is_off
+  ldr r1, [r0, #PL310_AUXILIARY]
+  tst r1, #PL310_SIXTEEN_WAYS
+  movw r1, #0xffff
+  andeq r1, r1, #0xff
+  str r1, [r0, #PL310_CLEAN_INVALIDATE_WAYS]
+1:
+  ldr r2, [r0, #PL310_CLEAN_INVALIDATE_WAYS]
+  tst r2, r1 /* ways that are under way */
+  bne 1b
+  mov r1, #0
+  str r1, [r0, #PL310_SYNC]
+  dsb
+  str r1, [r0, #PL310_CONTROL]
+  dsb
+outer_cache_is_off:
+#endif
 
 #ifdef MACHINE_SCU
   /* Snoop control unit (Cortex-A9 MPCore TRM, DDI 0407I, 2.2): invalidate its copies of the tags, then turn it on.
