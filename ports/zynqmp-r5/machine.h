@@ -15,7 +15,7 @@
 #define MACHINE_REGISTERS     0xFD000000
 #define MACHINE_REGISTERS_END 0xFFC00000
 
-/* Mapped as registers are. Nothing is there: a reserved address behind the real-time clock. */
-#define MACHINE_ABSENT_REGISTER 0xFFAFF000
+/* Mapped as registers are. Nothing is there: a reserved address behind the DMA of the low-power domain. */
+#define MACHINE_ABSENT_REGISTER 0xFFBF0000
 
 #endif
