@@ -24,6 +24,7 @@ class Board:
     bus: str = ""  # what is between the processor and the drive
     image: str = "-kernel {}"
     without_drive: str = "NO_DEVICE"  # how bring-up ends without the drive
+    absent_register: str = "all ones"  # what a read gives where no device is
     faults: str = "stack misaligned null constant"  # those of hello that the processor reports
 
 

@@ -11,7 +11,9 @@
 #define BITS_8_FIFO     0x70u
 #define ENABLE_TRANSMIT 0x101u
 
+/* The line control must not change while the UART is on (DDI 0183, 3.3.7): a loader has set it then. */
 void pl011_open(uintptr_t base) {
+  if ((spate_port_read32(base + CONTROL) & ENABLE_TRANSMIT) == ENABLE_TRANSMIT) return;
   spate_port_write32(base + LINE_CONTROL, BITS_8_FIFO);
   spate_port_write32(base + CONTROL, ENABLE_TRANSMIT);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Turns the transmitter on, with 8 bits and FIFOs. The rate stays as it is. */
+/* Turns the transmitter on, with 8 bits and FIFOs, unless a loader has. The rate stays as it is. */
 void pl011_open(uintptr_t base);
 void pl011_write(uintptr_t base, const char *text, size_t bytes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From reset in EL3, EL2 or EL1, MMU and caches off, to board_start() in EL1 with both on.
+ * From reset or a loader in EL3, EL2 or EL1 to board_start() in EL1 with MMU and caches on. A loader must have emptied
+ * the data caches and turned them off, as the first-stage loader of a Zynq UltraScale+ does.
  *
  * A first-stage loader of a Zynq UltraScale+ or a Versal leaves the processor in EL3; U-Boot leaves it in EL2; an
  * emulator may start in EL1. From EL3 the code goes to secure EL1, so that accesses are secure as they were. With
