@@ -15,6 +15,12 @@
 #define DESIGN_BRIDGE_WINDOW_BUS   0x60000000
 #define DESIGN_BRIDGE_WINDOW_BYTES 0x01000000
 
+/* PERST# of the slot: PERST_BY_NOTHING if something else releases it, PERST_BY_MIO, PERST_BY_EMIO or PERST_BY_AXI_GPIO;
+ * ports/zynqmp/design.h explains these lines. */
+#define DESIGN_PERST             PERST_BY_NOTHING
+#define DESIGN_PERST_PIN         0
+#define DESIGN_PERST_ACTIVE_HIGH false
+
 /* Console: the UART of the processing system that your board connects (0xE0000000: UART0, 0xE0001000: UART1). The
  * first-stage loader, or ps7_init, has set its rate. */
 #define DESIGN_UART 0xE0001000

@@ -8,8 +8,12 @@
 /* The real-time clock: seconds at 0x10 (UG1087, RTC, CURRENT_TIME). */
 #define MACHINE_RTC 0xFFA60000
 
-/* Clocks of the low-power domain (UG1087, CRL_APB). */
-#define MACHINE_CRL_APB 0xFF5E0000
+#define MACHINE_UART_OPEN  cadence_uart_open
+#define MACHINE_UART_WRITE cadence_uart_write
+
+/* The GPIO controller: its registers, the MIO pins of a bank, the first bank of EMIO (perst.h). */
+#define MACHINE_GPIO_BANKS                                                                                             \
+  { 0xFF0A0000, 26, 3 }
 
 /* Registers of the processing system, below the on-chip memory. */
 #define MACHINE_REGISTERS     0xFD000000

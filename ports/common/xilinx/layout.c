@@ -8,9 +8,11 @@
 #include <design.h>
 #include <machine.h>
 
+#ifdef __aarch64__
 /* For mmu.c. The link script places it. */
 extern uint64_t page_tables[];
 uint64_t page_tables[DESIGN_PAGE_TABLES * 512u] __attribute__((section(".tables"), aligned(4096), used));
+#endif
 
 #ifdef DESIGN_QUEUE
 #define QUEUE DESIGN_QUEUE
@@ -26,6 +28,21 @@ static uint8_t queue[DESIGN_QUEUE_BYTES] __attribute__((section(".queue"), align
 extern uint8_t __rest_start[], __rest_bytes[];
 #define MEMORY       (uintptr_t) __rest_start
 #define MEMORY_BYTES (uintptr_t) __rest_bytes
+#endif
+
+#define IS_OF_PAGES(bytes) ((bytes) % 4096u == 0)
+_Static_assert(IS_OF_PAGES(DESIGN_QUEUE_BYTES), "design.h: DESIGN_QUEUE_BYTES must be a multiple of 4 KiB");
+_Static_assert(IS_OF_PAGES(DESIGN_RING) && IS_OF_PAGES(DESIGN_RING_BYTES),
+               "design.h: DESIGN_RING and DESIGN_RING_BYTES must be multiples of 4 KiB");
+_Static_assert(IS_OF_PAGES(DESIGN_BRIDGE_WINDOW) && IS_OF_PAGES(DESIGN_BRIDGE_WINDOW_BYTES),
+               "design.h: DESIGN_BRIDGE_WINDOW and DESIGN_BRIDGE_WINDOW_BYTES must be multiples of 4 KiB");
+_Static_assert(DESIGN_BRIDGE_CONTROL % 0x100000 == 0, "design.h: DESIGN_BRIDGE_CONTROL must be a multiple of 1 MiB");
+#ifdef DESIGN_QUEUE
+_Static_assert(IS_OF_PAGES(DESIGN_QUEUE), "design.h: DESIGN_QUEUE must be a multiple of 4 KiB");
+#endif
+#ifdef DESIGN_MEMORY
+_Static_assert(IS_OF_PAGES(DESIGN_MEMORY) && IS_OF_PAGES(DESIGN_MEMORY_BYTES),
+               "design.h: DESIGN_MEMORY and DESIGN_MEMORY_BYTES must be multiples of 4 KiB");
 #endif
 
 /* Each bus has 1 MiB of the control interface; the bridge's own registers are in the first. */
@@ -49,6 +66,9 @@ const struct map_range map_ranges[] = {
     {DESIGN_PERST_AXI_GPIO, 4096, MAP_REGISTERS},
 #endif
     {MACHINE_REGISTERS, MACHINE_REGISTERS_END - MACHINE_REGISTERS, MAP_REGISTERS},
+#ifdef MACHINE_PERIPHERALS
+    {MACHINE_PERIPHERALS, MACHINE_PERIPHERALS_END - MACHINE_PERIPHERALS, MAP_REGISTERS},
+#endif
     {MEMORY, MEMORY_BYTES, MAP_CACHED}, /* the last one: an image may leave nothing */
     {0, 0, MAP_REGISTERS},
 };
