@@ -64,7 +64,7 @@ def test_a_number_that_no_page_table_can_hold_is_refused(name, value, tmp_path):
     changed = re.sub(rf"^(#define {name}) +\S+$", rf"\1 {value}", text, flags=re.M)
     assert changed != text
     refused = compile_with(changed, "zynqmp", "layout.c", tmp_path, statuses=(1,))
-    assert re.search(rf"design\.h: .*\b{name}\b.* must be (a multiple|multiples) of", refused.stderr)
+    assert re.search(rf"design\.h: {name} must be a multiple of", refused.stderr)
 
 
 @pytest.mark.parametrize("port", COMPILERS)

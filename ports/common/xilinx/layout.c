@@ -30,19 +30,20 @@ extern uint8_t __rest_start[], __rest_bytes[];
 #define MEMORY_BYTES (uintptr_t) __rest_bytes
 #endif
 
-#define IS_OF_PAGES(bytes) ((bytes) % 4096u == 0)
-_Static_assert(IS_OF_PAGES(DESIGN_QUEUE_BYTES), "design.h: DESIGN_QUEUE_BYTES must be a multiple of 4 KiB");
-_Static_assert(IS_OF_PAGES(DESIGN_RING) && IS_OF_PAGES(DESIGN_RING_BYTES),
-               "design.h: DESIGN_RING and DESIGN_RING_BYTES must be multiples of 4 KiB");
-_Static_assert(IS_OF_PAGES(DESIGN_BRIDGE_WINDOW) && IS_OF_PAGES(DESIGN_BRIDGE_WINDOW_BYTES),
-               "design.h: DESIGN_BRIDGE_WINDOW and DESIGN_BRIDGE_WINDOW_BYTES must be multiples of 4 KiB");
-_Static_assert(DESIGN_BRIDGE_CONTROL % 0x100000 == 0, "design.h: DESIGN_BRIDGE_CONTROL must be a multiple of 1 MiB");
+/* Otherwise the code that maps it would not end. */
+#define MULTIPLE(name, of, text) _Static_assert((name) % (of) == 0, "design.h: " #name " must be a multiple of " text)
+MULTIPLE(DESIGN_BRIDGE_CONTROL, 0x100000u, "1 MiB");
+MULTIPLE(DESIGN_BRIDGE_WINDOW, 4096u, "4 KiB");
+MULTIPLE(DESIGN_BRIDGE_WINDOW_BYTES, 4096u, "4 KiB");
+MULTIPLE(DESIGN_QUEUE_BYTES, 4096u, "4 KiB");
+MULTIPLE(DESIGN_RING, 4096u, "4 KiB");
+MULTIPLE(DESIGN_RING_BYTES, 4096u, "4 KiB");
 #ifdef DESIGN_QUEUE
-_Static_assert(IS_OF_PAGES(DESIGN_QUEUE), "design.h: DESIGN_QUEUE must be a multiple of 4 KiB");
+MULTIPLE(DESIGN_QUEUE, 4096u, "4 KiB");
 #endif
 #ifdef DESIGN_MEMORY
-_Static_assert(IS_OF_PAGES(DESIGN_MEMORY) && IS_OF_PAGES(DESIGN_MEMORY_BYTES),
-               "design.h: DESIGN_MEMORY and DESIGN_MEMORY_BYTES must be multiples of 4 KiB");
+MULTIPLE(DESIGN_MEMORY, 4096u, "4 KiB");
+MULTIPLE(DESIGN_MEMORY_BYTES, 4096u, "4 KiB");
 #endif
 
 /* Each bus has 1 MiB of the control interface; the bridge's own registers are in the first. */
