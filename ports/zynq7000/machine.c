@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a Zynq-7000 has beside ports/common/xilinx: the Cortex-A9's global timer, and the way to the logic. */
-#include "../common/xilinx/machine_start.h"
 #include "machine.h"
+#include "../common/xilinx/machine_start.h"
 #include "slcr.h"
 #include <design.h>
 #include <spate/port.h>
