@@ -76,8 +76,11 @@ static bool survives_late_errors(void) {
   return reads("after that", address, word) && survived;
 }
 
+static const char *plural(unsigned count) { return count == 1 ? "" : "s"; }
+
 static void list(struct spate_pcie_host *host) {
-  print("%u bridges, %u endpoints, %u left out\n", host->bridge_count, host->device_count, host->left_out);
+  print("%u bridge%s, %u endpoint%s, %u left out\n", host->bridge_count, plural(host->bridge_count), host->device_count,
+        plural(host->device_count), host->left_out);
   for (unsigned i = 0; i < host->device_count; i++) {
     const struct spate_pcie_device *device = &host->devices[i];
     print("  %02x:%02x.%x %04x:%04x class %06x  BAR 0 %ju KiB at 0x%jx  %u.%u GT/s x%u (of %u.%u x%u)  payload %u, "

@@ -251,17 +251,20 @@ static enum spate_error move_direct(struct transfer *transfer, struct spate_disk
   return submit_and_wait(disk, &model);
 }
 
-/* Logic fills or empties this memory, and the CPU is about to copy it: the cache must hold nothing of it. It is cleaned
- * first, in case FatFs's own objects are in it. Whole lines, because ranges begin and end with lines. */
-static void leave_cache(const struct spate_diskio_range *range, const uint8_t *memory, size_t bytes) {
-  uintptr_t before = (uintptr_t)memory & (SPATE_DMA_ALIGN - 1u);
-  size_t lines_bytes = (before + bytes + SPATE_DMA_ALIGN - 1u) & ~(size_t)(SPATE_DMA_ALIGN - 1u);
-  uint8_t *first = range->start + ((size_t)(memory - range->start) - before);
+/* The CPU is about to copy this memory, or has copied data into it. Where it is in a range that logic fills or empties,
+ * the cache must hold nothing of it. It is cleaned first, in case FatFs's own objects are in it. Whole lines, because
+ * ranges begin and end with lines. The memory may be in several ranges, and partly in none. */
+static void leave_cache(const struct spate_diskio *disk, const uint8_t *memory, size_t bytes) {
+  const uintptr_t start = (uintptr_t)memory, end = start + bytes, line = SPATE_DMA_ALIGN;
 
-  if (lines_bytes > range->bytes - (uint64_t)(first - range->start))
-    lines_bytes = (size_t)(range->bytes - (uint64_t)(first - range->start));
-  spate_port_cache_clean(first, lines_bytes);
-  spate_port_cache_invalidate(first, lines_bytes);
+  for (const struct spate_diskio_range *range = disk->ranges; range != NULL; range = range->next) {
+    const uintptr_t first = (uintptr_t)range->start, last = first + (uintptr_t)range->bytes;
+    if ((range->uses & SPATE_DISKIO_CPU) != 0 || !meet(start, bytes, first, range->bytes)) continue;
+    uint8_t *lines = range->start + (start > first ? (start - first) & ~(line - 1u) : 0);
+    const size_t lines_bytes = ((end < last ? end : last) - (uintptr_t)lines + line - 1u) & ~(line - 1u);
+    spate_port_cache_clean(lines, lines_bytes);
+    spate_port_cache_invalidate(lines, lines_bytes);
+  }
 }
 
 static enum spate_error copy_out(struct transfer *transfer, struct spate_diskio_request *model, size_t bytes) {
@@ -281,7 +284,7 @@ static enum spate_error copy_in(struct transfer *transfer, struct spate_diskio_r
   return error;
 }
 
-static enum spate_error move_copied(struct transfer *transfer, const struct spate_diskio_range *range) {
+static enum spate_error move_copied(struct transfer *transfer) {
   struct spate_diskio *disk = transfer->disk;
   const unsigned slot_shift = SLOT_SHIFT - disk->config.block->block_shift; /* for blocks of a slot */
   unsigned first = 0;
@@ -291,7 +294,6 @@ static enum spate_error move_copied(struct transfer *transfer, const struct spat
   const uint32_t blocks = least(transfer->blocks, room_blocks);
   const size_t bytes = (size_t)blocks << disk->config.block->block_shift;
   const struct extent extent = next_extent(transfer, blocks);
-  const bool cached = range == NULL || (range->uses & SPATE_DISKIO_CPU) != 0;
   struct spate_diskio_request model = {
       .slots = slots,
       .io = {.op = (uint8_t)transfer->op,
@@ -301,10 +303,10 @@ static enum spate_error move_copied(struct transfer *transfer, const struct spat
              .buffer = (uint8_t *)disk->config.bounce + (size_t)first * SPATE_DISKIO_SLOT_BYTES}};
 
   wait_for_overlaps(disk, &extent);
-  if (!cached) leave_cache(range, transfer->memory, bytes);
+  leave_cache(disk, transfer->memory, bytes);
   const enum spate_error error =
       transfer->op == SPATE_WRITE ? copy_out(transfer, &model, bytes) : copy_in(transfer, &model, bytes);
-  if (!cached && transfer->op == SPATE_READ) leave_cache(range, transfer->memory, bytes);
+  if (transfer->op == SPATE_READ) leave_cache(disk, transfer->memory, bytes);
   disk->counters.copied_bytes += bytes;
   advance(transfer, blocks);
   return error;
@@ -314,7 +316,7 @@ static DRESULT move_all(struct transfer *transfer) {
   while (transfer->blocks > 0) {
     struct spate_diskio_range *range = range_at(transfer->disk, transfer->memory);
     const uint32_t blocks = range == NULL ? 0 : direct_blocks(transfer, range);
-    const enum spate_error error = blocks > 0 ? move_direct(transfer, range, blocks) : move_copied(transfer, range);
+    const enum spate_error error = blocks > 0 ? move_direct(transfer, range, blocks) : move_copied(transfer);
     if (error != SPATE_OK) return RES_ERROR;
   }
   return RES_OK;

@@ -48,7 +48,7 @@ def kept(tmp_path):
 def test_hello_reads_the_registers_of_a_virtual_drive():
     said = app("hello", "sim:970evoplus").stdout
     assert re.match(r"Linux, 20\d\d-", said)
-    assert "1 bridges, 1 endpoints" in said and "class 010802" in said and "8.0 GT/s x4" in said
+    assert "1 bridge, 1 endpoint, 0 left out" in said and "class 010802" in said and "8.0 GT/s x4" in said
     assert said.endswith("NVMe VS 0x00010400\n")
 
 

@@ -212,6 +212,35 @@ static void test_copies_of_logics_memory_are_fresh(void **state) {
   (void)state;
 }
 
+/* A buffer begins in memory of the CPU, and goes on through two ranges that logic fills. It is one copy. */
+static void test_a_copy_across_ranges_is_fresh(void **state) {
+  struct machine *m = start(&exfat);
+  struct fixture *f = &m->fixture;
+  struct spate_diskio_range next;
+  uint8_t *first = f->region->start + 4096 - 512, made[12288], got[12288];
+  const uint64_t address = sim_memory_address(m->stack->sim, first);
+
+  assert_int_equal(spate_diskio_unregister(&f->disk, &f->range), SPATE_OK);
+  assert_int_equal(spate_diskio_register(&f->disk, &f->range, f->region, 4096, 4160, SPATE_DISKIO_WRITES), SPATE_OK);
+  assert_int_equal(spate_diskio_register(&f->disk, &next, f->region, 8256, 8192, 0), SPATE_OK);
+  fill(made, 7, 0, sizeof made);
+  memcpy(first, made, 512);
+  assert_true(sim_memory_store(m->stack->sim, address + 512, made + 512, sizeof made - 512));
+  spate_port_dma_read_barrier(); /* the program has seen logic's flag */
+  assert_int_equal(disk_write(0, first, 4000000, 24), RES_OK);
+  assert_int_equal(disk_read(0, got, 4000000, 24), RES_OK);
+  assert_memory_equal(got, made, sizeof made);
+  /* And logic sees what was read for it, up to the last byte. */
+  fill(made, 8, 0, sizeof made);
+  assert_int_equal(disk_write(0, made, 4000000, 24), RES_OK);
+  assert_int_equal(disk_read(0, first, 4000000, 24), RES_OK);
+  assert_memory_equal(first, made, 512);
+  assert_memory_equal(sim_memory_device(m->stack->sim, address + 512, sizeof made - 512), made + 512,
+                      sizeof made - 512);
+  end(m);
+  (void)state;
+}
+
 /* ---- failures ---- */
 
 /* The drive reports the error of a data command after f_write() returned. */
@@ -340,6 +369,7 @@ int main(void) {
       cmocka_unit_test(test_on_a_stripe),
       cmocka_unit_test(test_the_example_records),
       cmocka_unit_test(test_copies_of_logics_memory_are_fresh),
+      cmocka_unit_test(test_a_copy_across_ranges_is_fresh),
       cmocka_unit_test(test_data_that_fail_late),
       cmocka_unit_test(test_metadata_that_fail_late),
       cmocka_unit_test(test_a_link_drop_costs_only_time),
