@@ -4,6 +4,7 @@
  * that of `spate doctor` on Linux. The exit status is 0 if nothing is wrong, 1 after a warning, 2 after an error.
  *
  *   clock=10                    first counts ten seconds aloud, to compare the clock with a watch
+ *   drive=1                     the second drive, if there are several
  *   ltssm=pg054                 the bridge is one of the 7 series (Zynq-7000): its link states have other numbers
  *   write=1 lba=N blocks=N      measures writes, too, which OVERWRITES these blocks
  */
@@ -58,6 +59,7 @@ int app_main(void) {
   const struct spate_checkup_config config = {
       .open = open_bridge,
       .host = &host,
+      .drive = (unsigned)number_argument("drive", "0"),
       .ltssm =
           strcmp(board_argument("ltssm", "pg213"), "pg054") == 0 ? SPATE_DOCTOR_LTSSM_PG054 : SPATE_DOCTOR_LTSSM_PG213,
       .queue_memory = board_queue_memory(),

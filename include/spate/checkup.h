@@ -16,7 +16,8 @@
  *   write       rate; only if asked for                                the same; data that differ
  *
  * A step that fails ends the checkup if the next ones need it. The drive is shut down at the end, and the memory is the
- * caller's again. Nothing is written to the drive except in the last step.
+ * caller's again. Nothing is written to the drive's medium except in the last step. Errors that the functions on the
+ * path have recorded are cleared once they are judged.
  */
 #ifndef SPATE_CHECKUP_H
 #define SPATE_CHECKUP_H

@@ -30,6 +30,10 @@ bool spate_checkup_driver(struct spate_checkup *checkup);
 bool spate_checkup_read(struct spate_checkup *checkup);
 bool spate_checkup_write(struct spate_checkup *checkup);
 
+/* checkup_path.c: clears the errors that were recorded, after they were judged. What stays recorded is not judged
+ * again. */
+void spate_checkup_forget_errors(struct spate_checkup *checkup);
+
 /* checkup_ports.c: judges the ports of the first bus below which no device was found. Returns how many. */
 unsigned spate_checkup_ports(struct spate_checkup *checkup);
 

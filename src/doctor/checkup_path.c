@@ -2,9 +2,14 @@
 /* The functions from the root port to the drive. */
 #include "checkup.h"
 
-static void tell_header(const struct spate_checkup *checkup, const struct spate_doctor_function *function) {
-  const struct spate_pcie_window *window = function->memory.bytes != 0 ? &function->memory : &function->prefetchable;
+static void tell_window(const struct spate_checkup *checkup, const struct spate_doctor_function *bridge,
+                        const struct spate_pcie_window *window, const char *kind) {
+  spate_checkup_fact(checkup, "path", &bridge->address,
+                     window->bytes == 0 ? "{n} window closed" : "{n} window with {0b} at {1x}",
+                     (struct checkup_values){.numbers = {window->bytes, window->bus_address}, .name = kind});
+}
 
+static void tell_header(const struct spate_checkup *checkup, const struct spate_doctor_function *function) {
   if (!function->bridge) {
     spate_checkup_fact(checkup, "path", &function->address, "class {0x}, BAR 0 with {1b} at {2x}, command {3x}",
                        (struct checkup_values){
@@ -14,8 +19,8 @@ static void tell_header(const struct spate_checkup *checkup, const struct spate_
   spate_checkup_fact(checkup, "path", &function->address, "class {0x}, buses {1} to {2}, command {3x}",
                      (struct checkup_values){.numbers = {function->class_code, function->secondary_bus,
                                                          function->subordinate_bus, function->command}});
-  spate_checkup_fact(checkup, "path", &function->address, "window with {0b} at {1x}",
-                     (struct checkup_values){.numbers = {window->bytes, window->bus_address}});
+  tell_window(checkup, function, &function->memory, "memory");
+  tell_window(checkup, function, &function->prefetchable, "prefetchable");
 }
 
 static void tell_express(const struct spate_checkup *checkup, const struct spate_doctor_function *function) {
@@ -40,6 +45,13 @@ static void tell_errors(const struct spate_checkup *checkup, const struct spate_
         (struct checkup_values){.numbers = {errors->correctable, errors->uncorrectable, errors->device_status}});
 }
 
+void spate_checkup_forget_errors(struct spate_checkup *checkup) {
+  spate_doctor_host_clear(checkup->config->host, checkup->path, checkup->path_count);
+  (void)spate_doctor_host_read(checkup->config->host, &checkup->device, checkup->path_after);
+  for (unsigned i = 0; i < checkup->path_count; i++)
+    checkup->path[i].errors = checkup->path_after[i].errors;
+}
+
 bool spate_checkup_path(struct spate_checkup *checkup) {
   struct spate_doctor_function *path = checkup->path;
 
@@ -52,6 +64,7 @@ bool spate_checkup_path(struct spate_checkup *checkup) {
   }
   spate_doctor_judge_path(checkup->doctor, path, checkup->path_count, true);
   spate_doctor_judge_errors_before(checkup->doctor, path, checkup->path_count);
+  spate_checkup_forget_errors(checkup);
   spate_doctor_judge_interrupts(checkup->doctor, &path[checkup->path_count - 1u]);
   return checkup->device.bar0 != 0 && !path[checkup->path_count - 1u].silent;
 }

@@ -38,33 +38,45 @@ unsigned spate_checkup_ports(struct spate_checkup *checkup) {
   return judged;
 }
 
+static void tell_device(const struct spate_checkup *checkup, const char *name, const struct spate_pcie_device *device) {
+  spate_checkup_fact(checkup, name, &device->address, "vendor {0x}, device {1x}, class {2x}",
+                     (struct checkup_values){.numbers = {device->vendor_id, device->device_id, device->class_code}});
+}
+
 /* Every device is looked at: an M.2 SATA drive or another card may be in the place of the drive. */
 static void judge_others(struct spate_checkup *checkup) {
   struct spate_pcie_host *host = checkup->config->host;
 
   for (unsigned i = 0; i < host->device_count; i++) {
     const struct spate_pcie_device *device = &host->devices[i];
-    spate_checkup_fact(checkup, "device", &device->address, "vendor {0x}, device {1x}, class {2x}",
-                       (struct checkup_values){.numbers = {device->vendor_id, device->device_id, device->class_code}});
+    tell_device(checkup, "device", device);
     if (device->class_code == SPATE_PCIE_CLASS_NVME) continue;
     checkup->path_count = spate_doctor_host_read(host, device, checkup->path);
     spate_doctor_judge_path(checkup->doctor, checkup->path, checkup->path_count, false);
   }
 }
 
-bool spate_checkup_find(struct spate_checkup *checkup) {
+static const struct spate_pcie_device *find_drive(const struct spate_checkup *checkup, unsigned number) {
   const struct spate_pcie_device *found = NULL;
-  const enum spate_error error =
-      spate_pcie_find(checkup->config->host, SPATE_PCIE_CLASS_NVME, checkup->config->drive, &found);
+  const enum spate_error error = spate_pcie_find(checkup->config->host, SPATE_PCIE_CLASS_NVME, number, &found);
 
-  if (error == SPATE_OK || error == SPATE_E_WINDOW) {
+  return error == SPATE_OK || error == SPATE_E_WINDOW ? found : NULL;
+}
+
+bool spate_checkup_find(struct spate_checkup *checkup) {
+  const struct spate_pcie_host *host = checkup->config->host;
+  const struct spate_pcie_device *found = find_drive(checkup, checkup->config->drive);
+
+  if (found != NULL) {
     checkup->device = *found;
-    spate_checkup_fact(checkup, "drive", &checkup->device.address, "vendor {0x}, device {1x}, class {2x}",
-                       (struct checkup_values){.numbers = {found->vendor_id, found->device_id, found->class_code}});
+    for (unsigned i = 0; i < host->device_count; i++)
+      if (&host->devices[i] != found) tell_device(checkup, "device", &host->devices[i]);
+    tell_device(checkup, "drive", &checkup->device);
     return true;
   }
   judge_others(checkup);
   (void)spate_checkup_ports(checkup);
-  spate_checkup_found(checkup, SPATE_DOCTOR_NO_DRIVE, (struct checkup_values){.name = NULL});
+  spate_checkup_found(checkup, find_drive(checkup, 0) == NULL ? SPATE_DOCTOR_NO_DRIVE : SPATE_DOCTOR_DRIVE_NUMBER,
+                      (struct checkup_values){.numbers = {checkup->config->drive}});
   return false;
 }

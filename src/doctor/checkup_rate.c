@@ -91,8 +91,7 @@ static void judge_errors(struct spate_checkup *checkup) {
           (struct checkup_values){.numbers = {errors->correctable, errors->uncorrectable, errors->device_status}});
   }
   spate_doctor_judge_errors_during(checkup->doctor, checkup->path, checkup->path_after, count);
-  for (unsigned i = 0; i < count; i++)
-    checkup->path[i].errors = checkup->path_after[i].errors; /* the next transfer begins with these */
+  spate_checkup_forget_errors(checkup);
 }
 
 /* Moves blocks, and reports the rate. Returns whether all went well. */

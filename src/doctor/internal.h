@@ -39,6 +39,10 @@ enum {
   DOCTOR_RANK_LINK
 };
 
+/* host.c: clears the errors that these functions have recorded (each bit by a 1), and those that happened since. An
+ * error of the same kind is then seen again. For boards: an operating system does this itself. */
+void spate_doctor_host_clear(struct spate_pcie_host *host, const struct spate_doctor_function *path, unsigned count);
+
 /* header.c: command register, addresses, bus numbers and power of the function at `index` of the path. */
 void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                                unsigned index, bool in_use);

@@ -185,6 +185,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Correct this in the board's configuration of the bridge or in the design, and run the checkup again."),
     TEXT(LEFT_OUT, WARNING, "Enumeration left out {0|function}, the first at {1x} (bus, device and function).",
          "Check whether the bridge's window and bus numbers are enough for all devices; the others can be used."),
+    TEXT(DRIVE_NUMBER, ERROR, "There is no NVMe drive {0}: the first one has the number 0.",
+         "Choose one of the drives that are listed, and check power, slot and port of the missing one."),
     TEXT(LINK_NO_RECEIVER, ERROR, "The port detects no receiver on any lane (link state {n}).",
          "Check that the drive is plugged in and has power, that the transmit lanes reach it through their capacitors, "
          "and that PERST# is released."),

@@ -218,10 +218,10 @@ static void a_link_that_recovers_most_of_the_time_is_found(void **state) {
 
 /* ---- trees without a usable drive ---- */
 
-static uint64_t window_bytes;
+static uint64_t window_bytes, high_bytes;
 
 static enum spate_error open_ecam(void *context, struct spate_pcie_host *opened) {
-  const struct spate_pcie_ecam_config config = ecam_config(window_bytes, 0);
+  const struct spate_pcie_ecam_config config = ecam_config(window_bytes, high_bytes);
 
   assert_null(context);
   const enum spate_error error = spate_pcie_ecam_open(opened, &config);
@@ -232,6 +232,7 @@ static struct fake_function *new_port(unsigned device) {
   struct fake_function *port = fake_bridge(NULL, device, FAKE_ROOT_PORT);
 
   window_bytes = WINDOW_BYTES;
+  high_bytes = 0;
   *fake_express_register(port, 0x0c) |= 1u << 20; /* reports its link */
   return port;
 }
@@ -265,6 +266,19 @@ static void a_bar_that_cannot_be_written_is_found(void **state) {
   for (unsigned i = 0; i < finding_count; i++)
     is_found = is_found || findings[i].code == SPATE_DOCTOR_BAR_FIXED;
   assert_true(is_found);
+}
+
+/* BAR 0 may be in either. */
+static void both_windows_of_a_port_are_told(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *drive = fake_endpoint(new_port(0), 0, 0, NVME); /* its BAR 0 cannot be written */
+  fake_bar(drive, 2, MIB, BAR_32);
+  fake_bar(drive, 4, 2 * MIB, BAR_64_PREF);
+  high_bytes = GIB;
+  (void)check(open_ecam);
+  assert_says("path: memory window with 1 MiB at 0x");
+  assert_says("path: prefetchable window with 2 MiB at 0x");
 }
 
 static void a_window_that_is_too_small_is_found(void **state) {
@@ -316,6 +330,7 @@ int main(void) {
       cmocka_unit_test(the_ports_of_an_empty_board_are_judged),
       cmocka_unit_test(another_card_in_the_drives_place_is_found),
       cmocka_unit_test(a_bar_that_cannot_be_written_is_found),
+      cmocka_unit_test(both_windows_of_a_port_are_told),
       cmocka_unit_test(a_window_that_is_too_small_is_found),
       cmocka_unit_test(a_device_that_is_never_ready_is_told),
       cmocka_unit_test(what_enumeration_left_out_is_told),

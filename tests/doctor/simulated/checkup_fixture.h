@@ -59,6 +59,8 @@ struct faults {
   uint32_t version;          /* 0: 1.4 */
   uint8_t doorbell_stride;
   bool small;           /* it has BLOCKS_FEW blocks */
+  unsigned drive;       /* which one is asked for */
+  bool second;          /* there is another drive */
   void (*before)(void); /* before the bridge is opened */
   void (*after)(void);  /* after enumeration */
   uint64_t write_lba, write_blocks;
@@ -196,6 +198,8 @@ static inline void start(const struct faults *wrong) {
                                                     .version = faults.version,
                                                     .doorbell_stride = faults.doorbell_stride});
   sim_use(sim);
+  if (faults.second)
+    (void)sim_drive_add(sim, sim_profile_find("ideal"), &(struct sim_drive_options){.bytes = BLOCKS_FEW << 9});
   if (!faults.no_compare) sim_drive_identify_controller(drive)[ONCS] |= ONCS_COMPARE;
   if (!faults.no_stamp) sim_drive_identify_controller(drive)[ONCS] |= ONCS_STAMP;
   sim_window_add(
@@ -212,6 +216,7 @@ static inline void start(const struct faults *wrong) {
 static inline void run(void) {
   const struct spate_checkup_config config = {.open = open_bridge,
                                               .host = &host,
+                                              .drive = faults.drive,
                                               .queue_memory = &queue_memory,
                                               .buffer = buffer,
                                               .buffer_bytes = BUFFER_BYTES,

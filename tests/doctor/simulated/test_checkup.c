@@ -124,6 +124,21 @@ static void a_second_checkup_finds_the_same(void **state) {
   stop();
 }
 
+/* All are listed, and the one that was asked for is checked. */
+static void one_of_several_drives_is_checked(void **state) {
+  (void)state;
+  for (unsigned asked = 0; asked < 2; asked++) {
+    start(&(struct faults){.drive = asked, .second = true});
+    run();
+    assert_says("bridge: OK: 2 bridges, 2 devices");
+    assert_says("device: vendor 0x");
+    assert_int_equal(checkup.device.address.bus, asked + 1u);
+    assert_int_equal(sim_drive_counters(sim_drive_at(sim, asked))->shutdowns, 1);
+    assert_int_equal(sim_drive_counters(sim_drive_at(sim, 1u - asked))->shutdowns, 0);
+    stop();
+  }
+}
+
 /* NVMe 1.0 has no list of namespaces. */
 static void a_drive_of_nvme_1_0_is_compared_with(void **state) {
   (void)state;
@@ -258,6 +273,7 @@ static const struct provocation {
     {SPATE_DOCTOR_WRITE_FAILED, {.before = fail_writes, .write_blocks = 64}, "failed after 0 bytes"},
     {SPATE_DOCTOR_WRITE_FAILED, {.write_lba = BLOCKS - 1, .write_blocks = 2}, "failed after 0 bytes: an argument"},
     {SPATE_DOCTOR_DATA_DIFFER, {.no_clean = true, .no_compare = true, .write_blocks = 64}, "from byte 0 "},
+    {SPATE_DOCTOR_DRIVE_NUMBER, {.drive = 1}, "no NVMe drive 1"},
     {SPATE_DOCTOR_NOT_SHUT_DOWN, {.before = slow_shutdown}, "was not shut down"},
     {SPATE_DOCTOR_NOT_SHUT_DOWN, {.after = never_stops}, "may still write to memory"},
     {SPATE_DOCTOR_UNDONE_STEPS, {.clock_stands = true}, "from \"bridge\" on"},
@@ -318,33 +334,86 @@ static void causes_are_told_apart(void **state) {
   }
 }
 
-/* The drive has an error in Device Status from its first read of a block by the driver on. */
+/* Errors that the drive records in Device Status and in the correctable errors, until a 1 is written to their bits. It
+ * has some from before the checkup, and others happen in its first read of blocks by the driver. */
+static struct {
+  uint32_t device_status, correctable;
+  bool happened;
+} recorded;
+
+#define DEVICE_STATUS      0x48u /* and Device Control */
+#define EXTENDED           0x100u
+#define CORRECTABLE_STATUS 0x110u
+#define RECEIVER_ERROR     0x1u
+#define BAD_TLP            0x40u
+
 static uint32_t read_with_errors(struct spate_pcie_host *of, struct spate_pcie_address at, uint16_t offset) {
   const uint32_t value = spate_pcie_ecam_read(of, at, offset);
-  const bool moved = sim_drive_counters(drive)->read_bytes > 4096;
 
-  return at.bus == 1 && offset == 0x48 && moved ? value | 0x10000 : value; /* corrected errors */
+  if (at.bus != 1) return value;
+  if (sim_drive_counters(drive)->read_bytes > 4096 && !recorded.happened) {
+    recorded.happened = true;
+    recorded.device_status |= 1;
+    recorded.correctable |= RECEIVER_ERROR;
+  }
+  switch (offset) {
+  case DEVICE_STATUS: return value | recorded.device_status << 16;
+  case EXTENDED: return 0x00010001; /* advanced error reporting, and no other capability */
+  case CORRECTABLE_STATUS: return recorded.correctable;
+  default: return value;
+  }
 }
 
-static void count_errors(void) {
+static void write_with_errors(struct spate_pcie_host *of, struct spate_pcie_address at, uint16_t offset,
+                              uint32_t value) {
+  if (at.bus == 1 && offset == DEVICE_STATUS) {
+    recorded.device_status &= ~(value >> 16);
+    assert_int_equal(value & 0xffff, spate_pcie_ecam_read(of, at, offset) & 0xffff); /* Device Control stays */
+  }
+  if (at.bus == 1 && offset == CORRECTABLE_STATUS) recorded.correctable &= ~value;
+  spate_pcie_ecam_write(of, at, offset, value);
+}
+
+static void record_errors(void) {
   static struct spate_pcie_host_ops ops;
 
   ops = *host.ops;
   ops.config_read = read_with_errors;
+  ops.config_write = write_with_errors;
   host.ops = &ops;
 }
 
-static void an_error_is_told_of_one_transfer_only(void **state) {
+static unsigned count_of(enum spate_doctor_code code) {
   unsigned count = 0;
 
-  (void)state;
-  start(&(struct faults){.after = count_errors, .write_blocks = 64});
-  run();
   for (unsigned i = 0; i < finding_count; i++)
-    count += findings[i].code == SPATE_DOCTOR_CORRECTED_DURING;
-  assert_int_equal(count, 1);
+    count += findings[i].code == code;
+  return count;
+}
+
+static void an_error_is_told_of_one_transfer_only(void **state) {
+  (void)state;
+  memset(&recorded, 0, sizeof recorded);
+  start(&(struct faults){.after = record_errors, .write_blocks = 64});
+  run();
+  assert_int_equal(count_of(SPATE_DOCTOR_CORRECTED_DURING), 1);
   assert_int_equal(doctor.worst, SPATE_DOCTOR_WARNING);
-  assert_says("errors: corrected 0x0, uncorrected 0x0, device status 0x1 after the transfer");
+  assert_says("errors: corrected 0x1, uncorrected 0x0, device status 0x1 after the transfer");
+  stop();
+}
+
+/* Most ports record errors while they train. An error of the same kind during the transfer is seen all the same. */
+static void an_error_is_told_apart_from_the_same_one_before(void **state) {
+  (void)state;
+  memset(&recorded, 0, sizeof recorded);
+  recorded.device_status = 1;
+  recorded.correctable = RECEIVER_ERROR | BAD_TLP;
+  start(&(struct faults){.after = record_errors, .write_blocks = 64});
+  run();
+  assert_int_equal(count_of(SPATE_DOCTOR_CORRECTED_BEFORE), 1);
+  assert_int_equal(count_of(SPATE_DOCTOR_CORRECTED_DURING), 1);
+  for (unsigned i = 0; i < finding_count; i++)
+    if (findings[i].code == SPATE_DOCTOR_CORRECTED_DURING) assert_int_equal(findings[i].numbers[0], RECEIVER_ERROR);
   stop();
 }
 
@@ -394,11 +463,13 @@ int main(void) {
       cmocka_unit_test(it_writes_only_where_it_is_told_to),
       cmocka_unit_test(what_the_buffer_held_before_does_not_count),
       cmocka_unit_test(a_second_checkup_finds_the_same),
+      cmocka_unit_test(one_of_several_drives_is_checked),
       cmocka_unit_test(a_drive_of_nvme_1_0_is_compared_with),
       cmocka_unit_test(arguments_are_checked),
       cmocka_unit_test(each_finding_is_provoked),
       cmocka_unit_test(causes_are_told_apart),
       cmocka_unit_test(an_error_is_told_of_one_transfer_only),
+      cmocka_unit_test(an_error_is_told_apart_from_the_same_one_before),
       cmocka_unit_test(memory_of_a_drive_that_runs_is_kept),
       cmocka_unit_test(it_ends_wherever_the_drive_fails),
   };

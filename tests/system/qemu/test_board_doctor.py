@@ -121,6 +121,17 @@ def test_the_second_port_of_a_board_is_empty(tmp_path):
 # ---- arguments ----
 
 
+def test_one_of_two_drives_is_checked(tmp_path):
+    options = ("-device", "pcie-root-port,id=second,slot=2,addr=2",
+               "-drive", f"if=none,id=d,file={qemu.escape(str(sparse(tmp_path / 'second.img')))},format=raw",
+               "-device", "nvme,serial=SECOND,drive=d,bus=second")
+    first = qemu.Drive.image(sparse(tmp_path / "drive.img"))
+    for number, serial in (("0", "SPATE0001"), ("1", "SECOND")):
+        output = doctor("qemu-virt", first, NOTHING, options=options, drive=number)
+        assert f"serial {serial}" in output and re.search(r"device +0\d:00.0: vendor 0x1b36, device 0x10, class 0x10802", output)
+    assert "There is no NVMe drive 2" in problems(doctor("qemu-virt", first, ERROR, options=options, drive="2"), "error")[0]
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_write_test_writes_where_it_is_told_to(board, tmp_path):
     image = sparse(tmp_path / "drive.img")
