@@ -1,13 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """FatFs over integrations/fatfs, on the virtual drive and host of system 1, and with its files: 1 GiB each, FAT32 in clusters of
 64 KiB. Beside it: exFAT through the same disk layer, both through the disk layer of that system, and the recorder. Time is
-virtual, so that every run gives the same figures. FatFs's own instructions cost nothing: the rates are upper bounds."""
+virtual, so that every run gives the same figures. FatFs's own instructions cost nothing: the rates are upper bounds. What a call of
+the disk layer costs is counted in the emulator."""
 
 import argparse
 import pathlib
+import re
 
 import figures
+import qemu
 from lab import runner, runs, seeds
+
+
+CALLS = re.compile(r"^calls write (\d+) (\d+) (\d+) copy (\d+) busy (\d+) poll (\d+) idle (\d+)", re.M)
+COUNTED = ["disk_write() of 64 KiB, none in flight", "disk_write() of 64 KiB, 16 in flight", "disk_write() of 64 KiB, 31 in flight",
+           "disk_write() of one sector, copied", "spate_diskio_busy(), 32 in flight", "a completion, in polls of 16",
+           "a poll that finds nothing"]
+DRIVE = qemu.Drive("driver=null-co,size=8589934592,read-zeroes=on,latency-ns=20000000", "mdts=8")
+
+
+def count_calls(bench: figures.Bench) -> None:
+    """Instructions of a call, the driver's included. The disk layer has 32 requests."""
+    result = qemu.run("qemu-virt", "disk_calls", DRIVE, timeout_s=300, options=("-icount", "shift=0,sleep=off"))
+    counts = CALLS.search(result.output)
+    if result.status != 0 or counts is None:
+        figures.die("counting", f"no counts were printed\n{result.report()}")
+    for name, count in zip(COUNTED, counts.groups(), strict=True):
+        bench.add(name, int(count), "instructions")
 
 
 def ways(lab: runner.Lab) -> list[tuple[str, str]]:
@@ -42,6 +62,7 @@ def main() -> None:
         figures.die("an experiment", str(failure))
     bench = figures.Bench("fatfs", "make bench-fatfs")
     collect(lab, bench)
+    count_calls(bench)
     bench.show()
     bench.write()
     if any(bench.missed(figure) for figure in bench.figures):

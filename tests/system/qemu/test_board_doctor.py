@@ -20,7 +20,7 @@ def sparse(path: pathlib.Path, mib: int = 64) -> pathlib.Path:
     return path
 
 
-def doctor(board: str, drive: qemu.Drive | None, status: int, options: tuple[str, ...] = (), **arguments: str) -> str:
+def doctor(board: str, drive: qemu.Drive | None, status: int, /, options: tuple[str, ...] = (), **arguments: str) -> str:
     result = qemu.run(board, "doctor", drive, arguments, timeout_s=TIMEOUT_S, options=options)
     assert not result.timed_out, result.report()
     assert result.status == status, result.report()
@@ -123,8 +123,8 @@ def test_the_second_port_of_a_board_is_empty(tmp_path):
 
 def test_one_of_two_drives_is_checked(tmp_path):
     options = ("-device", "pcie-root-port,id=second,slot=2,addr=2",
-               "-drive", f"if=none,id=d,file={qemu.escape(str(sparse(tmp_path / 'second.img')))},format=raw",
-               "-device", "nvme,serial=SECOND,drive=d,bus=second")
+               "-drive", f"if=none,id=d2,file={qemu.escape(str(sparse(tmp_path / 'second.img')))},format=raw",
+               "-device", "nvme,serial=SECOND,drive=d2,bus=second")
     first = qemu.Drive.image(sparse(tmp_path / "drive.img"))
     for number, serial in (("0", "SPATE0001"), ("1", "SECOND")):
         output = doctor("qemu-virt", first, NOTHING, options=options, drive=number)
