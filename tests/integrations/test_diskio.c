@@ -190,6 +190,54 @@ static void test_large_requests_are_split(void **state) {
   (void)state;
 }
 
+static void test_large_copies_are_split(void **state) {
+  struct fixture *f = start(ALL_USES);
+
+  f->ram.block.request_blocks_max = 16; /* less than the bounce memory */
+  copies(f, f->plain, 300);
+  end(f);
+  (void)state;
+}
+
+/* Less than a block is left of the command's part of the region: the request is cut later, and not copied. */
+static void test_a_block_across_a_cut_is_direct(void **state) {
+  struct fixture *f = start(SPATE_DISKIO_WRITES);
+
+  f->ram.block.command_bytes_max = 64u << 10;
+  paint(f->memory, MEMORY_BYTES, 10);
+  assert_int_equal(disk_write(0, f->memory + 65536 - 256, 0, 8), RES_OK);
+  OK(spate_diskio_wait_all(&f->disk));
+  assert_int_equal(f->disk.counters.copied_bytes, 0);
+  assert_memory_equal(medium(f, 0), f->memory + 65536 - 256, 8 * SECTOR);
+  end(f);
+  (void)state;
+}
+
+static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
+  (void)block;
+  (void)io;
+  return SPATE_E_GONE;
+}
+
+/* A drive that is given up accepts no request: bounce memory is free again. */
+static void test_a_copy_that_is_not_accepted(void **state) {
+  struct fixture *f = start(ALL_USES);
+  const struct spate_block_ops *ops = f->ram.block.ops;
+  struct spate_block_ops refusing = *ops;
+
+  refusing.submit = refuse;
+  f->ram.block.ops = &refusing;
+  const uint32_t slots_free = f->disk.slots_free;
+  assert_int_equal(disk_write(0, f->plain, 0, 3), RES_ERROR);
+  assert_int_equal(disk_read(0, f->plain, 0, 3), RES_ERROR);
+  assert_int_equal(disk_write(0, f->memory, 0, 3), RES_ERROR);
+  assert_int_equal(f->disk.slots_free, slots_free);
+  assert_int_equal(f->disk.in_flight, 0);
+  f->ram.block.ops = ops;
+  end(f);
+  (void)state;
+}
+
 static void test_the_table_limits_what_is_in_flight(void **state) {
   struct fixture *f = start(ALL_USES);
 
@@ -398,6 +446,9 @@ int main(void) {
       cmocka_unit_test(test_other_buffers_are_copied),
       cmocka_unit_test(test_a_buffer_may_leave_its_range),
       cmocka_unit_test(test_large_requests_are_split),
+      cmocka_unit_test(test_large_copies_are_split),
+      cmocka_unit_test(test_a_block_across_a_cut_is_direct),
+      cmocka_unit_test(test_a_copy_that_is_not_accepted),
       cmocka_unit_test(test_the_table_limits_what_is_in_flight),
       cmocka_unit_test(test_neighbours_do_not_wait),
       cmocka_unit_test(test_overlapping_sectors_wait),
