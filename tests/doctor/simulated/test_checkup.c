@@ -337,15 +337,17 @@ static void causes_are_told_apart(void **state) {
 /* Errors that the drive records in Device Status and in the correctable errors, until a 1 is written to their bits. It
  * has some from before the checkup, and others happen in its first read of blocks by the driver. */
 static struct {
-  uint32_t device_status, correctable;
+  uint32_t device_status, correctable, uncorrectable;
   bool happened;
 } recorded;
 
-#define DEVICE_STATUS      0x48u /* and Device Control */
-#define EXTENDED           0x100u
-#define CORRECTABLE_STATUS 0x110u
-#define RECEIVER_ERROR     0x1u
-#define BAD_TLP            0x40u
+#define DEVICE_STATUS        0x48u /* and Device Control */
+#define EXTENDED             0x100u
+#define CORRECTABLE_STATUS   0x110u
+#define UNCORRECTABLE_STATUS 0x104u
+#define COMPLETION_TIMEOUT   0x4000u
+#define RECEIVER_ERROR       0x1u
+#define BAD_TLP              0x40u
 
 static uint32_t read_with_errors(struct spate_pcie_host *of, struct spate_pcie_address at, uint16_t offset) {
   const uint32_t value = spate_pcie_ecam_read(of, at, offset);
@@ -360,6 +362,7 @@ static uint32_t read_with_errors(struct spate_pcie_host *of, struct spate_pcie_a
   case DEVICE_STATUS: return value | recorded.device_status << 16;
   case EXTENDED: return 0x00010001; /* advanced error reporting, and no other capability */
   case CORRECTABLE_STATUS: return recorded.correctable;
+  case UNCORRECTABLE_STATUS: return recorded.uncorrectable;
   default: return value;
   }
 }
@@ -371,6 +374,7 @@ static void write_with_errors(struct spate_pcie_host *of, struct spate_pcie_addr
     assert_int_equal(value & 0xffff, spate_pcie_ecam_read(of, at, offset) & 0xffff); /* Device Control stays */
   }
   if (at.bus == 1 && offset == CORRECTABLE_STATUS) recorded.correctable &= ~value;
+  if (at.bus == 1 && offset == UNCORRECTABLE_STATUS) recorded.uncorrectable &= ~value;
   spate_pcie_ecam_write(of, at, offset, value);
 }
 
@@ -408,12 +412,16 @@ static void an_error_is_told_apart_from_the_same_one_before(void **state) {
   memset(&recorded, 0, sizeof recorded);
   recorded.device_status = 1;
   recorded.correctable = RECEIVER_ERROR | BAD_TLP;
+  recorded.uncorrectable = COMPLETION_TIMEOUT;
   start(&(struct faults){.after = record_errors, .write_blocks = 64});
   run();
   assert_int_equal(count_of(SPATE_DOCTOR_CORRECTED_BEFORE), 1);
   assert_int_equal(count_of(SPATE_DOCTOR_CORRECTED_DURING), 1);
   for (unsigned i = 0; i < finding_count; i++)
     if (findings[i].code == SPATE_DOCTOR_CORRECTED_DURING) assert_int_equal(findings[i].numbers[0], RECEIVER_ERROR);
+  assert_int_equal(count_of(SPATE_DOCTOR_UNCORRECTED_BEFORE), 1);
+  assert_int_equal(count_of(SPATE_DOCTOR_UNCORRECTED_DURING), 0);
+  assert_int_equal(recorded.device_status | recorded.correctable | recorded.uncorrectable, 0);
   stop();
 }
 
