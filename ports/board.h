@@ -5,6 +5,7 @@
 #define SPATE_PORTS_BOARD_H
 
 #include <spate/dma.h>
+#include <spate/doctor.h>
 #include <spate/exfat.h>
 #include <spate/nvme_pcie.h>
 #include <stdbool.h>
@@ -45,6 +46,9 @@ SPATE_MUST_CHECK enum spate_error board_pcie_bring_up(struct spate_pcie_host *ho
 /* What a driver needs from the bus (spate_nvme_config.bus): spate_nvme_pcie_bus() if the board itself enumerated. `way`
  * must stay valid. */
 struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way);
+
+/* How the board's bridge numbers the states of its link (spate_checkup_config.ltssm). Not under Linux. */
+enum spate_doctor_ltssm board_ltssm(void);
 
 /* How the processor accesses this address. UNKNOWN on boards that cannot ask their page tables. */
 enum board_memory_kind {

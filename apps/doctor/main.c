@@ -5,7 +5,8 @@
  *
  *   clock=10                    first counts ten seconds aloud, to compare the clock with a watch
  *   drive=1                     the second drive, if there are several
- *   ltssm=pg054                 the bridge is one of the 7 series (Zynq-7000): its link states have other numbers
+ *   ltssm=pg054                 how the bridge numbers link states: as pg054 (7 series) or pg213. The default is the
+ *                               board's, board_ltssm()
  *   write=1 lba=N blocks=N      measures writes, too, which OVERWRITES these blocks
  */
 #include "../common/checkup_print.h"
@@ -38,6 +39,13 @@ static enum spate_error open_bridge(void *context, struct spate_pcie_host *host)
   return board_pcie_bring_up(host);
 }
 
+static enum spate_doctor_ltssm link_states(void) {
+  const char *guide = board_argument("ltssm", NULL);
+
+  if (guide == NULL) return board_ltssm();
+  return strcmp(guide, "pg054") == 0 ? SPATE_DOCTOR_LTSSM_PG054 : SPATE_DOCTOR_LTSSM_PG213;
+}
+
 /* As much of the board's memory as the rates need, in whole pages. */
 static size_t take_buffer(void **buffer) {
   const struct spate_arena *memory = board_memory();
@@ -60,8 +68,7 @@ int app_main(void) {
       .open = open_bridge,
       .host = &host,
       .drive = (unsigned)number_argument("drive", "0"),
-      .ltssm =
-          strcmp(board_argument("ltssm", "pg213"), "pg054") == 0 ? SPATE_DOCTOR_LTSSM_PG054 : SPATE_DOCTOR_LTSSM_PG213,
+      .ltssm = link_states(),
       .queue_memory = board_queue_memory(),
       .buffer = buffer,
       .buffer_bytes = buffer_bytes,
@@ -70,7 +77,7 @@ int app_main(void) {
       .fact = checkup_print_fact,
   };
 
-  print("doctor   %s\n", board_name());
+  print("doctor   %s, link states of %s\n", board_name(), config.ltssm == SPATE_DOCTOR_LTSSM_PG054 ? "PG054" : "PG213");
   if (board_argument("write", "0")[0] == '1' && (config.write_blocks == 0 || board_argument("lba", NULL) == NULL))
     give_up("reading the arguments (write=1 needs lba=N and blocks=N, the blocks to overwrite)", SPATE_E_INVALID);
   count_seconds(number_argument("clock", "0"));

@@ -34,6 +34,7 @@ static enum spate_error check_board(struct spate_doctor *doctor) {
   memset(check, 0, sizeof *check);
   const struct spate_checkup_config config = {.open = open_bridge,
                                               .host = &check->host,
+                                              .ltssm = board_ltssm(),
                                               .queue_memory = queue_memory,
                                               .buffer = ring.start + CHECK_BYTES,
                                               .buffer_bytes = (size_t)ring.bytes - CHECK_BYTES,

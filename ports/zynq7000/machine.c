@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a Zynq-7000 has beside ports/common/xilinx: the Cortex-A9's global timer, and the way to the logic. */
 #include "machine.h"
+#include "../board.h"
 #include "../common/xilinx/machine_start.h"
 #include "slcr.h"
 #include <design.h>
@@ -16,6 +17,10 @@ _Static_assert(MACHINE_GLOBAL_TIMER == SPATE_PORT_COUNTER, "spate_board.h and ma
 static uint64_t timer_hz;
 
 uint64_t spate_port_ticks_per_second(void) { return timer_hz; }
+
+enum spate_doctor_ltssm board_ltssm(void) {
+  return SPATE_DOCTOR_LTSSM_PG054;
+} /* the integrated block of the 7 series */
 
 bool machine_start(void) {
   spate_port_write32(TIMER_CONTROL, TIMER_ENABLED);

@@ -121,6 +121,15 @@ def test_the_second_port_of_a_board_is_empty(tmp_path):
 # ---- arguments ----
 
 
+@pytest.mark.parametrize(("board", "guide"), [("zynq7000", "PG054"), ("zynqmp", "PG213")])
+def test_link_states_have_the_numbers_of_the_boards_bridge(board, guide):
+    """There is no bridge in these machines."""
+    for arguments, said in (({}, guide), ({"ltssm": "pg054"}, "PG054"), ({"ltssm": "pg213"}, "PG213")):
+        output = doctor(board, None, ERROR, **arguments)
+        assert re.search(rf"^doctor .*, link states of {said}$", output, re.M), output
+        assert any("no PCIe root port" in problem for problem in problems(output, "error"))
+
+
 def test_one_of_two_drives_is_checked(tmp_path):
     options = ("-device", "pcie-root-port,id=second,slot=2,addr=2",
                "-drive", f"if=none,id=d2,file={qemu.escape(str(sparse(tmp_path / 'second.img')))},format=raw",
