@@ -12,7 +12,7 @@
  *   registers   CAP, VS, CC, CSTS                                      not reached, a window that translates
  *   DMA         queue memory, data to and from memory, clock           wrong address, missing coherency; clock's rate
  *   driver      identity, namespace, temperature                       health, namespaces
- *   read        rate                                                   errors on the path meanwhile
+ *   read        rate, temperature after it                             errors on the path and throttling meanwhile
  *   write       rate; only if asked for                                the same; data that differ
  *
  * A step that fails ends the checkup if the next ones need it. The drive is shut down at the end, and the memory is the
@@ -77,6 +77,7 @@ struct spate_checkup {
   struct spate_nvme_pcie way;
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
+  struct spate_nvme_throttling throttling; /* of the drive, before the next transfer */
   struct spate_io ios[SPATE_CHECKUP_DEPTH];
   bool opened;  /* the driver has the controller */
   bool may_run; /* the controller was started and did not stop: it may write to queue memory */

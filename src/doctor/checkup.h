@@ -34,6 +34,9 @@ bool spate_checkup_write(struct spate_checkup *checkup);
  * again. */
 void spate_checkup_forget_errors(struct spate_checkup *checkup);
 
+/* checkup_driver.c: the temperature after a transfer, and whether the drive throttled itself meanwhile. */
+void spate_checkup_heat(struct spate_checkup *checkup);
+
 /* checkup_ports.c: judges the ports of the first bus below which no device was found. Returns how many. */
 unsigned spate_checkup_ports(struct spate_checkup *checkup);
 

@@ -26,21 +26,36 @@ static void judge_namespaces(struct spate_checkup *checkup) {
                        (struct checkup_values){.numbers = {nsid, namespace.blocks, namespace.block_bytes}});
 }
 
-static void judge_health(struct spate_checkup *checkup) {
-  const struct spate_nvme *controller = &checkup->controller;
+/* The log, in checkup->controller. */
+static bool read_health(struct spate_checkup *checkup, const char *positive, const char *negative) {
+  if (spate_nvme_health_read(&checkup->controller) != SPATE_OK) return false;
+  const struct spate_nvme_health *health = spate_nvme_health(&checkup->controller);
+  const int16_t celsius = health->temperature_c;
+  spate_checkup_fact(
+      checkup, "drive", &checkup->device.address, celsius < 0 ? negative : positive,
+      (struct checkup_values){.numbers = {(uint64_t)(celsius < 0 ? -celsius : celsius), health->used_percent}});
+  return true;
+}
 
-  if (spate_nvme_health_read(&checkup->controller) != SPATE_OK) {
+static void judge_health(struct spate_checkup *checkup) {
+  if (!read_health(checkup, "temperature {0} C, used {1} %", "temperature -{0} C, used {1} %")) {
     spate_checkup_found(checkup, SPATE_DOCTOR_COMMAND_REFUSED, (struct checkup_values){.name = "the health log"});
     return;
   }
-  const struct spate_nvme_health *health = spate_nvme_health(controller);
-  const int16_t celsius = health->temperature_c;
-  spate_checkup_fact(
-      checkup, "drive", &checkup->device.address,
-      celsius < 0 ? "temperature -{0} C, used {1} %" : "temperature {0} C, used {1} %",
-      (struct checkup_values){.numbers = {(uint64_t)(celsius < 0 ? -celsius : celsius), health->used_percent}});
+  spate_nvme_throttling_decode(&checkup->throttling, checkup->controller.data);
   spate_doctor_judge_drive(checkup->doctor,
-                           &(struct spate_doctor_drive){.identity = spate_nvme_identity(controller), .health = health});
+                           &(struct spate_doctor_drive){.identity = spate_nvme_identity(&checkup->controller),
+                                                        .health = spate_nvme_health(&checkup->controller),
+                                                        .throttling = &checkup->throttling});
+}
+
+void spate_checkup_heat(struct spate_checkup *checkup) {
+  struct spate_nvme_throttling after;
+
+  if (!read_health(checkup, "temperature {0} C after the transfer", "temperature -{0} C after the transfer")) return;
+  spate_nvme_throttling_decode(&after, checkup->controller.data);
+  (void)spate_doctor_judge_throttled(checkup->doctor, &checkup->throttling, &after);
+  checkup->throttling = after;
 }
 
 bool spate_checkup_driver(struct spate_checkup *checkup) {

@@ -112,6 +112,7 @@ static bool measure(struct spate_checkup *checkup, enum spate_op op, uint64_t lb
     spate_checkup_found(checkup, SPATE_DOCTOR_WRITE_FAILED,
                         (struct checkup_values){.numbers = {rate.bytes, rate.error}});
   judge_errors(checkup);
+  if (rate.error == SPATE_OK) spate_checkup_heat(checkup);
   return rate.error == SPATE_OK;
 }
 

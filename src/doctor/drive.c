@@ -63,12 +63,19 @@ static void judge_temperature(struct spate_doctor *doctor, const struct spate_do
     report(doctor, SPATE_DOCTOR_TEMPERATURE_WARNING, celsius, 0);
 }
 
+bool spate_doctor_judge_throttled(struct spate_doctor *doctor, const struct spate_nvme_throttling *before,
+                                  const struct spate_nvme_throttling *after) {
+  const bool throttled = after->transitions > before->transitions || after->seconds > before->seconds;
+
+  if (throttled) report(doctor, SPATE_DOCTOR_THROTTLED, 0, 0);
+  return throttled;
+}
+
 static void judge_throttling(struct spate_doctor *doctor, const struct spate_nvme_throttling *before,
                              const struct spate_nvme_throttling *after) {
   if (before == NULL) return;
-  if (after != NULL && (after->transitions > before->transitions || after->seconds > before->seconds))
-    report(doctor, SPATE_DOCTOR_THROTTLED, 0, 0);
-  else if (before->transitions != 0 || before->hot_minutes != 0)
+  if (after != NULL && spate_doctor_judge_throttled(doctor, before, after)) return;
+  if (before->transitions != 0 || before->hot_minutes != 0)
     report(doctor, SPATE_DOCTOR_THROTTLED_BEFORE, before->transitions, before->hot_minutes);
 }
 

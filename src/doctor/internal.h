@@ -46,6 +46,9 @@ void spate_doctor_host_clear(struct spate_pcie_host *host, const struct spate_do
 /* header.c: command register, addresses, bus numbers and power of the function at `index` of the path. */
 void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                                unsigned index, bool in_use);
+/* drive.c: whether the drive throttled itself during a transfer. */
+bool spate_doctor_judge_throttled(struct spate_doctor *doctor, const struct spate_nvme_throttling *before,
+                                  const struct spate_nvme_throttling *after);
 /* links.c: the link above the function at `index`, and its payload sizes. */
 void spate_doctor_judge_link(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned index);
 void spate_doctor_judge_payload(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count);

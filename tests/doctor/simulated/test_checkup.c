@@ -204,6 +204,8 @@ static void no_namespace(void) { sim_drive_namespaces(drive)[0] = 0; }
 static void slow_shutdown(void) { sim_drive_slow_shutdown(drive, 600000); }
 static void hot(void) { sim_drive_heat(drive, 90); }
 
+static void throttled_before(void) { sim_drive_smart(drive)[216] = 3; } /* transitions to light throttling */
+
 static void fail_command(bool admin, int16_t opcode, uint32_t skip, uint64_t first_lba, uint32_t status) {
   sim_drive_fault(drive, (struct sim_fault){.action = SIM_STATUS,
                                             .admin = admin,
@@ -269,6 +271,7 @@ static const struct provocation {
     {SPATE_DOCTOR_PAGE_SIZE, {.before = large_pages}, "The steps from \"DMA\" on"},
     {SPATE_DOCTOR_NO_NAMESPACE, {.before = no_namespace}, "no active namespace"},
     {SPATE_DOCTOR_HOT, {.before = hot}, "drive: temperature 8"},
+    {SPATE_DOCTOR_THROTTLED_BEFORE, {.before = throttled_before}, "throttled itself 3 times"},
     {SPATE_DOCTOR_TRANSFER_FAILED, {.before = fail_reads}, "MEDIA"},
     {SPATE_DOCTOR_WRITE_FAILED, {.before = fail_writes, .write_blocks = 64}, "failed after 0 bytes"},
     {SPATE_DOCTOR_WRITE_FAILED, {.write_lba = BLOCKS - 1, .write_blocks = 2}, "failed after 0 bytes: an argument"},
@@ -425,6 +428,30 @@ static void an_error_is_told_apart_from_the_same_one_before(void **state) {
   stop();
 }
 
+/* The drive counts a second of heavy throttling once it was read from. */
+static uint32_t read_while_hot(struct spate_pcie_host *of, struct spate_pcie_address at, uint16_t offset) {
+  if (sim_drive_counters(drive)->read_bytes > 4096) sim_drive_smart(drive)[228] = 1;
+  return spate_pcie_ecam_read(of, at, offset);
+}
+
+static void heat_up(void) {
+  static struct spate_pcie_host_ops ops;
+
+  ops = *host.ops;
+  ops.config_read = read_while_hot;
+  host.ops = &ops;
+}
+
+static void heat_is_told_of_one_transfer_only(void **state) {
+  (void)state;
+  start(&(struct faults){.after = heat_up, .write_blocks = 64});
+  run();
+  assert_int_equal(count_of(SPATE_DOCTOR_THROTTLED), 1);
+  assert_int_equal(count_of(SPATE_DOCTOR_THROTTLED_BEFORE), 0);
+  assert_says("C after the transfer");
+  stop();
+}
+
 /* A drive that does not stop may write to queue memory: it is not given back. */
 static void memory_of_a_drive_that_runs_is_kept(void **state) {
   (void)state;
@@ -478,6 +505,7 @@ int main(void) {
       cmocka_unit_test(causes_are_told_apart),
       cmocka_unit_test(an_error_is_told_of_one_transfer_only),
       cmocka_unit_test(an_error_is_told_apart_from_the_same_one_before),
+      cmocka_unit_test(heat_is_told_of_one_transfer_only),
       cmocka_unit_test(memory_of_a_drive_that_runs_is_kept),
       cmocka_unit_test(it_ends_wherever_the_drive_fails),
   };
