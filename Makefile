@@ -194,7 +194,7 @@ bench-linux: setup-linux-bench build-linux-aarch64 ## Count the instructions of 
 	@cmake --build --preset linux-aarch64 --target bench_linux
 	$(PYTHON) bench/linux.py $(if $(call yes,QUICK),--quick) $(if $(call yes,KEEP),--keep)
 
-bench-size: build-qemu-virt-size ## Measure code and data of each module for Cortex-A53 at -Os (20 s)
+bench-size: build-qemu-virt-size build-qemu-virt-size-lto ## Measure code and memory for Cortex-A53 at -Os, with and without link-time optimisation (30 s)
 	$(PYTHON) bench/size.py
 
 bench-ocm: build-zynqmp build-zynqmp-ocm ## Add up what a Zynq UltraScale+ firmware takes of the 256 KiB of on-chip memory (20 s)

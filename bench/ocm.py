@@ -2,10 +2,8 @@
 """What the firmware of ports/zynqmp/ocm takes of the 256 KiB of on-chip memory, part by part."""
 
 import re
-import struct
-import tempfile
-import pathlib
 
+import c_numbers
 import figures
 import program
 import qemu
@@ -15,26 +13,10 @@ OCM_BYTES = 256 * 1024
 KIB_A_MIB = 2  # of table for each MiB of ring
 SECTIONS = {"stack of the program and of the fault handler": [".stacks"], "code": [".text"], "constants": [".rodata"],
             "variables": [".data", ".bss"], "page tables of the processor": [".tables"]}
-# Numbers of the headers and of the application, for the compiler to work out.
-NUMBERS = """
-#include "../../apps/recorder_only/main.c"
-#include <design.h>
-const unsigned long long numbers[] = {
-  SPATE_NVME_CONTROLLER_MEMORY_BYTES, SPATE_NVME_QUEUE_MEMORY_BYTES(PIECES), SPATE_REGION_TABLE_BYTES(DESIGN_RING_BYTES),
-  DESIGN_QUEUE_BYTES, DESIGN_RING_BYTES, CACHE_BLOCKS * 512u, CACHE_BLOCKS * 4096u, BITMAP_BYTES};
-"""
-
-
-def numbers() -> list[int]:
-    with tempfile.TemporaryDirectory() as name:
-        source, obj, raw = (pathlib.Path(name) / f"numbers.{end}" for end in ("c", "o", "bin"))
-        source.write_text(NUMBERS.replace("../..", str(qemu.ROOT)))
-        folders = ["include", "ports/zynqmp", "ports", "ports/common", "ports/common/freestanding"]
-        program.run("aarch64-linux-gnu-gcc", "-c", "-ffreestanding", "-fdata-sections", f"-I{qemu.ROOT}/ports/zynqmp/ocm",
-                    *(f"-I{qemu.ROOT / folder}" for folder in folders), source, "-o", obj)
-        program.run("aarch64-linux-gnu-objcopy", "-O", "binary", "--only-section=.rodata.numbers", obj, raw)
-        data = raw.read_bytes()
-        return list(struct.unpack(f"<{len(data) // 8}Q", data))
+FOLDERS = ["ports/zynqmp/ocm", "ports/zynqmp", "ports", "ports/common", "ports/common/freestanding"]
+NUMBERS = ["SPATE_NVME_CONTROLLER_MEMORY_BYTES", "SPATE_NVME_QUEUE_MEMORY_BYTES(PIECES)",
+           "SPATE_REGION_TABLE_BYTES(DESIGN_RING_BYTES)", "DESIGN_QUEUE_BYTES", "DESIGN_RING_BYTES", "CACHE_BLOCKS * 512u",
+           "CACHE_BLOCKS * 4096u", "BITMAP_BYTES"]
 
 
 def sections(elf) -> dict[str, int]:
@@ -45,7 +27,8 @@ def sections(elf) -> dict[str, int]:
 def main() -> None:
     bench = figures.Bench("ocm", "make bench-ocm")
     of_section = sections(BUILD / "apps" / "recorder_only.elf")
-    controller, queue, table, queue_memory, ring, cache_512, cache_4096, bitmap = numbers()
+    controller, queue, table, queue_memory, ring, cache_512, cache_4096, bitmap = c_numbers.work_out(
+        ["apps/recorder_only/main.c", "ports/zynqmp/ocm/design.h"], FOLDERS, NUMBERS)
     if of_section.get(".queue") != queue_memory or controller + queue + table > queue_memory:
         figures.die("adding up the queue memory", f"{controller} + {queue} + {table} bytes in {of_section.get('.queue')}")
 

@@ -31,7 +31,8 @@ def benches_of(line):
 
 @pytest.fixture(scope="module")
 def fields():
-    assert (ROOT / "build/qemu-virt-size/libspate.a").exists(), "make build-qemu-virt-size"
+    for preset in ("qemu-virt-size", "qemu-virt-size-lto"):
+        assert (ROOT / "build" / preset / "libspate.a").exists(), f"make build-{preset}"
     for name in CHEAP:
         program.run(sys.executable, ROOT / f"bench/{name}.py", env=os.environ | {"PYTHONPATH": str(ROOT / "tools")}, timeout_s=300)
     return figures_page.fields(ROOT / "build/bench")
