@@ -201,6 +201,7 @@ enum spate_nvme_state {
 
 struct spate_nvme_queue;
 struct spate_nvme_admin_request;
+struct spate_nvme_request_ops;
 
 /* One I/O command. Request and part are enough to build the command, as often as it is sent. */
 struct spate_nvme_slot {
@@ -310,6 +311,7 @@ struct spate_nvme {
   struct spate_nvme_admin_slot admin[SPATE_NVME_ADMIN_SLOTS];
 
   struct spate_nvme_admin_request *request; /* accepted and not ended; NULL: none */
+  const struct spate_nvme_request_ops *request_ops;
   uint64_t *request_lists;                  /* two pages */
   uint64_t request_by_ticks;                /* its deadline */
   bool request_aborted;                     /* an abort was sent, because the request timed out */

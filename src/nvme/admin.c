@@ -65,7 +65,7 @@ static void completed(struct spate_nvme *controller, const volatile uint32_t *en
   slot->status = nvme_cqe_status(dw3);
   if (user == SPATE_NVME_ADMIN_EVENT) spate_nvme_event_taken(controller);
   if (user == SPATE_NVME_ADMIN_LOG) spate_nvme_log_taken(controller);
-  if (user == SPATE_NVME_ADMIN_REQUEST) spate_nvme_request_answered(controller);
+  if (user == SPATE_NVME_ADMIN_REQUEST) controller->request_ops->answered(controller);
 }
 
 void spate_nvme_admin_reap(struct spate_nvme *controller) {
@@ -82,7 +82,7 @@ void spate_nvme_admin_reap(struct spate_nvme *controller) {
   }
   if (found && spate_nvme_link_is_up(controller))
     spate_port_write32(spate_nvme_doorbell(controller, 1), controller->admin_head);
-  spate_nvme_request_deliver(controller);
+  if (controller->request_answered) controller->request_ops->deliver(controller);
 }
 
 bool spate_nvme_admin_expired(const struct spate_nvme *controller) {

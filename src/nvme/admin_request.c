@@ -101,24 +101,7 @@ static void send(struct spate_nvme *controller, const struct spate_nvme_admin_re
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_REQUEST, &command, 0);
 }
 
-enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller, struct spate_nvme_admin_request *request) {
-  const enum spate_error error = check(controller, request);
-
-  if (error != SPATE_OK) return error;
-  if (request->bytes != 0) {
-    if ((request->opcode & OPCODE_TO_DRIVE) != 0) spate_port_cache_clean(request->buffer, cache_bytes(request));
-    /* A dirty line might be evicted later, over what the drive wrote. */
-    if ((request->opcode & OPCODE_TO_HOST) != 0) spate_port_cache_invalidate(request->buffer, cache_bytes(request));
-  }
-  controller->request = request;
-  controller->request_aborted = false;
-  controller->request_answered = false;
-  controller->request_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, request->timeout_ms);
-  send(controller, request);
-  return SPATE_OK;
-}
-
-void spate_nvme_request_answered(struct spate_nvme *controller) {
+static void answered(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_REQUEST];
   struct spate_nvme_admin_request *request = controller->request;
 
@@ -132,10 +115,9 @@ void spate_nvme_request_answered(struct spate_nvme *controller) {
 }
 
 /* Called when the admin queue is consistent, because `done` may submit the next request. */
-void spate_nvme_request_deliver(struct spate_nvme *controller) {
+static void deliver(struct spate_nvme *controller) {
   struct spate_nvme_admin_request *request = controller->request;
 
-  if (request == NULL || !controller->request_answered) return;
   controller->request = NULL;
   controller->request_answered = false;
   if (request->bytes != 0 && (request->opcode & OPCODE_TO_HOST) != 0)
@@ -145,7 +127,7 @@ void spate_nvme_request_deliver(struct spate_nvme *controller) {
 
 /* Aborts a request whose time-out has passed, as soon as no other abort is in flight: a drive need not accept more than
  * one. From then on the slot has a deadline, as the driver's own commands have, after which the controller is reset. */
-void spate_nvme_request_supervise(struct spate_nvme *controller) {
+static void supervise(struct spate_nvme *controller) {
   struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_REQUEST];
   const uint64_t now = spate_port_ticks();
 
@@ -161,15 +143,35 @@ void spate_nvme_request_supervise(struct spate_nvme *controller) {
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_ABORT, &command, ABORT_TIMEOUT_MS);
 }
 
-void spate_nvme_request_end(struct spate_nvme *controller, enum spate_error error) {
+static void end(struct spate_nvme *controller, enum spate_error error) {
   struct spate_nvme_admin_request *request = controller->request;
 
-  if (request == NULL) return;
   if (!controller->request_answered) {
     request->error = error;
     request->detail = 0;
     request->result = 0;
     controller->request_answered = true;
   }
-  spate_nvme_request_deliver(controller);
+  deliver(controller);
+}
+
+static const struct spate_nvme_request_ops ops = {
+    .answered = answered, .deliver = deliver, .supervise = supervise, .end = end};
+
+enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller, struct spate_nvme_admin_request *request) {
+  const enum spate_error error = check(controller, request);
+
+  if (error != SPATE_OK) return error;
+  if (request->bytes != 0) {
+    if ((request->opcode & OPCODE_TO_DRIVE) != 0) spate_port_cache_clean(request->buffer, cache_bytes(request));
+    /* A dirty line might be evicted later, over what the drive wrote. */
+    if ((request->opcode & OPCODE_TO_HOST) != 0) spate_port_cache_invalidate(request->buffer, cache_bytes(request));
+  }
+  controller->request = request;
+  controller->request_ops = &ops;
+  controller->request_aborted = false;
+  controller->request_answered = false;
+  controller->request_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, request->timeout_ms);
+  send(controller, request);
+  return SPATE_OK;
 }

@@ -137,13 +137,18 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller,
 SPATE_MUST_CHECK enum spate_error spate_nvme_call_dwords(struct spate_nvme *controller, uint32_t opcode,
                                                          uint32_t dword10, uint32_t dword11);
 
-/* admin_request.c: admin commands of the caller */
-void spate_nvme_request_answered(struct spate_nvme *controller);
-void spate_nvme_request_deliver(struct spate_nvme *controller);
-/* Aborts the request when its time-out has passed. */
-void spate_nvme_request_supervise(struct spate_nvme *controller);
-/* Ends the request. The drive writes to its buffer no more. */
-void spate_nvme_request_end(struct spate_nvme *controller, enum spate_error error);
+/* admin_request.c: admin commands of the caller. The first one sets the pointer to these functions, so a program that
+ * submits none is linked without them. */
+struct spate_nvme_request_ops {
+  void (*answered)(struct spate_nvme *controller);
+  void (*deliver)(struct spate_nvme *controller);
+  void (*supervise)(struct spate_nvme *controller); /* aborts the request when its time-out has passed */
+  void (*end)(struct spate_nvme *controller, enum spate_error error);
+};
+/* Ends the request, if there is one. The drive writes to its buffer no more. */
+static inline void spate_nvme_request_end(struct spate_nvme *controller, enum spate_error error) {
+  if (controller->request != NULL) controller->request_ops->end(controller, error);
+}
 
 /* controller.c */
 void spate_nvme_service(struct spate_nvme *controller);

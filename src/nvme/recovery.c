@@ -143,7 +143,7 @@ void spate_nvme_supervise(struct spate_nvme *controller) {
   if (controller->state == SPATE_NVME_ABORTING) poll_abort(controller);
   if (!spate_nvme_is_running(controller)) return;
   spate_nvme_event_supervise(controller);
-  spate_nvme_request_supervise(controller);
+  if (controller->request != NULL) controller->request_ops->supervise(controller);
   if (spate_nvme_admin_expired(controller)) {
     controller->counters.timeouts++;
     spate_nvme_recover(controller, SPATE_E_TIMEOUT);
