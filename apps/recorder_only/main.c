@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The smallest recorder: mount a volume that a PC or another application has formatted, record one clip, close it, shut
- * down. The size report measures it, and it can be read in a minute. */
+ * down. The size report measures it, and it can be read in a minute.
+ *
+ * With OWN_VOLUME_AT_BYTES it is `recorder_own`, which is smaller still: it records only on volumes of Spate, which
+ * begin at this place of the drive, and leaves recovery and repairs to another program. */
 #include <board.h>
 #include <spate/nvme.h>
 #include <spate/partition.h>
@@ -41,9 +44,26 @@ static enum spate_error open_drive(void) {
   return board_ring_open(&ring);
 }
 
+#ifdef OWN_VOLUME_AT_BYTES
+static enum spate_error mount_volume(struct spate_exfat_config *config) {
+  config->first_lba = OWN_VOLUME_AT_BYTES >> queue.block.block_shift;
+  if (config->first_lba > queue.block.blocks) return SPATE_E_TOO_SMALL;
+  config->blocks = queue.block.blocks - config->first_lba; /* the volume may end before */
+  return spate_exfat_mount_own(&volume, config, NULL);
+}
+#else
+static enum spate_error mount_volume(struct spate_exfat_config *config) {
+  struct spate_partition partition;
+
+  TRY(spate_partition_find(&queue.block, ring.start, &partition)); /* the ring is empty yet */
+  config->first_lba = partition.first_lba;
+  config->blocks = partition.blocks;
+  return spate_exfat_mount(&volume, config, NULL);
+}
+#endif
+
 static enum spate_error mount(void) {
   const size_t cache_bytes = (size_t)CACHE_BLOCKS << queue.block.block_shift;
-  struct spate_partition partition;
   struct spate_exfat_config config = {.block = &queue.block,
                                       .cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN),
                                       .cache_bytes = cache_bytes,
@@ -52,10 +72,7 @@ static enum spate_error mount(void) {
                                       .now = board_now};
 
   if (config.cache == NULL || config.bitmap == NULL) return SPATE_E_MEMORY;
-  TRY(spate_partition_find(&queue.block, ring.start, &partition)); /* the ring is empty yet */
-  config.first_lba = partition.first_lba;
-  config.blocks = partition.blocks;
-  return spate_exfat_mount(&volume, &config, NULL);
+  return mount_volume(&config);
 }
 
 static enum spate_error record(uint64_t bytes) {

@@ -102,6 +102,7 @@ struct spate_exfat_format {
 
 struct spate_exfat;
 struct spate_exfat_clip;
+struct spate_exfat_repairs;
 
 /* The clusters of a file or directory. */
 struct spate_exfat_chain {
@@ -132,8 +133,9 @@ struct spate_exfat_free {
 
 struct spate_exfat {
   struct spate_exfat_config config;
-  const struct spate_exfat *mounted; /* this struct while it is mounted */
-  const void *recorder;              /* that records on it; NULL: none */
+  const struct spate_exfat *mounted;         /* this struct while it is mounted */
+  const void *recorder;                      /* that records on it; NULL: none */
+  const struct spate_exfat_repairs *repairs; /* NULL: mounted with spate_exfat_mount_own() */
 
   /* geometry, checked by mount */
   uint64_t fat_lba, heap_lba; /* of the device */
@@ -210,6 +212,25 @@ struct spate_exfat_mounted {
  * mounted), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
+
+/*
+ * Mount for a program that only records, on a volume that spate_exfat_format() made or this library has recorded on.
+ * Nothing is lost that spate_exfat_mount() would have kept, but what needs a search or a repair is left to that
+ * function, and is not linked (docs/use/library.md):
+ *
+ * - What a power cut left is not recovered. It stays allocated and recorded, and found->reservations counts it. New
+ *   clips are recorded beside it. Each cut may use up one of SPATE_EXFAT_CLIPS_MAX slots of the record for each clip
+ *   that was open; without a free slot arm answers FULL. The volume stays marked dirty, so unmount answers CORRUPT.
+ *   The next spate_exfat_mount() recovers all of it, and salvages.
+ * - Directories do not grow: a change that needs another cluster in one answers NO_SPACE.
+ * - A volume without the reservation record answers UNSUPPORTED, and one without its main boot region NOT_EXFAT or
+ *   MEDIA. Mount it with spate_exfat_mount() once, and change something on it.
+ *
+ * All else is as with spate_exfat_mount().
+ */
+SPATE_MUST_CHECK enum spate_error spate_exfat_mount_own(struct spate_exfat *volume,
+                                                        const struct spate_exfat_config *config,
+                                                        struct spate_exfat_mounted *found);
 
 /* Flush, mark the volume clean, and unmount it. IN_USE while a clip is open, BUSY while a function waits. After any
  * other error it is unmounted, and stays marked dirty; CORRUPT: because of a contradiction, or because mount could not

@@ -88,7 +88,7 @@ enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *roo
 
   /* The backup is also used if the main region cannot be read. */
   volume->from_backup = main_error != SPATE_OK;
-  if (volume->from_backup) error = read_region(volume, lba + EXFAT_BOOT_BLOCKS, &block);
+  if (volume->from_backup && volume->repairs != NULL) error = read_region(volume, lba + EXFAT_BOOT_BLOCKS, &block);
   if (error != SPATE_OK) return main_error;
 
   const uint8_t *boot = block->data;
@@ -113,8 +113,8 @@ enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *roo
   return SPATE_OK;
 }
 
-/* Copy the backup over the main region, the boot sector last. The backup's flags may be old. */
-static enum spate_error repair(struct spate_exfat *volume) {
+/* The boot sector comes last. The backup's flags may be old. */
+enum spate_error spate_exfat_boot_restore(struct spate_exfat *volume) {
   for (uint32_t i = EXFAT_BOOT_BLOCKS; i-- > 0;) {
     struct spate_exfat_block *block;
     uint64_t lba = volume->config.first_lba + i;
@@ -148,7 +148,7 @@ static enum spate_error put_flags(struct spate_exfat *volume, bool dirty) {
 }
 
 enum spate_error spate_exfat_boot_repair(struct spate_exfat *volume) {
-  enum spate_error error = volume->from_backup ? repair(volume) : SPATE_OK;
+  enum spate_error error = volume->from_backup ? volume->repairs->boot(volume) : SPATE_OK;
 
   return error == SPATE_OK && volume->clear_to_zero ? put_flags(volume, volume->dirty) : error;
 }

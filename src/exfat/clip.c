@@ -31,8 +31,9 @@ bool spate_exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, ui
 static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slot) {
   uint32_t taken = volume->record_slots;
 
-  /* If all slots are in use, one that mount could not recover is overwritten: its clusters stay allocated. */
-  if ((taken & CLIP_SLOTS) == CLIP_SLOTS) taken &= ~volume->record_unresolved;
+  /* If all slots are in use, one that mount could not recover is overwritten: its clusters stay allocated. One that
+   * mount did not try to recover is kept for a mount that does. */
+  if ((taken & CLIP_SLOTS) == CLIP_SLOTS && volume->repairs != NULL) taken &= ~volume->record_unresolved;
   *slot = 0;
   while ((taken >> *slot & 1u) != 0)
     ++*slot;

@@ -120,8 +120,8 @@ enum spate_error spate_exfat_slots_take(struct spate_exfat *volume, struct exfat
                                         struct exfat_place *place) {
   enum spate_error error = spate_exfat_slots_find(volume, &path->directory, entries, place);
 
-  for (uint32_t tries = 0; error == SPATE_E_NO_SPACE && tries < GROW_TRIES; tries++) {
-    error = spate_exfat_directory_grow(volume, path);
+  for (uint32_t tries = 0; error == SPATE_E_NO_SPACE && volume->repairs != NULL && tries < GROW_TRIES; tries++) {
+    error = volume->repairs->grow(volume, path);
     if (error != SPATE_OK) return error;
     error = spate_exfat_slots_find(volume, &path->directory, entries, place);
   }

@@ -98,6 +98,15 @@ enum spate_error spate_exfat_upcase_write(const struct spate_exfat_config *confi
 
 /* ---- volume.c ---- */
 
+struct exfat_path;
+/* What a volume mounted with spate_exfat_mount_own() goes without, and its program is linked without. */
+struct spate_exfat_repairs {
+  enum spate_error (*recover)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+  enum spate_error (*boot)(struct spate_exfat *volume);   /* the main region from the backup */
+  enum spate_error (*record)(struct spate_exfat *volume); /* make the record's file */
+  enum spate_error (*grow)(struct spate_exfat *volume, struct exfat_path *path);
+};
+
 enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config);
 
 /* ---- operation.c: one operation at a time ---- */
@@ -311,7 +320,9 @@ enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct e
 
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
 enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
-/* Before the first change: restore a damaged main region from the backup, and clear ClearToZero. */
+/* Copy the backup over a damaged main region. */
+enum spate_error spate_exfat_boot_restore(struct spate_exfat *volume);
+/* Before the first change: restore a damaged main region, and clear ClearToZero. */
 enum spate_error spate_exfat_boot_repair(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
 enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
@@ -375,8 +386,8 @@ void spate_exfat_record_build(uint8_t *raw, uint32_t number, uint32_t first_clus
 enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots);
 /* Find the file, the slots in use, and whether the volume was dirty before they were written. */
 enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spate_exfat_mounted *found);
-/* Make the file if there is none: before the first change of another system's volume. */
-enum spate_error spate_exfat_record_need(struct spate_exfat *volume);
+/* Find the file again, or make it: before the first change of another system's volume. */
+enum spate_error spate_exfat_record_make(struct spate_exfat *volume);
 /* Write the slot, then set VolumeDirty. */
 enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record);
 /* The change that the slot describes is complete and durable: clear VolumeDirty if it was the last one, then the slot.

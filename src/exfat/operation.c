@@ -21,7 +21,7 @@ enum spate_error spate_exfat_begin_removal(struct spate_exfat *volume, enum spat
   if (error != SPATE_OK) return error;
   error = volume->untrusted ? SPATE_E_CORRUPT : volume->failed;
   if (error == SPATE_OK) error = spate_exfat_boot_repair(volume);
-  if (error == SPATE_OK) error = spate_exfat_record_need(volume);
+  if (error == SPATE_OK && volume->record_lba == 0) error = volume->repairs->record(volume);
   if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED || error == SPATE_E_EXISTS) {
     *no_record = error;
     return SPATE_OK;

@@ -207,11 +207,10 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   return error;
 }
 
-enum spate_error spate_exfat_record_need(struct spate_exfat *volume) {
+enum spate_error spate_exfat_record_make(struct spate_exfat *volume) {
   uint32_t taken;
   uint32_t number = 1;
 
-  if (volume->record_lba != 0) return SPATE_OK;
   enum spate_error error = find(volume, &taken);
   if (error != SPATE_OK || volume->record_lba != 0) return error;
   while (number <= NAMES && (taken >> number & 1u) != 0)

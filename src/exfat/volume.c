@@ -68,13 +68,14 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
   return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
 }
 
-static enum spate_error mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                              struct spate_exfat_mounted *found) {
+static enum spate_error open_volume(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                    const struct spate_exfat_repairs *repairs, struct spate_exfat_mounted *found) {
   uint32_t root_cluster;
 
   *found = (struct spate_exfat_mounted){0};
   memset(volume, 0, sizeof *volume);
   volume->config = *config;
+  volume->repairs = repairs;
   volume->power_losses = config->block->power_losses;
   volume->block_shift = config->block->block_shift;
   volume->block_mask = spate_block_bytes(config->block) - 1u;
@@ -83,25 +84,56 @@ static enum spate_error mount(struct spate_exfat *volume, const struct spate_exf
   enum spate_error error = spate_exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
   if (error == SPATE_OK) error = spate_exfat_record_open(volume, found);
-  if (error != SPATE_OK) return error;
   found->backup_boot = volume->from_backup;
-  if (volume->record_slots != 0 && !volume->untrusted && !config->read_only) return spate_exfat_recover(volume, found);
-  volume->foreign_dirty = found->dirty;
+  return error;
+}
+
+/* Recover what the record names. Without `repairs` its slots stay in use, and the volume dirty, as if recovery had
+ * failed. */
+static enum spate_error resume(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+  if (volume->record_slots == 0 || volume->untrusted || volume->config.read_only) {
+    volume->foreign_dirty = found->dirty;
+    return SPATE_OK;
+  }
+  if (volume->repairs != NULL) return volume->repairs->recover(volume, found);
+  volume->dirty = found->dirty && !volume->foreign_dirty;
+  volume->record_unresolved = volume->record_slots;
   return SPATE_OK;
 }
 
 /* `volume` may hold anything and is not read: the device knows the volumes that are mounted. */
-enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
-                                   struct spate_exfat_mounted *found) {
+static enum spate_error mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                              const struct spate_exfat_repairs *repairs, struct spate_exfat_mounted *found) {
   struct spate_exfat_mounted unasked;
   enum spate_error error = spate_exfat_config_check(config);
 
   if (error == SPATE_OK) error = spate_block_claim(config->block, volume, config->first_lba, config->blocks);
   if (error != SPATE_OK) return error;
-  error = mount(volume, config, found == NULL ? &unasked : found);
+  if (found == NULL) found = &unasked;
+  error = open_volume(volume, config, repairs, found);
   volume->mounted = volume;
+  if (error == SPATE_OK && repairs == NULL && volume->record_lba == 0) {
+    spate_port_log("exfat: no reservation record: record on the volume once after spate_exfat_mount()", 0);
+    error = volume->failed != SPATE_OK ? volume->failed : SPATE_E_UNSUPPORTED;
+  }
+  if (error == SPATE_OK) error = resume(volume, found);
   if (error != SPATE_OK) spate_exfat_abandon(volume);
   return error;
+}
+
+enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                   struct spate_exfat_mounted *found) {
+  static const struct spate_exfat_repairs repairs = {.recover = spate_exfat_recover,
+                                                     .boot = spate_exfat_boot_restore,
+                                                     .record = spate_exfat_record_make,
+                                                     .grow = spate_exfat_directory_grow};
+
+  return mount(volume, config, &repairs, found);
+}
+
+enum spate_error spate_exfat_mount_own(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                       struct spate_exfat_mounted *found) {
+  return mount(volume, config, NULL, found);
 }
 
 /* Lengths that are being written are in the volume's memory. Those that wait for a block are not written any more. */

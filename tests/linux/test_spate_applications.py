@@ -94,6 +94,13 @@ def test_recorder_only_adds_a_clip_to_a_volume_made_by_spate(kept, tmp_path):
     app("recorder_only", "sim:980pro", status=ANY_FAILURE)  # a new drive holds no volume
 
 
+def test_recorder_own_adds_a_clip_to_a_volume_made_by_spate(kept, tmp_path):
+    spate("format", f"sim:980pro:{kept}", "--yes")
+    app("recorder_own", f"sim:980pro:{kept}")
+    assert digests("980pro", kept, tmp_path) == {"CLIP.RAW": hashlib.sha256(bytes(64 * MIB)).hexdigest()}
+    app("recorder_own", "sim:980pro", status=ANY_FAILURE)
+
+
 def test_eight_streams(kept, tmp_path):
     app("streams", f"sim:970evoplus:{kept}", "stream_mib=6", "file_mib=4")
     digests("970evoplus", kept, tmp_path)

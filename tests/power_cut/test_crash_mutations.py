@@ -167,6 +167,11 @@ MUTATIONS = {
           "  if (error == SPATE_OK) error = reclaim(volume, found);\n")],
         "crash_recording", "leaked",
     ),
+    "a mount that does not recover, and forgets": (
+        "exfat/volume.c",
+        [("  volume->record_unresolved = volume->record_slots;\n  return SPATE_OK;\n", "  volume->record_slots = 0;\n  return SPATE_OK;\n")],
+        "crash_recording", "leaked|marked dirty",
+    ),
     # The rest: volumes of others, names, changes by a PC, many streams.
     "the first FAT's bitmap": (
         "exfat/volume.c",

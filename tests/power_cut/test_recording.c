@@ -205,6 +205,44 @@ static void a_host_that_starts_again(void **state) {
   close_fixture(fixture);
 }
 
+/* The host restarts with a program that does not recover, and records beside what the first one left. Whenever the
+ * power is cut, spate_exfat_mount() recovers what both left. */
+static void beside_what_a_cut_left(uint32_t block_bytes) {
+  struct fixture *fixture = open_paced(block_bytes, 16);
+  struct source *source = &fixture->sources[0];
+  struct source *other = &fixture->sources[1];
+  struct spate_exfat_mounted found;
+  open_source(fixture, source, 81, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 4 * MIB));
+  run_for(fixture, &source, 1, 60, 16384);
+  run_for(fixture, &source, 0, 50, 0); /* all of it is published */
+  host_starts_again(&fixture->ram.block);
+  ram_block_drop_pending(&fixture->ram);
+  OK(spate_exfat_mount_own(&fixture->volume, &fixture->config, &found));
+  assert_int_equal(found.reservations, 1);
+  struct spate_recorder_config config = {
+      .checkpoint_ms = 20, .event = on_event, .while_waiting = while_waiting, .context = fixture};
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  open_source(fixture, other, 82, false, 0);
+  OK(spate_stream_arm(&other->stream, "B.RAW", 4 * MIB));
+  run_for(fixture, &other, 1, 60, 16384);
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "B.RAW", other->sent, other->sent_bytes);
+  OK(spate_recorder_close(&fixture->recorder));
+  GIVES(SPATE_E_CORRUPT, spate_exfat_unmount(&fixture->volume));
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, &found));
+  assert_int_equal(found.reservations, 1);
+  memset(source->stream.clips, 0, sizeof source->stream.clips);
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  close_fixture(fixture);
+}
+
+static void a_recorder_that_does_not_recover(void **state) {
+  (void)state;
+  beside_what_a_cut_left(512);
+  beside_what_a_cut_left(4096);
+}
+
 /* A name whose entry set fills a block of 512 bytes. In a block of 4096 bytes it fits at any place. */
 static void a_long_name(void **state) {
   char path[211];
@@ -224,6 +262,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_host_that_starts_again),
       cmocka_unit_test(a_long_name),
+      cmocka_unit_test(a_recorder_that_does_not_recover),
       cmocka_unit_test(a_paced_clip),
       cmocka_unit_test(two_streams_share_a_block),
       cmocka_unit_test(eight_streams_at_once),

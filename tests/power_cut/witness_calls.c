@@ -65,20 +65,38 @@ static struct promise begin_change(const char *path, bool *known) {
   return was;
 }
 
+static void before_mount(void) {
+  witness_progress();
+  if (witness.watching) witness.tracked_count = 0; /* the host has restarted: no clip is open */
+}
+
+static enum spate_error after_mount(const struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                    enum spate_error error) {
+  if (witness.formatting && witness.formatted == 0) witness.formatted = witness.journal.now;
+  if (witness.watching && error == SPATE_OK) witness.judge.salvage = config->salvage;
+  if (witness.drive_count == 0 || witness.watching || witness.judging || error != SPATE_OK) return error;
+  witness_begin(config, volume->foreign_dirty);
+  return error;
+}
+
 enum spate_error __real_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                           struct spate_exfat_mounted *found);
 enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                           struct spate_exfat_mounted *found);
 enum spate_error __wrap_spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                           struct spate_exfat_mounted *found) {
-  witness_progress();
-  if (witness.watching) witness.tracked_count = 0; /* the host has restarted: no clip is open */
-  enum spate_error error = __real_spate_exfat_mount(volume, config, found);
-  if (witness.formatting && witness.formatted == 0) witness.formatted = witness.journal.now;
-  if (witness.watching && error == SPATE_OK) witness.judge.salvage = config->salvage;
-  if (witness.drive_count == 0 || witness.watching || witness.judging || error != SPATE_OK) return error;
-  witness_begin(config, volume->foreign_dirty);
-  return error;
+  before_mount();
+  return after_mount(volume, config, __real_spate_exfat_mount(volume, config, found));
+}
+
+enum spate_error __real_spate_exfat_mount_own(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                              struct spate_exfat_mounted *found);
+enum spate_error __wrap_spate_exfat_mount_own(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                              struct spate_exfat_mounted *found);
+enum spate_error __wrap_spate_exfat_mount_own(struct spate_exfat *volume, const struct spate_exfat_config *config,
+                                              struct spate_exfat_mounted *found) {
+  before_mount();
+  return after_mount(volume, config, __real_spate_exfat_mount_own(volume, config, found));
 }
 
 /* A successful arm creates an empty file. From then on the clip is tracked. */
