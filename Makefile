@@ -17,7 +17,7 @@ HOST := host-gcc-asan host-clang-asan
 CORES := $(shell nproc)
 # All boards, and those whose emulator has a drive.
 FIRMWARE := $(shell sed -n 's/.*"configurePreset": "\([^"]*\)".*/\1/p' ports/boards.json)
-BOARDS := $(filter-out %-size,$(filter qemu-%,$(FIRMWARE)))
+BOARDS := $(filter-out %-size %-size-lto,$(filter qemu-%,$(FIRMWARE)))
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
 TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 

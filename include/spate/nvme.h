@@ -312,9 +312,9 @@ struct spate_nvme {
 
   struct spate_nvme_admin_request *request; /* accepted and not ended; NULL: none */
   const struct spate_nvme_request_ops *request_ops;
-  uint64_t *request_lists;                  /* two pages */
-  uint64_t request_by_ticks;                /* its deadline */
-  bool request_aborted;                     /* an abort was sent, because the request timed out */
+  uint64_t *request_lists;   /* two pages */
+  uint64_t request_by_ticks; /* its deadline */
+  bool request_aborted;      /* an abort was sent, because the request timed out */
   bool request_answered;
 
   uint8_t *data; /* a page for the commands of SPATE_NVME_ADMIN_CALLER */

@@ -91,8 +91,7 @@ def header(hardware: Hardware, asked) -> str:
     parts += [(f"The window to the drive's registers: {window.note}.",
                [("DESIGN_BRIDGE_WINDOW", f"{window.cpu:#x}"), ("DESIGN_BRIDGE_WINDOW_BUS", f"{window.bus:#x}"),
                 ("DESIGN_BRIDGE_WINDOW_BYTES", f"{window.bytes:#x}")])]
-    if asked.port in ("zynqmp", "versal"):
-        parts.append(("What releases PERST# of the slot (ports/common/xilinx/perst.h).", perst_lines(hardware, asked.perst)))
+    parts.append(("What releases PERST# of the slot (ports/common/xilinx/perst.h).", perst_lines(hardware, asked.perst)))
     if hardware.uart is not None:
         parts.append(("Console.", [("DESIGN_UART", f"{hardware.uart:#x}")]))
     clocks = [("DESIGN_PS_CLOCK_HZ", str(PS_CLOCK_HZ))] if asked.port == "zynq7000" else []
