@@ -11,7 +11,7 @@
 struct rate {
   struct spate_checkup *checkup;
   uint64_t next_lba, end_lba, until_ticks, bytes;
-  uint32_t piece_blocks, in_flight;
+  uint32_t request_blocks, in_flight;
   enum spate_error error;
 };
 
@@ -23,7 +23,7 @@ static void submit(struct rate *rate, struct spate_io *io) {
 
   if (left == 0 || rate->error != SPATE_OK || spate_port_ticks() >= rate->until_ticks) return;
   io->lba = rate->next_lba;
-  io->blocks = left < rate->piece_blocks ? (uint32_t)left : rate->piece_blocks;
+  io->blocks = left < rate->request_blocks ? (uint32_t)left : rate->request_blocks;
   const enum spate_error error = spate_block_submit(&rate->checkup->queue.block, io);
   if (error != SPATE_OK) {
     rate->error = error;
@@ -47,7 +47,7 @@ static void done(struct spate_io *io) {
 }
 
 /* Each request has its own part of the buffer. */
-static uint32_t piece_bytes(const struct spate_checkup *checkup) {
+static uint32_t request_bytes(const struct spate_checkup *checkup) {
   const size_t share_bytes = checkup->config->buffer_bytes / SPATE_CHECKUP_DEPTH;
   uint32_t bytes = PIECE_BYTES_MAX;
 
@@ -59,10 +59,10 @@ static uint32_t piece_bytes(const struct spate_checkup *checkup) {
 static void move(struct rate *rate, enum spate_op op) {
   struct spate_checkup *checkup = rate->checkup;
   struct spate_block *block = &checkup->queue.block;
-  const uint32_t bytes = piece_bytes(checkup);
+  const uint32_t bytes = request_bytes(checkup);
 
-  rate->piece_blocks = bytes >> block->block_shift;
-  if (rate->piece_blocks == 0) rate->piece_blocks = 1; /* the drive is smaller than a request */
+  rate->request_blocks = bytes >> block->block_shift;
+  if (rate->request_blocks == 0) rate->request_blocks = 1; /* the drive is smaller than a request */
   for (unsigned i = 0; i < SPATE_CHECKUP_DEPTH; i++) {
     checkup->ios[i] = (struct spate_io){.op = (uint8_t)op,
                                         .buffer = (uint8_t *)checkup->config->buffer + (size_t)i * bytes,
@@ -104,7 +104,7 @@ static bool measure(struct spate_checkup *checkup, enum spate_op op, uint64_t lb
   const uint64_t ticks = spate_port_ticks() - start_ticks;
   const uint64_t kb_per_s = rate.bytes / 1000u * spate_port_ticks_per_second() / (ticks == 0 ? 1 : ticks);
   spate_checkup_fact(checkup, op == SPATE_READ ? "read" : "write", NULL, "{0b}, {1} MB/s, requests of {2b}",
-                     (struct checkup_values){.numbers = {rate.bytes, kb_per_s / 1000u, piece_bytes(checkup)}});
+                     (struct checkup_values){.numbers = {rate.bytes, kb_per_s / 1000u, request_bytes(checkup)}});
   if (rate.error != SPATE_OK && op == SPATE_READ)
     spate_checkup_found(checkup, SPATE_DOCTOR_TRANSFER_FAILED,
                         (struct checkup_values){.numbers = {rate.bytes}, .name = spate_error_name(rate.error)});
@@ -155,7 +155,7 @@ static void compare(struct spate_checkup *checkup, uint64_t lba, uint32_t blocks
 bool spate_checkup_write(struct spate_checkup *checkup) {
   const struct spate_checkup_config *config = checkup->config;
   const struct spate_block *block = &checkup->queue.block;
-  const uint32_t piece = piece_bytes(checkup) >> block->block_shift;
+  const uint32_t request_blocks = request_bytes(checkup) >> block->block_shift;
 
   if (config->write_blocks == 0) return true;
   if (config->write_lba >= block->blocks || config->write_blocks > block->blocks - config->write_lba) {
@@ -163,6 +163,7 @@ bool spate_checkup_write(struct spate_checkup *checkup) {
     return false;
   }
   if (!measure(checkup, SPATE_WRITE, config->write_lba, config->write_blocks, WRITE_MS)) return false;
-  compare(checkup, config->write_lba, config->write_blocks < piece ? (uint32_t)config->write_blocks : piece);
+  compare(checkup, config->write_lba,
+          config->write_blocks < request_blocks ? (uint32_t)config->write_blocks : request_blocks);
   return true;
 }

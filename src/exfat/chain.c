@@ -133,18 +133,18 @@ enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_
 enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
                                          size_t zeros_bytes) {
   uint32_t source_bytes = zeros_bytes < ZERO_SOURCE_BYTES ? (uint32_t)zeros_bytes : ZERO_SOURCE_BYTES;
-  uint32_t piece_blocks = source_bytes >> device->block_shift;
+  uint32_t request_blocks = source_bytes >> device->block_shift;
 
-  if (blocks < piece_blocks) piece_blocks = (uint32_t)blocks;
+  if (blocks < request_blocks) request_blocks = (uint32_t)blocks;
   if (device->can_zero) {
     enum spate_error error =
         spate_block_erase(device, SPATE_ZERO, lba, blocks, ZERO_PIECE_BYTES >> device->block_shift, NULL, NULL);
     if (error != SPATE_E_COMMAND && error != SPATE_E_UNSUPPORTED) return error;
     device->can_zero = false; /* some drives announce the command and refuse it */
   }
-  memset(zeros, 0, (size_t)piece_blocks << device->block_shift);
+  memset(zeros, 0, (size_t)request_blocks << device->block_shift);
   while (blocks > 0) {
-    uint32_t now_blocks = blocks < piece_blocks ? (uint32_t)blocks : piece_blocks;
+    uint32_t now_blocks = blocks < request_blocks ? (uint32_t)blocks : request_blocks;
     enum spate_error error = spate_block_write(device, lba, now_blocks, zeros, 0);
     if (error != SPATE_OK) return error;
     lba += now_blocks;

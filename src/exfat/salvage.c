@@ -25,7 +25,7 @@ static uint32_t window_bytes(const struct spate_exfat *volume) {
 }
 
 /* Read up to `bytes` of the clip from `offset_bytes` (whole blocks), as many as fit into the window. */
-static enum spate_error read_piece(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes, uint32_t *got) {
+static enum spate_error read_part(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes, uint32_t *got) {
   struct spate_exfat *volume = reader->volume;
   uint32_t room = window_bytes(volume);
   uint32_t blocks = ((bytes < room ? bytes : room) + volume->block_mask) >> volume->block_shift;
@@ -43,7 +43,7 @@ static enum spate_error data_crc(const struct reader *reader, uint64_t offset_by
 
   *crc = spate_crc32c(0, window + SPATE_CHUNK_HEADER_BYTES, done - SPATE_CHUNK_HEADER_BYTES);
   while (done < bytes) {
-    enum spate_error error = read_piece(reader, offset_bytes + done, bytes - done, &have);
+    enum spate_error error = read_part(reader, offset_bytes + done, bytes - done, &have);
     if (error != SPATE_OK) return error;
     *crc = spate_crc32c(*crc, window, have);
     done += have;
@@ -65,7 +65,7 @@ static enum spate_error read_chunk(const struct reader *reader, uint64_t offset_
   uint32_t crc = 0;
   uint32_t chunk_bytes = record->chunk_bytes;
   enum spate_error error =
-      read_piece(reader, offset_bytes, left_bytes < chunk_bytes ? (uint32_t)left_bytes : chunk_bytes, &have);
+      read_part(reader, offset_bytes, left_bytes < chunk_bytes ? (uint32_t)left_bytes : chunk_bytes, &have);
 
   if (error == SPATE_OK && spate_chunk_header_get(reader->volume->config.bitmap, header) && is_ours(record, header) &&
       header->bytes <= left_bytes) {
