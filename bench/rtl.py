@@ -16,7 +16,7 @@ import program
 import qemu
 
 PROGRAMS = qemu.BUILD / "gateware" / "bench" / "rtl"
-STRIPE = qemu.BUILD / "gateware" / "tests" / "rtl" / "bench" / "stripe_drives"
+STRIPE = qemu.BUILD / "gateware" / "tests" / "rtl" / "testbench" / "stripe_drives"
 PAGE = qemu.ROOT / "docs" / "reference" / "gateware-figures.md"
 SHARE_MIN = 99.0  # per cent of the bound
 SHARE_MAX = 100.0
