@@ -11,7 +11,6 @@
 #define TIMER_CONTROL (MACHINE_GLOBAL_TIMER + 0x8u)
 #define TIMER_ENABLED 1u /* and not divided */
 
-_Static_assert(MACHINE_PL310 == SPATE_PORT_PL310, "spate_board.h and machine.h name one outer cache");
 _Static_assert(MACHINE_GLOBAL_TIMER == SPATE_PORT_COUNTER, "spate_board.h and machine.h name one timer");
 
 static uint64_t timer_hz;

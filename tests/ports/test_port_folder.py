@@ -62,6 +62,36 @@ def test_the_pages_entry_in_the_list_is_complete():
     assert sorted(named) == sorted(field.name for field in dataclasses.fields(qemu.Board))
 
 
+def test_the_names_that_a_board_may_or_must_define_are_on_the_page():
+    """Those of machine.h, those of design.h (the page, or the example that it names), and all weak functions."""
+    common = {path: path.read_text() for path in (ROOT / "ports/common").rglob("*.[chS]")}
+    used = set(re.findall(r"\b(?:MACHINE|DESIGN)_\w+", "\n".join(
+        text for path, text in common.items() if path.parent.name in ("aarch64", "armv7", "armv7r", "riscv64", "xilinx"))))
+    rows = re.findall(r"^\|(?: `[a-z]\w*` \|)? (`[MD][A-Z]+_.*?) \|", PAGE, re.M)  # by processor, or of all
+    named = set(re.findall(r"`((?:MACHINE|DESIGN)_\w+)`", "\n".join(rows)))
+    example = set(re.findall(r"#define (DESIGN_\w+)", (ROOT / "ports/zynqmp/design.h").read_text()))
+    assert {"MACHINE_SCU", "MACHINE_COUNTER", "DESIGN_BRIDGE_REGISTERS"} <= named
+    assert used == named | example
+    weak = set(re.findall(r"^__attribute__\(\(weak\)\) [\w ]+?\*?(\w+)\(", "\n".join(common.values()), re.M))
+    assert {"board_ltssm", "machine_start", "pl310_board"} <= weak
+    assert {name for name in weak if f"`{name}()`" not in PAGE} == set()
+
+
+@pytest.mark.parametrize("started, maintained, refused", [
+    ("0xF8F02000", "0xF8F02000u", None), (None, None, None), ("0xF8F02000", None, "has two names"),
+    (None, "0xF8F02000u", "has two names"), ("0xF8F02000", "0xF8F00000u", "name one outer cache")])
+def test_an_outer_cache_that_is_only_started_or_only_maintained_is_refused(started, maintained, refused, tmp_path):
+    """No emulator would show it."""
+    latencies = "#define MACHINE_PL310_TAG_LATENCY 0x111\n#define MACHINE_PL310_DATA_LATENCY 0x121\n"
+    (tmp_path / "machine.h").write_text(latencies + (f"#define MACHINE_PL310 {started}\n" if started else ""))
+    header = (ROOT / "ports/qemu-virt-a15/spate_board.h").read_text()
+    (tmp_path / "spate_board.h").write_text((f"#define SPATE_PORT_PL310 {maintained}\n" if maintained else "") + header)
+    common = [f"-I{folder}" for folder in (tmp_path, ROOT / "include", ROOT / "ports/common/freestanding")]
+    result = run("arm-linux-gnueabihf-gcc", "-mcpu=cortex-a9", "-marm", "-mfloat-abi=hard", "-mfpu=vfpv3-d16", "-ffreestanding",
+                 "-fsyntax-only", *common, ROOT / "ports/common/armv7/pl310.c", statuses=(1,) if refused else (0,))
+    assert not refused or refused in result.stderr
+
+
 def listed():
     """The names in the page's table, and the line of its CMakeLists.txt."""
     rows = PAGE[PAGE.index("### What `board.c` supplies"):PAGE.index("### What `start.S`")].splitlines()

@@ -72,6 +72,7 @@ static void model_write(uintptr_t address, uint32_t value) {
   *at((uint32_t)address) = value;
 }
 
+#define SPATE_PORT_PL310   MACHINE_PL310 /* as spate_board.h of the board */
 #define spate_port_read32  model_read
 #define spate_port_write32 model_write
 #include "../../ports/common/armv7/pl310.c"

@@ -12,7 +12,13 @@
 
 #include <spate/port.h>
 
+/* With one of the names alone, the firmware runs on an emulator, which has no caches, and loses data on a chip. */
+#if defined MACHINE_PL310 != defined SPATE_PORT_PL310
+#error "The outer cache has two names: define MACHINE_PL310 in machine.h and SPATE_PORT_PL310 in spate_board.h."
+#endif
+
 #ifdef MACHINE_PL310
+_Static_assert(MACHINE_PL310 == SPATE_PORT_PL310, "machine.h and spate_board.h name one outer cache");
 
 #define CONTROL         0x100u
 #define AUXILIARY       0x104u
