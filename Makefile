@@ -260,7 +260,7 @@ lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv 
 	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
 
-# Clang 14 knows GCC's options for the processor by other names.
+# Clang 14 has another name for the processor, and does not know -mstrict-align: an option that it ignores would be an error.
 RISCV_OPTIONS = -extra-arg=-march=rv64imac -extra-arg=-Wno-unused-command-line-argument
 
 # The pattern for this folder: characters of its name that are special in regular expressions are escaped.
