@@ -46,7 +46,8 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config) {
     drive->stack = stack;
     drive->drive = sim_drive_add(stack->sim, profile, &config->options);
     drive->queue_memory =
-        arena_of(stack->sim, SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(stack->config.depth));
+        arena_of(stack->sim, SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_ADMIN_LISTS_BYTES +
+                                 SPATE_NVME_QUEUE_MEMORY_BYTES(stack->config.depth));
     if (config->host_buffer_bytes != 0)
       drive->host_buffer = sim_memory_take(stack->sim, config->host_buffer_bytes, SIM_CACHED);
   }

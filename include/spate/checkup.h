@@ -46,8 +46,8 @@ struct spate_checkup_config {
   enum spate_doctor_ltssm ltssm; /* how the bridge numbers its link states */
   unsigned drive;                /* the n-th NVMe drive of `host` */
 
-  /* As spate_nvme_config.queue_memory. SPATE_CHECKUP_QUEUE_MEMORY_BYTES are taken, and given back at the end unless the
-   * drive did not stop. */
+  /* As spate_nvme_config.queue_memory. SPATE_CHECKUP_QUEUE_MEMORY_BYTES are taken from the next page boundary on, and
+   * given back at the end unless the drive did not stop. */
   struct spate_arena *queue_memory;
   /* Memory like that in which a program has its data: cached, if the board has caches. Page aligned, contiguous for
    * the drive, at least SPATE_CHECKUP_BUFFER_BYTES_MIN; 8 MiB are enough for the full rate. It is overwritten. */

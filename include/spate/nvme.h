@@ -165,8 +165,12 @@ enum spate_nvme_state {
 };
 
 /*
- * Memory that the functions below take from config->queue_memory, alignment included. The number of entries of a queue
- * is a power of two that is larger than the number of commands. So an index is a count of commands with a mask.
+ * Memory that the functions below take from config->queue_memory: whole pages. An arena that begins at a multiple of
+ * SPATE_PAGE_BYTES, and is used for this and for the tables of regions only, loses nothing to alignment. Any other
+ * loses up to a page each time.
+ *
+ * The number of entries of a queue is a power of two that is larger than the number of commands. So an index is a count
+ * of commands with a mask.
  */
 #define SPATE_NVME_RING_ENTRIES(depth)                                                                                 \
   ((depth) < 4u     ? 4u                                                                                               \
@@ -178,13 +182,15 @@ enum spate_nvme_state {
                     : 256u)
 #define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
 
-/* Two admin queues (one shares its page with the logs), a data page, two PRP list pages for admin requests, and up to a
- * page for alignment. */
-#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (6u * SPATE_PAGE_BYTES)
-/* Submission queue, completion queue with the TRIM ranges, PRP list pages, and up to a page for alignment. */
+/* Two admin queues, whose pages also have the logs, and a data page. */
+#define SPATE_NVME_CONTROLLER_MEMORY_BYTES (3u * SPATE_PAGE_BYTES)
+/* Taken by the first request of spate_nvme_admin_submit() whose buffer is in more than two pages: two PRP list pages,
+ * which the controller keeps for later requests. */
+#define SPATE_NVME_ADMIN_LISTS_BYTES (2u * SPATE_PAGE_BYTES)
+/* Submission queue, completion queue with the TRIM ranges, PRP list pages. */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                                           \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
-   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + (SPATE_NVME_LIST_PAGES + 1u) * SPATE_PAGE_BYTES)
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES)
 
 /* PRP list pages of a queue, for requests without a region. If none is free, the command waits in its slot. */
 #define SPATE_NVME_LIST_PAGES 4u
@@ -312,7 +318,7 @@ struct spate_nvme {
 
   struct spate_nvme_admin_request *request; /* accepted and not ended; NULL: none */
   const struct spate_nvme_request_ops *request_ops;
-  uint64_t *request_lists;   /* two pages */
+  uint64_t *request_lists;   /* two pages; NULL: no request needed them yet */
   uint64_t request_by_ticks; /* its deadline */
   bool request_aborted;      /* an abort was sent, because the request timed out */
   bool request_answered;
@@ -431,6 +437,9 @@ struct spate_nvme_admin_request {
  * Directives, Security). The command would change what the driver itself has set: Create and Delete I/O Queue, Abort,
  * Asynchronous Event Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues,
  * the write cache, the asynchronous events, the host memory buffer, the keep alive timer and host behavior.
+ *
+ * MEMORY: the buffer is in more than two pages, no request before had such a buffer, and config->queue_memory has less
+ * than SPATE_NVME_ADMIN_LISTS_BYTES left.
  *
  * BUSY: Format NVM, Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there
  * is room for one), or the controller recovers. DEAD and closed controllers answer their error.

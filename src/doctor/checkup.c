@@ -15,8 +15,13 @@ static const struct {
 
 #define STEPS (sizeof steps / sizeof steps[0])
 
+/* All of it is taken in whole pages. */
 static bool memory_fits(const struct spate_arena *arena) {
-  return arena->bytes - arena->used_bytes >= SPATE_CHECKUP_QUEUE_MEMORY_BYTES;
+  const uintptr_t start = (uintptr_t)arena->start + arena->used_bytes;
+  const size_t skipped_bytes = (size_t)(-start & (SPATE_PAGE_BYTES - 1u));
+  const size_t free_bytes = arena->bytes - arena->used_bytes;
+
+  return skipped_bytes <= free_bytes && SPATE_CHECKUP_QUEUE_MEMORY_BYTES <= free_bytes - skipped_bytes;
 }
 
 /* A drive that did not stop may still write to queue memory. Then this memory is not given back. */

@@ -77,14 +77,25 @@ static enum spate_error check(const struct spate_nvme *controller, const struct 
   return controller->request != NULL || !spate_nvme_is_running(controller) ? SPATE_E_FULL : SPATE_OK;
 }
 
+/* Most programs submit no request that needs a list, so the memory is taken when the first one does. It is kept: the
+ * arena never takes memory back. */
+static enum spate_error lists_take(struct spate_nvme *controller, const struct spate_nvme_admin_request *request) {
+  if (controller->request_lists != NULL || request->bytes == 0 ||
+      spate_nvme_prps_lists(spate_port_dma_address(request->buffer), request->bytes) == 0)
+    return SPATE_OK;
+  controller->request_lists =
+      spate_arena_take(controller->config.queue_memory, SPATE_NVME_ADMIN_LISTS_BYTES, SPATE_PAGE_BYTES);
+  return controller->request_lists == NULL ? SPATE_E_MEMORY : SPATE_OK;
+}
+
 /* The length in whole cache lines. The last line has nothing else in it. */
 static size_t cache_bytes(const struct spate_nvme_admin_request *request) {
   return ((size_t)request->bytes + SPATE_DMA_ALIGN - 1u) & ~(size_t)(SPATE_DMA_ALIGN - 1u);
 }
 
 static void send(struct spate_nvme *controller, const struct spate_nvme_admin_request *request) {
-  uint64_t *const lists[] = {controller->request_lists,
-                             controller->request_lists + SPATE_PAGE_BYTES / sizeof controller->request_lists[0]};
+  uint64_t *const first = controller->request_lists; /* NULL: the buffer needs no list */
+  uint64_t *const lists[] = {first, first == NULL ? NULL : first + SPATE_PAGE_BYTES / sizeof first[0]};
   const uint32_t *dwords = request->dwords_10_15;
   struct nvme_prps prps = {0, 0};
 
@@ -159,8 +170,9 @@ static const struct spate_nvme_request_ops ops = {
     .answered = answered, .deliver = deliver, .supervise = supervise, .end = end};
 
 enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller, struct spate_nvme_admin_request *request) {
-  const enum spate_error error = check(controller, request);
+  enum spate_error error = check(controller, request);
 
+  if (error == SPATE_OK) error = lists_take(controller, request);
   if (error != SPATE_OK) return error;
   if (request->bytes != 0) {
     if ((request->opcode & OPCODE_TO_DRIVE) != 0) spate_port_cache_clean(request->buffer, cache_bytes(request));

@@ -241,7 +241,7 @@ static enum spate_error capabilities_take(struct spate_nvme *controller) {
 
 static enum spate_error memory_take(struct spate_nvme *controller) {
   struct spate_arena *arena = controller->config.queue_memory;
-  uint8_t *pages = spate_arena_take(arena, 5u * (size_t)SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
+  uint8_t *pages = spate_arena_take(arena, SPATE_NVME_CONTROLLER_MEMORY_BYTES, SPATE_PAGE_BYTES);
 
   if (pages == NULL) return SPATE_E_MEMORY;
   controller->admin_sq = (uint64_t *)(void *)pages;
@@ -251,7 +251,6 @@ static enum spate_error memory_take(struct spate_nvme *controller) {
   controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
   controller->host_buffer_list = (uint64_t *)(void *)(controller->log + NVME_LOG_BYTES);
   controller->data = pages + 2u * (size_t)SPATE_PAGE_BYTES;
-  controller->request_lists = (uint64_t *)(void *)(pages + 3u * (size_t)SPATE_PAGE_BYTES);
   return SPATE_OK;
 }
 

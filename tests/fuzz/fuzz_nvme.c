@@ -345,7 +345,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   admin_in_flight = false;
 
   /* Exactly as much as needed, in an allocation of its own: one byte too many is detected. */
-  const size_t arena_bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth) +
+  const size_t arena_bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_ADMIN_LISTS_BYTES +
+                             DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth) +
                              SPATE_REGION_TABLE_BYTES(RING_BYTES);
   struct spate_arena arena = {.start = aligned_alloc(PAGE, arena_bytes), .bytes = arena_bytes};
   if (arena.start == NULL) die("no memory");

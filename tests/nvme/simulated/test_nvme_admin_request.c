@@ -257,6 +257,33 @@ static void test_the_drive_gets_each_word(void **state) {
   fixture_free(f);
 }
 
+/* Page lists are taken from queue memory by the first request that needs one, and once. */
+static void test_page_lists_are_taken_when_they_are_needed(void **state) {
+  (void)state;
+  struct fixture *f = opened();
+  struct spate_nvme_admin_request two_pages = request_of(NULL, TO_HOST, 0), three_pages;
+  two_pages.buffer = f->ring_memory;
+  two_pages.bytes = 2 * SPATE_PAGE_BYTES;
+  three_pages = two_pages;
+  three_pages.buffer =
+      f->ring_memory + SPATE_PAGE_BYTES - 64; /* its first bytes and its last ones in pages of their own */
+  f->arena = (struct spate_arena){.start = sim_memory_take(f->sim, SPATE_NVME_ADMIN_LISTS_BYTES, SIM_QUEUE),
+                                  .bytes = SPATE_NVME_ADMIN_LISTS_BYTES - 1};
+
+  assert_int_equal(accepted(f, two_pages), SPATE_OK);
+  assert_int_equal(accepted(f, three_pages), SPATE_E_MEMORY);
+  assert_int_equal(f->arena.used_bytes, 0);
+  assert_int_equal(accepted(f, two_pages), SPATE_OK); /* what was refused left nothing behind */
+  f->arena.bytes++;
+  assert_int_equal(accepted(f, three_pages), SPATE_OK);
+  assert_int_equal(f->arena.used_bytes, f->arena.bytes);
+  three_pages.buffer = f->ring_memory;
+  three_pages.bytes = DATA_MAX;
+  assert_int_equal(accepted(f, three_pages), SPATE_OK);
+  assert_int_equal(f->arena.used_bytes, f->arena.bytes);
+  fixture_free(f);
+}
+
 /* Whole lines: cleaned before the drive reads, invalidated before and after it writes. */
 static void test_the_cache_is_maintained(void **state) {
   static const struct {
@@ -299,6 +326,7 @@ int main(void) {
       cmocka_unit_test(test_buffers_that_cannot_be_described),
       cmocka_unit_test(test_the_drive_writes_every_byte),
       cmocka_unit_test(test_the_drive_gets_each_word),
+      cmocka_unit_test(test_page_lists_are_taken_when_they_are_needed),
       cmocka_unit_test(test_the_cache_is_maintained),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,19 +211,47 @@ static void test_failed_queue_gives_its_identifier_back(void **state) {
   (void)state;
 }
 
-static void test_memory_macros_are_enough_and_no_more_than_a_page_too_much(void **state) {
+/* An arena of this many bytes, in memory of the machine that has no more. */
+static void take_arena(struct fixture *f, size_t bytes) {
+  f->arena = (struct spate_arena){.start = sim_memory_take(f->sim, bytes, SIM_QUEUE), .bytes = bytes};
+}
+
+/* One byte less is refused, and nothing of it is taken. */
+static void test_memory_macros_are_exact(void **state) {
   const unsigned depths[] = {2, 3, 4, 31, 32, 63, 64, 127, 128, 255};
   for (unsigned i = 0; i < sizeof depths / sizeof depths[0]; i++) {
     struct fixture *f = fixture_make(9);
     *sim_drive_cap(f->drive) |= 0xffff;
-    f->arena = (struct spate_arena){.start = f->memory + 1, .bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES};
+    take_arena(f, SPATE_NVME_CONTROLLER_MEMORY_BYTES);
+    f->arena.bytes--;
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_MEMORY);
+    f->arena.bytes++;
+    assert_int_equal(f->arena.used_bytes, 0);
     assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
-    f->arena = (struct spate_arena){.start = f->memory + 65537, .bytes = SPATE_NVME_QUEUE_MEMORY_BYTES(depths[i])};
+    assert_int_equal(f->arena.used_bytes, f->arena.bytes);
+
+    take_arena(f, SPATE_NVME_QUEUE_MEMORY_BYTES(depths[i]));
+    f->arena.bytes--;
+    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depths[i]), SPATE_E_MEMORY);
+    f->arena.bytes++;
+    assert_int_equal(f->arena.used_bytes, 0);
     assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depths[i]), SPATE_OK);
     assert_int_equal(f->queue.block.depth, depths[i]);
-    assert_true(f->arena.bytes - f->arena.used_bytes <= SPATE_PAGE_BYTES * 2);
+    assert_int_equal(f->arena.used_bytes, f->arena.bytes);
     fixture_free(f);
   }
+  (void)state;
+}
+
+/* An arena that does not begin at a page needs up to a page more. */
+static void test_an_arena_may_begin_anywhere(void **state) {
+  struct fixture *f = fixture_make(9);
+  f->arena = (struct spate_arena){.start = f->memory + 1, .bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES};
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_MEMORY);
+  f->arena.bytes += SPATE_PAGE_BYTES - 1;
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  assert_int_equal(f->arena.used_bytes, f->arena.bytes);
+  fixture_free(f);
   (void)state;
 }
 
@@ -240,7 +268,8 @@ int main(void) {
       cmocka_unit_test(test_doorbells_stay_in_the_bar),
       cmocka_unit_test(test_depth_is_bounded_by_the_drive),
       cmocka_unit_test(test_failed_queue_gives_its_identifier_back),
-      cmocka_unit_test(test_memory_macros_are_enough_and_no_more_than_a_page_too_much),
+      cmocka_unit_test(test_memory_macros_are_exact),
+      cmocka_unit_test(test_an_arena_may_begin_anywhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
