@@ -47,7 +47,7 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config) {
     drive->drive = sim_drive_add(stack->sim, profile, &config->options);
     drive->queue_memory =
         arena_of(stack->sim, SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_ADMIN_LISTS_BYTES +
-                                 SPATE_NVME_QUEUE_MEMORY_BYTES(stack->config.depth));
+                                 SPATE_NVME_QUEUE_MEMORY_BYTES(stack->config.depth, 1u));
     if (config->host_buffer_bytes != 0)
       drive->host_buffer = sim_memory_take(stack->sim, config->host_buffer_bytes, SIM_CACHED);
   }
@@ -83,6 +83,10 @@ static struct spate_nvme_bus bus_of(struct sim_stack_drive *drive) {
   return kind == SIM_STACK_PCIE ? bus : (struct spate_nvme_bus){0};
 }
 
+enum spate_error sim_stack_queue_open(struct sim_stack_drive *drive, unsigned depth) {
+  return spate_nvme_queue_open(&drive->nvme, &drive->queue, &(struct spate_nvme_queue_config){.depth = depth});
+}
+
 static enum spate_error open_drive(struct sim_stack *stack, struct sim_stack_drive *drive) {
   enum spate_error error = find_device(stack, drive);
 
@@ -98,7 +102,7 @@ static enum spate_error open_drive(struct sim_stack *stack, struct sim_stack_dri
   };
   error = spate_nvme_open(&drive->nvme, &config);
   if (error != SPATE_OK) return error;
-  return spate_nvme_queue_open(&drive->nvme, &drive->queue, 0, stack->config.depth);
+  return sim_stack_queue_open(drive, stack->config.depth);
 }
 
 /* The array's identity comes from the machine's seed, and is never all zeros. */

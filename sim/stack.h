@@ -69,6 +69,9 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config);
 /* Enumerate, open, stripe (creates the array if the members hold none). Returns the library's first error. */
 enum spate_error sim_stack_open(struct sim_stack *stack);
 
+/* Opens the queue of a drive whose controller is open and whose queue is not, as sim_stack_open() does. */
+enum spate_error sim_stack_queue_open(struct sim_stack_drive *drive, unsigned depth);
+
 /* What the library needs to know of such a bridge. */
 struct spate_pcie_xilinx_config sim_stack_xilinx(const struct sim_bridge_config *bridge);
 

@@ -40,7 +40,8 @@ static enum spate_error open_drive(void) {
                                      .queue_memory = board_queue_memory(),
                                      .bus = {.vendor_id = device->vendor_id, .device_id = device->device_id}};
   TRY(spate_nvme_open(&controller, &config));
-  TRY(spate_nvme_queue_open(&controller, &queue, 0, PIECES));
+  const struct spate_nvme_queue_config queue_config = {.depth = PIECES};
+  TRY(spate_nvme_queue_open(&controller, &queue, &queue_config));
   return board_ring_open(&ring);
 }
 

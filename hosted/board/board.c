@@ -34,7 +34,7 @@
 #define MEMORY_BYTES (1536u << 10)
 #define RING_BYTES   (32u << 20)
 
-_Static_assert(SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(64u) +
+_Static_assert(SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(64u, 1u) +
                        SPATE_REGION_TABLE_BYTES(RING_BYTES) <=
                    QUEUE_BYTES,
                "QUEUE_BYTES holds a controller, a queue of the applications' depth, and the ring's table");

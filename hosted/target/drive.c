@@ -35,7 +35,7 @@ __attribute__((noreturn)) static void refuse_namespace(struct drive *drive, cons
 void nvme_drive_open(struct drive *drive, struct target *target, enum target_access access,
                      struct spate_nvme_config config) {
   const unsigned depth = target_depth == 0 ? DEPTH : target_depth;
-  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(depth);
+  const size_t bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(depth, 1u);
 
   target->kind = TARGET_DRIVE;
   target->bus = config.bus;
@@ -46,7 +46,8 @@ void nvme_drive_open(struct drive *drive, struct target *target, enum target_acc
   drive->started = true;
   target->nvme = &drive->controller;
   if (access == TARGET_CONTROLLER) return;
-  const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, target->nsid, depth);
+  const struct spate_nvme_queue_config queue_config = {.nsid = target->nsid, .depth = depth};
+  const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, &queue_config);
   if (error == SPATE_E_NO_NAMESPACE && target->nsid != 0) refuse_namespace(drive, target);
   expect(error, target->name);
   target->block = &drive->queue.block;

@@ -63,7 +63,7 @@ struct spate_checkup_config {
 
 #define SPATE_CHECKUP_DEPTH 8u /* commands in flight while rates are measured */
 #define SPATE_CHECKUP_QUEUE_MEMORY_BYTES                                                                               \
-  (SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(SPATE_CHECKUP_DEPTH))
+  (SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(SPATE_CHECKUP_DEPTH, 1u))
 #define SPATE_CHECKUP_BUFFER_BYTES_MIN (SPATE_CHECKUP_DEPTH * SPATE_PAGE_BYTES)
 
 /* Private, and of the caller so that it can be allocated: about 25 KB. Findings point into it. */

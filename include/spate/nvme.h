@@ -188,15 +188,16 @@ enum spate_nvme_state {
  * which the controller keeps for later requests. */
 #define SPATE_NVME_ADMIN_LISTS_BYTES (2u * SPATE_PAGE_BYTES)
 /* Submission queue, completion queue with the TRIM ranges, PRP list pages. */
-#define SPATE_NVME_QUEUE_MEMORY_BYTES(depth)                                                                           \
+#define SPATE_NVME_QUEUE_MEMORY_BYTES(depth, list_pages)                                                               \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
-   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES)
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + (list_pages)*SPATE_PAGE_BYTES)
 
-/* PRP list pages of a queue, for requests without a region. If none is free, the command waits in its slot. */
-#define SPATE_NVME_LIST_PAGES 4u
-/* The most pages of one command without a region: the first, and those that two chained list pages describe. That is
- * 4 MiB from the start of a page, and up to one page less from any other address. */
-#define SPATE_NVME_BUFFER_PAGES 1024u
+#define SPATE_NVME_LIST_PAGES_MAX 4u
+/* The most pages of one command without a region: the first, and those that its list pages describe, one or two that
+ * are chained. That is 2 MiB from any address; or 4 MiB from the start of a page, and up to one page less from any
+ * other address. */
+#define SPATE_NVME_BUFFER_PAGES_ONE_LIST 513u
+#define SPATE_NVME_BUFFER_PAGES          1024u
 
 #define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs that the driver requests */
 #define SPATE_NVME_RECOVERIES_MAX 3u  /* recoveries that fail in a row; then the resets beyond CC.EN are tried */
@@ -247,8 +248,9 @@ struct spate_nvme_queue {
 
   struct spate_nvme_queue *next;
   uint64_t *ranges; /* one TRIM range for each slot */
-  uint64_t *lists;  /* SPATE_NVME_LIST_PAGES pages */
-  struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES];
+  uint64_t *lists;  /* list_pages pages */
+  struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES_MAX];
+  uint32_t list_pages;
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
   uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
@@ -260,6 +262,7 @@ struct spate_nvme_queue {
 struct spate_nvme_queue_memory {
   uint8_t *start;   /* NULL: none yet */
   uint16_t entries; /* capacity of each queue */
+  uint8_t list_pages;
   bool in_use;
 };
 
@@ -387,16 +390,24 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_namespaces(struct spate_nvme *contr
 SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid,
                                                        struct spate_nvme_namespace *out);
 
-/* Create an I/O queue pair with `depth` commands (2 … SPATE_NVME_QUEUE_DEPTH_MAX; queue->block.depth is less if the
- * drive allows less) on a namespace (0: the first active one). `queue` must not move until it is closed or the
- * controller is shut down. Memory: SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: INVALID (depth), NO_NAMESPACE, BLOCK_SIZE,
- * METADATA, UNSUPPORTED (the drive states a size beyond 64 bits in bytes), MEMORY, FULL (the drive has no more queues),
- * COMMAND, OPEN (this queue is open), and those of the controller. */
+struct spate_nvme_queue_config {
+  uint32_t nsid;  /* 0: the first active namespace */
+  unsigned depth; /* commands, 2 … SPATE_NVME_QUEUE_DEPTH_MAX. queue->block.depth is less if the drive allows less */
+  /* PRP list pages, 1 … SPATE_NVME_LIST_PAGES_MAX; 0: 1. Only a command without a region whose buffer is in more than
+   * two pages uses one, or two beyond 2 MiB. If none is free, the command waits in its slot. File systems and partition
+   * tables have one such command at a time. A program that streams from buffers outside regions needs more. */
+  unsigned list_pages;
+};
+
+/* Create an I/O queue pair. `queue` must not move until it is closed or the controller is shut down. Memory:
+ * SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: INVALID (depth, list_pages), NO_NAMESPACE, BLOCK_SIZE, METADATA, UNSUPPORTED
+ * (the drive states a size beyond 64 bits in bytes), MEMORY, FULL (the drive has no more queues), COMMAND, OPEN (this
+ * queue is open), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
-                                                        uint32_t nsid, unsigned depth);
+                                                        const struct spate_nvme_queue_config *config);
 
 /* Delete the queue pair. The next queue that is opened on this controller uses its memory, and takes more from the
- * arena only if it is deeper. Do not use the block any more: its submit answers INVALID while the object exists and is
+ * arena only if it is deeper or has more list pages. Do not use the block any more: its submit answers INVALID while the object exists and is
  * not opened again. Waits for the drive. After an error nothing has changed. Errors: INVALID (not an open queue of this
  * controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open), COMMAND (the drive refuses. If
  * it refuses only to delete the completion queue, the queue pair is closed and its identifier is lost). */

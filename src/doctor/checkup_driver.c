@@ -72,7 +72,8 @@ bool spate_checkup_driver(struct spate_checkup *checkup) {
     tell_identity(checkup);
     judge_namespaces(checkup);
     judge_health(checkup);
-    error = spate_nvme_queue_open(&checkup->controller, &checkup->queue, 0, SPATE_CHECKUP_DEPTH);
+    const struct spate_nvme_queue_config queue_config = {.depth = SPATE_CHECKUP_DEPTH};
+    error = spate_nvme_queue_open(&checkup->controller, &checkup->queue, &queue_config);
   }
   if (error == SPATE_OK) return true;
   if (error != SPATE_E_NO_NAMESPACE && error != SPATE_E_METADATA && error != SPATE_E_BLOCK_SIZE)

@@ -4,11 +4,10 @@
 
 #define PHYSICALLY_CONTIGUOUS 1u
 #define NAMESPACE_MAX         (UINT32_C(1) << 30) /* the bits above are flags of slot->sent */
-#define LISTS_BYTES           (SPATE_NVME_LIST_PAGES * SPATE_PAGE_BYTES)
 #define SQE_BYTES             64u
 #define CQE_AND_RANGE_BYTES   32u /* a completion entry and a TRIM range */
 
-/* Larger than any count of unused entries. */
+/* Larger than any number of unused bytes. */
 #define WASTE_NO_MEMORY_YET UINT32_C(0x10000)
 #define WASTE_TOO_SMALL     UINT32_C(0x20000)
 
@@ -85,15 +84,22 @@ static void describe(struct spate_nvme_queue *queue, const struct spate_nvme_nam
   queue->fast_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
 }
 
+/* An identifier without memory has no entries. */
+static bool is_enough(const struct spate_nvme_queue_memory *memory, uint32_t entries, uint32_t list_pages) {
+  return memory->entries >= entries && memory->list_pages >= list_pages;
+}
+
 /* The layout follows from the size of the memory, not of this queue. So submission entries are always in the same
  * place, and their unused quadwords stay zero. */
 static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate_nvme_queue_memory *memory) {
-  if (memory->start == NULL || memory->entries < queue->entries) {
+  if (!is_enough(memory, queue->entries, queue->list_pages)) {
+    const size_t lists_bytes = (size_t)queue->list_pages * SPATE_PAGE_BYTES;
     uint8_t *start =
         spate_arena_take(queue->controller->config.queue_memory,
-                         sq_bytes(queue->entries) + cq_bytes(queue->entries) + LISTS_BYTES, SPATE_PAGE_BYTES);
+                         sq_bytes(queue->entries) + cq_bytes(queue->entries) + lists_bytes, SPATE_PAGE_BYTES);
     if (start == NULL) return SPATE_E_MEMORY;
-    *memory = (struct spate_nvme_queue_memory){.start = start, .entries = (uint16_t)queue->entries};
+    *memory = (struct spate_nvme_queue_memory){
+        .start = start, .entries = (uint16_t)queue->entries, .list_pages = (uint8_t)queue->list_pages};
   }
   uint64_t *cq = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries));
 
@@ -107,15 +113,18 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate
 
 /* The queue identifier to use: the one with the smallest memory that is enough, otherwise one without memory, otherwise
  * any. 0: the drive has no more queues. */
-static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries) {
+static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries, uint32_t list_pages) {
   unsigned chosen = 0;
   uint32_t chosen_waste = UINT32_MAX;
 
   for (unsigned id = 1; id <= controller->queues_max; id++) {
     const struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
-    const uint32_t waste = memory->start == NULL       ? WASTE_NO_MEMORY_YET
-                           : memory->entries < entries ? WASTE_TOO_SMALL
-                                                       : memory->entries - entries;
+    uint32_t waste = WASTE_TOO_SMALL;
+    if (memory->start == NULL)
+      waste = WASTE_NO_MEMORY_YET;
+    else if (is_enough(memory, entries, list_pages))
+      waste = (memory->entries - entries) * (SQE_BYTES + CQE_AND_RANGE_BYTES) +
+              (memory->list_pages - list_pages) * SPATE_PAGE_BYTES;
     if (memory->in_use || waste >= chosen_waste || spate_nvme_doorbell(controller, 2u * id + 1u) == 0) continue;
     chosen = id;
     chosen_waste = waste;
@@ -164,22 +173,28 @@ static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth
   return entries;
 }
 
-enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue, uint32_t nsid,
-                                       unsigned depth) {
+enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
+                                       const struct spate_nvme_queue_config *config) {
+  const unsigned depth = config->depth;
   const uint32_t entries = ring_entries(controller, depth);
+  const uint32_t list_pages = config->list_pages == 0 ? 1u : config->list_pages;
   struct spate_nvme_namespace namespace;
 
-  if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX) return SPATE_E_INVALID;
+  if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX || list_pages > SPATE_NVME_LIST_PAGES_MAX)
+    return SPATE_E_INVALID;
   for (const struct spate_nvme_queue *open = controller->queues; open != NULL; open = open->next)
     if (open == queue) return SPATE_E_OPEN; /* a second time in the list would make the list endless */
-  enum spate_error error = choose_namespace(controller, nsid, &namespace);
+  enum spate_error error = choose_namespace(controller, config->nsid, &namespace);
   if (error != SPATE_OK) return error;
-  const unsigned id = choose_id(controller, entries);
+  const unsigned id = choose_id(controller, entries, list_pages);
   if (id == 0) return SPATE_E_FULL;
 
   struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
-  *queue = (struct spate_nvme_queue){
-      .controller = controller, .nsid = namespace.nsid, .id = (uint16_t)id, .entries = entries};
+  *queue = (struct spate_nvme_queue){.controller = controller,
+                                     .nsid = namespace.nsid,
+                                     .id = (uint16_t)id,
+                                     .entries = entries,
+                                     .list_pages = list_pages};
   queue->namespace_mark = spate_nvme_namespace_mark(controller);
   queue->sq_mask = queue->entries * NVME_SQE_QWORDS - 1u;
   queue->fast_match = nvme_sqe_cdw0_nsid(NVME_READ, 0, queue->nsid) ^ queue->id;

@@ -7,8 +7,10 @@
 
 #define ENTRIES (SPATE_PAGE_BYTES / 8u) /* in a page of a list */
 
-_Static_assert(SPATE_NVME_BUFFER_PAGES - 1u == ENTRIES + (ENTRIES - 1u) && SPATE_NVME_LIST_PAGES >= 2,
+_Static_assert(SPATE_NVME_BUFFER_PAGES - 1u == ENTRIES + (ENTRIES - 1u),
                "two chained pages describe the longest command");
+_Static_assert(SPATE_NVME_BUFFER_PAGES_ONE_LIST - 1u == ENTRIES,
+               "one page describes the longest command without a second");
 
 /* The number of pages after the first. */
 static uint32_t more_pages(uint64_t address, uint64_t bytes) {
@@ -28,7 +30,7 @@ void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_b
 
 /* A page of the pool for this slot, or NULL. */
 static uint64_t *take_page(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
-  for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++) {
+  for (unsigned i = 0; i < queue->list_pages; i++) {
     if (queue->list_owner[i] == NULL) {
       queue->list_owner[i] = slot;
       return queue->lists + (size_t)i * ENTRIES;
@@ -38,7 +40,7 @@ static uint64_t *take_page(struct spate_nvme_queue *queue, struct spate_nvme_slo
 }
 
 void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot) {
-  for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES; i++)
+  for (unsigned i = 0; i < queue->list_pages; i++)
     if (queue->list_owner[i] == slot) queue->list_owner[i] = NULL;
 }
 

@@ -15,12 +15,12 @@ struct part {
 
 static bool moves_data(const struct spate_io *io) { return io->op == SPATE_READ || io->op == SPATE_WRITE; }
 
-/* Without a region: limited by MDTS, and by what two chained list pages describe from this address. */
+/* Without a region: limited by MDTS, and by what the list pages of one command describe from this address. */
 static uint32_t buffer_blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io,
                                       uint32_t first_block) {
   const uint64_t start = spate_port_dma_address(io->buffer) + ((uint64_t)first_block << queue->block.block_shift);
-  const uint32_t described_bytes =
-      SPATE_NVME_BUFFER_PAGES * SPATE_PAGE_BYTES - (uint32_t)(start & (SPATE_PAGE_BYTES - 1u));
+  const uint32_t pages = queue->list_pages == 1 ? SPATE_NVME_BUFFER_PAGES_ONE_LIST : SPATE_NVME_BUFFER_PAGES;
+  const uint32_t described_bytes = pages * SPATE_PAGE_BYTES - (uint32_t)(start & (SPATE_PAGE_BYTES - 1u));
   const uint32_t bytes = described_bytes < queue->buffer_bytes_max ? described_bytes : queue->buffer_bytes_max;
 
   return bytes >> queue->block.block_shift;

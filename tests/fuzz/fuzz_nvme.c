@@ -55,6 +55,7 @@ struct successes {
 static struct spate_nvme nvme;
 static struct spate_nvme_queue queues[DEVICE_QUEUES];
 static unsigned queue_count;
+static unsigned list_pages; /* of each queue */
 static struct request requests[REQUESTS_MAX];
 static unsigned request_count;
 static struct spate_region region;
@@ -230,7 +231,8 @@ static void ask(uint8_t what) {
 static void open_queue(unsigned depth) {
   if (queue_count == DEVICE_QUEUES) return;
   struct spate_nvme_queue *queue = &queues[queue_count];
-  if (spate_nvme_queue_open(&nvme, queue, 0, depth) != SPATE_OK) return;
+  const struct spate_nvme_queue_config config = {.depth = depth, .list_pages = list_pages};
+  if (spate_nvme_queue_open(&nvme, queue, &config) != SPATE_OK) return;
   device.block_shift[queue->id] = queue->block.block_shift;
   device.transfer_bytes[queue->id] = device.transfer_bytes[0];
   /* an identifier was lost with a half-deleted queue pair: not modelled here */
@@ -337,6 +339,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 4 || size > 16384) return 0;
   options = data[0];
   const unsigned depth = 2u + data[1] % 62u;
+  list_pages = 1u + data[1] / 62u % SPATE_NVME_LIST_PAGES_MAX;
   size_t script_bytes = (size_t)data[2] + ((size_t)data[3] << 8);
   if (script_bytes > size - 4) script_bytes = size - 4;
   memset(queues, 0, sizeof queues);
@@ -346,7 +349,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
   /* Exactly as much as needed, in an allocation of its own: one byte too many is detected. */
   const size_t arena_bytes = SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_ADMIN_LISTS_BYTES +
-                             DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth) +
+                             DEVICE_QUEUES * SPATE_NVME_QUEUE_MEMORY_BYTES(depth, list_pages) +
                              SPATE_REGION_TABLE_BYTES(RING_BYTES);
   struct spate_arena arena = {.start = aligned_alloc(PAGE, arena_bytes), .bytes = arena_bytes};
   if (arena.start == NULL) die("no memory");

@@ -58,7 +58,8 @@ static enum spate_error open_drive(void) {
                                            .queue_memory = &queue_memory,
                                            .bus = spate_nvme_pcie_bus(&way)};
   TRY("controller", spate_nvme_open(&controller, &config));
-  TRY("I/O queue", spate_nvme_queue_open(&controller, &queue, 0, PIECES));
+  const struct spate_nvme_queue_config queue_config = {.depth = PIECES};
+  TRY("I/O queue", spate_nvme_queue_open(&controller, &queue, &queue_config));
   TRY("ring", spate_region_init(&ring, (void *)DESIGN_RING, DESIGN_RING_BYTES, &queue_memory));
   return SPATE_OK;
 }

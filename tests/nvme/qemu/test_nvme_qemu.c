@@ -56,9 +56,16 @@ static struct machine *machine_make(const char *file_key, const char *drive_opti
   return m;
 }
 
+static enum spate_error queue_open(struct machine *m, struct spate_nvme_queue *queue, uint32_t nsid, unsigned depth) {
+  const struct spate_nvme_queue_config config = {
+      .nsid = nsid, .depth = depth, .list_pages = SPATE_NVME_LIST_PAGES_MAX};
+
+  return spate_nvme_queue_open(&m->nvme, queue, &config);
+}
+
 static void machine_open(struct machine *m, unsigned depth) {
   assert_int_equal(spate_nvme_open(&m->nvme, &m->config), SPATE_OK);
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &m->queue, 0, depth), SPATE_OK);
+  assert_int_equal(queue_open(m, &m->queue, 0, depth), SPATE_OK);
 }
 
 static void machine_free(struct machine *m) {
@@ -227,13 +234,13 @@ static void test_queue_pairs_up_to_the_limit(void **state) {
   struct spate_nvme_queue *queues = calloc(QUEUES_MAX, sizeof *queues);
   machine_open(m, 8);
   assert_int_equal(spate_nvme_queues_max(&m->nvme), 2);
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &queues[0], 0, 8), SPATE_OK);
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &queues[1], 0, 8), SPATE_E_FULL);
+  assert_int_equal(queue_open(m, &queues[0], 0, 8), SPATE_OK);
+  assert_int_equal(queue_open(m, &queues[1], 0, 8), SPATE_E_FULL);
   machine_free(m);
   m = machine_make("file", "", ",drive=d0,max_ioqpairs=64", NULL);
   assert_int_equal(spate_nvme_open(&m->nvme, &m->config), SPATE_OK);
   for (unsigned i = 0; i < QUEUES_MAX; i++) {
-    assert_int_equal(spate_nvme_queue_open(&m->nvme, &queues[i], 0, 4 + i), SPATE_OK);
+    assert_int_equal(queue_open(m, &queues[i], 0, 4 + i), SPATE_OK);
     struct spate_io io = {.op = SPATE_WRITE, .lba = i, .blocks = 1, .region = &m->ring};
     assert_int_equal(spate_block_do(&queues[i].block, &io), SPATE_OK);
   }
@@ -307,9 +314,9 @@ static void test_namespaces(void **state) {
   assert_int_equal(spate_nvme_namespace(&m->nvme, 5, &namespace), SPATE_OK);
   assert_int_equal(namespace.block_bytes, 4096);
   assert_int_equal(namespace.blocks, 8192);
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &m->queue, 7, 8), SPATE_E_METADATA);
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &m->queue, 3, 8), SPATE_E_NO_NAMESPACE);
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &m->queue, 5, 8), SPATE_OK);
+  assert_int_equal(queue_open(m, &m->queue, 7, 8), SPATE_E_METADATA);
+  assert_int_equal(queue_open(m, &m->queue, 3, 8), SPATE_E_NO_NAMESPACE);
+  assert_int_equal(queue_open(m, &m->queue, 5, 8), SPATE_OK);
   struct spate_io io = {.op = SPATE_WRITE, .blocks = 9, .region = &m->ring};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   machine_free(m);
@@ -327,7 +334,7 @@ static void test_format(void **state) {
     assert_int_equal(namespace.blocks, IMAGE_BYTES / bytes);
     assert_false(namespace.metadata);
   }
-  assert_int_equal(spate_nvme_queue_open(&m->nvme, &m->queue, 0, 8), SPATE_OK);
+  assert_int_equal(queue_open(m, &m->queue, 0, 8), SPATE_OK);
   struct spate_io io = {.op = SPATE_WRITE, .blocks = 9, .region = &m->ring};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   machine_free(m);

@@ -107,9 +107,22 @@ static inline struct fixture *fixture_make(unsigned block_shift) {
   return fixture_make_with((struct sim_drive_options){.block_shift = (uint8_t)block_shift}, 1);
 }
 
+static inline enum spate_error fixture_queue_open_with(struct fixture *f, struct spate_nvme_queue *queue, uint32_t nsid,
+                                                       unsigned depth, unsigned list_pages) {
+  const struct spate_nvme_queue_config config = {.nsid = nsid, .depth = depth, .list_pages = list_pages};
+
+  return spate_nvme_queue_open(&f->nvme, queue, &config);
+}
+
+/* With as many list pages as there can be. */
+static inline enum spate_error fixture_queue_open(struct fixture *f, struct spate_nvme_queue *queue, uint32_t nsid,
+                                                  unsigned depth) {
+  return fixture_queue_open_with(f, queue, nsid, depth, SPATE_NVME_LIST_PAGES_MAX);
+}
+
 static inline void fixture_open(struct fixture *f, unsigned depth) {
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depth), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, depth), SPATE_OK);
 }
 
 static inline struct fixture *fixture_opened(unsigned depth) {
@@ -128,7 +141,7 @@ static inline void fixture_age_queue(struct spate_nvme_queue *queue, uint32_t be
 /* Two queues on one namespace, whose command counters are about to wrap. */
 static inline void fixture_open_two(struct fixture *f, unsigned depth) {
   fixture_open(f, depth);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, depth), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->second, 0, depth), SPATE_OK);
   fixture_age_queue(&f->queue, f->queue.entries);
   fixture_age_queue(&f->second, f->second.entries);
 }

@@ -136,7 +136,7 @@ static void test_the_driver_keeps_what_it_relies_on(void **state) {
     assert_int_equal(accepted(f, request_of(NULL, SET_FEATURES, UINT32_C(1) << 31 | 0x100 | feature)),
                      kept ? SPATE_E_INVALID : SPATE_OK);
   }
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 4), SPATE_OK);
   for (unsigned opcode = 0x0d; opcode < 0x90; opcode++) {
     if (opcode == 0x11 || opcode == 0x19 || opcode == 0x1a || opcode == 0x1c || opcode == 0x7c) continue;
     const bool changes = memchr(of_namespaces, (int)opcode, sizeof of_namespaces) != NULL;

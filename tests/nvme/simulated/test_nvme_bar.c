@@ -42,7 +42,7 @@ static void test_as_many_queues_as_doorbells_fit(void **state) {
     for (unsigned missing = 0; missing <= 4; missing++) {
       struct fixture *f = with_bar(end_of(2, stride) - missing, stride);
       fixture_open(f, 4);
-      assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 4), missing == 0 ? SPATE_OK : SPATE_E_FULL);
+      assert_int_equal(fixture_queue_open(f, &f->second, 0, 4), missing == 0 ? SPATE_OK : SPATE_E_FULL);
       assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_FLUSH}, NULL), SPATE_OK);
       fixture_free(f);
     }

@@ -31,7 +31,7 @@ static void test_open_can_do_without_optional_features(void **state) {
     assert_int_equal(spate_nvme_open(&f->nvme, &f->config), refused[i].error);
     assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Invalid Field in Command");
     if (refused[i].error == SPATE_OK) {
-      assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
+      assert_int_equal(fixture_queue_open(f, &f->queue, 0, 4), SPATE_OK);
       assert_true(f->queue.block.volatile_cache);
       assert_int_equal(host_buffer(f).enabled, i != 2);
       const unsigned features_set = admin_count(f, 0x09);

@@ -63,7 +63,7 @@ static void test_areas_do_not_overlap(void **state) {
         {queue->sq, queue->entries * 64u, PAGE, "a submission queue"},
         {queue->cq, queue->entries * 16u, PAGE, "a completion queue"},
         {queue->ranges, depths[i] * 16u, 16, "the ranges of TRIM"},
-        {queue->lists, SPATE_NVME_LIST_PAGES * (size_t)PAGE, PAGE, "the list pages"},
+        {queue->lists, SPATE_NVME_LIST_PAGES_MAX * (size_t)PAGE, PAGE, "the list pages"},
         {f->ring.pages, SPATE_REGION_TABLE_BYTES(FIXTURE_RING_BYTES), PAGE, "a region's table"},
     };
     expect_apart(f, areas, sizeof areas / sizeof areas[0]);
@@ -117,7 +117,7 @@ static void test_the_namespace_asked_for_is_used(void **state) {
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   for (unsigned i = 0; i < sizeof active / sizeof active[0]; i++) {
     const bool fits = active[i] < 0x40000000;
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, active[i], 4), fits ? SPATE_OK : SPATE_E_NO_NAMESPACE);
+    assert_int_equal(fixture_queue_open(f, &f->queue, active[i], 4), fits ? SPATE_OK : SPATE_E_NO_NAMESPACE);
     if (!fits) continue;
     assert_int_equal(f->queue.nsid, active[i]);
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);

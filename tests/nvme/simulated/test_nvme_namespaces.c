@@ -82,15 +82,15 @@ static void test_queue_describes_namespace(void **state) {
 
 static enum spate_error open_queue_on(struct fixture *f, uint32_t nsid) {
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
-  return spate_nvme_queue_open(&f->nvme, &f->queue, nsid, 4);
+  return fixture_queue_open(f, &f->queue, nsid, 4);
 }
 
 static void test_unsuitable_namespaces_are_refused(void **state) {
   struct fixture *f = fixture_make(9);
   sim_drive_namespaces(f->drive)[0] = 0;
   assert_int_equal(open_queue_on(f, 0), SPATE_E_NO_NAMESPACE);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 3, 4), SPATE_E_NO_NAMESPACE);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 99, 4), SPATE_E_NO_NAMESPACE);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 3, 4), SPATE_E_NO_NAMESPACE);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 99, 4), SPATE_E_NO_NAMESPACE);
   fixture_free(f);
   f = fixture_make(9);
   spate_put16(namespace_page(f) + 128, 8); /* bytes of metadata */
@@ -144,7 +144,7 @@ static void test_format_picks_the_best_format(void **state) {
   assert_int_equal(namespace.format, 2);
   assert_false(namespace.metadata);
   assert_int_equal(spate_nvme_format(&f->nvme, 1, 1024, SPATE_NVME_ERASE_NONE, 60000), SPATE_E_INVALID);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 1, 4), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 1, 4), SPATE_OK);
   assert_int_equal(spate_nvme_format(&f->nvme, 1, 512, SPATE_NVME_ERASE_NONE, 60000), SPATE_E_BUSY);
   fixture_free(f);
   (void)state;
@@ -168,8 +168,8 @@ static void test_queues_up_to_the_drives_limit(void **state) {
   struct spate_nvme_queue *more = calloc(4, sizeof *more);
   fixture_open(f, 4);
   for (unsigned i = 0; i < 3; i++)
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &more[i], 0, 4), SPATE_OK);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &more[3], 0, 4), SPATE_E_FULL);
+    assert_int_equal(fixture_queue_open(f, &more[i], 0, 4), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &more[3], 0, 4), SPATE_E_FULL);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   assert_int_equal(sim_drive_counters(f->drive)->hot_shutdowns, 0);
   free(more);
@@ -183,7 +183,7 @@ static void test_doorbells_stay_in_the_bar(void **state) {
   f->config.registers_bytes = 0x2000;
   fixture_open(f, 4);
   struct spate_nvme_queue *second = calloc(1, sizeof *second);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, second, 0, 4), SPATE_E_FULL);
+  assert_int_equal(fixture_queue_open(f, second, 0, 4), SPATE_E_FULL);
   free(second);
   fixture_free(f);
   (void)state;
@@ -194,8 +194,8 @@ static void test_depth_is_bounded_by_the_drive(void **state) {
   *sim_drive_cap(f->drive) = (*sim_drive_cap(f->drive) & ~UINT64_C(0xffff)) | 98; /* 99 entries: a ring of 64 */
   fixture_open(f, 255);
   assert_int_equal(f->queue.block.depth, 63);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 1), SPATE_E_INVALID);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 256), SPATE_E_INVALID);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 1), SPATE_E_INVALID);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 256), SPATE_E_INVALID);
   fixture_free(f);
   (void)state;
 }
@@ -204,9 +204,9 @@ static void test_failed_queue_gives_its_identifier_back(void **state) {
   struct fixture *f = fixture_make(9);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   fixture_fault(f, SIM_STATUS, true, 0x01, 0, 1, 0x4006);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_E_COMMAND);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 4), SPATE_E_COMMAND);
   assert_int_equal(spate_nvme_last_status(&f->nvme), 0x4006);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 4), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 4), SPATE_OK);
   fixture_free(f);
   (void)state;
 }
@@ -230,12 +230,13 @@ static void test_memory_macros_are_exact(void **state) {
     assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
     assert_int_equal(f->arena.used_bytes, f->arena.bytes);
 
-    take_arena(f, SPATE_NVME_QUEUE_MEMORY_BYTES(depths[i]));
+    const unsigned list_pages = 1 + i % SPATE_NVME_LIST_PAGES_MAX;
+    take_arena(f, SPATE_NVME_QUEUE_MEMORY_BYTES(depths[i], list_pages));
     f->arena.bytes--;
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depths[i]), SPATE_E_MEMORY);
+    assert_int_equal(fixture_queue_open_with(f, &f->queue, 0, depths[i], list_pages), SPATE_E_MEMORY);
     f->arena.bytes++;
     assert_int_equal(f->arena.used_bytes, 0);
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, depths[i]), SPATE_OK);
+    assert_int_equal(fixture_queue_open_with(f, &f->queue, 0, depths[i], list_pages), SPATE_OK);
     assert_int_equal(f->queue.block.depth, depths[i]);
     assert_int_equal(f->arena.used_bytes, f->arena.bytes);
     fixture_free(f);

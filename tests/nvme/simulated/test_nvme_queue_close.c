@@ -61,7 +61,7 @@ static void a_thousand_times_takes_no_more_memory(void **state) {
     assert_int_equal(spate_nvme_queue_close(&drive->nvme, &drive->queue), SPATE_OK);
     assert_int_equal(spate_block_submit(&drive->queue.block, &(struct spate_io){.op = SPATE_FLUSH}), SPATE_E_INVALID);
     memset(&drive->queue, 0xa7, sizeof drive->queue);
-    assert_int_equal(spate_nvme_queue_open(&drive->nvme, &drive->queue, 0, i % 2 == 0 ? 3 : 8), SPATE_OK);
+    assert_int_equal(sim_stack_queue_open(drive, i % 2 == 0 ? 3 : 8), SPATE_OK);
     assert_int_equal(write_one(&drive->queue.block, region), SPATE_OK);
   }
   assert_int_equal(drive->queue_memory.used_bytes, used_bytes);
@@ -118,7 +118,7 @@ static void a_reset_during_close_closes_it_too(void **state) {
     sim_drive_fault(drive->drive, (struct sim_fault){SIM_LOSE, true, opcode, 0, 0, 0, 1, 0});
     assert_int_equal(spate_nvme_queue_close(&drive->nvme, &drive->queue), SPATE_OK);
     assert_int_equal(spate_nvme_counters(&drive->nvme)->resets, 1);
-    assert_int_equal(spate_nvme_queue_open(&drive->nvme, &drive->queue, 0, 8), SPATE_OK);
+    assert_int_equal(sim_stack_queue_open(drive, 8), SPATE_OK);
     assert_int_equal(drive->queue.id, 1);
     assert_int_equal(sim_drive_counters(drive->drive)->admin[0x05], 2);
     assert_int_equal(write_one(&drive->queue.block, region), SPATE_OK);
@@ -137,9 +137,9 @@ static void a_refused_queue_loses_nothing(void **state) {
   assert_int_equal(spate_nvme_queue_close(&drive->nvme, &drive->queue), SPATE_OK);
   sim_drive_fault(drive->drive, (struct sim_fault){SIM_STATUS, true, 0x01, 0, 0, 0, 1000, 0x4006});
   for (unsigned i = 0; i < 1000; i++)
-    assert_int_equal(spate_nvme_queue_open(&drive->nvme, &drive->queue, 0, 8), SPATE_E_COMMAND);
+    assert_int_equal(sim_stack_queue_open(drive, 8), SPATE_E_COMMAND);
   assert_int_equal(spate_nvme_last_status(&drive->nvme), 0x4006);
-  assert_int_equal(spate_nvme_queue_open(&drive->nvme, &drive->queue, 0, 8), SPATE_OK);
+  assert_int_equal(sim_stack_queue_open(drive, 8), SPATE_OK);
   assert_int_equal(drive->queue.id, 1);
   assert_int_equal(drive->queue_memory.used_bytes, used_bytes);
   end(stack);

@@ -186,7 +186,7 @@ static void test_recovery_restores_what_was_set_up(void **state) {
   f->config.host_buffer = f->ring_memory;
   f->config.host_buffer_bytes = 65536;
   fixture_open(f, 4);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, second, 0, 4), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, second, 0, 4), SPATE_OK);
   assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_OK);
   io_fault(f, SIM_FATAL, 0, 1, 0);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 1)), SPATE_OK);

@@ -17,8 +17,8 @@ static struct fixture *opened(void) {
   sim_drive_namespaces(f->drive)[1] = SECOND;
   spate_put64(namespace_page(f), NAMESPACE_BYTES / BLOCK_BYTES);
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, FIRST, DEPTH), SPATE_OK);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, SECOND, DEPTH), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, FIRST, DEPTH), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->second, SECOND, DEPTH), SPATE_OK);
   fill_pattern(f->ring_memory, FIXTURE_RING_BYTES / 4u, 1);
   return f;
 }
@@ -160,7 +160,7 @@ static void test_one_namespace_is_closed_while_the_other_is_written(void **state
   fixture_poll_ms(f, 10);
   assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
   submit_and_wait(f, 1, (struct spate_io){.op = SPATE_TRIM, .lba = 8, .blocks = 8});
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, SECOND, DEPTH), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, SECOND, DEPTH), SPATE_OK);
   struct spate_io io = write_of(f, 16, 1);
   submit_and_wait(f, 0, io);
   expect_media(f, NAMESPACE_BYTES + 16u * BLOCK_BYTES, f->ring_memory, BLOCK_BYTES);

@@ -45,7 +45,7 @@ static void test_queue_is_opened_once(void **state) {
   (void)state;
   struct fixture *f = opened();
   for (unsigned i = 0; i < 2; i++)
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, queue_number(f, i), 0, DEPTH), SPATE_E_OPEN);
+    assert_int_equal(fixture_queue_open(f, queue_number(f, i), 0, DEPTH), SPATE_E_OPEN);
   traffic(f, 5);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   fixture_free(f);
@@ -279,7 +279,7 @@ static void test_one_queue_is_closed_while_the_other_runs(void **state) {
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
     assert_true(fixture_wait(f, &outcome, 1000));
     assert_int_equal(outcome.io.error, SPATE_OK);
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 8 - i), SPATE_OK);
+    assert_int_equal(fixture_queue_open(f, &f->queue, 0, 8 - i), SPATE_OK);
     assert_int_equal(f->queue.id, 1);
     assert_int_equal(fixture_do(f, (struct spate_io){.op = SPATE_READ, .blocks = 1, .buffer = f->ring_memory}, NULL),
                      SPATE_OK);
@@ -294,16 +294,14 @@ static void test_one_queue_is_closed_while_the_other_runs(void **state) {
 static void test_memory_that_fits_is_chosen(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->second, 0, 30), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->second, 0, 30), SPATE_OK);
   const size_t used_bytes = f->arena.used_bytes;
   for (unsigned i = 0; i < 4; i++) {
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
     assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->second), SPATE_OK);
     const bool deep_first = i % 2 == 0;
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, deep_first ? &f->second : &f->queue, 0, deep_first ? 30 : 4),
-                     SPATE_OK);
-    assert_int_equal(spate_nvme_queue_open(&f->nvme, deep_first ? &f->queue : &f->second, 0, deep_first ? 4 : 30),
-                     SPATE_OK);
+    assert_int_equal(fixture_queue_open(f, deep_first ? &f->second : &f->queue, 0, deep_first ? 30 : 4), SPATE_OK);
+    assert_int_equal(fixture_queue_open(f, deep_first ? &f->queue : &f->second, 0, deep_first ? 4 : 30), SPATE_OK);
   }
   assert_int_equal(f->queue.id, 1);
   assert_int_equal(f->second.id, 2);
@@ -320,7 +318,7 @@ static void test_a_queue_pair_that_is_half_deleted_is_not_reused(void **state) {
   fixture_fault(f, SIM_STATUS, true, 0x04, 0, 1, 0x4006);
   assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_E_COMMAND);
   assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_E_INVALID);
-  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, 0, 8), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 8), SPATE_OK);
   assert_int_equal(f->queue.id, 3);
   fixture_free(f);
   (void)state;

@@ -127,7 +127,7 @@ static struct run *opened(enum sim_unanswered mode, uint64_t seed) {
                                              .queue_memory = &drive->queue_memory,
                                              .bus = spate_nvme_pcie_bus(&drive->way)};
     assert_int_equal(spate_nvme_open(&drive->nvme, &config), SPATE_OK);
-    assert_int_equal(spate_nvme_queue_open(&drive->nvme, &drive->queue, 0, 8), SPATE_OK);
+    assert_int_equal(sim_stack_queue_open(drive, 8), SPATE_OK);
     run->streams[i].block = &drive->queue.block;
   }
   return run;
