@@ -27,7 +27,7 @@ HEADER = f"{PORT}/spate_board.h"
 # Memory of a recorder of one stream, as apps/recorder_only has it. The region's table grows with the ring.
 FOLDERS = [PORT, "ports", "ports/common", "ports/common/freestanding"]
 MEMORY = {
-    "host, controller and queue": "sizeof host + sizeof controller + sizeof queue + sizeof ring",
+    "host, controller and queue": "sizeof host + sizeof controller + sizeof queue + sizeof queue_slots + sizeof ring",
     "volume": "sizeof volume",
     "recorder, stream and 32 pieces": "sizeof recorder + sizeof stream + sizeof pieces",
     "queue memory: the controller": "SPATE_NVME_CONTROLLER_MEMORY_BYTES",

@@ -45,9 +45,8 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config) {
     struct sim_stack_drive *drive = &stack->drives[i];
     drive->stack = stack;
     drive->drive = sim_drive_add(stack->sim, profile, &config->options);
-    drive->queue_memory =
-        arena_of(stack->sim, SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_ADMIN_LISTS_BYTES +
-                                 SPATE_NVME_QUEUE_MEMORY_BYTES(stack->config.depth, 1u));
+    drive->queue_memory = arena_of(stack->sim, SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_ADMIN_LISTS_BYTES +
+                                                   SPATE_NVME_QUEUE_MEMORY_BYTES(stack->config.depth, 1u));
     if (config->host_buffer_bytes != 0)
       drive->host_buffer = sim_memory_take(stack->sim, config->host_buffer_bytes, SIM_CACHED);
   }
@@ -84,7 +83,10 @@ static struct spate_nvme_bus bus_of(struct sim_stack_drive *drive) {
 }
 
 enum spate_error sim_stack_queue_open(struct sim_stack_drive *drive, unsigned depth) {
-  return spate_nvme_queue_open(&drive->nvme, &drive->queue, &(struct spate_nvme_queue_config){.depth = depth});
+  const struct spate_nvme_queue_config config = {
+      .depth = depth, .slots = drive->slots, .slot_count = sizeof drive->slots / sizeof drive->slots[0]};
+
+  return spate_nvme_queue_open(&drive->nvme, &drive->queue, &config);
 }
 
 static enum spate_error open_drive(struct sim_stack *stack, struct sim_stack_drive *drive) {

@@ -47,6 +47,7 @@ struct sim_stack_drive {
   void *host_buffer;
   struct spate_nvme nvme;
   struct spate_nvme_queue queue;
+  struct spate_nvme_slot slots[SPATE_NVME_SLOTS(SPATE_NVME_QUEUE_DEPTH_MAX)];
 };
 
 struct sim_stack {

@@ -84,7 +84,8 @@ static void open_nvme(struct drive *drive, unsigned depth) {
   else
     print("transfers to %s\n", size_text(&size, identity->transfer_bytes_max));
 
-  const struct spate_nvme_queue_config queue_config = {.depth = depth};
+  const struct spate_nvme_queue_config queue_config = {
+      .depth = depth, .slots = drive->slots, .slot_count = SPATE_NVME_SLOTS(DRIVE_DEPTH_MAX)};
   must("creating an I/O queue", spate_nvme_queue_open(&drive->controller, &drive->queue, &queue_config));
   const struct spate_block *block = &drive->queue.block;
   must("reading its health", spate_nvme_health_read(&drive->controller));

@@ -7,17 +7,21 @@
 #include <spate/nvme_pcie.h>
 #include <spate/partition.h>
 
+#define DRIVE_DEPTH_MAX 64u
+
 struct drive {
   struct spate_pcie_host host;
   struct spate_pcie_device device;
   struct spate_nvme_pcie way; /* connects the controller to both */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
+  struct spate_nvme_slot slots[SPATE_NVME_SLOTS(DRIVE_DEPTH_MAX)];
   struct spate_region ring; /* all of the board's ring */
   void *cache, *bitmap;     /* of the volume; NULL: not allocated yet */
 };
 
-/* Prints link, controller and namespace. On failure, prints a sentence and ends the run. */
+/* At most DRIVE_DEPTH_MAX commands. Prints link, controller and namespace. On failure, prints a sentence and ends the
+ * run. */
 void drive_open(struct drive *drive, unsigned depth);
 
 /* Prints errors and recoveries, if there were any. */

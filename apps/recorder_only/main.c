@@ -18,6 +18,7 @@
 static struct spate_pcie_host host;
 static struct spate_nvme controller;
 static struct spate_nvme_queue queue;
+static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(PIECES)];
 static struct spate_region ring;
 static struct spate_exfat volume;
 static struct spate_recorder recorder;
@@ -40,7 +41,8 @@ static enum spate_error open_drive(void) {
                                      .queue_memory = board_queue_memory(),
                                      .bus = {.vendor_id = device->vendor_id, .device_id = device->device_id}};
   TRY(spate_nvme_open(&controller, &config));
-  const struct spate_nvme_queue_config queue_config = {.depth = PIECES};
+  const struct spate_nvme_queue_config queue_config = {
+      .depth = PIECES, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(PIECES)};
   TRY(spate_nvme_queue_open(&controller, &queue, &queue_config));
   return board_ring_open(&ring);
 }

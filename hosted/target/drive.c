@@ -46,7 +46,10 @@ void nvme_drive_open(struct drive *drive, struct target *target, enum target_acc
   drive->started = true;
   target->nvme = &drive->controller;
   if (access == TARGET_CONTROLLER) return;
-  const struct spate_nvme_queue_config queue_config = {.nsid = target->nsid, .depth = depth};
+  const struct spate_nvme_queue_config queue_config = {.nsid = target->nsid,
+                                                       .depth = depth,
+                                                       .slots = drive->slots,
+                                                       .slot_count = sizeof drive->slots / sizeof drive->slots[0]};
   const enum spate_error error = spate_nvme_queue_open(&drive->controller, &drive->queue, &queue_config);
   if (error == SPATE_E_NO_NAMESPACE && target->nsid != 0) refuse_namespace(drive, target);
   expect(error, target->name);

@@ -9,6 +9,7 @@ struct drive {
   struct spate_arena memory; /* of the two below */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
+  struct spate_nvme_slot slots[SPATE_NVME_SLOTS(SPATE_NVME_QUEUE_DEPTH_MAX)];
   bool started; /* the controller is started: the access was not TARGET_FUNCTION */
 };
 

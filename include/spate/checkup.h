@@ -66,7 +66,7 @@ struct spate_checkup_config {
   (SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(SPATE_CHECKUP_DEPTH, 1u))
 #define SPATE_CHECKUP_BUFFER_BYTES_MIN (SPATE_CHECKUP_DEPTH * SPATE_PAGE_BYTES)
 
-/* Private, and of the caller so that it can be allocated: about 25 KB. Findings point into it. */
+/* Private, and of the caller so that it can be allocated: about 6 KB. Findings point into it. */
 struct spate_checkup {
   const struct spate_checkup_config *config;
   struct spate_doctor *doctor;
@@ -77,6 +77,7 @@ struct spate_checkup {
   struct spate_nvme_pcie way;
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
+  struct spate_nvme_slot slots[SPATE_NVME_SLOTS(SPATE_CHECKUP_DEPTH)];
   struct spate_nvme_throttling throttling; /* of the drive, before the next transfer */
   struct spate_io ios[SPATE_CHECKUP_DEPTH];
   bool opened;  /* the driver has the controller */

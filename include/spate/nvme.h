@@ -180,6 +180,16 @@ enum spate_nvme_state {
    : (depth) < 64u  ? 64u                                                                                              \
    : (depth) < 128u ? 128u                                                                                             \
                     : 256u)
+/* Slots of a queue. A power of two, so that any identifier in a completion entry, with a mask, is one of them. */
+#define SPATE_NVME_SLOTS(depth)                                                                                        \
+  ((depth) <= 2u     ? 2u                                                                                              \
+   : (depth) <= 4u   ? 4u                                                                                              \
+   : (depth) <= 8u   ? 8u                                                                                              \
+   : (depth) <= 16u  ? 16u                                                                                             \
+   : (depth) <= 32u  ? 32u                                                                                             \
+   : (depth) <= 64u  ? 64u                                                                                             \
+   : (depth) <= 128u ? 128u                                                                                            \
+                     : 256u)
 #define SPATE_NVME_PAGES_BYTES(bytes) (((bytes) + SPATE_PAGE_BYTES - 1u) / SPATE_PAGE_BYTES * SPATE_PAGE_BYTES)
 
 /* Two admin queues, whose pages also have the logs, and a data page. */
@@ -239,12 +249,14 @@ struct spate_nvme_queue {
 
   /* The fields that poll uses. */
   struct spate_nvme *controller;
-  const volatile uint64_t *cq_head; /* 16-byte entries: the next to be reaped, the first, and the end */
-  const volatile uint64_t *cq, *cq_end;
+  const volatile uint64_t *cq_head; /* 16-byte entries: the next to be reaped, the end, and the first */
+  const volatile uint64_t *cq_end, *cq;
   uint64_t phase;      /* of a new entry, at its bit in dwords 2 and 3 */
-  uint64_t fast_match; /* slot->sent XOR the completion entry of a success in phase 0: see nvme/queue.c */
+  uint64_t fast_match; /* slot->sent XOR the completion entry of a success in this phase: see nvme/queue.c */
+  struct spate_nvme_slot *slots;
+  uint32_t slot_mask; /* their number less one */
+  uint32_t entries;   /* of each ring */
   uintptr_t sq_doorbell, cq_doorbell;
-  uint32_t entries; /* of each ring */
 
   struct spate_nvme_queue *next;
   uint64_t *ranges; /* one TRIM range for each slot */
@@ -255,7 +267,6 @@ struct spate_nvme_queue {
   uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
   uint16_t id; /* queue identifier, from 1 */
-  struct spate_nvme_slot slots[SPATE_NVME_QUEUE_DEPTH_MAX + 1u];
 };
 
 /* Memory of an I/O queue pair. When the queue is closed, the next queue with this identifier uses it. */
@@ -397,20 +408,25 @@ struct spate_nvme_queue_config {
    * two pages uses one, or two beyond 2 MiB. If none is free, the command waits in its slot. File systems and partition
    * tables have one such command at a time. A program that streams from buffers outside regions needs more. */
   unsigned list_pages;
+  /* At least SPATE_NVME_SLOTS(depth), in ordinary memory: only the processor uses them, for each command. They must not
+   * move, or be used by another queue, until this one is closed or the controller is shut down. */
+  struct spate_nvme_slot *slots;
+  unsigned slot_count;
 };
 
 /* Create an I/O queue pair. `queue` must not move until it is closed or the controller is shut down. Memory:
- * SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: INVALID (depth, list_pages), NO_NAMESPACE, BLOCK_SIZE, METADATA, UNSUPPORTED
- * (the drive states a size beyond 64 bits in bytes), MEMORY, FULL (the drive has no more queues), COMMAND, OPEN (this
- * queue is open), and those of the controller. */
+ * SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: INVALID (depth, list_pages, too few slots), NO_NAMESPACE, BLOCK_SIZE,
+ * METADATA, UNSUPPORTED (the drive states a size beyond 64 bits in bytes), MEMORY, FULL (the drive has no more queues),
+ * COMMAND, OPEN (this queue is open), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         const struct spate_nvme_queue_config *config);
 
 /* Delete the queue pair. The next queue that is opened on this controller uses its memory, and takes more from the
- * arena only if it is deeper or has more list pages. Do not use the block any more: its submit answers INVALID while the object exists and is
- * not opened again. Waits for the drive. After an error nothing has changed. Errors: INVALID (not an open queue of this
- * controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open), COMMAND (the drive refuses. If
- * it refuses only to delete the completion queue, the queue pair is closed and its identifier is lost). */
+ * arena only if it is deeper or has more list pages. Do not use the block any more: its submit answers INVALID while
+ * the object exists and is not opened again. Waits for the drive. After an error nothing has changed. Errors: INVALID
+ * (not an open queue of this controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open),
+ * COMMAND (the drive refuses. If it refuses only to delete the completion queue, the queue pair is closed and its
+ * identifier is lost). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue);
 
 /* The status of the last admin command that the drive refused (SPATE_E_COMMAND), for spate_nvme_status_name(). */

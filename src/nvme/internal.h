@@ -267,6 +267,7 @@ static inline void spate_nvme_reaped(struct spate_nvme_queue *queue, const volat
   if (head != queue->cq_end) return;
   queue->cq_head = queue->cq;
   queue->phase ^= NVME_CQE_PHASE;
+  queue->fast_match ^= nvme_cqe_from_sqid(NVME_CQE_PHASE);
 }
 
 /* CDW0 and NSID of a Read from this slot, with the generation of the command that is number `order`. */

@@ -33,6 +33,7 @@ void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
   queue->sq_tail = (queue->sq_tail + queue->entries - 1u) & ~(queue->entries - 1u);
   queue->sq_rung = queue->sq_tail;
   queue->cq_head = queue->cq;
+  queue->fast_match ^= nvme_cqe_from_sqid(queue->phase ^ NVME_CQE_PHASE);
   queue->phase = NVME_CQE_PHASE;
 }
 
@@ -133,10 +134,9 @@ static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries,
 }
 
 static void slots_init(struct spate_nvme_queue *queue) {
-  for (uint32_t i = SPATE_NVME_QUEUE_DEPTH_MAX + 1u; i-- > 0;) {
+  for (uint32_t i = queue->slot_mask + 1u; i-- > 0;) {
     struct spate_nvme_slot *slot = &queue->slots[i];
-    slot->base = nvme_sqe_cdw0_nsid(NVME_READ, i, queue->nsid);
-    slot->sent = SLOT_FREE;
+    *slot = (struct spate_nvme_slot){.base = nvme_sqe_cdw0_nsid(NVME_READ, i, queue->nsid), .sent = SLOT_FREE};
     if (i >= queue->block.depth) continue;
     slot->next_free = queue->free;
     queue->free = slot;
@@ -173,18 +173,37 @@ static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth
   return entries;
 }
 
+/* SPATE_NVME_SLOTS(depth), which is for constants. */
+static uint32_t slots_for(unsigned depth) {
+  uint32_t slots = SPATE_NVME_SLOTS(1u);
+
+  while (slots < depth)
+    slots *= 2u;
+  return slots;
+}
+
+static enum spate_error check(const struct spate_nvme_queue_config *config) {
+  if (config->depth < 2u || config->depth > SPATE_NVME_QUEUE_DEPTH_MAX ||
+      config->list_pages > SPATE_NVME_LIST_PAGES_MAX)
+    return SPATE_E_INVALID;
+  const uint32_t slots = slots_for(config->depth);
+  if (config->slots != NULL && config->slot_count >= slots) return SPATE_OK;
+  spate_port_log("nvme: a queue of this depth needs more slots; their number", slots);
+  return SPATE_E_INVALID;
+}
+
 enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                        const struct spate_nvme_queue_config *config) {
   const unsigned depth = config->depth;
   const uint32_t entries = ring_entries(controller, depth);
   const uint32_t list_pages = config->list_pages == 0 ? 1u : config->list_pages;
   struct spate_nvme_namespace namespace;
+  enum spate_error error = check(config);
 
-  if (depth < 2u || depth > SPATE_NVME_QUEUE_DEPTH_MAX || list_pages > SPATE_NVME_LIST_PAGES_MAX)
-    return SPATE_E_INVALID;
+  if (error != SPATE_OK) return error;
   for (const struct spate_nvme_queue *open = controller->queues; open != NULL; open = open->next)
     if (open == queue) return SPATE_E_OPEN; /* a second time in the list would make the list endless */
-  enum spate_error error = choose_namespace(controller, config->nsid, &namespace);
+  error = choose_namespace(controller, config->nsid, &namespace);
   if (error != SPATE_OK) return error;
   const unsigned id = choose_id(controller, entries, list_pages);
   if (id == 0) return SPATE_E_FULL;
@@ -194,7 +213,9 @@ enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spa
                                      .nsid = namespace.nsid,
                                      .id = (uint16_t)id,
                                      .entries = entries,
-                                     .list_pages = list_pages};
+                                     .list_pages = list_pages,
+                                     .slots = config->slots,
+                                     .slot_mask = slots_for(depth) - 1u};
   queue->namespace_mark = spate_nvme_namespace_mark(controller);
   queue->sq_mask = queue->entries * NVME_SQE_QWORDS - 1u;
   queue->fast_match = nvme_sqe_cdw0_nsid(NVME_READ, 0, queue->nsid) ^ queue->id;

@@ -100,12 +100,13 @@ static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(blo
  */
 static const volatile uint64_t *reap_fast(struct spate_nvme_queue *queue, const volatile uint64_t *entry,
                                           const volatile uint64_t *end) {
-  const uint64_t match = queue->fast_match ^ nvme_cqe_from_sqid(queue->phase);
+  const uint64_t match = queue->fast_match;
+  const uint64_t slot_mask = queue->slot_mask;
   struct spate_nvme_slot *slots = queue->slots;
 
   for (; entry != end; entry += NVME_CQE_QWORDS) {
     const uint64_t dw2_3 = entry[NVME_CQE_DW2_3];
-    struct spate_nvme_slot *slot = slots + nvme_cid_slot(nvme_cqe_cid(nvme_cqe_dw3(dw2_3)));
+    struct spate_nvme_slot *slot = slots + (dw2_3 >> 32 & slot_mask);
     struct spate_nvme_slot *next_free = queue->free;
     struct spate_io *io = slot->io;
 

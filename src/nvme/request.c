@@ -279,7 +279,7 @@ bool spate_nvme_complete(struct spate_nvme_queue *queue) {
   /* Some processors load a quadword in two halves, and dword 2 may then be older than the phase. Load it again. */
   const uint32_t dw2 = (uint32_t)entry[NVME_CQE_DW2_3];
   const uint32_t cid = nvme_cqe_cid(dw3);
-  struct spate_nvme_slot *slot = &queue->slots[nvme_cid_slot(cid)];
+  struct spate_nvme_slot *slot = &queue->slots[cid & queue->slot_mask];
   const uint16_t status = nvme_cqe_status(dw3);
   spate_nvme_reaped(queue, entry + NVME_CQE_QWORDS);
 

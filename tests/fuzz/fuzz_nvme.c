@@ -54,6 +54,7 @@ struct successes {
 
 static struct spate_nvme nvme;
 static struct spate_nvme_queue queues[DEVICE_QUEUES];
+static struct spate_nvme_slot *slots[DEVICE_QUEUES]; /* as many as each queue needs, in an allocation of its own */
 static unsigned queue_count;
 static unsigned list_pages; /* of each queue */
 static struct request requests[REQUESTS_MAX];
@@ -231,7 +232,8 @@ static void ask(uint8_t what) {
 static void open_queue(unsigned depth) {
   if (queue_count == DEVICE_QUEUES) return;
   struct spate_nvme_queue *queue = &queues[queue_count];
-  const struct spate_nvme_queue_config config = {.depth = depth, .list_pages = list_pages};
+  const struct spate_nvme_queue_config config = {
+      .depth = depth, .list_pages = list_pages, .slots = slots[queue_count], .slot_count = SPATE_NVME_SLOTS(depth)};
   if (spate_nvme_queue_open(&nvme, queue, &config) != SPATE_OK) return;
   device.block_shift[queue->id] = queue->block.block_shift;
   device.transfer_bytes[queue->id] = device.transfer_bytes[0];
@@ -354,6 +356,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct spate_arena arena = {.start = aligned_alloc(PAGE, arena_bytes), .bytes = arena_bytes};
   if (arena.start == NULL) die("no memory");
   memset(arena.start, 0, arena_bytes);
+  for (unsigned i = 0; i < DEVICE_QUEUES; i++) {
+    slots[i] = malloc(SPATE_NVME_SLOTS(depth) * sizeof *slots[i]);
+    if (slots[i] == NULL) die("no memory");
+  }
   device.span_count = 0;
   const struct spate_nvme_config config = prepare(&arena);
   device_start(data + 4 + script_bytes, size - 4 - script_bytes);
@@ -363,6 +369,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   open_all(&config, depth);
   act_as_host(data + 4, script_bytes, depth);
   finish_all();
+  for (unsigned i = 0; i < DEVICE_QUEUES; i++)
+    free(slots[i]);
   free(arena.start);
   return 0;
 }

@@ -25,6 +25,7 @@ static struct spate_pcie_host host;
 static struct spate_nvme_pcie way;
 static struct spate_nvme controller;
 static struct spate_nvme_queue queue;
+static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(PIECES)];
 static struct spate_region ring;
 static struct spate_exfat volume;
 static struct spate_recorder recorder;
@@ -58,7 +59,8 @@ static enum spate_error open_drive(void) {
                                            .queue_memory = &queue_memory,
                                            .bus = spate_nvme_pcie_bus(&way)};
   TRY("controller", spate_nvme_open(&controller, &config));
-  const struct spate_nvme_queue_config queue_config = {.depth = PIECES};
+  const struct spate_nvme_queue_config queue_config = {
+      .depth = PIECES, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(PIECES)};
   TRY("I/O queue", spate_nvme_queue_open(&controller, &queue, &queue_config));
   TRY("ring", spate_region_init(&ring, (void *)DESIGN_RING, DESIGN_RING_BYTES, &queue_memory));
   return SPATE_OK;

@@ -20,6 +20,7 @@ struct machine {
   struct qtest qtest;
   struct spate_nvme nvme;
   struct spate_nvme_queue queue;
+  struct spate_nvme_slot slots[SPATE_NVME_SLOTS(SPATE_NVME_QUEUE_DEPTH_MAX)];
   struct spate_arena arena;
   struct spate_nvme_config config;
   struct spate_region ring;
@@ -56,16 +57,24 @@ static struct machine *machine_make(const char *file_key, const char *drive_opti
   return m;
 }
 
-static enum spate_error queue_open(struct machine *m, struct spate_nvme_queue *queue, uint32_t nsid, unsigned depth) {
-  const struct spate_nvme_queue_config config = {
-      .nsid = nsid, .depth = depth, .list_pages = SPATE_NVME_LIST_PAGES_MAX};
+static enum spate_error queue_open_with(struct machine *m, struct spate_nvme_queue *queue,
+                                        struct spate_nvme_slot *slots, uint32_t nsid, unsigned depth) {
+  const struct spate_nvme_queue_config config = {.nsid = nsid,
+                                                 .depth = depth,
+                                                 .list_pages = SPATE_NVME_LIST_PAGES_MAX,
+                                                 .slots = slots,
+                                                 .slot_count = SPATE_NVME_SLOTS(depth)};
 
   return spate_nvme_queue_open(&m->nvme, queue, &config);
 }
 
+static enum spate_error queue_open(struct machine *m, uint32_t nsid, unsigned depth) {
+  return queue_open_with(m, &m->queue, m->slots, nsid, depth);
+}
+
 static void machine_open(struct machine *m, unsigned depth) {
   assert_int_equal(spate_nvme_open(&m->nvme, &m->config), SPATE_OK);
-  assert_int_equal(queue_open(m, &m->queue, 0, depth), SPATE_OK);
+  assert_int_equal(queue_open(m, 0, depth), SPATE_OK);
 }
 
 static void machine_free(struct machine *m) {
@@ -232,19 +241,21 @@ static void test_media_error(void **state) {
 static void test_queue_pairs_up_to_the_limit(void **state) {
   struct machine *m = machine_make("file", "", ",drive=d0,max_ioqpairs=2", NULL);
   struct spate_nvme_queue *queues = calloc(QUEUES_MAX, sizeof *queues);
+  struct spate_nvme_slot(*slots)[SPATE_NVME_SLOTS(4 + QUEUES_MAX)] = calloc(QUEUES_MAX, sizeof *slots);
   machine_open(m, 8);
   assert_int_equal(spate_nvme_queues_max(&m->nvme), 2);
-  assert_int_equal(queue_open(m, &queues[0], 0, 8), SPATE_OK);
-  assert_int_equal(queue_open(m, &queues[1], 0, 8), SPATE_E_FULL);
+  assert_int_equal(queue_open_with(m, &queues[0], slots[0], 0, 8), SPATE_OK);
+  assert_int_equal(queue_open_with(m, &queues[1], slots[1], 0, 8), SPATE_E_FULL);
   machine_free(m);
   m = machine_make("file", "", ",drive=d0,max_ioqpairs=64", NULL);
   assert_int_equal(spate_nvme_open(&m->nvme, &m->config), SPATE_OK);
   for (unsigned i = 0; i < QUEUES_MAX; i++) {
-    assert_int_equal(queue_open(m, &queues[i], 0, 4 + i), SPATE_OK);
+    assert_int_equal(queue_open_with(m, &queues[i], slots[i], 0, 4 + i), SPATE_OK);
     struct spate_io io = {.op = SPATE_WRITE, .lba = i, .blocks = 1, .region = &m->ring};
     assert_int_equal(spate_block_do(&queues[i].block, &io), SPATE_OK);
   }
   assert_int_equal(spate_nvme_shutdown(&m->nvme), SPATE_OK);
+  free(slots);
   free(queues);
   machine_free(m);
   (void)state;
@@ -314,9 +325,9 @@ static void test_namespaces(void **state) {
   assert_int_equal(spate_nvme_namespace(&m->nvme, 5, &namespace), SPATE_OK);
   assert_int_equal(namespace.block_bytes, 4096);
   assert_int_equal(namespace.blocks, 8192);
-  assert_int_equal(queue_open(m, &m->queue, 7, 8), SPATE_E_METADATA);
-  assert_int_equal(queue_open(m, &m->queue, 3, 8), SPATE_E_NO_NAMESPACE);
-  assert_int_equal(queue_open(m, &m->queue, 5, 8), SPATE_OK);
+  assert_int_equal(queue_open(m, 7, 8), SPATE_E_METADATA);
+  assert_int_equal(queue_open(m, 3, 8), SPATE_E_NO_NAMESPACE);
+  assert_int_equal(queue_open(m, 5, 8), SPATE_OK);
   struct spate_io io = {.op = SPATE_WRITE, .blocks = 9, .region = &m->ring};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   machine_free(m);
@@ -334,7 +345,7 @@ static void test_format(void **state) {
     assert_int_equal(namespace.blocks, IMAGE_BYTES / bytes);
     assert_false(namespace.metadata);
   }
-  assert_int_equal(queue_open(m, &m->queue, 0, 8), SPATE_OK);
+  assert_int_equal(queue_open(m, 0, 8), SPATE_OK);
   struct spate_io io = {.op = SPATE_WRITE, .blocks = 9, .region = &m->ring};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   machine_free(m);

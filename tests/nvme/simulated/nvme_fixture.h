@@ -31,6 +31,14 @@
 #define US_PER_MS           UINT64_C(1000)
 #define US_PER_S            UINT64_C(1000000)
 
+#define FIXTURE_QUEUES 8u
+
+/* The slots of a queue, exactly as many as it needs: the address sanitizer finds a read behind them. */
+struct fixture_slots {
+  const struct spate_nvme_queue *queue;
+  struct spate_nvme_slot *slots;
+};
+
 struct fixture {
   struct sim *sim;
   struct sim_drive *drive;
@@ -42,6 +50,7 @@ struct fixture {
   struct spate_nvme_config config;
   struct spate_region ring; /* filled and drained by logic: the drive sees the processor's stores */
   uint8_t *memory, *ring_memory;
+  struct fixture_slots slots[FIXTURE_QUEUES];
 };
 
 /* The result of a request. */
@@ -109,9 +118,24 @@ static inline struct fixture *fixture_make(unsigned block_shift) {
 
 static inline enum spate_error fixture_queue_open_with(struct fixture *f, struct spate_nvme_queue *queue, uint32_t nsid,
                                                        unsigned depth, unsigned list_pages) {
-  const struct spate_nvme_queue_config config = {.nsid = nsid, .depth = depth, .list_pages = list_pages};
+  const unsigned slot_count = SPATE_NVME_SLOTS(depth);
+  const struct spate_nvme_queue_config config = {.nsid = nsid,
+                                                 .depth = depth,
+                                                 .list_pages = list_pages,
+                                                 .slots = malloc(slot_count * sizeof(struct spate_nvme_slot)),
+                                                 .slot_count = slot_count};
+  const enum spate_error error = spate_nvme_queue_open(&f->nvme, queue, &config);
+  unsigned i = 0;
 
-  return spate_nvme_queue_open(&f->nvme, queue, &config);
+  if (error != SPATE_OK) {
+    free(config.slots);
+    return error;
+  }
+  while (f->slots[i].queue != NULL && f->slots[i].queue != queue)
+    assert_true(++i < FIXTURE_QUEUES);
+  free(f->slots[i].slots);
+  f->slots[i] = (struct fixture_slots){.queue = queue, .slots = config.slots};
+  return SPATE_OK;
 }
 
 /* With as many list pages as there can be. */
@@ -151,6 +175,8 @@ static inline void fixture_free(struct fixture *f) {
 
   if (sim_take_violations(f->sim, &first) != 0) fail_msg("the drive saw a violation: %s", first);
   sim_free(f->sim);
+  for (unsigned i = 0; i < FIXTURE_QUEUES; i++)
+    free(f->slots[i].slots);
   free(f);
 }
 

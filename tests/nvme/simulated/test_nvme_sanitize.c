@@ -18,6 +18,7 @@ struct fixture {
   struct sim_stack *stack;
   struct spate_nvme nvme;
   struct spate_nvme_queue queue;
+  struct spate_nvme_slot slots[SPATE_NVME_SLOTS(4)];
   struct spate_arena memory;
   struct sim_drive *drive;
 };
@@ -73,7 +74,9 @@ static enum spate_error read_one(struct fixture *fixture, uint16_t *detail) {
   void *page = spate_arena_take(&fixture->memory, SPATE_PAGE_BYTES, SPATE_PAGE_BYTES);
   struct spate_io io = {.op = SPATE_READ, .blocks = 1, .buffer = page};
 
-  assert_int_equal(spate_nvme_queue_open(&fixture->nvme, &fixture->queue, &(struct spate_nvme_queue_config){.depth = 4}), SPATE_OK);
+  const struct spate_nvme_queue_config config = {
+      .depth = 4, .slots = fixture->slots, .slot_count = SPATE_NVME_SLOTS(4)};
+  assert_int_equal(spate_nvme_queue_open(&fixture->nvme, &fixture->queue, &config), SPATE_OK);
   const enum spate_error error = spate_block_do(&fixture->queue.block, &io);
   *detail = io.detail & 0x7ffu;
   assert_int_equal(spate_nvme_sanitize(&fixture->nvme, SPATE_NVME_SANITIZE_BLOCK), SPATE_E_BUSY);
