@@ -28,7 +28,7 @@ HEADER = f"{PORT}/spate_board.h"
 FOLDERS = [PORT, "ports", "ports/common", "ports/common/freestanding"]
 MEMORY = {
     "host, controller and queue": "sizeof host + sizeof controller + sizeof queue + sizeof queue_slots + sizeof ring",
-    "volume": "sizeof volume",
+    "volume": "sizeof volume + sizeof blocks",
     "recorder, stream and 32 pieces": "sizeof recorder + sizeof stream + sizeof pieces",
     "queue memory: the controller": "SPATE_NVME_CONTROLLER_MEMORY_BYTES",
     "queue memory: a queue of 32 commands": "SPATE_NVME_QUEUE_MEMORY_BYTES(PIECES, 1u)",

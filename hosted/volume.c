@@ -31,6 +31,8 @@ void volume_memory(struct volume *volume) {
   volume->config = (struct spate_exfat_config){.block = volume->target.block,
                                                .cache = memory_take(CACHE_BYTES),
                                                .cache_bytes = CACHE_BYTES,
+                                               .cache_blocks = volume->blocks,
+                                               .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                                .bitmap = memory_take(BITMAP_BYTES),
                                                .bitmap_bytes = BITMAP_BYTES,
                                                .salvage = spate_exfat_salvage,

@@ -14,6 +14,7 @@ struct volume {
   struct spate_partition partition;
   struct spate_exfat_config config;
   struct spate_exfat exfat;
+  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   struct spate_exfat_mounted found;
   void *scratch; /* SPATE_PARTITION_SCRATCH_BYTES */
 };

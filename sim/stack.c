@@ -232,6 +232,8 @@ struct spate_exfat_config sim_stack_exfat(struct sim_stack *stack) {
       .blocks = stack->block->blocks,
       .cache = stack->exfat_cache,
       .cache_bytes = EXFAT_CACHE_BYTES,
+      .cache_blocks = stack->exfat_blocks,
+      .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
       .bitmap = stack->exfat_bitmap,
       .bitmap_bytes = EXFAT_BITMAP_BYTES,
   };

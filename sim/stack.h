@@ -61,6 +61,7 @@ struct sim_stack {
   void *scratch;             /* of the stripe */
   struct sim_stack_region *regions;
   void *exfat_cache, *exfat_bitmap;
+  struct spate_exfat_block exfat_blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
 };
 
 /* Machine and drives, nothing opened yet, so that a test can add faults or change Identify pages. Free with

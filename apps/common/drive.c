@@ -5,7 +5,6 @@
 #include <spate/port.h>
 
 #define BITMAP_BYTES       (256u * 1024u)
-#define CACHE_BLOCKS       32u
 #define LARGE_DRIVE_BYTES  (UINT64_C(64) << 30)
 #define TRIM_REQUEST_BYTES (UINT64_C(4) << 30) /* takes about a second; a longer trim may exceed a deadline */
 
@@ -115,7 +114,7 @@ void drive_print_counters(const struct drive *drive) {
 
 struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_partition *partition) {
   struct spate_block *block = &drive->queue.block;
-  size_t cache_bytes = (size_t)CACHE_BLOCKS << block->block_shift;
+  size_t cache_bytes = (size_t)DRIVE_CACHE_BLOCKS << block->block_shift;
 
   if (drive->cache == NULL) drive->cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN);
   if (drive->bitmap == NULL) drive->bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN);
@@ -124,6 +123,8 @@ struct spate_exfat_config drive_volume(struct drive *drive, const struct spate_p
                                       .blocks = partition->blocks,
                                       .cache = drive->cache,
                                       .cache_bytes = cache_bytes,
+                                      .cache_blocks = drive->blocks,
+                                      .cache_block_count = DRIVE_CACHE_BLOCKS,
                                       .bitmap = drive->bitmap,
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};

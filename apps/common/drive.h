@@ -7,7 +7,8 @@
 #include <spate/nvme_pcie.h>
 #include <spate/partition.h>
 
-#define DRIVE_DEPTH_MAX 64u
+#define DRIVE_DEPTH_MAX    64u
+#define DRIVE_CACHE_BLOCKS 32u
 
 struct drive {
   struct spate_pcie_host host;
@@ -18,6 +19,7 @@ struct drive {
   struct spate_nvme_slot slots[SPATE_NVME_SLOTS(DRIVE_DEPTH_MAX)];
   struct spate_region ring; /* all of the board's ring */
   void *cache, *bitmap;     /* of the volume; NULL: not allocated yet */
+  struct spate_exfat_block blocks[DRIVE_CACHE_BLOCKS];
 };
 
 /* At most DRIVE_DEPTH_MAX commands. Prints link, controller and namespace. On failure, prints a sentence and ends the

@@ -147,6 +147,7 @@ struct recording {
   struct recording_drive drive;
   struct recording_calls calls;
   struct spate_exfat volume;
+  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   struct spate_recorder recorder;
   struct spate_stream stream;
   struct spate_piece pieces[RECORDING_PIECES];
@@ -204,6 +205,8 @@ static void recording_mount(struct recording *recording, const struct spate_regi
                                             .blocks = block->blocks,
                                             .cache = recording_memory(RECORDING_CACHE_BYTES),
                                             .cache_bytes = RECORDING_CACHE_BYTES,
+                                            .cache_blocks = recording->blocks,
+                                            .cache_block_count = sizeof recording->blocks / sizeof recording->blocks[0],
                                             .bitmap = recording_memory(RECORDING_BITMAP),
                                             .bitmap_bytes = RECORDING_BITMAP,
                                             .now = board_now};

@@ -21,6 +21,7 @@ static struct spate_nvme_queue queue;
 static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(PIECES)];
 static struct spate_region ring;
 static struct spate_exfat volume;
+static struct spate_exfat_block blocks[CACHE_BLOCKS];
 static struct spate_recorder recorder;
 static struct spate_stream stream;
 static struct spate_piece pieces[PIECES];
@@ -70,6 +71,8 @@ static enum spate_error mount(void) {
   struct spate_exfat_config config = {.block = &queue.block,
                                       .cache = spate_arena_take(board_memory(), cache_bytes, SPATE_DMA_ALIGN),
                                       .cache_bytes = cache_bytes,
+                                      .cache_blocks = blocks,
+                                      .cache_block_count = CACHE_BLOCKS,
                                       .bitmap = spate_arena_take(board_memory(), BITMAP_BYTES, SPATE_DMA_ALIGN),
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};

@@ -106,11 +106,14 @@ static void make_disk(void) {
 }
 
 static void make_volume(void) {
+  static struct spate_exfat_block blocks[16];
   make_disk();
   struct spate_exfat_config config = {.block = &disk.block,
                                       .blocks = disk.block.blocks,
                                       .cache = ordinary_memory(CACHE_BYTES),
                                       .cache_bytes = CACHE_BYTES,
+                                      .cache_blocks = blocks,
+                                      .cache_block_count = sizeof blocks / sizeof blocks[0],
                                       .bitmap = ordinary_memory(BITMAP_BYTES),
                                       .bitmap_bytes = BITMAP_BYTES,
                                       .now = board_now};

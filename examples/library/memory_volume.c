@@ -56,10 +56,13 @@ static enum spate_error make_volume(struct spate_exfat_info *info) {
                                      .command_bytes_max = 1u << 20,
                                      .request_blocks_max = 1u << (20 - BLOCK_SHIFT)};
   static _Alignas(4096) uint8_t cache[64 << BLOCK_SHIFT], bitmap[4096];
+  static struct spate_exfat_block blocks[64];
   const struct spate_exfat_config config = {.block = &block,
                                             .blocks = block.blocks,
                                             .cache = cache,
                                             .cache_bytes = sizeof cache,
+                                            .cache_blocks = blocks,
+                                            .cache_block_count = 64,
                                             .bitmap = bitmap,
                                             .bitmap_bytes = sizeof bitmap};
   static struct spate_exfat volume;

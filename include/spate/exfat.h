@@ -55,6 +55,7 @@ extern "C" {
 #define SPATE_EXFAT_CACHE_BLOCKS_MIN 4u /* metadata blocks in memory, and one more for each open clip */
 
 struct spate_exfat;
+struct spate_exfat_block;
 struct spate_exfat_mounted;
 
 struct spate_exfat_time {
@@ -74,6 +75,10 @@ struct spate_exfat_config {
    * SPATE_EXFAT_CACHE_BLOCKS_MIN blocks, and one more for each open clip. */
   void *cache;
   size_t cache_bytes;
+  /* What the library knows of these blocks, in ordinary memory: one for each. If there are fewer, the other blocks are
+   * not used. */
+  struct spate_exfat_block *cache_blocks;
+  uint32_t cache_block_count;
   /* The allocation bitmap, or a window on it: DMA memory, SPATE_DMA_ALIGN, a multiple of 4096. A window smaller than
    * the bitmap (one byte for 8 clusters) works, and costs reads when arming. */
   void *bitmap;
@@ -182,8 +187,8 @@ struct spate_exfat {
 
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
-  uint64_t next_lba; /* of the block after the last one that was read */
-  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
+  uint64_t next_lba;                /* of the block after the last one that was read */
+  struct spate_exfat_block *blocks; /* config.cache_blocks */
 };
 
 /* ---- volume ---- */

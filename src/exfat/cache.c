@@ -11,13 +11,16 @@
 #define AHEAD_BLOCKS_MAX 16u
 
 void spate_exfat_cache_open(struct spate_exfat *volume) {
+  const struct spate_exfat_config *config = &volume->config;
+  const uint32_t count_max = config->cache_block_count < SPATE_EXFAT_CACHE_BLOCKS_MAX ? config->cache_block_count
+                                                                                      : SPATE_EXFAT_CACHE_BLOCKS_MAX;
+  size_t left_bytes = config->cache_bytes;
   uint32_t count = 0;
-  size_t left_bytes = volume->config.cache_bytes;
 
-  for (; count < SPATE_EXFAT_CACHE_BLOCKS_MAX && left_bytes >= spate_exfat_block_bytes(volume); count++) {
-    volume->blocks[count].lba = NO_LBA;
-    volume->blocks[count].data = (uint8_t *)volume->config.cache + ((size_t)count << spate_exfat_block_shift(volume));
-    volume->blocks[count].volume = volume;
+  volume->blocks = config->cache_blocks;
+  for (; count < count_max && left_bytes >= spate_exfat_block_bytes(volume); count++) {
+    uint8_t *data = (uint8_t *)config->cache + ((size_t)count << spate_exfat_block_shift(volume));
+    volume->blocks[count] = (struct spate_exfat_block){.lba = NO_LBA, .data = data, .volume = volume};
     left_bytes -= spate_exfat_block_bytes(volume);
   }
   volume->block_count = count;

@@ -21,6 +21,10 @@ enum spate_error spate_exfat_config_check(const struct spate_exfat_config *confi
     spate_port_log("exfat: the cache is too small or misaligned; bytes at least, a multiple of the block", cache_bytes);
     return SPATE_E_MEMORY;
   }
+  if (config->cache_blocks == NULL || config->cache_block_count < SPATE_EXFAT_CACHE_BLOCKS_MIN) {
+    spate_port_log("exfat: config.cache_blocks is too small; blocks at least", SPATE_EXFAT_CACHE_BLOCKS_MIN);
+    return SPATE_E_MEMORY;
+  }
   if (!memory_fits(device, config->bitmap, config->bitmap_bytes, BITMAP_BYTES_MIN)) {
     spate_port_log("exfat: the bitmap's memory is too small or misaligned; bytes at least", BITMAP_BYTES_MIN);
     return SPATE_E_MEMORY;

@@ -203,9 +203,8 @@ static bool room_is_coming(const struct spate_recorder *recorder) {
 /* push answers `error` once the current clip is full. FULL would tell the caller to wait, so it becomes MEMORY. */
 static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   if (error == SPATE_E_FULL) {
-    const struct spate_exfat_config *config = &stream->recorder->volume->config;
-    spate_port_log("recorder: the volume's cache has no block for the next file; bytes that it needs",
-                   config->cache_bytes + spate_block_bytes(config->block));
+    spate_port_log("recorder: the volume's cache has no block for the next file; blocks that it needs",
+                   stream->recorder->volume->block_count + 1u);
     error = SPATE_E_MEMORY;
   }
   stream->volume_ended = true;

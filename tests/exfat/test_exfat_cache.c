@@ -97,12 +97,37 @@ static void the_largest_cache(void **state) {
   image_close(&image);
 }
 
+/* As many blocks are used as are described. Less than the least number is refused before anything is touched. */
+static void each_block_has_its_description(void **state) {
+  (void)state;
+  for (uint32_t count = 0; count <= SPATE_EXFAT_CACHE_BLOCKS_MIN + 2; count++) {
+    const bool enough = count >= SPATE_EXFAT_CACHE_BLOCKS_MIN;
+    image_open(&image, 4 * MIB, 512, 0);
+    small_format(image.ram.memory, 4 * MIB, 9, 9);
+    image.config.cache_blocks = count == 0 ? NULL : malloc(count * sizeof(struct spate_exfat_block)); /* no more */
+    image.config.cache_block_count = count == 0 ? SPATE_EXFAT_CACHE_BLOCKS_MIN : count;
+    assert_int_equal(image_mount(&image), enough ? SPATE_OK : SPATE_E_MEMORY);
+    for (unsigned i = 0; i < 32 && enough; i++) {
+      char path[32];
+      (void)snprintf(path, sizeof path, "%u", i);
+      assert_int_equal(spate_exfat_mkdir(&image.volume, path), SPATE_OK);
+    }
+    if (enough) {
+      assert_int_equal(image.volume.block_count, count);
+      assert_whole(false);
+    } else {
+      assert_int_equal(image.ram.events, 0);
+    }
+    free(image.config.cache_blocks);
+    image_close(&image);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_read_goes_beyond_its_cluster),
-      cmocka_unit_test(a_directory_takes_a_read_for_many_blocks),
-      cmocka_unit_test(a_block_that_is_used_again_stays),
-      cmocka_unit_test(the_largest_cache),
+      cmocka_unit_test(no_read_goes_beyond_its_cluster),  cmocka_unit_test(a_directory_takes_a_read_for_many_blocks),
+      cmocka_unit_test(a_block_that_is_used_again_stays), cmocka_unit_test(the_largest_cache),
+      cmocka_unit_test(each_block_has_its_description),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

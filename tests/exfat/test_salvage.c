@@ -25,6 +25,7 @@ struct fixture {
   struct ram_block ram;
   struct spate_exfat volume;
   struct spate_exfat_config config;
+  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   struct spate_exfat_clip clip;
   struct spate_exfat_mounted found;
   uint8_t sent[64 * CHUNK];
@@ -45,6 +46,8 @@ static struct fixture *open_fixture(uint32_t block_bytes) {
                                                 .blocks = fixture->ram.block.blocks,
                                                 .cache = aligned_alloc(4096, CACHE_BYTES),
                                                 .cache_bytes = CACHE_BYTES,
+                                                .cache_blocks = fixture->blocks,
+                                                .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                                 .bitmap = aligned_alloc(4096, BITMAP_BYTES),
                                                 .bitmap_bytes = BITMAP_BYTES,
                                                 .salvage = spate_exfat_salvage};

@@ -32,6 +32,7 @@ static _Alignas(64) uint8_t window[4096];
 static struct ram_block ram;
 static struct spate_exfat volume;
 static struct spate_exfat_mounted found;
+static struct spate_exfat_block cache_blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
 static struct oracle oracle;
 static unsigned calls;
 
@@ -49,6 +50,8 @@ static struct spate_exfat_config config_of(uint32_t shift) {
                                      .blocks = VOLUME_BYTES >> shift,
                                      .cache = cache,
                                      .cache_bytes = UINT32_C(24) << shift,
+                                     .cache_blocks = cache_blocks,
+                                     .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                      .bitmap = window,
                                      .bitmap_bytes = sizeof window};
 }

@@ -36,6 +36,8 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
 /* The source delivers 4 KiB on each turn of a wait, and on each turn of the test. */
 static void source_flows(void) { fake.flow_bytes += 4096; }
 
+static struct spate_exfat_block cache_blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
+
 static void open_fixture(uint8_t block_shift, uint64_t next_bytes) {
   const struct spate_exfat_format format = {.label = "LOGIC", .serial = 5, .cluster_bytes = 1u << 20};
   const struct spate_recorder_config recorder = {.checkpoint_ms = 20, .event = on_event};
@@ -47,6 +49,8 @@ static void open_fixture(uint8_t block_shift, uint64_t next_bytes) {
                                                .blocks = gateware.block.blocks,
                                                .cache = cache,
                                                .cache_bytes = sizeof cache,
+                                               .cache_blocks = cache_blocks,
+                                               .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                                .bitmap = bitmap,
                                                .bitmap_bytes = sizeof bitmap};
   OK(spate_exfat_format(&fixture.config, &format));

@@ -18,6 +18,7 @@
 struct judge_memory {
   struct ram_block drives[JOURNAL_DRIVES_MAX];
   struct spate_exfat volume;
+  struct spate_exfat_block blocks[CACHE_BLOCKS];
   struct spate_stripe stripe;
   struct spate_stripe_part parts[PARTS];
   struct journal journal; /* of the current recovery */
@@ -104,6 +105,8 @@ static void recover(struct judge *judge, uint64_t random) {
                                       .blocks = judge->blocks,
                                       .cache = memory->cache,
                                       .cache_bytes = CACHE_BLOCKS * judge->block_bytes,
+                                      .cache_blocks = memory->blocks,
+                                      .cache_block_count = CACHE_BLOCKS,
                                       .bitmap = memory->bitmap,
                                       .bitmap_bytes = WINDOW_BYTES,
                                       .salvage = judge->salvage};

@@ -120,6 +120,7 @@ static void several_volumes_on_one_drive(void **state) {
   (void)state;
   static struct spate_exfat volumes[SPATE_BLOCK_USERS_MAX + 1];
   static _Alignas(4096) uint8_t caches[SPATE_BLOCK_USERS_MAX + 1][8 * 512];
+  static struct spate_exfat_block blocks[SPATE_BLOCK_USERS_MAX + 1][8];
   static _Alignas(4096) uint8_t bitmaps[SPATE_BLOCK_USERS_MAX + 1][4096];
   struct spate_exfat_config configs[SPATE_BLOCK_USERS_MAX + 1];
   struct ram_block ram;
@@ -132,6 +133,8 @@ static void several_volumes_on_one_drive(void **state) {
                                              .blocks = 16 * MIB / 512,
                                              .cache = caches[i],
                                              .cache_bytes = sizeof caches[i],
+                                             .cache_blocks = blocks[i],
+                                             .cache_block_count = 8,
                                              .bitmap = bitmaps[i],
                                              .bitmap_bytes = sizeof bitmaps[i]};
     GIVES(SPATE_E_NOT_EXFAT, spate_exfat_mount(&volumes[i], &configs[i], NULL));

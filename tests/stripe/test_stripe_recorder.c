@@ -56,6 +56,8 @@ static struct striped *open_striped(uint32_t block_bytes, uint64_t seed) {
                                                 .blocks = striped->stripe.block.blocks,
                                                 .cache = aligned_alloc(4096, CACHE_BYTES),
                                                 .cache_bytes = CACHE_BYTES,
+                                                .cache_blocks = fixture->blocks,
+                                                .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                                 .bitmap = aligned_alloc(4096, BITMAP_BYTES),
                                                 .bitmap_bytes = BITMAP_BYTES};
   const struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 1u << 20};

@@ -13,6 +13,8 @@ void image_open(struct image *image, uint64_t bytes, uint32_t block_bytes, uint6
                                               .blocks = bytes / block_bytes - first_lba,
                                               .cache = image->cache,
                                               .cache_bytes = IMAGE_CACHE_BLOCKS * block_bytes,
+                                              .cache_blocks = image->blocks,
+                                              .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                               .bitmap = image->bitmap,
                                               .bitmap_bytes = IMAGE_WINDOW_BYTES};
 }

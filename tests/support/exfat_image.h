@@ -15,6 +15,7 @@ struct image {
   struct ram_block ram;
   struct spate_exfat_config config;
   struct spate_exfat volume;
+  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   struct spate_exfat_mounted found;
   _Alignas(64) uint8_t cache[IMAGE_CACHE_BLOCKS * 4096u];
   _Alignas(64) uint8_t bitmap[IMAGE_WINDOW_BYTES];

@@ -86,6 +86,7 @@ struct fixture {
   struct ram_block ram;
   struct spate_exfat volume;
   struct spate_exfat_config config;
+  struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   struct spate_recorder recorder;
   struct source sources[STREAMS];
   uint64_t events[SPATE_EVENT_CLIP_DISCARDED + 1],
@@ -197,6 +198,8 @@ static inline struct fixture *open_fixture(uint32_t block_bytes, uint64_t volume
                                                 .blocks = fixture->ram.block.blocks,
                                                 .cache = aligned_alloc(4096, CACHE_BYTES),
                                                 .cache_bytes = CACHE_BYTES,
+                                                .cache_blocks = fixture->blocks,
+                                                .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                                 .bitmap = aligned_alloc(4096, BITMAP_BYTES),
                                                 .bitmap_bytes = BITMAP_BYTES};
   struct spate_exfat_format format = {.label = "TEST", .serial = 1, .cluster_bytes = 1u << 20};

@@ -80,12 +80,16 @@ static enum spate_error create(char **words) {
   return spate_stripe_create(&config, &options);
 }
 
+static struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
+
 static struct spate_exfat_config volume_on(const struct spate_partition *partition) {
   return (struct spate_exfat_config){.block = &stripe.block,
                                      .first_lba = partition->first_lba,
                                      .blocks = partition->blocks,
                                      .cache = cache,
                                      .cache_bytes = CACHE_BYTES,
+                                     .cache_blocks = blocks,
+                                     .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                      .bitmap = bitmap,
                                      .bitmap_bytes = BITMAP_BYTES};
 }

@@ -216,6 +216,7 @@ static int fail(const char *what, enum spate_error error) {
 
 int main(int count, char **words) {
   static struct tool tool;
+  static struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   uint32_t block_bytes = 512;
   uint64_t first_lba = 0;
   size_t window_bytes = 256u * 1024u;
@@ -234,6 +235,8 @@ int main(int count, char **words) {
                                             .blocks = tool.drive.block.blocks - first_lba,
                                             .cache = take(CACHE_BYTES),
                                             .cache_bytes = CACHE_BYTES,
+                                            .cache_blocks = blocks,
+                                            .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                             .bitmap = take(window_bytes),
                                             .bitmap_bytes = window_bytes,
                                             .salvage = salvage,

@@ -14,8 +14,9 @@
 #define PIECE_BYTES  (1u << 20)
 #define PIECES       32u
 #define CLIP_BYTES   (UINT64_C(1) << 30)
-#define BLOCK_BYTES  4096u /* the most that a drive has */
-#define CACHE_BYTES  ((SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) * BLOCK_BYTES)
+#define BLOCK_BYTES  4096u                               /* the most that a drive has */
+#define CACHE_BLOCKS (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) /* one clip is open */
+#define CACHE_BYTES  (CACHE_BLOCKS * BLOCK_BYTES)
 #define BITMAP_BYTES (64u * 1024u)
 
 _Static_assert(PIECES *PIECE_BYTES <= DESIGN_RING_BYTES, "the ring of design.h is too small");
@@ -34,6 +35,7 @@ static struct spate_piece pieces[PIECES];
 static struct s2mm dma;
 static struct spate_arena queue_memory = {.start = (uint8_t *)DESIGN_QUEUE, .bytes = DESIGN_QUEUE_BYTES};
 static uint8_t cache[CACHE_BYTES] __attribute__((aligned(SPATE_DMA_ALIGN)));
+static struct spate_exfat_block cache_blocks[CACHE_BLOCKS];
 static uint8_t bitmap[BITMAP_BYTES] __attribute__((aligned(SPATE_DMA_ALIGN)));
 
 #define TRY(step, call)                                                                                                \
@@ -75,6 +77,8 @@ static enum spate_error mount(void) {
                                             .blocks = partition.blocks,
                                             .cache = cache,
                                             .cache_bytes = sizeof cache,
+                                            .cache_blocks = cache_blocks,
+                                            .cache_block_count = CACHE_BLOCKS,
                                             .bitmap = bitmap,
                                             .bitmap_bytes = sizeof bitmap};
   TRY("volume", spate_exfat_mount(&volume, &config, NULL));

@@ -132,6 +132,8 @@ static void format_volume(struct volume *volume, const struct geometry *geometry
                                                 .blocks = fixture->ram.block.blocks,
                                                 .cache = aligned_alloc(4096, CACHE_BYTES),
                                                 .cache_bytes = CACHE_BYTES,
+                                                .cache_blocks = fixture->blocks,
+                                                .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                                 .bitmap = aligned_alloc(4096, BITMAP_BYTES),
                                                 .bitmap_bytes = BITMAP_BYTES};
   if (geometry->small)

@@ -45,6 +45,8 @@ static bool open_drive(uintptr_t registers) {
   return true;
 }
 
+static struct spate_exfat_block cache_blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
+
 static bool format(struct spate_exfat_config *config) {
   static const struct spate_partition_ids ids = {.disk = "spate rtl demo", .partition = "a partition of"};
   static const struct spate_exfat_format options = {.label = "SPATE RTL", .serial = 0x5ba7e001};
@@ -59,6 +61,8 @@ static bool format(struct spate_exfat_config *config) {
                                         .blocks = partition.blocks,
                                         .cache = cache,
                                         .cache_bytes = sizeof cache,
+                                        .cache_blocks = cache_blocks,
+                                        .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
                                         .bitmap = bitmap,
                                         .bitmap_bytes = sizeof bitmap};
   if (!is_ok("formatting", spate_exfat_format(config, &options))) return false;
