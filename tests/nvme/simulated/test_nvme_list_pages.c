@@ -142,6 +142,20 @@ static void test_the_number_of_pages_decides_which_memory_fits(void **state) {
   (void)state;
 }
 
+/* Where there is no other identifier, memory with too few pages is replaced. */
+static void test_memory_with_too_few_pages_is_replaced(void **state) {
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.queue_pairs = 1}, 1);
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  assert_int_equal(fixture_queue_open_with(f, &f->queue, 0, 4, 1), SPATE_OK);
+  const size_t before_bytes = f->arena.used_bytes;
+  assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
+  assert_int_equal(fixture_queue_open_with(f, &f->queue, 0, 4, 2), SPATE_OK);
+  assert_int_equal(f->queue.id, 1);
+  assert_int_equal(f->arena.used_bytes - before_bytes, SPATE_NVME_QUEUE_MEMORY_BYTES(4, 2));
+  fixture_free(f);
+  (void)state;
+}
+
 /* Queues with few and with many pages are opened in either order: each gets the memory that it had. */
 static void test_memory_with_the_fewest_pages_that_are_enough_is_chosen(void **state) {
   struct fixture *f = opened_with(4, SPATE_NVME_LIST_PAGES_MAX);
@@ -170,6 +184,7 @@ int main(void) {
       cmocka_unit_test(test_one_page_is_enough_for_any_request),
       cmocka_unit_test(test_as_many_commands_as_pages_are_in_flight),
       cmocka_unit_test(test_the_number_of_pages_decides_which_memory_fits),
+      cmocka_unit_test(test_memory_with_too_few_pages_is_replaced),
       cmocka_unit_test(test_memory_with_the_fewest_pages_that_are_enough_is_chosen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
