@@ -101,8 +101,7 @@ public:
   void drive() override;
 
   const RootPort &root_port() const { return root_port_; }
-  uint64_t read_beats() const { return read_beats_; }   // given by the core
-  uint64_t write_beats() const { return write_beats_; } // taken by the core
+  uint64_t read_beats() const { return read_beats_; } // given by the core
   // Called in the cycle of the event, with its address: to measure latencies.
   enum class Seen {
     ReadAddress,  // taken by the core
@@ -211,7 +210,6 @@ private:
   bool memory_aw_ready_ = false, memory_b_valid_ = false; // at the memory
   uint8_t memory_b_id_ = 0;
   uint64_t bursts_made_ = 0, bursts_acknowledged_ = 0;
-  uint64_t write_beats_ = 0;
 
   Access bar_write_, bar_read_, config_write_, config_read_;
 

@@ -42,7 +42,6 @@ void Bridge::sample_write() {
     Burst &burst = write_bursts_[w_next_];
     if (burst.to_memory || pins_.s_axi_wready_o) {
       w_valid_ = false;
-      write_beats_ += !burst.to_memory;
       burst.beat++;
       if (burst.beat == burst.beats) {
         const std::vector<uint8_t> &data = writes_[w_write_].write.data;

@@ -268,7 +268,6 @@ void Link::write(uint64_t address, const uint8_t *data, uint32_t bytes, WriteDon
 // ---- the host's accesses ----
 
 void Link::memory_write(uint64_t bus_address, uint32_t value) {
-  memory_writes_++;
   const uint32_t wire_bytes = request_header_bytes(bus_address) + kFramingBytes + 4;
   send(down_, kDownRegister, Type::Posted, wire_bytes, [this, bus_address, value] {
     if (const auto offset = device_->decode(bus_address)) device_->register_write(*offset, value);

@@ -81,7 +81,6 @@ public:
   // Data of commands, without entries, lists and completions. Packets that have begun count.
   uint64_t read_data_bytes() const { return read_data_bytes_; }
   uint64_t written_data_bytes() const { return written_data_bytes_; }
-  uint64_t doorbell_packets() const { return memory_writes_; }
   // No write of the drive waits for its acknowledgement, and no read for its data.
   bool idle() const;
 
@@ -120,7 +119,6 @@ private:
   uint64_t now_ps_ = 0;
   uint32_t tags_used_ = 0;
   uint32_t posted_bytes_ = 0;
-  uint64_t memory_writes_ = 0;
   uint64_t read_data_bytes_ = 0, written_data_bytes_ = 0;
 };
 

@@ -39,7 +39,6 @@ public:
   uint64_t beats() const { return beats_; } // in both directions
   // Answers the write burst with this number, from 0 on, with an error, and loses its data.
   void refuse(uint64_t burst) { refused_ = burst; }
-  uint64_t bursts_written() const { return bursts_written_; } // bursts whose address was taken
 
 private:
   struct Burst {
