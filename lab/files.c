@@ -162,11 +162,11 @@ static void open_recorder(struct files *files) {
 
   files->pieces = calloc(count, sizeof *files->pieces);
   if (files->pieces == NULL) lab_fail("no memory for the ring's pieces");
-  struct spate_stream_config stream = {
-      .region = files->machine.ring, .pieces = files->pieces, .piece_count = count, .next_bytes = options->file_bytes};
+  struct spate_stream_config stream = {.region = files->machine.ring, .pieces = files->pieces, .piece_count = count};
   lab_expect(spate_recorder_open(&files->recorder, &files->volume, &recorder), "opening the recorder");
   lab_expect(spate_stream_open(&files->recorder, &files->stream, &stream), "opening the stream (is --ring a power of "
                                                                            "two of blocks?)");
+  spate_stream_roll_over(&files->stream, options->file_bytes, NULL);
   lab_expect(spate_stream_arm(&files->stream, LAB_FILE, options->file_bytes), "arming");
 }
 

@@ -70,8 +70,7 @@ static void open_sensor(struct sensor *sensor, uint32_t index, uint64_t stream_b
                                        .pieces = sensor->pieces,
                                        .piece_count = PIECES,
                                        .cpu_filled = true,
-                                       .retain = index % 2u == 1u,
-                                       .next_bytes = file_bytes};
+                                       .retain = index % 2u == 1u};
 
   sensor->number = index + 1u;
   sensor->ring_offset_bytes = (uint64_t)index * PIECES * PIECE_BYTES;
@@ -79,6 +78,7 @@ static void open_sensor(struct sensor *sensor, uint32_t index, uint64_t stream_b
   path[7] = (char)('0' + sensor->number);
   must("opening a stream", spate_stream_open(&recorder, &sensor->stream, &config));
   must("arming", spate_stream_arm(&sensor->stream, path, file_bytes));
+  spate_stream_roll_over(&sensor->stream, file_bytes, NULL);
 }
 
 /* Pushes one piece, if there is room. When the volume is full, the sensor drops the rest. */

@@ -31,19 +31,19 @@ struct spate_stream;
 struct spate_recorder;
 
 enum spate_event {
-  SPATE_EVENT_CLIP_CLOSED, /* value: bytes in the file, all durable; at least one */
-  SPATE_EVENT_ROLLED_OVER, /* the stream went on in the next clip, because the reservation was used up or an
-                              error ended the clip; value: bytes of the clip that was left. Its CLIP_CLOSED or
-                              CLIP_DISCARDED follows */
-  SPATE_EVENT_VOLUME_ENDS, /* no free run is as long as a sixteenth of next_bytes: there is no next clip; value: bytes
-                              left in the current one */
-  SPATE_EVENT_FRAGMENTED,  /* no free run is as long as next_bytes: the next clip got the longest; value: its bytes */
-  SPATE_EVENT_LOST,        /* value: bytes pushed and not in any file (media error, drive power loss) */
-  SPATE_EVENT_OVERRUN,     /* the source had no room; value: bytes it reported */
-  SPATE_EVENT_ERROR,       /* there is no next clip, for another reason than space, and no bytes were lost; value:
-                              the error, enum spate_error */
-  SPATE_EVENT_PRESSURE,    /* the level of stream->pressure changed; value: the new one, enum spate_level */
-  SPATE_EVENT_HEAT,        /* the level of recorder->heat changed; value: the new one. To each stream */
+  SPATE_EVENT_CLIP_CLOSED,    /* value: bytes in the file, all durable; at least one */
+  SPATE_EVENT_ROLLED_OVER,    /* the stream went on in the next clip, because the reservation was used up or an
+                                 error ended the clip; value: bytes of the clip that was left. Its CLIP_CLOSED or
+                                 CLIP_DISCARDED follows */
+  SPATE_EVENT_VOLUME_ENDS,    /* no free run is as long as a sixteenth of what spate_stream_roll_over() asks for: there
+                                 is no next clip; value: bytes left in the current one */
+  SPATE_EVENT_FRAGMENTED,     /* no free run is as long as that: the next clip got the longest; value: its bytes */
+  SPATE_EVENT_LOST,           /* value: bytes pushed and not in any file (media error, drive power loss) */
+  SPATE_EVENT_OVERRUN,        /* the source had no room; value: bytes it reported */
+  SPATE_EVENT_ERROR,          /* there is no next clip, for another reason than space, and no bytes were lost; value:
+                                 the error, enum spate_error */
+  SPATE_EVENT_PRESSURE,       /* the level of stream->pressure changed; value: the new one, enum spate_level */
+  SPATE_EVENT_HEAT,           /* the level of recorder->heat changed; value: the new one. To each stream */
   SPATE_EVENT_CLIP_DISCARDED, /* the clip ended without a byte in its file, because it was not used or all its bytes
                                  were lost: the file was deleted; value: 0 */
 };
@@ -176,13 +176,6 @@ struct spate_stream_config {
    * spate_stream_open(). */
   uint32_t chunk_bytes;
   uint8_t chunk_stream[16]; /* the stream's identity, not used before on this volume */
-  uint64_t next_bytes; /* > 0: before a reservation ends, arm PATH_0002, _0003, … of this many bytes, and roll over.
-                          Names that exist are skipped */
-  /* May be NULL. Writes the path of part `part` (2, 3, …) instead, with a time stamp for instance, of at most
-   * SPATE_RECORDER_PATH_BYTES_MAX with its NUL. False: there are no more parts. Called with recorder config.context,
-   * from spate_recorder_work(). Where the name exists it is called again with the next number, at most sixteen times.
-   */
-  bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
 };
 
 /* How far a clip is, counted from its start: published ≤ durable ≤ completed ≤ pushed. After the drive has lost its
@@ -231,6 +224,9 @@ struct spate_stream {
   /* private */
   struct spate_stream_clip clips[2];
   struct spate_stream_clip *current, *following; /* streamed into; armed next */
+  uint64_t next_bytes;                           /* spate_stream_roll_over(); 0: it is off */
+  bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
+  void (*arm_next)(struct spate_stream *stream); /* NULL: roll-over was never on */
   uint32_t pushed, next, completed, flushed;     /* pieces, free-running: flushed ≤ completed ≤ next ≤ pushed */
   uint32_t flush_mark;                           /* `completed` when the flush under way was submitted */
   uint32_t part;                                 /* number of the next automatic name */
@@ -322,6 +318,19 @@ uint32_t spate_stream_released(const struct spate_stream *stream);
 
 /* The current clip ends with what was pushed, and the next push goes to the next clip. STATE: there is no clip. */
 SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
+
+/*
+ * Roll over: before the current reservation ends, arm the next clip with `bytes`, and go on in it. The clips are PATH,
+ * PATH_0002, _0003, …, and names that exist are skipped. With `bytes` 0 there will be no next clip, except one that is
+ * armed already. May be called at any time, and ends no clip. If the recorder has found no room or no name for the next
+ * clip, this call makes it try again. A program that does not call this is linked without the code for it.
+ *
+ * `next_path` may be NULL. It writes the path of part `part` (2, 3, …) instead, with a time stamp for instance, of at
+ * most SPATE_RECORDER_PATH_BYTES_MAX with its NUL. False: there are no more parts. Called with recorder config.context,
+ * from spate_recorder_work(). If the name exists it is called again with the next number, at most sixteen times.
+ */
+void spate_stream_roll_over(struct spate_stream *stream, uint64_t bytes,
+                            bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path));
 
 /* End the current clip, and the next one, too: a file without data is deleted. spate_recorder_work() closes them. */
 SPATE_MUST_CHECK enum spate_error spate_stream_stop(struct spate_stream *stream);

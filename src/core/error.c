@@ -104,7 +104,7 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_STATE] = {"STATE", "The stream or the recorder is not in a state that allows this: see recorder.h."},
     [SPATE_E_RESERVATION] = {"RESERVATION",
                              "The file has used all the bytes that were reserved for it, and there is no next file: "
-                             "reserve more when arming, or let the recorder start another file (next_bytes)."},
+                             "reserve more when arming, or let the recorder go on in another file (roll-over)."},
     [SPATE_E_NAMES] = {"NAMES",
                        "There is no name for the next file: the path with its number is too long, or next_path "
                        "returned no free name. Arm a new path."},

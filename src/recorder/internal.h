@@ -59,8 +59,15 @@ void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);
 /* checkpoint.c: one step of the state machine; never waits. */
 void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin);
 
-/* clips.c: files begin and end; these wait. */
-void spate_stream_arm_next(struct spate_stream *stream);
+static inline struct spate_stream_clip *spate_stream_other_clip(struct spate_stream_clip *clip) {
+  return clip == &clip->stream->clips[0] ? &clip->stream->clips[1] : &clip->stream->clips[0];
+}
+
+/* clips.c: files begin and end. */
+/* NULL: the stream has no unused clip. */
+struct spate_stream_clip *spate_stream_free_clip(struct spate_stream *stream);
+/* These two wait. The clip's path is set. */
+enum spate_error spate_stream_clip_arm(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t bytes);
 void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip);
 
 /* watch.c: the rings' levels; spate_watch_turn() once a turn. heat.c measures time with it. */

@@ -129,7 +129,7 @@ enum spate_error spate_recorder_work(struct spate_recorder *recorder) {
     struct spate_stream *stream = recorder->streams[i];
     spate_stream_clip_close_ended(recorder, &stream->clips[0]);
     spate_stream_clip_close_ended(recorder, &stream->clips[1]);
-    spate_stream_arm_next(stream);
+    if (stream->arm_next != NULL) stream->arm_next(stream);
     spate_recorder_report(stream);
   }
   spate_recorder_report_heat(recorder);

@@ -74,12 +74,12 @@ static bool is_arming(const struct spate_stream *stream) {
 }
 
 /* The reservation is used up, or the clip was capped: go on in the next clip. */
-static enum spate_error roll_over(struct spate_stream *stream, uint64_t piece_bytes) {
+static enum spate_error enter_following(struct spate_stream *stream, uint64_t piece_bytes) {
   struct spate_stream_clip *clip = stream->current;
 
   if (stream->following == NULL) {
     if (is_arming(stream)) return SPATE_E_FULL;
-    if (stream->config.next_bytes > 0 && !stream->volume_ended) return SPATE_E_FULL; /* work() is about to arm it */
+    if (stream->next_bytes > 0 && !stream->volume_ended) return SPATE_E_FULL; /* work() is about to arm it */
     if (clip->capped) return clip->error;
     return stream->end_reason;
   }
@@ -116,7 +116,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   if (clip->last_pushed) return SPATE_E_STATE;
   const uint64_t whole_bytes = (uint64_t)blocks << shift;
   if (clip->capped || clip->progress.pushed_bytes + whole_bytes > clip->file.reserved_bytes) {
-    enum spate_error error = roll_over(stream, whole_bytes);
+    enum spate_error error = enter_following(stream, whole_bytes);
     if (error != SPATE_OK) return error;
     clip = stream->current;
   }

@@ -56,11 +56,10 @@ static void open_fixture(uint8_t block_shift, uint64_t next_bytes) {
   OK(spate_exfat_format(&fixture.config, &format));
   OK(spate_exfat_mount(&fixture.volume, &fixture.config, NULL));
   OK(spate_recorder_open(&fixture.recorder, &fixture.volume, &recorder));
-  const struct spate_stream_config stream = {.region = spate_gateware_region(&gateware),
-                                             .pieces = fixture.pieces,
-                                             .piece_count = PIECES,
-                                             .next_bytes = next_bytes};
+  const struct spate_stream_config stream = {
+      .region = spate_gateware_region(&gateware), .pieces = fixture.pieces, .piece_count = PIECES};
   OK(spate_stream_open(&fixture.recorder, &fixture.stream, &stream));
+  spate_stream_roll_over(&fixture.stream, next_bytes, NULL);
   each_relax = source_flows;
 }
 

@@ -49,6 +49,53 @@ static void the_volumes_end_is_announced_at_half_of_the_last_reservation(void **
   close_fixture(fixture);
 }
 
+/* The recorder goes on in another file only while the program wants that. */
+static void it_is_turned_on_and_off_while_a_stream_is_recorded(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  stream_pieces(fixture, source, 12); /* past the half */
+  spate_stream_roll_over(&source->stream, MIB, NULL);
+  stream_pieces(fixture, source, 8); /* four in the second file */
+  spate_stream_roll_over(&source->stream, 0, NULL);
+  stream_pieces(fixture, source, 12);
+  GIVES(SPATE_E_RESERVATION, push(source, PIECE));
+  OK(spate_recorder_finish(&fixture->recorder));
+  assert_int_equal(file_bytes(fixture, "A.RAW"), MIB);
+  assert_int_equal(file_bytes(fixture, "A_0002.RAW"), MIB);
+  assert_int_equal(fixture->events[SPATE_EVENT_ROLLED_OVER], 1);
+  close_fixture(fixture);
+}
+
+/* There was no room for the next file. After a file was deleted the program asks again, and the next file gets the name
+ * that it would have had. */
+static void after_room_was_made_it_is_asked_for_again(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+  struct spate_exfat_clip old;
+
+  OK(spate_exfat_arm(&fixture->volume, &old, "OLD.RAW", 8 * MIB));
+  OK(spate_exfat_close(&old, 8 * MIB));
+  open_source(fixture, source, 3, false, CLIP_BYTES);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 0)); /* all free space */
+  stream_pieces(fixture, source, (uint32_t)(source->stream.clips[0].file.reserved_bytes / 2 / PIECE));
+  work(fixture);
+  assert_int_equal(fixture->events[SPATE_EVENT_VOLUME_ENDS], 1);
+  OK(spate_exfat_delete(&fixture->volume, "OLD.RAW"));
+  work(fixture);
+  assert_null(source->stream.following);
+  spate_stream_roll_over(&source->stream, CLIP_BYTES, NULL);
+  work(fixture);
+  assert_non_null(source->stream.following);
+  assert_string_equal(source->stream.following->path, "A_0002.RAW");
+  OK(spate_recorder_finish(&fixture->recorder));
+  close_fixture(fixture);
+}
+
 /* However many names are in use, the next file gets the first free name after them. */
 static void the_next_file_has_the_first_free_name(void **state) {
   (void)state;
@@ -153,6 +200,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_next_file_is_made_at_half_of_the_reservation),
       cmocka_unit_test(the_volumes_end_is_announced_at_half_of_the_last_reservation),
+      cmocka_unit_test(it_is_turned_on_and_off_while_a_stream_is_recorded),
+      cmocka_unit_test(after_room_was_made_it_is_asked_for_again),
       cmocka_unit_test(the_next_file_has_the_first_free_name),
       cmocka_unit_test(a_shorter_name_holds_nothing_of_a_longer_one),
       cmocka_unit_test(a_full_file_releases_the_ring),

@@ -50,7 +50,7 @@ static void parts_have_as_many_digits_as_they_need(void **state) {
 
 static bool stamp(void *context, struct spate_stream *stream, uint32_t part, char *path) {
   assert_non_null(context);
-  assert_int_equal(stream->config.next_bytes, 2 * MIB);
+  assert_non_null(stream);
   (void)snprintf(path, SPATE_RECORDER_PATH_BYTES_MAX, "camera %u", part);
   return part <= 5;
 }
@@ -64,7 +64,7 @@ static void a_program_names_its_files(void **state) {
 
   take_name(fixture, "camera 3");
   open_source(fixture, source, 3, false, 2 * MIB);
-  source->stream.config.next_path = stamp;
+  spate_stream_roll_over(&source->stream, 2 * MIB, stamp);
   OK(spate_stream_arm(&source->stream, "A.RAW", 2 * MIB));
   while (error == SPATE_OK || error == SPATE_E_FULL) {
     error = push(source, PIECE);
@@ -101,7 +101,7 @@ static void no_name_for_a_shorter_file_is_reported(void **state) {
   enum spate_error error = SPATE_OK;
 
   open_source(fixture, source, 3, false, 20 * MIB);
-  source->stream.config.next_path = each_name_once;
+  spate_stream_roll_over(&source->stream, 20 * MIB, each_name_once);
   OK(spate_stream_arm(&source->stream, "A.RAW", 20 * MIB));
   while (error == SPATE_OK || error == SPATE_E_FULL) {
     error = push(source, PIECE);
@@ -153,7 +153,7 @@ static void a_name_that_stays_in_use_ends_the_recording(void **state) {
   struct source *source = &fixture->sources[0];
 
   open_source(fixture, source, 3, false, MIB);
-  source->stream.config.next_path = always_the_same;
+  spate_stream_roll_over(&source->stream, MIB, always_the_same);
   OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
   stream_pieces(fixture, source, 16);
   GIVES(SPATE_E_NAMES, push(source, PIECE));

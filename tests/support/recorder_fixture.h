@@ -174,13 +174,10 @@ static inline void open_source(struct fixture *fixture, struct source *source, u
   source->seed = seed;
   assert_true(table != NULL && source->ring != NULL && source->sent != NULL);
   OK(spate_region_init(&source->region, source->ring, RING_BYTES, &arena));
-  struct spate_stream_config config = {.region = &source->region,
-                                       .pieces = source->pieces,
-                                       .piece_count = PIECES,
-                                       .cpu_filled = true,
-                                       .retain = retain,
-                                       .next_bytes = next_bytes};
+  struct spate_stream_config config = {
+      .region = &source->region, .pieces = source->pieces, .piece_count = PIECES, .cpu_filled = true, .retain = retain};
   OK(spate_stream_open(&fixture->recorder, &source->stream, &config));
+  if (next_bytes > 0) spate_stream_roll_over(&source->stream, next_bytes, NULL);
 }
 
 static inline void close_source(struct source *source) {

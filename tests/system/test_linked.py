@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 APPS = ROOT / "build/qemu-virt-size/apps"
-NEVER = ["admin_request", "salvage", "format", "upcase_write", "gpt_write", "stripe", "heat", "player"]
+NEVER = ["admin_request", "salvage", "format", "upcase_write", "gpt_write", "stripe", "heat", "player", "roll_over"]
 NOT_FOR_OWN_VOLUMES = ["recover", "owners", "reclaim", "shared", "gpt", "mbr", "find"]
 
 

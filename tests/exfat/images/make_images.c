@@ -111,10 +111,10 @@ static void open_streams(struct fixture *fixture, uint64_t next_bytes) {
                                          .pieces = source->pieces,
                                          .piece_count = PIECES,
                                          .cpu_filled = true,
-                                         .chunk_bytes = source->sealed ? PIECE : 0,
-                                         .next_bytes = next_bytes};
+                                         .chunk_bytes = source->sealed ? PIECE : 0};
     memcpy(config.chunk_stream, chunk_stream, sizeof chunk_stream);
     OK(spate_stream_open(&fixture->recorder, &source->stream, &config));
+    spate_stream_roll_over(&source->stream, next_bytes, NULL);
   }
 }
 
