@@ -10,7 +10,6 @@ import qemu
 
 BUILD = qemu.BUILD / "zynqmp-ocm"
 OCM_BYTES = 256 * 1024
-KIB_A_MIB = 2  # of table for each MiB of ring
 SECTIONS = {"stack of the program and of the fault handler": [".stacks"], "code": [".text"], "constants": [".rodata"],
             "variables": [".data", ".bss"], "page tables of the processor": [".tables"]}
 FOLDERS = ["ports/zynqmp/ocm", "ports/zynqmp", "ports", "ports/common", "ports/common/freestanding"]
@@ -55,7 +54,6 @@ def main() -> None:
     with_doctor = sum(checked[part] for parts in SECTIONS.values() for part in parts) + bitmap + cache_512
     bench.add("recorder_checked, queue memory in DDR, blocks of 512 bytes", with_doctor, "bytes",
               aim=OCM_BYTES, aim_is="max")
-    bench.add("largest ring whose table fits in the rest of that", (OCM_BYTES - with_doctor) // (KIB_A_MIB * 1024), "MiB")
     bench.show()
     bench.write()
 

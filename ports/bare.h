@@ -23,6 +23,10 @@ extern const struct board_layout board_layout;
 #define BOARD_WORDS_BYTES 1024u
 extern char board_words[BOARD_WORDS_BYTES];
 
+/* Opens the console, before anything else runs and with the MMU still off. A board whose console a loader or an
+ * emulator has opened need not define it. May be called again. */
+void board_console_open(void);
+
 /* Releases PERST#, and opens the board's PCIe host bridge. `perst_released_ticks`, for spate_pcie_enumerate(): when
  * PERST# was released, or 0 if that was long before the board started. Errors: those of spate_pcie_*_open(). */
 SPATE_MUST_CHECK enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks);

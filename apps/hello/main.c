@@ -56,9 +56,14 @@ static bool survives_an_absent_register(void) {
   return narrow == UINT32_MAX && wide == UINT64_MAX;
 }
 
-static bool reads(const char *when, uintptr_t address, uint64_t wanted) {
-  const uint64_t value = spate_port_read64(address);
-  print("read 0x%016jx %s\n", (uintmax_t)value, when);
+/* Registers of 32 and of 64 bits have a function each. */
+static uint64_t read_as(unsigned bits, uintptr_t address) {
+  return bits == 32 ? spate_port_read32(address) : spate_port_read64(address);
+}
+
+static bool reads(const char *when, unsigned bits, uintptr_t address, uint64_t wanted) {
+  const uint64_t value = read_as(bits, address);
+  print("read 0x%0*jx %s\n", (int)bits / 4, (uintmax_t)value, when);
   return value == wanted;
 }
 
@@ -66,14 +71,19 @@ static bool reads(const char *when, uintptr_t address, uint64_t wanted) {
 static bool survives_late_errors(void) {
   static uint64_t word = UINT64_C(0x0123456789abcdef);
   const uintptr_t address = (uintptr_t)&word;
-  if (!board_provoke_late_error(NULL)) {
-    print("this board, or its start, has no way to provoke an error that comes late\n");
-    return true;
+  bool survived = true;
+  for (unsigned bits = 32; bits <= 64; bits += 32) {
+    const uint64_t all_ones = UINT64_MAX >> (64 - bits);
+    if (!board_provoke_late_error(NULL)) {
+      print("this board, or its start, has no way to provoke an error that comes late\n");
+      return true;
+    }
+    survived &= reads("after a write that failed", bits, address, word & all_ones);
+    (void)board_provoke_late_error(&word);
+    survived &= reads("from a read that failed", bits, address, all_ones);
+    survived &= reads("after that", bits, address, word & all_ones);
   }
-  bool survived = reads("after a write that failed", address, word);
-  (void)board_provoke_late_error(&word);
-  survived &= reads("from a read that failed", address, UINT64_MAX);
-  return reads("after that", address, word) && survived;
+  return survived;
 }
 
 static const char *plural(unsigned count) { return count == 1 ? "" : "s"; }

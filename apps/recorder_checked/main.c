@@ -13,15 +13,31 @@ static enum spate_error open_bridge(void *context, struct spate_pcie_host *host)
   return board_pcie_bring_up(host);
 }
 
-/* What only the check needs. It is in the ring, which is empty yet, and the test of data has the rest of the ring. */
+/* What only the check needs. It is in the ring, which is empty yet. */
 struct check {
   struct spate_pcie_host host;
   struct spate_checkup checkup;
 };
 
-#define CHECK_BYTES ((sizeof(struct check) + SPATE_PAGE_BYTES - 1u) & ~(SPATE_PAGE_BYTES - 1u))
+#define BUFFER_BYTES_MAX (8u << 20) /* enough for the full rate */
+#define CHECK_BYTES      ((sizeof(struct check) + SPATE_PAGE_BYTES - 1u) & ~(SPATE_PAGE_BYTES - 1u))
 
-/* The recorder takes all queue memory again. */
+/* The test of data is for memory that the processor caches, as the file system's is. On a board that has too little of
+ * it the test uses the ring, and says nothing about the caches. */
+static void choose_buffer(struct spate_checkup_config *config, const struct spate_region *ring) {
+  const struct spate_arena *memory = board_memory();
+  const uintptr_t start =
+      ((uintptr_t)memory->start + memory->used_bytes + SPATE_PAGE_BYTES - 1u) & ~(uintptr_t)(SPATE_PAGE_BYTES - 1u);
+  const uintptr_t end = (uintptr_t)memory->start + memory->bytes;
+
+  config->buffer = ring->start + CHECK_BYTES;
+  config->buffer_bytes = (size_t)ring->bytes - CHECK_BYTES;
+  if (end < start || end - start < SPATE_CHECKUP_BUFFER_BYTES_MIN) return;
+  config->buffer = (void *)start;
+  config->buffer_bytes = end - start < BUFFER_BYTES_MAX ? (size_t)(end - start) : BUFFER_BYTES_MAX;
+}
+
+/* The recorder takes all queue memory, and the memory of the buffer, again. */
 static enum spate_error check_board(struct spate_doctor *doctor) {
   struct spate_arena *queue_memory = board_queue_memory();
   const size_t used_bytes = queue_memory->used_bytes;
@@ -32,13 +48,12 @@ static enum spate_error check_board(struct spate_doctor *doctor) {
   queue_memory->used_bytes = used_bytes;
   struct check *check = (struct check *)(void *)ring.start;
   memset(check, 0, sizeof *check);
-  const struct spate_checkup_config config = {.open = open_bridge,
-                                              .host = &check->host,
-                                              .ltssm = board_ltssm(),
-                                              .queue_memory = queue_memory,
-                                              .buffer = ring.start + CHECK_BYTES,
-                                              .buffer_bytes = (size_t)ring.bytes - CHECK_BYTES,
-                                              .fact = checkup_print_fact};
+  struct spate_checkup_config config = {.open = open_bridge,
+                                        .host = &check->host,
+                                        .ltssm = board_ltssm(),
+                                        .queue_memory = queue_memory,
+                                        .fact = checkup_print_fact};
+  choose_buffer(&config, &ring);
   return spate_checkup(&check->checkup, &config, doctor);
 }
 

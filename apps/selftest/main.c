@@ -97,10 +97,10 @@ static void *ordinary_memory(size_t bytes) {
 static void make_disk(void) {
   uint8_t *behind_slots = ring.start + SLOTS * SLOT_BYTES;
   const uint64_t left_bytes = ring.bytes - SLOTS * SLOT_BYTES;
-  uint8_t *memory = spate_arena_take(board_memory(), DISK_BYTES, SPATE_PAGE_BYTES);
+  const struct spate_arena *memory = board_memory();
 
-  if (memory != NULL)
-    memory_disk_open(&disk, memory, DISK_BYTES);
+  if (memory->bytes - memory->used_bytes >= DISK_BYTES + SPATE_PAGE_BYTES)
+    memory_disk_open(&disk, ordinary_memory(DISK_BYTES), DISK_BYTES);
   else
     memory_disk_open(&disk, behind_slots, left_bytes < DISK_BYTES ? (size_t)left_bytes : DISK_BYTES);
 }

@@ -60,7 +60,7 @@ void coherent_check(const char *address, enum coherent coherent) {
   if (coherent == COHERENT_YES) return;
   fail(EXIT_REFUSED,
        "%s: %s. Without coherent DMA, data would sometimes be wrong. If the root port is connected coherently (on a "
-       "Zynq UltraScale+ by HPC or ACP), add dma-coherent to its node in the device tree",
+       "Zynq UltraScale+ by HPC), add dma-coherent to its node in the device tree",
        address,
        coherent == COHERENT_NO ? "the device tree does not say that its DMA is coherent"
                                : "it is not in a device tree, so its DMA may not be coherent");

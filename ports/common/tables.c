@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tables.h"
 
-#include "../board.h"
+#include "../bare.h"
 #include "print.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +17,12 @@ extern uint64_t __tables_start[], __tables_end[];
 
 static uint64_t *unused;
 
-/* The console may not be open yet, or still be as a loader has left it. */
+/* Weak: the console needs nothing to be done first. */
+__attribute__((weak)) void board_console_open(void) {}
+
 static uint64_t *new_table(void) {
   if (unused + ENTRIES > __tables_end) {
+    board_console_open(); /* board_start() has not run yet */
     print("mmu    the page tables need more than the %u that the link script, or the design, reserves\n",
           (unsigned)((__tables_end - __tables_start) / (ptrdiff_t)ENTRIES));
     board_exit(1);

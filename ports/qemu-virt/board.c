@@ -16,8 +16,10 @@ const struct board_layout board_layout = {
     .ring = {(void *)(uintptr_t)MACHINE_RING_ADDRESS, MACHINE_RING_BYTES},
 };
 
+void board_console_open(void) { pl011_open(MACHINE_UART_ADDRESS); }
+
 void board_start(void) {
-  pl011_open(MACHINE_UART_ADDRESS);
+  board_console_open();
   semihosting_command_line(board_words, sizeof board_words);
   board_exit(app_main());
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library's port for the Cortex-A72 of a Versal. Queue memory and ring are not cached, and nothing relies
- * on a coherent port. README.md says what a coherent one needs.
+ * on a coherent port.
  */
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H

@@ -37,8 +37,8 @@ void spate_checkup_forget_errors(struct spate_checkup *checkup);
 /* checkup_driver.c: the temperature after a transfer, and whether the drive throttled itself meanwhile. */
 void spate_checkup_heat(struct spate_checkup *checkup);
 
-/* checkup_ports.c: judges the ports of the first bus below which no device was found. Returns how many. */
-unsigned spate_checkup_ports(struct spate_checkup *checkup);
+/* checkup_ports.c: judges the ports below which nothing was found, also those of switches. */
+void spate_checkup_ports(struct spate_checkup *checkup);
 
 /*
  * checkup_queue.c: a queue pair with one command at a time, no recovery, and no cache maintenance.

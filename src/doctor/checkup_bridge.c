@@ -57,7 +57,12 @@ static const char *summary(const struct spate_pcie_phy *phy, unsigned rank) {
                                     : "down; a receiver was detected on at least one lane";
 }
 
-static void look_at_link(struct spate_checkup *checkup) {
+/* A port that finds no receiver goes from Detect.Quiet to Detect.Active and back at least each 24 ms. A bridge that
+ * only shows 0 is not looking for one, or its registers are elsewhere. */
+static bool only_zeros(const struct watched *watched) { return watched->states == 1u && !watched->phy.up; }
+
+/* `error` is that of opening the bridge. */
+static void look_at_link(struct spate_checkup *checkup, enum spate_error error) {
   const enum spate_doctor_ltssm numbers = checkup->config->ltssm;
   struct watched watched;
 
@@ -69,7 +74,12 @@ static void look_at_link(struct spate_checkup *checkup) {
   tell_states(checkup, &watched);
   spate_checkup_fact(checkup, "link", NULL, summary(&watched.phy, spate_doctor_ltssm_rank(numbers, watched.phy.ltssm)),
                      (struct checkup_values){.numbers = {watched.phy.link.speed, watched.phy.link.width}});
-  spate_doctor_judge_phy(checkup->doctor, &watched.phy, numbers);
+  if (only_zeros(&watched))
+    spate_checkup_found(checkup, SPATE_DOCTOR_LINK_STATE_ZERO, (struct checkup_values){.name = NULL});
+  else
+    spate_doctor_judge_phy(checkup->doctor, &watched.phy, numbers);
+  if (watched.phy.up && error == SPATE_E_LINK_DOWN)
+    spate_checkup_found(checkup, SPATE_DOCTOR_LINK_LATE, (struct checkup_values){.name = NULL});
 }
 
 static void tell_window(const struct spate_checkup *checkup, const struct spate_pcie_window *window, const char *kind) {
@@ -100,20 +110,28 @@ static void judge_error(struct spate_checkup *checkup, enum spate_error error) {
 bool spate_checkup_bridge(struct spate_checkup *checkup) {
   const struct spate_checkup_config *config = checkup->config;
   struct spate_pcie_host *host = config->host;
-  const enum spate_error error = config->open == NULL ? SPATE_OK : config->open(config->open_context, host);
+  enum spate_error error = SPATE_OK;
 
-  spate_checkup_fact(checkup, "bridge", NULL, "{n}: {0|bridge}, {1|device}, {2} left out",
+  if (config->open != NULL) {
+    /* On some devices an access to logic that is not loaded never ends: then this is the last line. */
+    spate_checkup_fact(checkup, "bridge", NULL, "opening it", (struct checkup_values){.name = NULL});
+    error = config->open(config->open_context, host);
+  }
+  spate_checkup_fact(checkup, "bridge", NULL, error == SPATE_OK ? "{n}: {0|bridge}, {1|device}, {2} left out" : "{n}",
                      (struct checkup_values){.numbers = {host->bridge_count, host->device_count, host->left_out},
                                              .name = spate_error_name(error)});
   judge_error(checkup, error);
   if (error == SPATE_E_INVALID || error == SPATE_E_NO_BRIDGE || host->ops == NULL) return false;
-  look_at_link(checkup);
+  look_at_link(checkup, error);
   tell_window(checkup, &host->memory, "memory");
   tell_window(checkup, &host->prefetchable, "prefetchable");
   if (host->left_out != 0 && error == SPATE_OK)
     spate_checkup_found(checkup, SPATE_DOCTOR_LEFT_OUT,
                         (struct checkup_values){.numbers = {host->left_out, number_of(host->failed_at)}});
-  if (error == SPATE_E_LINK_DOWN && checkup->doctor->worst < SPATE_DOCTOR_ERROR && spate_checkup_ports(checkup) == 0)
-    spate_checkup_found(checkup, SPATE_DOCTOR_LINK_DOWN, (struct checkup_values){.name = NULL});
+  if (error == SPATE_E_LINK_DOWN && checkup->doctor->worst < SPATE_DOCTOR_ERROR) {
+    spate_checkup_ports(checkup);
+    if (checkup->doctor->worst < SPATE_DOCTOR_ERROR)
+      spate_checkup_found(checkup, SPATE_DOCTOR_LINK_DOWN, (struct checkup_values){.name = NULL});
+  }
   return error == SPATE_OK || error == SPATE_E_NO_DEVICE;
 }

@@ -18,7 +18,7 @@ static void judge_namespaces(struct spate_checkup *checkup) {
   unsigned count = 0;
 
   const enum spate_error error = spate_nvme_namespaces(&checkup->controller, &nsid, 1, &count);
-  if (error != SPATE_OK && error != SPATE_E_NO_NAMESPACE) return; /* opening a queue fails as well, and is judged */
+  if (error != SPATE_OK && error != SPATE_E_NO_NAMESPACE) return; /* opening a queue fails as well */
   if (count != 0 && spate_nvme_namespace(&checkup->controller, nsid, &namespace) != SPATE_OK) return;
   spate_doctor_judge_namespaces(checkup->doctor, &namespace, count == 0 ? 0 : 1);
   if (count != 0)
@@ -77,7 +77,6 @@ bool spate_checkup_driver(struct spate_checkup *checkup) {
     error = spate_nvme_queue_open(&checkup->controller, &checkup->queue, &queue_config);
   }
   if (error == SPATE_OK) return true;
-  if (error != SPATE_E_NO_NAMESPACE && error != SPATE_E_METADATA && error != SPATE_E_BLOCK_SIZE)
-    spate_checkup_found(checkup, SPATE_DOCTOR_NOT_STARTED, (struct checkup_values){.numbers = {error}});
+  spate_checkup_found(checkup, SPATE_DOCTOR_NOT_STARTED, (struct checkup_values){.numbers = {error}});
   return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the drive, or the ports that could have one. */
+#include "../pcie/internal.h"
 #include "checkup.h"
 
 #define DEVICES 32u
@@ -18,24 +19,43 @@ static bool has_device(const struct spate_pcie_host *host, const struct spate_do
   return false;
 }
 
-unsigned spate_checkup_ports(struct spate_checkup *checkup) {
+/* Whether a function answers directly below the port: a switch, which has ports of its own, or a device that
+ * enumeration left out. */
+static bool has_answer(struct spate_pcie_host *host, const struct spate_doctor_function *port) {
+  const struct spate_pcie_address at = {.bus = port->secondary_bus};
+
+  return port->secondary_bus > port->address.bus && host->ops->may_exist(host, at) &&
+         !spate_pcie_is_silence(host->ops->config_read(host, at, PCI_ID));
+}
+
+/* Judges the function at this address if it is a port with nothing below it. Returns the last bus below it. */
+static uint8_t judge_port(struct spate_checkup *checkup, struct spate_pcie_address at) {
   struct spate_pcie_host *host = checkup->config->host;
   struct spate_doctor_function *port = &checkup->path[0];
   const struct spate_doctor_space space = {.read = read_config, .context = checkup, .bytes = 4096};
-  unsigned judged = 0;
 
-  for (uint8_t device = 0; device < DEVICES; device++) {
-    const struct spate_pcie_address at = {.bus = host->first_bus, .device = device};
-    if (!host->ops->may_exist(host, at)) continue;
-    port->address = at; /* for read_config() */
-    spate_doctor_function_read(port, at, &space);
-    if (port->silent || !port->bridge || has_device(host, port)) continue;
+  if (!host->ops->may_exist(host, at)) return 0;
+  port->address = at; /* for read_config() */
+  spate_doctor_function_read(port, at, &space);
+  if (port->silent || !port->bridge) return 0;
+  if (!has_device(host, port) && !has_answer(host, port)) {
     spate_checkup_fact(checkup, "port", &port->address, "class {0x}; nothing was found below it",
                        (struct checkup_values){.numbers = {port->class_code}});
     spate_doctor_judge_port(checkup->doctor, port);
-    judged++;
   }
-  return judged;
+  return port->subordinate_bus < host->last_bus ? port->subordinate_bus : host->last_bus;
+}
+
+void spate_checkup_ports(struct spate_checkup *checkup) {
+  const struct spate_pcie_host *host = checkup->config->host;
+  unsigned last_bus = host->first_bus;
+
+  for (unsigned bus = host->first_bus; bus <= last_bus; bus++) {
+    for (uint8_t device = 0; device < DEVICES; device++) {
+      const uint8_t below = judge_port(checkup, (struct spate_pcie_address){.bus = (uint8_t)bus, .device = device});
+      if (below > last_bus) last_bus = below;
+    }
+  }
 }
 
 static void tell_device(const struct spate_checkup *checkup, const char *name, const struct spate_pcie_device *device) {
@@ -75,7 +95,7 @@ bool spate_checkup_find(struct spate_checkup *checkup) {
     return true;
   }
   judge_others(checkup);
-  (void)spate_checkup_ports(checkup);
+  spate_checkup_ports(checkup);
   spate_checkup_found(checkup, find_drive(checkup, 0) == NULL ? SPATE_DOCTOR_NO_DRIVE : SPATE_DOCTOR_DRIVE_NUMBER,
                       (struct checkup_values){.numbers = {checkup->config->drive}});
   return false;

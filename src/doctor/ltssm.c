@@ -74,8 +74,9 @@ static const struct state pg054[] = {
     {0x2e, 0x34, OFF, "Loopback"},
 };
 
+static const struct state unknown = {0, 0, OFF, "unknown"};
+
 static const struct state *find(enum spate_doctor_ltssm numbers, uint8_t state) {
-  static const struct state unknown = {0, 0, OFF, "unknown"};
   const bool old = numbers == SPATE_DOCTOR_LTSSM_PG054;
   const struct state *states = old ? pg054 : pg213;
   const unsigned count = old ? sizeof pg054 / sizeof pg054[0] : sizeof pg213 / sizeof pg213[0];
@@ -103,7 +104,10 @@ void spate_doctor_judge_phy(struct spate_doctor *doctor, const struct spate_pcie
   };
   const struct state *state = find(numbers, phy->ltssm);
 
-  if (!phy->up || state->rank == RECOVERY)
+  if (!phy->up && state == &unknown)
+    spate_doctor_report(
+        doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_LINK_STATE_UNKNOWN, .numbers = {phy->ltssm}});
+  else if (!phy->up || state->rank == RECOVERY)
     spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = codes[state->rank], .name = state->name});
   if (phy->lane_reversal != 0)
     spate_doctor_report(

@@ -46,7 +46,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(READ_REQUEST_RESERVED, WARNING, "The read request size has the reserved code {0}.",
          "Set Max_Read_Request_Size to 512 bytes."),
     TEXT(READ_REQUEST_SMALL, NOTE, "The drive reads memory in requests of {0b} only.",
-         "Set Max_Read_Request_Size to 512 bytes: with smaller requests recordings are slower than the link."),
+         "Set Max_Read_Request_Size to 512 bytes, or use a drive that accepts it: with smaller requests recordings "
+         "are slower than the link."),
     TEXT(ASPM_ON, NOTE, "The link may sleep in {0a} (ASPM), and waking costs microseconds.",
          "Turn ASPM off if latency matters (Linux: boot with pcie_aspm=off, or pcie_aspm.policy=performance)."),
 
@@ -79,7 +80,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check again after some hours of traffic: a few errors are normal, many mean bad signals."),
     TEXT(UNCORRECTED_BEFORE, WARNING,
          "Errors happened before this test that could not be corrected ({0u}), {1} at least.",
-         "Read the system's log from that time; if there are more, check power and signals, and payload sizes."),
+         "If there are more, check power and signals, and payload sizes; a log of that time may name the cause."),
     TEXT(UNSUPPORTED_BEFORE, NOTE, "A request was refused as unsupported before this test.",
          "Do nothing unless it happens again: a scan for devices causes this."),
     TEXT(CORRECTED_DURING, WARNING, "Errors were corrected during the transfer ({0c}), {1} at least.",
@@ -89,7 +90,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Errors happened during the transfer that could not be corrected ({0u}), {1} at least.",
          "Do not record with this link: check power and signals, payload sizes and the bridge's windows."),
     TEXT(TRANSFER_FAILED, ERROR, "Reading from the drive failed after {0b}: {n}.",
-         "Read the system's log, check the health of the drive, and copy its data."),
+         "Check the health of the drive, and copy its data; the log of the driver has the commands that failed."),
 
     TEXT(REGISTERS_GONE, ERROR, "The controller's registers read all ones: the drive fell off the bus.",
          "Check power and link; then scan the bus again or power-cycle the drive."),
@@ -97,8 +98,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check that bus mastering is on and that the drive can access the queues' memory; then reset or power-cycle "
          "the drive."),
     TEXT(CONTROLLER_NOT_READY, ERROR, "The controller is not ready (CC.EN {0}, CSTS {1x}).",
-         "Wait for the driver's reset to end, and read the system's log; if this does not change, power-cycle the "
-         "drive."),
+         "Wait until the driver's reset has ended; if this does not change, read its log and power-cycle the drive."),
     TEXT(CONTROLLER_SHUT_DOWN, ERROR, "The controller was shut down (CSTS {0x}) and carries out no commands.",
          "Reset the drive, or have its driver open it again."),
     TEXT(CONTROLLER_BUSY, ERROR, "The driver has the controller in state \"{n}\", in which it accepts no commands.",
@@ -139,8 +139,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(NAMESPACE_FORMAT, ERROR, "Namespace {0} has blocks that are neither 512 nor 4096 bytes.",
          "Format it to one of these (nvme format --lbaf), which erases everything on it."),
 
-    TEXT(NO_DRIVE, ERROR, "There is no NVMe drive in this machine.",
-         "Check power and slot of the drive and the ports that are listed, and scan the bus again (Linux: echo "
+    TEXT(NO_DRIVE, ERROR, "There is no NVMe drive.",
+         "Check power and slot of the drive and the ports that are listed, and enumerate the bus again (Linux: echo "
          "1 > /sys/bus/pci/rescan)."),
     TEXT(NO_DRIVER, WARNING, "No driver is bound to the drive.",
          "Load the kernel's driver (modprobe nvme), or use the drive as vfio: or pci: with --bind."),
@@ -149,7 +149,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(TAKEN, NOTE, "A spate process has taken the drive from the kernel's driver.",
          "If no spate process is running, spate release gives it back."),
     TEXT(NOT_COHERENT, ERROR, "The device tree does not say that the drive's DMA is coherent with the caches.",
-         "Connect the root port coherently (on a Zynq UltraScale+ by HPC or ACP) and add dma-coherent to its node, or "
+         "Connect the root port coherently (on a Zynq UltraScale+ by HPC) and add dma-coherent to its node, or "
          "use the kernel's driver."),
     TEXT(COHERENCY_UNKNOWN, ERROR, "It is not known whether the drive's DMA is coherent with the caches.",
          "Describe the root port in a device tree with dma-coherent, or use vfio: or the kernel's driver."),
@@ -187,6 +187,15 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check whether the bridge's window and bus numbers are enough for all devices; the others can be used."),
     TEXT(DRIVE_NUMBER, ERROR, "There is no NVMe drive {0}: the first one has the number 0.",
          "Choose one of the drives that are listed, and check power, slot and port of the missing one."),
+    TEXT(LINK_LATE, ERROR, "The link came up only after the bridge had been opened without one.",
+         "Give the drive more time after PERST# is released (link_timeout_ms of the bridge), and open it again."),
+    TEXT(LINK_STATE_ZERO, ERROR,
+         "The bridge shows link state 0 all the time, and a port that looks for a receiver changes its state.",
+         "Check that the bridge's own registers are at the address that the board names (on most Versal bridges in a "
+         "second region), and then the reference clock and the reset of the bridge."),
+    TEXT(LINK_STATE_UNKNOWN, ERROR, "The link is down, and no guide lists the state {0x} that the bridge shows.",
+         "Check which guide numbers the states of this bridge (board_ltssm(), or ltssm= of apps/doctor), and the "
+         "address of the bridge's own registers."),
     TEXT(LINK_NO_RECEIVER, ERROR, "The port detects no receiver on any lane (link state {n}).",
          "Check that the drive is plugged in and has power, that the transmit lanes reach it through their capacitors, "
          "and that PERST# is released."),
@@ -210,10 +219,11 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "the processor ({0x}).",
          "Check the translation of the AXI BAR, or give the window the same address on both sides, as the bridges of "
          "Versal need it (the device tree's ranges 1:1)."),
-    TEXT(REGISTERS_UNREACHED, ERROR,
-         "The drive's registers read {0x} at {1x}, although its configuration space answers.",
-         "Check the window's address for the processor (address editor), that it is mapped as device memory, and that "
-         "Bridge Enable is set."),
+    TEXT(
+        REGISTERS_UNREACHED, ERROR,
+        "The drive's registers read {0x} at {1x}, although its configuration space answers.",
+        "Check the window's addresses for the processor and on the bus (address editor, and the translation of the AXI "
+        "BAR), that it is mapped as device memory, and that Bridge Enable is set."),
     TEXT(INTERRUPTS_ON, WARNING, "Earlier firmware left the drive's interrupts on ({n}).",
          "Turn them off in the drive's MSI or MSI-X capability: each interrupt is a write to an address that may be in "
          "use for something else now."),
@@ -227,8 +237,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(QUEUE_MEMORY_CACHED, ERROR,
          "The drive reaches queue memory, but processor and drive see each other's stores there only after cache "
          "maintenance.",
-         "Map queue memory as not cached, or connect the root port coherently (HPC or ACP with the right AxCACHE and "
-         "AxPROT), and check the port's barriers."),
+         "Map queue memory as not cached, or connect the root port coherently (HPC on a Zynq UltraScale+, with the "
+         "right "
+         "AxCACHE and AxPROT), and check the port's barriers."),
     TEXT(COMMAND_REFUSED, ERROR, "The drive refused a command that every drive carries out: {n}.",
          "If this is an error of the data transfer, check the address translation of the bridge; otherwise update the "
          "drive's firmware."),

@@ -404,7 +404,7 @@ def test_a_target_that_is_not_a_drive_is_refused(machine, tmp_path):
 
 # ---- texts and page ----
 
-BOARD_TESTS = ("simulated/test_checkup.c", "test_checkup_link.c", "test_doctor_interrupts.c")
+BOARD_TESTS = ("simulated/test_checkup.c", "simulated/test_checkup_bridges.c", "test_checkup_link.c", "test_doctor_interrupts.c")
 
 
 def test_the_page_lists_every_finding():

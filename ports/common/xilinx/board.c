@@ -36,10 +36,12 @@ static uint64_t start_ticks;
 /* Weak: nothing is to be done, and nothing tells whether the logic is configured. */
 __attribute__((weak)) bool machine_start(void) { return true; }
 
+void board_console_open(void) { MACHINE_UART_OPEN(DESIGN_UART); }
+
 void board_start(void) {
   logic_is_there = machine_start();
   start_ticks = spate_port_ticks() | 1u; /* 0 would mean: long ago */
-  MACHINE_UART_OPEN(DESIGN_UART);
+  board_console_open();
   if (!logic_is_there) print("board  the logic is not configured: load the bitstream first\n");
   semihosting_command_line(board_words, sizeof board_words);
   board_exit(app_main());

@@ -226,6 +226,10 @@ static inline void run(void) {
 
   doctor = (struct spate_doctor){.found = keep_finding};
   assert_int_equal(spate_checkup(&checkup, &config, &doctor), SPATE_OK);
+  if (found(SPATE_DOCTOR_UNDONE_STEPS) && doctor.worst != SPATE_DOCTOR_ERROR) {
+    (void)fputs(said, stderr);
+    fail_msg("it ended early and does not say why");
+  }
 }
 
 static inline void stop(void) { sim_free(sim); }

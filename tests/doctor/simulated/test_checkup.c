@@ -319,12 +319,16 @@ static void causes_are_told_apart(void **state) {
       SPATE_DOCTOR_COMMAND_REFUSED,
   };
   const unsigned count = sizeof causes / sizeof causes[0];
+  uint32_t provoked = 0; /* a bit for each cause */
 
   (void)state;
   for (unsigned i = 0; i < PROVOCATIONS; i++) {
     bool is_cause = false;
-    for (unsigned cause = 0; cause < count; cause++)
-      is_cause = is_cause || provocations[i].code == causes[cause];
+    for (unsigned cause = 0; cause < count; cause++) {
+      if (provocations[i].code != causes[cause]) continue;
+      is_cause = true;
+      provoked |= 1u << cause;
+    }
     if (!is_cause) continue;
     start(&provocations[i].faults);
     run();
@@ -335,6 +339,7 @@ static void causes_are_told_apart(void **state) {
     forgive();
     stop();
   }
+  assert_int_equal(provoked, (1u << count) - 1u);
 }
 
 /* Errors that the drive records in Device Status and in the correctable errors, until a 1 is written to their bits. It

@@ -9,8 +9,8 @@ struct range {
   uint8_t first, last;
 };
 
-/* PG054, and PG213: Detect, Polling, Configuration, L0. */
-static const struct range stages[2][4] = {{{0x00, 0x03}, {0x04, 0x0a}, {0x0b, 0x15}, {0x16, 0x16}},
+/* PG054, with the codes of a root port in Configuration, and PG213: Detect, Polling, Configuration, L0. */
+static const struct range stages[2][4] = {{{0x00, 0x03}, {0x04, 0x0a}, {0x26, 0x2c}, {0x16, 0x16}},
                                           {{0x00, 0x01}, {0x02, 0x04}, {0x05, 0x0a}, {0x10, 0x10}}};
 
 static unsigned stage_of(enum sim_bridge_family family, uint8_t ltssm) {
