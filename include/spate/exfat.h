@@ -220,16 +220,18 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, 
 
 /*
  * Mount for a program that only records, on a volume that spate_exfat_format() made or this library has recorded on.
- * Nothing is lost that spate_exfat_mount() would have kept, but what needs a search or a repair is left to that
- * function, and is not linked (docs/use/library.md):
+ * What needs a search or a repair is left to spate_exfat_mount(), and is not linked (docs/use/library.md):
  *
  * - What a power cut left is not recovered. It stays allocated and recorded, and found->reservations counts it. New
  *   clips are recorded beside it. Each cut may use up one of SPATE_EXFAT_CLIPS_MAX slots of the record for each clip
  *   that was open; without a free slot arm answers FULL. The volume stays marked dirty, so unmount answers CORRUPT.
- *   The next spate_exfat_mount() recovers all of it, and salvages.
+ *   The next spate_exfat_mount() recovers all of it.
+ * - That mount salvages, too, unless the clip was renamed, moved or deleted, or a checker has marked the volume clean.
+ * - If the power cut interrupted a directory change, further ones answer CORRUPT: mkdir, delete and rename.
  * - Directories do not grow: a change that needs another cluster in one answers NO_SPACE.
- * - A volume without the reservation record answers UNSUPPORTED, and one without its main boot region NOT_EXFAT or
- *   MEDIA. Mount it with spate_exfat_mount() once, and change something on it.
+ * - A volume without the reservation record answers UNSUPPORTED, one whose record cannot be read answers MEDIA unless
+ *   it is mounted `read_only`, and one without its main boot region NOT_EXFAT or MEDIA. Mount it with
+ *   spate_exfat_mount(). If it had no record, change something on it.
  *
  * All else is as with spate_exfat_mount().
  */

@@ -188,6 +188,21 @@ enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slo
   return error == SPATE_OK ? put_slot(volume, slot, &cleared) : error;
 }
 
+enum spate_error spate_exfat_record_forget_chunks(struct spate_exfat *volume) {
+  for (uint32_t slot = 0; slot < SPATE_EXFAT_CLIPS_MAX; slot++) {
+    struct exfat_record record;
+    bool valid;
+    if ((volume->record_slots >> slot & 1u) == 0) continue;
+    enum spate_error error = spate_exfat_record_read(volume, slot, &record, &valid);
+    if (error == SPATE_OK && valid && record.chunk_bytes > 0) {
+      record.chunk_bytes = 0;
+      error = put_slot(volume, slot, &record);
+    }
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
 enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct exfat_record *record) {
   if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT;
   /* There is no file while it is being made, and where there is no room for it. A power cut may then leave clusters

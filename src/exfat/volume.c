@@ -93,10 +93,19 @@ static enum spate_error open_volume(struct spate_exfat *volume, const struct spa
 }
 
 /* Recover what the record names. Without `repairs` its slots stay in use, and the volume dirty, as if recovery had
- * failed. */
+ * failed.
+ *
+ * If a PC has marked the volume clean, it may have given clusters of a clip to other files. Nothing is salvaged then.
+ * The record must say so itself: if it stays, the next clip makes the volume dirty again. */
 static enum spate_error resume(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   if (volume->record_slots == 0 || volume->untrusted || volume->config.read_only) {
     volume->foreign_dirty = found->dirty;
+    return SPATE_OK;
+  }
+  if (!found->dirty) volume->failed = spate_exfat_record_forget_chunks(volume);
+  if (volume->failed != SPATE_OK) {
+    spate_port_log("exfat: the reservation record cannot be written: no changes; error", (uint64_t)volume->failed);
+    volume->record_unresolved = volume->record_slots;
     return SPATE_OK;
   }
   if (volume->repairs != NULL) return volume->repairs->recover(volume, found);
@@ -117,8 +126,11 @@ static enum spate_error mount(struct spate_exfat *volume, const struct spate_exf
   error = open_volume(volume, config, repairs, found);
   volume->mounted = volume;
   if (error == SPATE_OK && repairs == NULL && volume->record_lba == 0) {
-    spate_port_log("exfat: no reservation record: record on the volume once after spate_exfat_mount()", 0);
-    error = volume->failed != SPATE_OK ? volume->failed : SPATE_E_UNSUPPORTED;
+    error = volume->failed; /* it is there, but cannot be read. With read_only that is no error */
+    if (found->record_unread == 0) {
+      spate_port_log("exfat: no reservation record: record on the volume once after spate_exfat_mount()", 0);
+      error = SPATE_E_UNSUPPORTED;
+    }
   }
   if (error == SPATE_OK) error = resume(volume, found);
   if (error != SPATE_OK) spate_exfat_abandon(volume);

@@ -257,6 +257,13 @@ static void no_directory_changes_beside_one_that_cannot_be_read(void **state) {
 
 /* ---- where the record is cannot be known ---- */
 
+static enum spate_error mount_own(bool read_only) {
+  struct spate_exfat_config config = image.config;
+
+  config.read_only = read_only;
+  return spate_exfat_mount_own(&image.volume, &config, &image.found);
+}
+
 static void expect_no_change_is_possible(void) {
   struct spate_exfat_clip clip;
   ram_block_clear_log(&image.ram);
@@ -265,6 +272,11 @@ static void expect_no_change_is_possible(void) {
   expect_readable();
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
   image.config.read_only = false;
+  assert_int_equal(mount_own(false), SPATE_E_MEDIA); /* a program that only records could do nothing */
+  assert_int_equal(image.found.record_unread, EXFAT_RECORD_SLOTS);
+  assert_int_equal(mount_own(true), SPATE_OK);
+  expect_readable();
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(image.found.record_unread, EXFAT_RECORD_SLOTS);
   expect_readable();
