@@ -50,7 +50,7 @@ struct spate_checkup_config {
    * given back at the end unless the drive did not stop. */
   struct spate_arena *queue_memory;
   /* Memory like that in which a program has its data: cached, if the board has caches. Page aligned, contiguous for
-   * the drive, at least SPATE_CHECKUP_BUFFER_BYTES_MIN; 8 MiB are enough for the full rate. It is overwritten. */
+   * the drive, at least SPATE_CHECKUP_BUFFER_BYTES_MIN; 4 MiB are enough for the full rate. It is overwritten. */
   void *buffer;
   size_t buffer_bytes;
 
@@ -61,9 +61,9 @@ struct spate_checkup_config {
   void *fact_context;
 };
 
-#define SPATE_CHECKUP_DEPTH 8u /* commands in flight while rates are measured */
+#define SPATE_CHECKUP_DEPTH 4u /* commands in flight while rates are measured: each needs a list page */
 #define SPATE_CHECKUP_QUEUE_MEMORY_BYTES                                                                               \
-  (SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(SPATE_CHECKUP_DEPTH, 1u))
+  (SPATE_NVME_CONTROLLER_MEMORY_BYTES + SPATE_NVME_QUEUE_MEMORY_BYTES(SPATE_CHECKUP_DEPTH, SPATE_CHECKUP_DEPTH))
 #define SPATE_CHECKUP_BUFFER_BYTES_MIN (SPATE_CHECKUP_DEPTH * SPATE_PAGE_BYTES)
 
 /* Private, and of the caller so that it can be allocated: about 6 KB. Findings point into it. */

@@ -10,7 +10,8 @@
  *
  * Each command has a slot that holds its request and the number of the part. So commands may complete in any order, be
  * retried, or be replayed after a reset. A command identifier contains a generation. A completion that the drive sends
- * twice, or one from before a reset, has another generation and is ignored.
+ * twice has another generation and is ignored. One from before a reset is not in the queue any more: the controller has
+ * stopped, and then the queue is cleared.
  */
 #ifndef SPATE_NVME_H
 #define SPATE_NVME_H
@@ -197,10 +198,11 @@ enum spate_nvme_state {
 /* Taken by the first request of spate_nvme_admin_submit() whose buffer is in more than two pages: two PRP list pages,
  * which the controller keeps for later requests. */
 #define SPATE_NVME_ADMIN_LISTS_BYTES (2u * SPATE_PAGE_BYTES)
-/* Submission queue, completion queue with the TRIM ranges, PRP list pages. */
+/* Submission queue, completion queue with the TRIM ranges, PRP list pages (0: 1, as in spate_nvme_queue_config). */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth, list_pages)                                                               \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
-   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) + (list_pages)*SPATE_PAGE_BYTES)
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) +                                                      \
+   ((list_pages) == 0 ? 1u : (list_pages)) * SPATE_PAGE_BYTES)
 
 #define SPATE_NVME_LIST_PAGES_MAX 4u
 /* The most pages of one command without a region: the first, and those that its list pages describe, one or two that
@@ -266,7 +268,9 @@ struct spate_nvme_queue {
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
   uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
-  uint16_t id; /* queue identifier, from 1 */
+  uint16_t id;           /* queue identifier, from 1 */
+  bool pages_wanted;     /* a command waits for list pages: others that need some wait, too */
+  uint8_t waits_longest; /* the slot that waits for list pages, and is the next to get some */
 };
 
 /* Memory of an I/O queue pair. When the queue is closed, the next queue with this identifier uses it. */
@@ -405,8 +409,9 @@ struct spate_nvme_queue_config {
   uint32_t nsid;  /* 0: the first active namespace */
   unsigned depth; /* commands, 2 … SPATE_NVME_QUEUE_DEPTH_MAX. queue->block.depth is less if the drive allows less */
   /* PRP list pages, 1 … SPATE_NVME_LIST_PAGES_MAX; 0: 1. Only a command without a region whose buffer is in more than
-   * two pages uses one, or two beyond 2 MiB. If none is free, the command waits in its slot. File systems and partition
-   * tables have one such command at a time. A program that streams from buffers outside regions needs more. */
+   * two pages uses one, or two beyond 2 MiB. If too few are free, the command waits in its slot, behind those that
+   * waited before. File systems and partition tables have one such command at a time. A program that streams from
+   * buffers outside regions needs more. */
   unsigned list_pages;
   /* At least SPATE_NVME_SLOTS(depth), in ordinary memory: only the processor uses them, for each command. They must not
    * move, or be used by another queue, until this one is closed or the controller is shut down. */
@@ -465,8 +470,8 @@ struct spate_nvme_admin_request {
  * Asynchronous Event Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues,
  * the write cache, the asynchronous events, the host memory buffer, the keep alive timer and host behavior.
  *
- * MEMORY: the buffer is in more than two pages, no request before had such a buffer, and config->queue_memory has less
- * than SPATE_NVME_ADMIN_LISTS_BYTES left.
+ * MEMORY: the buffer is in more than two pages, the controller has no list pages for it yet, and config->queue_memory
+ * has less than SPATE_NVME_ADMIN_LISTS_BYTES left.
  *
  * BUSY: Format NVM, Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there
  * is room for one), or the controller recovers. DEAD and closed controllers answer their error.
@@ -549,8 +554,9 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize_status(struct spate_nvme *
 uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action);
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log);
 
-/* Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight. After OK everything that completed is
- * durable, and the drive does not count an unsafe shutdown. */
+/* Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight, up to 30 s. After OK everything that
+ * completed is durable, and the drive does not count an unsafe shutdown. A request that has not ended by then ends with
+ * INVALID when its block is polled. Until then the queue, its slots, and the queue memory are in use. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_shutdown(struct spate_nvme *controller);
 
 /* The specification's name of a status field (without the phase bit), e.g. "LBA Out of Range". Never NULL. */

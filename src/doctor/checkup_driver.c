@@ -72,8 +72,10 @@ bool spate_checkup_driver(struct spate_checkup *checkup) {
     tell_identity(checkup);
     judge_namespaces(checkup);
     judge_health(checkup);
-    const struct spate_nvme_queue_config queue_config = {
-        .depth = SPATE_CHECKUP_DEPTH, .slots = checkup->slots, .slot_count = SPATE_NVME_SLOTS(SPATE_CHECKUP_DEPTH)};
+    const struct spate_nvme_queue_config queue_config = {.depth = SPATE_CHECKUP_DEPTH,
+                                                         .list_pages = SPATE_CHECKUP_DEPTH,
+                                                         .slots = checkup->slots,
+                                                         .slot_count = SPATE_NVME_SLOTS(SPATE_CHECKUP_DEPTH)};
     error = spate_nvme_queue_open(&checkup->controller, &checkup->queue, &queue_config);
   }
   if (error == SPATE_OK) return true;

@@ -21,10 +21,6 @@ enum spate_error spate_exfat_config_check(const struct spate_exfat_config *confi
     spate_port_log("exfat: the cache is too small or misaligned; bytes at least, a multiple of the block", cache_bytes);
     return SPATE_E_MEMORY;
   }
-  if (config->cache_blocks == NULL || config->cache_block_count < SPATE_EXFAT_CACHE_BLOCKS_MIN) {
-    spate_port_log("exfat: config.cache_blocks is too small; blocks at least", SPATE_EXFAT_CACHE_BLOCKS_MIN);
-    return SPATE_E_MEMORY;
-  }
   if (!memory_fits(device, config->bitmap, config->bitmap_bytes, BITMAP_BYTES_MIN)) {
     spate_port_log("exfat: the bitmap's memory is too small or misaligned; bytes at least", BITMAP_BYTES_MIN);
     return SPATE_E_MEMORY;
@@ -114,12 +110,20 @@ static enum spate_error resume(struct spate_exfat *volume, struct spate_exfat_mo
   return SPATE_OK;
 }
 
+/* Format does not need these. */
+static enum spate_error check_blocks(const struct spate_exfat_config *config) {
+  if (config->cache_blocks != NULL && config->cache_block_count >= SPATE_EXFAT_CACHE_BLOCKS_MIN) return SPATE_OK;
+  spate_port_log("exfat: config.cache_blocks is too small; blocks at least", SPATE_EXFAT_CACHE_BLOCKS_MIN);
+  return SPATE_E_MEMORY;
+}
+
 /* `volume` may hold anything and is not read: the device knows the volumes that are mounted. */
 static enum spate_error mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                               const struct spate_exfat_repairs *repairs, struct spate_exfat_mounted *found) {
   struct spate_exfat_mounted unasked;
   enum spate_error error = spate_exfat_config_check(config);
 
+  if (error == SPATE_OK) error = check_blocks(config);
   if (error == SPATE_OK) error = spate_block_claim(config->block, volume, config->first_lba, config->blocks);
   if (error != SPATE_OK) return error;
   if (found == NULL) found = &unasked;

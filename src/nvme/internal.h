@@ -203,8 +203,8 @@ void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opc
 /* 0: not in BAR 0. `index`: 2 * queue identifier for the submission queue, 1 more for the completion queue. */
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
 
-/* queue_close.c */
-bool spate_nvme_has_requests(const struct spate_nvme_queue *queue);
+/* closed.c */
+extern const struct spate_block_ops spate_nvme_closed_ops;
 
 /* queue.c: the data path */
 extern const struct spate_block_ops spate_nvme_queue_ops;
@@ -240,6 +240,7 @@ void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error);
 void spate_nvme_quiesce(struct spate_nvme *controller);
 void spate_nvme_running(struct spate_nvme *controller);
 void spate_nvme_supervise(struct spate_nvme *controller);
+bool spate_nvme_has_requests(const struct spate_nvme_queue *queue);
 unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max);
 
 /* health.c */

@@ -91,16 +91,20 @@ static bool is_enough(const struct spate_nvme_queue_memory *memory, uint32_t ent
 }
 
 /* The layout follows from the size of the memory, not of this queue. So submission entries are always in the same
- * place, and their unused quadwords stay zero. */
+ * place, and their unused quadwords stay zero.
+ *
+ * Memory that is too small is replaced, and lost. What replaces it is as large in entries and in list pages as any
+ * before, so that queues of two shapes that alternate do not use up the arena. */
 static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate_nvme_queue_memory *memory) {
   if (!is_enough(memory, queue->entries, queue->list_pages)) {
-    const size_t lists_bytes = (size_t)queue->list_pages * SPATE_PAGE_BYTES;
-    uint8_t *start =
-        spate_arena_take(queue->controller->config.queue_memory,
-                         sq_bytes(queue->entries) + cq_bytes(queue->entries) + lists_bytes, SPATE_PAGE_BYTES);
+    const uint32_t entries = queue->entries > memory->entries ? queue->entries : memory->entries;
+    const uint32_t list_pages = queue->list_pages > memory->list_pages ? queue->list_pages : memory->list_pages;
+    const size_t lists_bytes = (size_t)list_pages * SPATE_PAGE_BYTES;
+    uint8_t *start = spate_arena_take(queue->controller->config.queue_memory,
+                                      sq_bytes(entries) + cq_bytes(entries) + lists_bytes, SPATE_PAGE_BYTES);
     if (start == NULL) return SPATE_E_MEMORY;
     *memory = (struct spate_nvme_queue_memory){
-        .start = start, .entries = (uint16_t)queue->entries, .list_pages = (uint8_t)queue->list_pages};
+        .start = start, .entries = (uint16_t)entries, .list_pages = (uint8_t)list_pages};
   }
   uint64_t *cq = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries));
 

@@ -71,18 +71,29 @@ void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t
   }
 }
 
+/* A command that needs pages does not overtake one that waits for them. Otherwise a caller that submits the next
+ * command from `done` would take the page each time, and a command of two pages would never find two. */
+static bool take_pages(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, unsigned needed,
+                       uint64_t *lists[]) {
+  spate_nvme_lists_free(queue, slot); /* pages of an earlier attempt */
+  if (queue->pages_wanted) return false;
+  for (unsigned i = 0; i < needed; i++) {
+    lists[i] = take_page(queue, slot);
+    if (lists[i] != NULL) continue;
+    spate_nvme_lists_free(queue, slot);
+    queue->pages_wanted = true;
+    queue->waits_longest = (uint8_t)(slot - queue->slots);
+    return false;
+  }
+  return true;
+}
+
 bool spate_nvme_prps_buffer(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint64_t address,
                             uint64_t bytes, struct nvme_prps *prps) {
   const unsigned needed = spate_nvme_prps_lists(address, bytes);
   uint64_t *lists[2];
 
-  if (needed > 0) spate_nvme_lists_free(queue, slot); /* pages of an earlier attempt */
-  for (unsigned i = 0; i < needed; i++) {
-    lists[i] = take_page(queue, slot);
-    if (lists[i] != NULL) continue;
-    spate_nvme_lists_free(queue, slot);
-    return false;
-  }
+  if (needed > 0 && !take_pages(queue, slot, needed, lists)) return false;
   spate_nvme_prps_chained(lists, address, bytes, prps);
   return true;
 }

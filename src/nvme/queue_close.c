@@ -2,27 +2,6 @@
 /* Deletes an I/O queue pair without requests (5.5, 5.6): first the submission queue, then the completion queue. */
 #include "internal.h"
 
-static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
-  (void)block, (void)io;
-  return SPATE_E_INVALID;
-}
-
-static void kick(struct spate_block *block) { (void)block; }
-
-static unsigned poll(struct spate_block *block, unsigned max) {
-  (void)block, (void)max;
-  return 0;
-}
-
-/* The slots and the memory of a closed queue may be in use for something else. */
-static const struct spate_block_ops closed_ops = {.submit = refuse, .kick = kick, .poll = poll};
-
-bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {
-  for (unsigned i = 0; i < queue->block.depth; i++)
-    if (queue->slots[i].sent != SLOT_FREE) return true;
-  return false;
-}
-
 static bool is_used(const struct spate_block *block) {
   for (unsigned i = 0; i < SPATE_BLOCK_USERS_MAX; i++)
     if (block->users[i].owner != NULL) return true;
@@ -42,7 +21,7 @@ static struct spate_nvme_queue **link_to(struct spate_nvme *controller, const st
 static void unlink_queue(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                          struct spate_nvme_queue **link) {
   *link = queue->next;
-  queue->block.ops = &closed_ops;
+  queue->block.ops = &spate_nvme_closed_ops;
   queue->fast_boundary_bytes = 0;
   if (controller->state == SPATE_NVME_ABORTING && controller->abort_queue == queue)
     controller->state = SPATE_NVME_RUNNING; /* the queue has no request, so the aborted command has completed */

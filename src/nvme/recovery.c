@@ -158,6 +158,12 @@ void spate_nvme_supervise(struct spate_nvme *controller) {
     age_commands(controller);
 }
 
+bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {
+  for (unsigned i = 0; i < queue->block.depth; i++)
+    if (queue->slots[i].sent != SLOT_FREE) return true;
+  return false;
+}
+
 /*
  * The controller is dead or shut down, and writes to memory no more: every request ends. A request that the drive
  * completed before ends with the drive's status: its entry is in memory, and the drive wrote the data before the entry.

@@ -205,11 +205,17 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   entry[NVME_SQE_CDW12_13] = cdw12_13;
 }
 
-/* Sends commands whose wait is over: retries after their delay, and commands that found no list page. */
+/* Sends commands whose wait is over: retries after their delay, and commands that found no list page. The first of the
+ * latter begins, so that each of them has its turn. */
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
+  const unsigned depth = queue->block.depth;
+  unsigned next = queue->waits_longest;
+
   queue->waiting = false;
-  for (unsigned i = 0; i < queue->block.depth; i++) {
-    struct spate_nvme_slot *slot = &queue->slots[i];
+  queue->pages_wanted = false;
+  for (unsigned i = 0; i < depth; i++) {
+    struct spate_nvme_slot *slot = &queue->slots[next];
+    next = next + 1u < depth ? next + 1u : 0;
     if (slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot) && slot->age == 0) spate_nvme_issue(queue, slot);
   }
 }

@@ -56,6 +56,9 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   }
   const enum spate_error error = controller->error;
   spate_nvme_request_end(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
-  if (error == SPATE_OK) controller->error = SPATE_E_INVALID; /* the answer to requests and calls from now on */
-  return error;
+  if (error != SPATE_OK) return error;
+  controller->error = SPATE_E_INVALID; /* the answer to requests and calls from now on */
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+    if (!spate_nvme_has_requests(queue)) queue->block.ops = &spate_nvme_closed_ops;
+  return SPATE_OK;
 }

@@ -80,10 +80,13 @@ static void a_block_that_is_used_again_stays(void **state) {
 static void the_largest_cache(void **state) {
   (void)state;
   static _Alignas(64) uint8_t cache[(SPATE_EXFAT_CACHE_BLOCKS_MAX + 4) * 512];
+  static struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX + 4];
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 9);
   image.config.cache = cache;
   image.config.cache_bytes = sizeof cache;
+  image.config.cache_blocks = blocks;
+  image.config.cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX + 4;
   memset(cache, 0x5a, sizeof cache);
   assert_int_equal(image_mount(&image), SPATE_OK);
   for (unsigned i = 0; i < 3 * SPATE_EXFAT_CACHE_BLOCKS_MAX; i++) {

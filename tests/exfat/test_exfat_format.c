@@ -40,6 +40,10 @@ static void test_format_refuses(void **state) {
   format.label = NULL;
   assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_E_MEMORY);
   assert_int_equal(image.ram.memory[0], 0x55); /* nothing was written */
+  image.config.cache_bytes = 8 * 512;
+  image.config.cache_blocks = NULL; /* only mounted volumes have blocks in memory */
+  image.config.cache_block_count = 0;
+  assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_OK);
   image_close(&image);
 }
 

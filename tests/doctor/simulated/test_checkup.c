@@ -72,6 +72,7 @@ static void it_tells_the_facts_of_each_step(void **state) {
   assert_says("write: 2 MiB, ");
   assert_says("write: 16 KiB were written, read and compared");
   assert_says("end: shutdown: OK");
+  assert_int_equal(sim_drive_counters(drive)->in_flight_max, SPATE_CHECKUP_DEPTH); /* the rates are not those of one */
   stop();
 }
 

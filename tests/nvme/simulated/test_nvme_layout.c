@@ -73,6 +73,29 @@ static void test_areas_do_not_overlap(void **state) {
   }
 }
 
+/* A submission entry has words that no command writes. They are zero, though a smaller queue had the memory, and its
+ * lists are in other places. */
+static void test_words_that_no_command_writes_stay_zero(void **state) {
+  (void)state;
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.queue_pairs = 1}, 1);
+  *sim_drive_cap(f->drive) |= 0xff; /* MQES: 256 entries */
+  fixture_open(f, 255);
+  const struct spate_io listed = {.op = SPATE_WRITE, .blocks = 64, .buffer = f->ring_memory};
+  const struct spate_io plain = {.op = SPATE_WRITE, .blocks = 1, .region = &f->ring};
+  assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 3), SPATE_OK);
+  for (unsigned i = 0; i < 20; i++)
+    assert_int_equal(fixture_do(f, listed, NULL), SPATE_OK);
+  assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
+  assert_int_equal(fixture_queue_open(f, &f->queue, 0, 255), SPATE_OK);
+  for (unsigned i = 0; i < 256; i++)
+    assert_int_equal(fixture_do(f, plain, NULL), SPATE_OK);
+  for (unsigned i = 0; i < io_count(f); i++)
+    for (unsigned dword = 2; dword < 6; dword++)
+      assert_int_equal(io_command(f, i)->dwords[dword], 0);
+  fixture_free(f);
+}
+
 /* A namespace smaller than the longest command: blocks beyond its end are refused, blocks in it are not. */
 static void test_a_small_namespace_is_used_to_its_end(void **state) {
   static const uint64_t sizes[] = {1, 2, 7, 100, 256, 257, 4095, 4096, 4097};
@@ -128,6 +151,7 @@ static void test_the_namespace_asked_for_is_used(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_areas_do_not_overlap),
+      cmocka_unit_test(test_words_that_no_command_writes_stay_zero),
       cmocka_unit_test(test_a_small_namespace_is_used_to_its_end),
       cmocka_unit_test(test_commands_are_as_long_as_mdts),
       cmocka_unit_test(test_the_namespace_asked_for_is_used),

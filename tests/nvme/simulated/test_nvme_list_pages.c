@@ -38,23 +38,79 @@ static void test_a_retry_has_the_pages_it_had(void **state) {
   (void)state;
 }
 
-/* A command that needs more pages than are free leaves them to one that needs fewer. */
-static void test_a_command_that_waits_for_pages_holds_none(void **state) {
+/* A command that needs more pages than are free holds none while it waits. The commands behind it keep their order, and
+ * one that needs no page goes at once. */
+static void test_commands_get_pages_in_their_order(void **state) {
   struct fixture *f = opened();
-  struct outcome outcomes[SPATE_NVME_LIST_PAGES_MAX - 1], wide, narrow;
+  struct outcome outcomes[SPATE_NVME_LIST_PAGES_MAX - 1], wide, narrow, flush;
   slow(f);
   for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES_MAX - 1; i++)
     assert_int_equal(fixture_submit(f, &outcomes[i], buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
   assert_int_equal(fixture_submit(f, &wide, buffer_write(f, TWO_LISTS_BLOCKS)), SPATE_OK);
   assert_int_equal(fixture_submit(f, &narrow, buffer_write(f, ONE_LIST_BLOCKS)), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &flush, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
   spate_block_kick(&f->queue.block);
   spend_us(f, US_PER_MS);
   assert_int_equal(io_count(f), SPATE_NVME_LIST_PAGES_MAX);
-  assert_int_equal(io_command(f, SPATE_NVME_LIST_PAGES_MAX - 1)->dwords[12], ONE_LIST_BLOCKS - 1);
-  assert_true(fixture_wait(f, &wide, 1000));
+  unsigned held = 0;
+  for (unsigned i = 0; i < SPATE_NVME_LIST_PAGES_MAX; i++)
+    held += f->queue.list_owner[i] != NULL;
+  assert_int_equal(held, SPATE_NVME_LIST_PAGES_MAX - 1);
+  assert_true(fixture_wait(f, &narrow, 1000));
+  assert_true(wide.calls == 1 || fixture_wait(f, &wide, 1000)); /* it moves more data */
   assert_int_equal(wide.io.error, SPATE_OK);
+  const unsigned last = SPATE_NVME_LIST_PAGES_MAX + 1;
+  assert_int_equal(io_count(f), last + 1);
+  assert_int_equal(io_command(f, last - 1)->dwords[12], TWO_LISTS_BLOCKS - 1);
+  assert_int_equal(io_command(f, last)->dwords[12], ONE_LIST_BLOCKS - 1);
   fixture_free(f);
   (void)state;
+}
+
+/* ---- a stream that submits its next command from `done` ---- */
+
+struct stream {
+  struct fixture *f;
+  struct spate_io ios[2 * SPATE_NVME_LIST_PAGES_MAX];
+  unsigned calls[2 * SPATE_NVME_LIST_PAGES_MAX];
+  bool is_over;
+};
+
+static void submit_again(struct spate_io *io) {
+  struct stream *stream = io->context;
+
+  stream->calls[io - stream->ios]++;
+  if (!stream->is_over) assert_int_equal(spate_block_submit(&stream->f->queue.block, io), SPATE_OK);
+}
+
+/* Of more commands than there are pages each has its turn, also one of two pages, and one that comes later. */
+static void test_no_command_waits_for_ever(void **state) {
+  (void)state;
+  for (unsigned pages = 1; pages <= SPATE_NVME_LIST_PAGES_MAX; pages++) {
+    struct fixture *f = fixture_make(9);
+    controller_page(f)[77] = 0; /* no MDTS */
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+    assert_int_equal(fixture_queue_open_with(f, &f->queue, 0, 16, pages), SPATE_OK);
+    struct stream stream = {.f = f};
+    struct outcome late;
+    for (unsigned i = 0; i < 2 * pages; i++) {
+      stream.ios[i] = buffer_write(f, i == 0 ? TWO_LISTS_BLOCKS : ONE_LIST_BLOCKS);
+      if (pages == 1) stream.ios[i].blocks = ONE_LIST_BLOCKS;
+      stream.ios[i].done = submit_again;
+      stream.ios[i].context = &stream;
+      assert_int_equal(spate_block_submit(&f->queue.block, &stream.ios[i]), SPATE_OK);
+    }
+    fixture_poll_ms(f, 20);
+    assert_int_equal(fixture_submit(f, &late, buffer_write(f, pages == 1 ? ONE_LIST_BLOCKS : TWO_LISTS_BLOCKS)),
+                     SPATE_OK);
+    fixture_poll_ms(f, 20);
+    assert_int_equal(late.calls, 1);
+    for (unsigned i = 0; i < 2 * pages; i++)
+      assert_true(stream.calls[i] >= 4);
+    stream.is_over = true;
+    fixture_poll_ms(f, 100);
+    fixture_free(f);
+  }
 }
 
 /* Some commands wait for pages, another one for the delay that the drive stated: each goes as soon as it can. */
@@ -156,6 +212,24 @@ static void test_memory_with_too_few_pages_is_replaced(void **state) {
   (void)state;
 }
 
+/* Queues of two shapes alternate on a drive with one queue pair: one of many entries, and one of many pages. Memory
+ * that is enough for both is taken once. */
+static void test_shapes_that_alternate_do_not_use_up_the_arena(void **state) {
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.queue_pairs = 1}, 1);
+  size_t used_bytes = 0;
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  for (unsigned i = 0; i < 20; i++) {
+    const bool deep = i % 2 == 0;
+    assert_int_equal(fixture_queue_open_with(f, &f->queue, 0, deep ? 60 : 4, deep ? 1 : 4), SPATE_OK);
+    if (i == 1) used_bytes = f->arena.used_bytes;
+    assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
+  }
+  assert_int_equal(f->arena.used_bytes, used_bytes);
+  assert_int_equal(SPATE_NVME_QUEUE_MEMORY_BYTES(4, 0), SPATE_NVME_QUEUE_MEMORY_BYTES(4, 1));
+  fixture_free(f);
+  (void)state;
+}
+
 /* Queues with few and with many pages are opened in either order: each gets the memory that it had. */
 static void test_memory_with_the_fewest_pages_that_are_enough_is_chosen(void **state) {
   struct fixture *f = opened_with(4, SPATE_NVME_LIST_PAGES_MAX);
@@ -179,12 +253,14 @@ static void test_memory_with_the_fewest_pages_that_are_enough_is_chosen(void **s
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_retry_has_the_pages_it_had),
-      cmocka_unit_test(test_a_command_that_waits_for_pages_holds_none),
+      cmocka_unit_test(test_commands_get_pages_in_their_order),
+      cmocka_unit_test(test_no_command_waits_for_ever),
       cmocka_unit_test(test_a_command_that_waits_for_pages_waits_for_nothing_else),
       cmocka_unit_test(test_one_page_is_enough_for_any_request),
       cmocka_unit_test(test_as_many_commands_as_pages_are_in_flight),
       cmocka_unit_test(test_the_number_of_pages_decides_which_memory_fits),
       cmocka_unit_test(test_memory_with_too_few_pages_is_replaced),
+      cmocka_unit_test(test_shapes_that_alternate_do_not_use_up_the_arena),
       cmocka_unit_test(test_memory_with_the_fewest_pages_that_are_enough_is_chosen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,11 +68,64 @@ static void test_a_completion_may_name_any_slot(void **state) {
   fixture_free(f);
 }
 
+/* With a depth of 3 there is a fourth slot. What was in it before must not count as a command. */
+static void test_a_slot_behind_the_depth_is_empty(void **state) {
+  struct spate_nvme_slot slots[4];
+  struct spate_io ghost = {0};
+  (void)state;
+  struct fixture *f = controller_only();
+  for (unsigned i = 0; i < 4; i++)
+    slots[i] = (struct spate_nvme_slot){.io = &ghost, .sent = UINT64_C(1) << 32 | 3u << 16 | 2u}; /* Read, slot 3 */
+  const struct spate_nvme_queue_config config = {.depth = 3, .slots = slots, .slot_count = 4};
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, &config), SPATE_OK);
+  fixture_fault(f, SIM_WRONG_ID, false, -1, 0, 1, 3);
+  assert_int_equal(fixture_do(f, write_at(f, 0), NULL), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->spurious_completions, 1);
+  fixture_free(f);
+}
+
+/* After a shutdown the caller may use the slots for something else, and poll the block or submit to it. */
+static void test_slots_are_not_used_after_a_shutdown(void **state) {
+  struct outcome outcome;
+  (void)state;
+  struct fixture *f = controller_only();
+  struct spate_nvme_slot *slots = calloc(4, sizeof *slots);
+  const struct spate_nvme_queue_config config = {.depth = 4, .slots = slots, .slot_count = 4};
+  assert_int_equal(spate_nvme_queue_open(&f->nvme, &f->queue, &config), SPATE_OK);
+  assert_int_equal(fixture_do(f, write_at(f, 0), NULL), SPATE_OK);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  free(slots);
+  assert_int_equal(fixture_submit(f, &outcome, write_at(f, 0)), SPATE_E_INVALID);
+  spate_block_kick(&f->queue.block);
+  assert_int_equal(spate_block_poll(&f->queue.block, 4), 0);
+  fixture_free(f);
+}
+
+/* A request that the drive has lost is still there when the time for a shutdown is over. */
+static void test_a_request_that_a_shutdown_leaves_ends_when_polled(void **state) {
+  struct outcome outcome;
+  (void)state;
+  struct fixture *f = fixture_make(9);
+  f->config.command_timeout_ms = 120000;
+  fixture_open(f, 4);
+  fixture_fault(f, SIM_LOSE, false, -1, 0, 1, 0);
+  assert_int_equal(fixture_submit(f, &outcome, write_at(f, 0)), SPATE_OK);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(outcome.calls, 0);
+  assert_int_equal(spate_block_poll(&f->queue.block, 4), 1);
+  assert_int_equal(outcome.calls, 1);
+  assert_int_equal(outcome.io.error, SPATE_E_INVALID);
+  fixture_free(f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_too_few_slots_are_refused),
       cmocka_unit_test(test_exactly_enough_slots_hold_a_full_queue),
       cmocka_unit_test(test_a_completion_may_name_any_slot),
+      cmocka_unit_test(test_a_slot_behind_the_depth_is_empty),
+      cmocka_unit_test(test_slots_are_not_used_after_a_shutdown),
+      cmocka_unit_test(test_a_request_that_a_shutdown_leaves_ends_when_polled),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
