@@ -213,13 +213,22 @@ bool sim_memory_was_shown(struct sim *sim, uint64_t address, uint64_t bytes, uin
   return true;
 }
 
+/* Has the processor stored in this quadword, and no device has seen it? Two loads, because the sanitizers check each
+ * call of memcmp. */
+static bool is_stored(const struct range *range, size_t word) {
+  uint64_t cpu, agreed;
+
+  memcpy(&cpu, range->cpu + word * WORD_BYTES, WORD_BYTES);
+  memcpy(&agreed, range->agreed + word * WORD_BYTES, WORD_BYTES);
+  return cpu != agreed;
+}
+
 /* Records that devices now see the processor's stores in `bytes` from `at` on, in whole quadwords. */
 static void mark_shown(struct sim_memory *memory, struct range *range, size_t at, size_t bytes) {
   const uint64_t sequence = sim_next_sequence(memory->sim);
 
   for (size_t word = at / WORD_BYTES; word < (at + bytes) / WORD_BYTES; word++)
-    if (memcmp(range->cpu + word * WORD_BYTES, range->agreed + word * WORD_BYTES, WORD_BYTES) != 0)
-      range->shown[word] = sequence;
+    if (is_stored(range, word)) range->shown[word] = sequence;
 }
 
 /* ---- a device stores ---- */
@@ -301,15 +310,22 @@ bool sim_memory_store_completion(struct sim *sim, uint64_t address, const void *
 
 /* ---- what the port's calls do ---- */
 
+/* Only the bytes that the processor stored: a device may have stored beside them. */
+static void drain_word(struct range *range, size_t word) {
+  for (size_t i = word * WORD_BYTES; i < (word + 1u) * WORD_BYTES; i++) {
+    if (range->cpu[i] == range->agreed[i]) continue;
+    range->agreed[i] = range->cpu[i];
+    range->device[i] = range->cpu[i];
+  }
+}
+
 /* The store buffer drains. Compares page by page first, because most pages have no stores in it. */
 static void drain(struct sim_memory *memory, struct range *range) {
   for (size_t page = 0; page < range->bytes; page += PAGE_BYTES) {
     if (memcmp(range->cpu + page, range->agreed + page, PAGE_BYTES) == 0) continue;
     mark_shown(memory, range, page, PAGE_BYTES);
-    for (size_t i = page; i < page + PAGE_BYTES; i++) {
-      if (range->cpu[i] == range->agreed[i]) continue;
-      range->agreed[i] = range->cpu[i];
-      range->device[i] = range->cpu[i];
+    for (size_t word = page / WORD_BYTES; word < (page + PAGE_BYTES) / WORD_BYTES; word++) {
+      if (is_stored(range, word)) drain_word(range, word);
     }
   }
 }

@@ -94,6 +94,7 @@ struct fixture {
   struct source *push_while_waiting;
   int cut_power_at; /* cut the drive's power in this turn of waiting for metadata; −1: never */
   int turns;        /* turns of waiting so far */
+  uint64_t writes;  /* of the drive when its power was cut */
 };
 
 static inline void must_be(enum spate_error got, enum spate_error wanted, int line) {
@@ -155,7 +156,10 @@ static inline void cut_the_drives_power(struct fixture *fixture) {
 static inline void while_waiting(void *context) {
   struct fixture *fixture = context;
 
-  if (fixture->turns++ == fixture->cut_power_at) cut_the_drives_power(fixture);
+  if (fixture->turns++ == fixture->cut_power_at) {
+    fixture->writes = fixture->ram.count[SPATE_WRITE];
+    cut_the_drives_power(fixture);
+  }
 
   if (fixture->push_while_waiting == NULL) return;
   enum spate_error error = SPATE_OK;

@@ -15,6 +15,7 @@
 #define MDTS_16_KIB 2u
 #define END_MS_MAX  400000u
 #define TURNS_MAX   20000000u
+#define IDLE_US     10u
 #define GAP_BYTES   (STRIDE - DATA_BYTES)
 #define FIRST_LBA   1000u
 
@@ -105,7 +106,8 @@ static void run(void) {
       }
       stream.submitted++;
     }
-    (void)spate_block_poll(block, 4);
+    /* Without this a drive that is silent for seconds takes millions of turns. */
+    if (spate_block_poll(block, 4) == 0) sim_spend(stream.stack->sim, IDLE_US * SIM_PS_PER_US);
     if (stream.refused != SPATE_OK && stream.ended == stream.submitted) return;
   }
 }
