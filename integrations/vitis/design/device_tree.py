@@ -4,10 +4,8 @@ its includes carried out. The parser is dtlib of the Zephyr project (pip install
 
 import re
 
-from hardware import Bridge, Dma, Hardware, Unusable, Window
+from hardware import PORT_TYPES, Bridge, Dma, Hardware, Unusable, Window, is_bridge, is_root_port
 
-BRIDGES = {"xlnx,xdma-host-3.00", "xlnx,axi-pcie-host-1.00.a", "xlnx,qdma-host-3.00", "xlnx,versal-cpm-host-1.00",
-           "xlnx,versal-cpm5-host", "xlnx,versal-cpm5-host1"}
 FAMILIES = {"xlnx,zynq-7000": "zynq7000", "xlnx,zynqmp": "zynqmp", "xlnx,versal": "versal"}
 MEMORY_MIN_BYTES = 16 << 20  # what is smaller is on-chip memory
 RANGE_64_BIT, RANGE_MEMORY = 0x03000000, 0x02000000
@@ -29,7 +27,12 @@ def number(node, name, otherwise):
     """The first cell. A property without a value counts as 1."""
     if name not in node.props:
         return otherwise
-    return numbers(node, name)[0] if node.props[name].value else 1
+    if not node.props[name].value:
+        return 1
+    cells = numbers(node, name)
+    if not cells:
+        raise Unusable(f"{node.path}: {name} is not a number of 32 bits. Take the tree that the tools made.")
+    return cells[0]
 
 
 def joined(cells):
@@ -45,7 +48,7 @@ def cells_of(node, name, otherwise):
 
 def rows(node, name, *widths):
     cells = numbers(node, name)
-    for at in range(0, len(cells) - sum(widths) + 1, sum(widths)):
+    for at in range(0, len(cells) - sum(widths) + 1, sum(widths) or 1):
         row, begin = [], at
         for width in widths:
             row.append(joined(cells[begin:begin + width]))
@@ -72,6 +75,14 @@ def registers(node):
     return [(to_root(node.parent, address), size) for address, size in pairs]
 
 
+def first_registers(node):
+    found = registers(node)
+    if not found:
+        raise Unusable(f"{node.path} has a reg property with too few cells: an address and a size are needed, of as many cells as its "
+                       "bus says (#address-cells, #size-cells). Take the tree that the tools made.")
+    return found[0]
+
+
 def name_of(node):
     return node.labels[0] if node.labels else node.path
 
@@ -86,20 +97,31 @@ def windows(node):
     return found
 
 
+def port_types(node):
+    """What the tree says of the bridge's port: numbers, or words."""
+    said = {}
+    for name in PORT_TYPES:
+        for written in (f"xlnx,{name}", f"xlnx,{name.replace('-', '_')}"):
+            if written in node.props:
+                prop = node.props[written]
+                said[name] = prop.to_string() if prop.value[:1].isalpha() else number(node, written, None)
+    return said
+
+
 def bridge(node):
     named = dict(zip(strings(node, "reg-names"), registers(node)))
-    control, size = named["cfg"] if "cfg" in named else registers(node)[0]
+    control, size = named["cfg"] if "cfg" in named else first_registers(node)
     own, own_bytes = named.get("breg") or (named.get("cpm_csr", (None, None))[0], None)
     if own is None and "xlnx,versal-cpm-host-1.00" in strings(node, "compatible"):
         own = control
-    port = [number(node, name, None) for name in ("xlnx,device-port-type", "xlnx,port-type", "xlnx,include-rc") if name in node.props]
-    return Bridge(name_of(node), control, size, windows(node), port[:1] != [0], own, own_bytes)
+    return Bridge(name_of(node), control, size, windows(node), is_root_port(port_types(node)), own, own_bytes,
+                  "-cpm" not in " ".join(strings(node, "compatible")))
 
 
 def dma(node):
     channels = [text for child in node.nodes.values() for text in strings(child, "compatible")]
     s2mm = "xlnx,axi-dma-s2mm-channel" in channels if channels else bool(number(node, "xlnx,include-s2mm", 1))
-    return Dma(name_of(node), registers(node)[0][0], s2mm, bool(number(node, "xlnx,include-sg", 0)),
+    return Dma(name_of(node), first_registers(node)[0], s2mm, bool(number(node, "xlnx,include-sg", 0)),
                number(node, "xlnx,sg-length-width", 14), number(node, "xlnx,addrwidth", number(node, "xlnx,addr-width", 32)))
 
 
@@ -115,13 +137,15 @@ def console(tree):
     return found[0][0] if found else None
 
 
-def clock(tree):
+def clocks(tree):
+    """{processor: Hz, or None where its nodes have none}."""
+    found = {}
     for node in tree.node_iter():
         if "cpu" in strings(node, "device_type"):
-            for name in ("xlnx,cpu-clk-freq-hz", "clock-frequency"):
-                if name in node.props:
-                    return number(node, name, None)
-    return None
+            for processor in re.findall(r"\barm,(cortex-[a-z]\d+)f?\b", " ".join(strings(node, "compatible"))):
+                hz = number(node, "xlnx,cpu-clk-freq-hz", number(node, "clock-frequency", None))
+                found[processor] = found.get(processor) or hz
+    return found
 
 
 def parsed(path):
@@ -136,12 +160,20 @@ def parsed(path):
                            f"-I FOLDER {path} all.dts), or give the tree that lopper made: hw_artifacts/*.dts in the BSP's folder.")
     try:
         return dtlib.DT(path)
-    except dtlib.DTError as error:
+    except (dtlib.DTError, UnicodeDecodeError) as error:
         raise Unusable(f"{path} is no device tree in text form: {error}. A .dtb becomes text by dtc -I dtb -O dts.") from error
 
 
 def read(path: str) -> Hardware:
     tree = parsed(path)
+    from devicetree import dtlib
+    try:
+        return hardware(path, tree)
+    except dtlib.DTError as error:
+        raise Unusable(f"{path} has a property of another form than expected: {error}. Take the tree that the tools made.") from error
+
+
+def hardware(path, tree) -> Hardware:
     nodes = [node for node in tree.node_iter() if strings(node, "status") not in (["disabled"], ["reserved"])]
 
     def compatible(node, names):
@@ -152,10 +184,10 @@ def read(path: str) -> Hardware:
         path=path,
         families={family for node in nodes if node.parent is None for text in strings(node, "compatible")
                   for prefix, family in FAMILIES.items() if text == prefix or text.startswith(prefix + "-")},
-        bridges=[bridge(node) for node in nodes if compatible(node, BRIDGES) and "reg" in node.props],
+        bridges=[bridge(node) for node in nodes if any(map(is_bridge, strings(node, "compatible"))) and "reg" in node.props],
         memory=sorted(pair for pair in memory if pair[1] >= MEMORY_MIN_BYTES),
         uart=console(tree),
         dmas=[dma(node) for node in nodes if any(text.startswith("xlnx,axi-dma-") and "channel" not in text
                                                  for text in strings(node, "compatible"))],
-        gpios={name_of(node): registers(node)[0][0] for node in nodes if compatible(node, {"xlnx,xps-gpio-1.00.a"})},
-        cpu_hz=clock(tree))
+        gpios={name_of(node): first_registers(node)[0] for node in nodes if compatible(node, {"xlnx,xps-gpio-1.00.a"})},
+        clocks=clocks(tree))

@@ -7,16 +7,17 @@ Classic (XSCT, to 2023.x): XPAR_XDMA_0_BASEADDR, XPAR_XDMA_0_AXIBAR_HIGHADDR_0, 
 
 import re
 
-from hardware import Bridge, Dma, Hardware, Unusable, Window
+from hardware import PORT_TYPES, Bridge, Dma, Hardware, Unusable, Window, is_bridge, is_root_port
 
-BRIDGES = ("xlnx,xdma-host-3.00", "xlnx,axi-pcie-host-1.00.a", "xlnx,qdma-host-3.00", "xlnx,versal-cpm-host-1.00",
-           "xlnx,versal-cpm5-host", "xlnx,versal-cpm5-host1")
 CANONICAL = re.compile(r"X?(XDMAPCIE|AXIPCIE|AXIDMA)_\d+")
 RAW = re.compile(r"(XDMA|AXI_PCIE3?|QDMA)(_\d+)?")
 FAMILIES = {"PS7": "zynq7000", "PSU": "zynqmp", "PSV": "versal", "PSX": "versal"}
 # Registers of the memory controller, which have similar names.
 NOT_MEMORY = re.compile(r"XMPU|QOS|PHY|DDRC|CTRL|CFG")
 AXI_BARS = 6
+# Base addresses of the interrupt controllers of a Zynq UltraScale+ (UG1085), and the most that its Cortex-R5F runs at (DS925).
+INTERRUPT_CONTROLLERS = {0xF9000000: "cortex-r5", 0xF9010000: "cortex-a53"}
+R5_MAX_HZ = 600_000_000
 
 
 def without_comments(text: str) -> str:
@@ -24,7 +25,8 @@ def without_comments(text: str) -> str:
 
 
 def defined(text: str) -> dict[str, int | str]:
-    """{name: number, or string}. A name that stands for another one has its value. Anything else is left out."""
+    """{name: number, or string}. A name that stands for another one has its value. A port type may be a word without quotation
+    marks. Anything else is left out."""
     words = {}
     for name, value in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]*?)[ \t\r]*$", without_comments(text), re.M):
         words[name] = value.strip("() \t")
@@ -37,6 +39,8 @@ def defined(text: str) -> dict[str, int | str]:
         return resolve(words[value], depth + 1) if value in words and depth < 8 else None
 
     values = {name: resolve(value) for name, value in words.items()}
+    values |= {name: words[name] for name, value in values.items()
+               if value is None and name.endswith("PORT_TYPE") and re.fullmatch(r"\w+", words[name])}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -77,8 +81,15 @@ def newer_windows(get) -> list[Window]:
     return windows
 
 
+def port_types(get, gen3: bool) -> dict:
+    """What the file says of the bridge's port. A name that the newer tools ask for and that the design does not have is 0 there.
+    AXI PCIe Gen3 has no port-type."""
+    said = {name: get(name.upper().replace("-", "_")) for name in PORT_TYPES}
+    return {name: value for name, value in said.items() if value is not None and not (gen3 and name == "port-type" and value == 0)}
+
+
 def bridges(names: dict) -> list[Bridge]:
-    found = {label for label in labels(names, "COMPATIBLE") if names[f"XPAR_{label}_COMPATIBLE"] in BRIDGES}
+    found = {label for label in labels(names, "COMPATIBLE") if is_bridge(str(names[f"XPAR_{label}_COMPATIBLE"]))}
     with_base = labels(names, "BASEADDR")
     found |= labels(names, "INCLUDE_BAROFFSET_REG") & with_base
     found |= {label for label in with_base if RAW.fullmatch(label)}
@@ -87,12 +98,14 @@ def bridges(names: dict) -> list[Bridge]:
         def get(suffix, label=label):
             return names.get(f"XPAR_{label}_{suffix}")
 
-        port = [get(suffix) for suffix in ("INCLUDE_RC", "DEVICE_PORT_TYPE", "PORT_TYPE") if get(suffix) is not None]
+        kind = f"{get('COMPATIBLE')} {label}".lower()
         high = get("HIGHADDR")
         result.append(Bridge(name=label, control=get("BASEADDR"),
                              control_bytes=None if high is None else high - get("BASEADDR") + 1,
-                             windows=newer_windows(get) or classic_windows(get), root_port=port != [0],
-                             registers=get("CSR_SLCR")))
+                             windows=newer_windows(get) or classic_windows(get),
+                             root_port=is_root_port(port_types(get, re.search("axi.pcie3", kind) is not None)),
+                             # Right for a CPM, which is at fixed addresses. Of a QDMA it is a default of the IP.
+                             registers=get("CSR_SLCR"), in_logic="cpm" not in kind))
     return result
 
 
@@ -124,12 +137,36 @@ def gpios(names: dict) -> dict[str, int]:
     return {label: names[f"XPAR_{label}_BASEADDR"] for label in found if "GPIO" in label and not re.search(r"GPIOPS|PS[U7V]_", label)}
 
 
+def processor_of(names: dict, hz: int) -> str:
+    """Whose the newer file is, on a Zynq UltraScale+: it has one clock, without a processor's name. "": it does not say."""
+    for name, value in names.items():
+        if name.endswith("_INTERRUPT_PARENT") or name == "XPAR_XSCUGIC_0_BASEADDR":
+            if value in INTERRUPT_CONTROLLERS:
+                return INTERRUPT_CONTROLLERS[value]
+    return "cortex-a53" if hz > R5_MAX_HZ else ""
+
+
+def clocks(names: dict, families: set[str]) -> dict[str, int | None]:
+    """Classic: names with the processor in them. XPAR_CPU_CORE_CLOCK_FREQ_HZ of the newer tools is of the processor that the
+    BSP is for."""
+    found = {}
+    for name in names:
+        match = re.match(r"XPAR_(?:CPU|PS[U7VX])_CORTEX([A-Z]+\d+)_\d+_", name)
+        if match:
+            found.setdefault(f"cortex-{match[1].lower()}", None)
+            if name.endswith("_CPU_CLK_FREQ_HZ"):
+                found[f"cortex-{match[1].lower()}"] = names[name]
+    hz = names.get("XPAR_CPU_CORE_CLOCK_FREQ_HZ")
+    if hz is not None and not found:
+        found = {processor_of(names, hz) if "zynqmp" in families else "": hz}
+    return found
+
+
 def read(path: str) -> Hardware:
     with open(path, encoding="utf-8", errors="replace") as file:
         names = defined(file.read())
     if not any(name.startswith("XPAR_") for name in names):
         raise Unusable(f"{path} defines no XPAR_ name. Give xparameters.h of the BSP (its include folder), or a device tree (.dts).")
-    families = {family for prefix, family in FAMILIES.items() if any(name.startswith(f"XPAR_{prefix}_") for name in names)}
-    clocks = [value for name, value in names.items() if re.fullmatch(r"XPAR_CPU_(CORTEX\w+_CPU_CLK|CORE_CLOCK)_FREQ_HZ", name)]
+    families = {family for prefix, family in FAMILIES.items() if any(re.match(rf"XPAR_(\w+_)?{prefix}_", name) for name in names)}
     return Hardware(path, families, bridges(names), memory(names), names.get("STDOUT_BASEADDRESS"), dmas(names), gpios(names),
-                    clocks[0] if clocks else None)
+                    clocks(names, families))
