@@ -23,7 +23,6 @@ extern "C" {
 #endif
 
 #define S2MM_DESCRIPTOR_BYTES 64u
-#define S2MM_PIECE_BYTES_MAX  (1u << 25) /* the widest length register has 26 bits */
 
 enum s2mm_state {
   S2MM_STOPPED,
@@ -79,7 +78,7 @@ struct s2mm {
   uint32_t given;           /* descriptors that the DMA has had, free-running */
   uint32_t released_before; /* spate_stream_released() when it started */
   bool is_starved;
-  uint64_t behind_ticks; /* since when `next` is behind the DMA; 0: it is not */
+  uint64_t behind_ticks; /* since when `next` is behind the DMA; 0: it is not (at tick 0 it is noticed a turn later) */
 };
 
 /* Reset the DMA, and build its descriptors. Call it once, and after a failure with the same object and `memory` 0.

@@ -8,6 +8,7 @@
 #include "stack.h"
 #include <record.h>
 #include <setjmp.h>
+#include <spate/port.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #define DRIVE_BYTES (UINT64_C(256) << 20)
 #define PIECE       (64u * 1024u)
 #define PIECES      8u
+#define PIECES_MANY 32u /* more than a cluster has */
+#define CLUSTER     (1u << 20)
 #define CLIP_PIECES 100u
 #define CLIP_BYTES  ((uint64_t)CLIP_PIECES * PIECE)
 #define SLOW_PS     (100 * SIM_PS_PER_US) /* a period that every drive here keeps up with */
@@ -30,7 +33,7 @@ struct fixture {
   struct spate_exfat volume;
   struct spate_recorder recorder;
   struct spate_stream stream;
-  struct spate_piece pieces[PIECES];
+  struct spate_piece pieces[PIECES_MANY];
   struct spate_region *ring;
   struct spate_arena memory;
   struct s2mm_model model;
@@ -48,10 +51,10 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
 static uint64_t lost_bytes(void *context) { return ((struct fixture *)context)->model.lost_bytes; }
 
 /* A mounted volume, a recorder with one stream, and the model. */
-static struct fixture *start(const struct s2mm_model *model) {
+static struct fixture *start_with(const struct s2mm_model *model, uint32_t piece_count) {
   struct fixture *f = calloc(1, sizeof *f);
   const struct sim_stack_config config = {.machine = {.seed = 5}, .options = {.bytes = DRIVE_BYTES}, .depth = 32};
-  const struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 1u << 20};
+  const struct spate_exfat_format format = {.serial = 1, .cluster_bytes = CLUSTER};
 
   assert_non_null(f);
   f->stack = sim_stack_new(&config);
@@ -59,9 +62,9 @@ static struct fixture *start(const struct s2mm_model *model) {
   struct spate_exfat_config volume = sim_stack_exfat(f->stack);
   OK(spate_exfat_format(&volume, &format));
   OK(spate_exfat_mount(&f->volume, &volume, NULL));
-  f->ring = sim_stack_region(f->stack, PIECES * PIECE, SIM_LOGIC);
+  f->ring = sim_stack_region(f->stack, piece_count * PIECE, SIM_LOGIC);
   const struct spate_recorder_config recorder = {.event = on_event, .context = f};
-  const struct spate_stream_config stream = {.region = f->ring, .pieces = f->pieces, .piece_count = PIECES};
+  const struct spate_stream_config stream = {.region = f->ring, .pieces = f->pieces, .piece_count = piece_count};
   OK(spate_recorder_open(&f->recorder, &f->volume, &recorder));
   OK(spate_stream_open(&f->recorder, &f->stream, &stream));
   f->memory = (struct spate_arena){.start = sim_memory_take(f->stack->sim, 4096, SIM_QUEUE), .bytes = 4096};
@@ -74,10 +77,12 @@ static struct fixture *start(const struct s2mm_model *model) {
                                    .wide_addresses = true,
                                    .ring = f->ring,
                                    .piece_bytes = PIECE,
-                                   .piece_count = PIECES,
+                                   .piece_count = piece_count,
                                    .memory = &f->memory};
   return f;
 }
+
+static struct fixture *start(const struct s2mm_model *model) { return start_with(model, PIECES); }
 
 static void end(struct fixture *f) {
   const char *first;
@@ -220,6 +225,110 @@ static void test_a_stream_without_room_is_no_failure(void **state) {
   }
   assert_int_equal(f->dma.pieces, PIECES - 1u);
   assert_int_equal(f->dma.starved, 1);
+  OK(spate_recorder_finish(&f->recorder));
+  end(f);
+  (void)state;
+}
+
+/* The DMA is reset: it fills nothing more. It starts again from the ring's first piece. */
+static void test_a_dma_that_was_stopped_starts_again(void **state) {
+  struct fixture *f = start(&(struct s2mm_model){.pieces = ENDLESS});
+
+  OK(s2mm_open(&f->dma, &f->config));
+  OK(spate_stream_arm(&f->stream, "CLIP.RAW", CLIP_BYTES));
+  OK(s2mm_start(&f->dma, &f->stream));
+  while (f->dma.pieces < PIECES / 2u) {
+    OK(s2mm_work(&f->dma, &f->stream));
+    OK(spate_recorder_work(&f->recorder));
+  }
+  const uint32_t resets = f->model.resets;
+  OK(s2mm_stop(&f->dma));
+  assert_int_equal(f->model.resets, resets + 1u);
+  assert_int_equal(f->dma.state, S2MM_STOPPED);
+  const uint64_t delivered = f->model.delivered;
+  sim_spend(f->stack->sim, 10 * SLOW_PS);
+  assert_int_equal(f->model.delivered, delivered);
+  OK(s2mm_work(&f->dma, &f->stream)); /* nothing */
+  OK(spate_recorder_finish(&f->recorder));
+  OK(example_record(&f->dma, &f->recorder, &f->stream, "AGAIN.RAW", CLIP_BYTES));
+  assert_file(f, PIECES / 2u * (uint64_t)PIECE);
+  assert_file_from(f, "AGAIN.RAW", delivered * PIECE, CLIP_BYTES);
+  end(f);
+  (void)state;
+}
+
+/* The DMA has completed more than the clip has room for: the clip is full, and that is no error. */
+static void test_a_clip_whose_reservation_is_full_ends_well(void **state) {
+  struct fixture *f = start_with(&(struct s2mm_model){.pieces = ENDLESS, .period_ps = FAST_PS}, PIECES_MANY);
+
+  sim_spend(f->stack->sim, PIECES_MANY * FAST_PS); /* the whole ring is filled before the first turn */
+  OK(s2mm_open(&f->dma, &f->config));
+  OK(example_record(&f->dma, &f->recorder, &f->stream, "CLIP.RAW", CLUSTER));
+  assert_int_equal(f->dma.bytes, CLUSTER);
+  assert_int_equal(f->dma.state, S2MM_STOPPED);
+  assert_true(f->model.delivered >= PIECES_MANY);
+  assert_file(f, CLUSTER);
+  end(f);
+  (void)state;
+}
+
+/* Without a limit of one's own it is the stream that says so. */
+static void test_a_full_reservation_is_told(void **state) {
+  struct fixture *f = start_with(&(struct s2mm_model){.pieces = ENDLESS}, PIECES_MANY);
+  enum spate_error error = SPATE_OK;
+
+  OK(s2mm_open(&f->dma, &f->config));
+  OK(spate_stream_arm(&f->stream, "CLIP.RAW", CLUSTER));
+  OK(s2mm_start(&f->dma, &f->stream));
+  for (unsigned turns = 0; error == SPATE_OK && turns < 1000000u; turns++) {
+    error = s2mm_work(&f->dma, &f->stream);
+    OK(spate_recorder_work(&f->recorder));
+  }
+  assert_int_equal(error, SPATE_E_RESERVATION);
+  assert_int_equal(f->dma.failure, S2MM_OK);
+  assert_int_equal(f->dma.bytes, CLUSTER);
+  OK(s2mm_stop(&f->dma));
+  OK(spate_recorder_finish(&f->recorder));
+  assert_file(f, CLUSTER);
+  end(f);
+  (void)state;
+}
+
+/* Queue memory and ring of the machine are above 4 GiB: every address needs its upper half. */
+static void test_addresses_have_two_halves(void **state) {
+  struct fixture *f = start(&(struct s2mm_model){.pieces = CLIP_PIECES});
+
+  OK(s2mm_open(&f->dma, &f->config));
+  assert_true(f->ring->first_dma > UINT32_MAX);
+  OK(spate_stream_arm(&f->stream, "CLIP.RAW", CLIP_BYTES));
+  OK(s2mm_start(&f->dma, &f->stream));
+  for (uint32_t i = 0; i < PIECES; i++) {
+    const struct s2mm_descriptor *descriptor = &f->dma.descriptors[i];
+    const uint64_t next = spate_port_dma_address(&f->dma.descriptors[(i + 1u) % PIECES]);
+    assert_int_equal(descriptor->next | (uint64_t)descriptor->next_upper << 32, next);
+    assert_int_equal(descriptor->buffer | (uint64_t)descriptor->buffer_upper << 32,
+                     f->ring->first_dma + (uint64_t)i * PIECE);
+  }
+  OK(s2mm_stop(&f->dma));
+  OK(spate_recorder_finish(&f->recorder));
+  end(f);
+  (void)state;
+}
+
+/* The lower half of the tail starts the DMA. With pieces waiting, it would run past a tail whose upper half comes
+ * later. */
+static void test_the_upper_half_of_the_tail_comes_first(void **state) {
+  struct fixture *f = start(&(struct s2mm_model){.pieces = CLIP_PIECES, .period_ps = FAST_PS});
+
+  sim_spend(f->stack->sim, CLIP_PIECES * FAST_PS); /* the source holds all of them ready */
+  OK(s2mm_open(&f->dma, &f->config));
+  OK(spate_stream_arm(&f->stream, "CLIP.RAW", CLIP_BYTES));
+  OK(s2mm_start(&f->dma, &f->stream));
+  assert_int_equal(f->model.delivered, PIECES);
+  OK(s2mm_work(&f->dma, &f->stream));
+  assert_int_equal(f->dma.pieces, PIECES);
+  OK(s2mm_work(&f->dma, &f->stream)); /* reads the status: no error */
+  OK(s2mm_stop(&f->dma));
   OK(spate_recorder_finish(&f->recorder));
   end(f);
   (void)state;
@@ -389,6 +498,11 @@ int main(void) {
       cmocka_unit_test(test_interrupts_without_data_and_late_descriptors_do_no_harm),
       cmocka_unit_test(test_status_is_read_in_turns_without_data_only),
       cmocka_unit_test(test_a_stream_without_room_is_no_failure),
+      cmocka_unit_test(test_a_dma_that_was_stopped_starts_again),
+      cmocka_unit_test(test_a_clip_whose_reservation_is_full_ends_well),
+      cmocka_unit_test(test_a_full_reservation_is_told),
+      cmocka_unit_test(test_addresses_have_two_halves),
+      cmocka_unit_test(test_the_upper_half_of_the_tail_comes_first),
       cmocka_unit_test(test_each_failure_is_named_and_keeps_what_came_before),
       cmocka_unit_test(test_a_lost_status_is_noticed_soon),
       cmocka_unit_test(test_what_comes_right_before_an_error_is_kept),
