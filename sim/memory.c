@@ -27,6 +27,7 @@ struct range {
   enum sim_memory_kind kind;
   uint64_t address; /* on the bus */
   size_t bytes;
+  bool given; /* `cpu` is the program's own memory */
   uint8_t *cpu, *device, *agreed, *settled;
   uint64_t *shown; /* of each quadword: when the processor's last store became visible to devices. NULL: one view */
 };
@@ -85,7 +86,7 @@ void sim_memory_free(struct sim_memory *memory) {
     if (range->settled != range->device) unmap(range->settled, range->bytes);
     if (range->agreed != range->cpu) unmap(range->agreed, range->bytes);
     if (range->device != range->cpu) unmap(range->device, range->bytes);
-    unmap(range->cpu, range->bytes);
+    if (!range->given) unmap(range->cpu, range->bytes);
   }
   free(memory->ranges);
   free(memory->windows.answer);
@@ -100,22 +101,49 @@ static void *grow(void *array, size_t *room, size_t size) {
   return larger;
 }
 
-void *sim_memory_take(struct sim *sim, size_t bytes, enum sim_memory_kind kind) {
-  struct sim_memory *memory = sim_memory_of(sim);
-
+/* Of memory that begins so far behind a page's start. */
+static struct range *new_range(struct sim_memory *memory, size_t bytes, size_t in_page, enum sim_memory_kind kind) {
   if (memory->range_count == memory->range_room)
     memory->ranges = grow(memory->ranges, &memory->range_room, sizeof *memory->ranges);
   struct range *range = &memory->ranges[memory->range_count++];
   *range = (struct range){
-      .kind = kind, .address = memory->next_address, .bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)};
+      .kind = kind, .address = memory->next_address + in_page, .bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)};
   memory->next_address += range->bytes + BUS_GAP_BYTES;
-  range->cpu = range->device = range->agreed = range->settled = map(range->bytes);
-  if (memory->coherent || kind == SIM_LOGIC) return range->cpu;
+  return range;
+}
+
+/* The other views, which begin as the processor's is. */
+static void add_views(const struct sim_memory *memory, struct range *range) {
+  range->device = range->agreed = range->settled = range->cpu;
+  if (memory->coherent || range->kind == SIM_LOGIC) return;
   range->device = range->settled = map(range->bytes);
   range->agreed = map(range->bytes);
   range->shown = (uint64_t *)(void *)map(range->bytes);
-  if (kind == SIM_CACHED) range->settled = map(range->bytes);
+  if (range->kind == SIM_CACHED) range->settled = map(range->bytes);
+  if (!range->given) return;
+  memcpy(range->device, range->cpu, range->bytes);
+  memcpy(range->agreed, range->cpu, range->bytes);
+  memcpy(range->settled, range->cpu, range->bytes);
+}
+
+void *sim_memory_take(struct sim *sim, size_t bytes, enum sim_memory_kind kind) {
+  struct sim_memory *memory = sim_memory_of(sim);
+  struct range *range = new_range(memory, bytes, 0, kind);
+
+  range->cpu = map(range->bytes);
+  add_views(memory, range);
   return range->cpu;
+}
+
+void sim_memory_give(struct sim *sim, void *start, size_t bytes, enum sim_memory_kind kind) {
+  struct sim_memory *memory = sim_memory_of(sim);
+  const size_t in_page = (uintptr_t)start % PAGE_BYTES;
+
+  if (in_page % LINE_BYTES != 0 || bytes % PAGE_BYTES != 0) abort();
+  struct range *range = new_range(memory, bytes, in_page, kind);
+  range->cpu = start;
+  range->given = true;
+  add_views(memory, range);
 }
 
 static bool is_shared(const struct range *range) { return range->cpu == range->device; }

@@ -26,6 +26,10 @@ enum sim_memory_kind { SIM_QUEUE, SIM_CACHED, SIM_LOGIC };
 /* `bytes` (rounded up to 4096) of zeroed, page aligned memory. It exists as long as the machine. */
 void *sim_memory_take(struct sim *sim, size_t bytes, enum sim_memory_kind kind);
 
+/* The same of memory that the program has, such as a static array, with what is in it. `start` is a multiple of a line,
+ * `bytes` of 4096. It must stay in place as long as the machine exists. */
+void sim_memory_give(struct sim *sim, void *start, size_t bytes, enum sim_memory_kind kind);
+
 /* The address at which devices see the byte that the processor has at `cpu`. For memory that was not taken from the
  * machine it reports a violation and returns an unused address. */
 uint64_t sim_memory_address(struct sim *sim, const volatile void *cpu);

@@ -74,6 +74,26 @@ static void test_nothing_answers_beyond_an_allocation(void **state) {
   sim_free(sim);
 }
 
+/* Static memory, within a page: what it holds is there, views follow the same rules, and it stays the program's. */
+static void test_memory_of_the_program_becomes_the_machines(void **state) {
+  static struct { uint8_t before[LINE], memory[SPATE_PAGE_BYTES]; } own __attribute__((aligned(SPATE_PAGE_BYTES)));
+
+  (void)state;
+  for (unsigned coherent = 0; coherent < 2; coherent++) {
+    struct sim *sim = make(coherent != 0);
+    memcpy(own.memory, "old", 3);
+    sim_memory_give(sim, own.memory, sizeof own.memory, SIM_CACHED);
+    assert_int_equal(spate_port_dma_address(own.memory) % SPATE_PAGE_BYTES, LINE);
+    assert_memory_equal(device(sim, own.memory), "old", 3);
+    memcpy(own.memory, "new", 3);
+    assert_int_equal(*device(sim, own.memory), coherent ? 'n' : 'o');
+    spate_port_cache_clean(own.memory, LINE);
+    assert_memory_equal(device(sim, own.memory), "new", 3);
+    sim_free(sim);
+    assert_memory_equal(own.memory, "new", 3);
+  }
+}
+
 static void test_memory_from_elsewhere_is_a_violation(void **state) {
   (void)state;
   struct sim *sim = make(false);
@@ -310,6 +330,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bus_addresses_differ_from_pointers),
       cmocka_unit_test(test_nothing_answers_beyond_an_allocation),
+      cmocka_unit_test(test_memory_of_the_program_becomes_the_machines),
       cmocka_unit_test(test_memory_from_elsewhere_is_a_violation),
       cmocka_unit_test(test_queue_stores_wait_for_the_write_barrier),
       cmocka_unit_test(test_a_write_barrier_moves_only_what_was_stored),
