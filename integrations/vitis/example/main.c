@@ -100,7 +100,7 @@ static enum spate_error record(void) {
   TRY("stream", spate_stream_open(&recorder, &stream, &stream_config));
   enum spate_error error = s2mm_open(&dma, &dma_config);
   if (error == SPATE_OK) error = example_record(&dma, &recorder, &stream, "CLIP.RAW", CLIP_BYTES);
-  if (error == SPATE_OK || error == SPATE_E_FATAL) xil_printf("AXI DMA: %s\r\n", s2mm_help(dma.failure));
+  if (dma.failure != S2MM_OK) xil_printf("AXI DMA: %s\r\n", s2mm_help(dma.failure));
   xil_printf("%d MiB recorded, the ring was full %d times\r\n", (int)(dma.bytes >> 20), (int)dma.starved);
   TRY("recording", error);
   TRY("recorder", spate_recorder_close(&recorder));
