@@ -123,7 +123,7 @@ builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMW
 test-fuzz: build-fuzz ## Run each fuzz target for 20 s
 	@ctest --preset fuzz -j$(CORES) --no-tests=error
 
-test-unit: $(HOST:%=build-%) build-linux-asan ## Run the library's tests on the host, with GCC and with Clang (2 minutes)
+test-unit: $(HOST:%=build-%) build-linux-asan ## Run the library's tests on the host, with GCC, and all but the longest with Clang (3 minutes)
 	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j$(CORES) --no-tests=error || exit 1; done
 
 test-power-cuts: build-host-release ## Cut the power 100 000 times (35 s)
