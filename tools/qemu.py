@@ -25,6 +25,7 @@ class Board:
     image: str = "-kernel {}"
     without_drive: str = "NO_DEVICE"  # how bring-up ends without the drive
     absent_register: str = "all ones"  # what a read gives where no device is
+    clip_kib: str = "4000"  # of a clip of selftest, whose drive is the rest of the ring
     faults: str = "stack misaligned null constant"  # those of hello that the processor reports
 
 

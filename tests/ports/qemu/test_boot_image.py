@@ -62,7 +62,7 @@ def test_the_firmware_is_loaded_into_ddr_and_runs_in_on_chip_memory(board, loade
     flat = tmp_path / "firmware.bin"
     flat.write_bytes(loads[FIRMWARE_AT][1])
     options = ("-device", f"loader,file={flat},addr={FIRMWARE_AT:#x},force-raw=on")
-    result = qemu.run(board, "selftest", None, {"clip_kib": "400"}, timeout_s=60, image=loader, options=options)
+    result = qemu.run(board, "selftest", None, {"clip_kib": qemu.ALL[board].clip_kib}, timeout_s=60, image=loader, options=options)
     assert result.status == 0, result.report()
     assert re.search(r"^memory program +at 0xfff", result.output, re.M), result.output
 

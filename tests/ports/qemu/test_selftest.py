@@ -14,11 +14,10 @@ KINDS = {"program": "cached", "variables": "cached", "queue memory": "not cached
 # The last line, without a drive.
 SENTENCE = r"{}: [A-Z][^\n]*\?"
 OTHER_DEVICE = "devices found: 1"
-CLIP_KIB = {"zynqmp-ocm": 400}  # its drive is the rest of a small ring
 
 
 def selftest(board, *options):
-    result = qemu.run(board, "selftest", None, {"clip_kib": str(CLIP_KIB.get(board, 4000))}, timeout_s=TIMEOUT_S, options=options)
+    result = qemu.run(board, "selftest", None, {"clip_kib": qemu.ALL[board].clip_kib}, timeout_s=TIMEOUT_S, options=options)
     assert result.status == 0, result.report()
     return result.output
 
@@ -33,7 +32,7 @@ def check(board, output):
     kinds = dict(re.findall(r"^memory (.*?) +at 0x[0-9a-f]+: (.*?)\r?$", output, re.M))
     assert list(kinds) == list(KINDS)
     assert {what: kind for what, kind in kinds.items() if kind != "not known"}.items() <= KINDS.items()
-    first = CLIP_KIB.get(board, 4000) * 1024
+    first = int(qemu.ALL[board].clip_kib) * 1024
     second = first * 3 // 2 + 12345
     assert re.search(rf"^exfat  A\.RAW: all {first} bytes as recorded\r?\nexfat  B\.RAW: all {second} bytes as recorded\r?\n"
                      rf"pcie   {probe(qemu.ALL[board])}\r?\n\Z", output, re.M), output
