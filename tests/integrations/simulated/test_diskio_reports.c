@@ -2,7 +2,8 @@
 /*
  * The scenarios of diskio_scenarios.h on the virtual drive, which carries out writes late and completes commands in
  * random order. With EXPECTS_FAILURES the program is linked to a disk layer without one of its rules, and each scenario
- * has to fail on some volume.
+ * has to fail on some volume. Without a rule most of what FatFs does fails: this shows that the volumes and the drive
+ * provoke the faults, not that each scenario finds one of its own.
  */
 #include "../diskio_scenarios.h"
 
