@@ -101,7 +101,7 @@ static void *grow(void *array, size_t *room, size_t size) {
   return larger;
 }
 
-/* Of memory that begins so far behind a page's start. */
+/* `in_page`: how many bytes after the start of a page it begins. */
 static struct range *new_range(struct sim_memory *memory, size_t bytes, size_t in_page, enum sim_memory_kind kind) {
   if (memory->range_count == memory->range_room)
     memory->ranges = grow(memory->ranges, &memory->range_room, sizeof *memory->ranges);
@@ -112,7 +112,7 @@ static struct range *new_range(struct sim_memory *memory, size_t bytes, size_t i
   return range;
 }
 
-/* The other views, which begin as the processor's is. */
+/* The other views. They begin as copies of the processor's. */
 static void add_views(const struct sim_memory *memory, struct range *range) {
   range->device = range->agreed = range->settled = range->cpu;
   if (memory->coherent || range->kind == SIM_LOGIC) return;

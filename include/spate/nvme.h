@@ -269,7 +269,7 @@ struct spate_nvme_queue {
   uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
   uint16_t id;           /* queue identifier, from 1 */
-  bool pages_wanted;     /* a command waits for list pages: others that need some wait, too */
+  bool pages_wanted;     /* a command waits for list pages: later ones that need some wait behind it */
   uint8_t waits_longest; /* the slot that waits for list pages, and is the next to get some */
 };
 

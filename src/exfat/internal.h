@@ -393,7 +393,7 @@ enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t s
 /* The change that the slot describes is complete and durable: clear VolumeDirty if it was the last one, then the slot.
  */
 enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot);
-/* Write the slots that are in use again, so that nothing is salvaged by them any more. */
+/* Take the description of chunks out of the slots that are in use: nothing is salvaged from them any more. */
 enum spate_error spate_exfat_record_forget_chunks(struct spate_exfat *volume);
 enum spate_error spate_exfat_record_read(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record,
                                          bool *valid);

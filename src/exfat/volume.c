@@ -100,7 +100,7 @@ static enum spate_error resume(struct spate_exfat *volume, struct spate_exfat_mo
   }
   if (!found->dirty) volume->failed = spate_exfat_record_forget_chunks(volume);
   if (volume->failed != SPATE_OK) {
-    spate_port_log("exfat: the reservation record cannot be written: no changes; error", (uint64_t)volume->failed);
+    spate_port_log("exfat: the reservation record cannot be rewritten: no changes; error", (uint64_t)volume->failed);
     volume->record_unresolved = volume->record_slots;
     return SPATE_OK;
   }

@@ -18,8 +18,8 @@ static void make_full_directory(struct fixture *fixture) {
 }
 
 /* The power fails in turn `at` of waiting, while the next file is being made in a directory that has to grow. The
- * source pushes until it is told something else than to try again. `writes`: of the drive before. False: there is no
- * such turn. */
+ * source pushes until it is told something else than to try again. `writes`: how many the drive had had by then. False:
+ * there is no such turn. */
 static bool cut_in_turn(int at, uint64_t *writes) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];

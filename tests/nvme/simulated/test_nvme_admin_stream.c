@@ -17,7 +17,7 @@
 #define TELEMETRY    0x07u
 #define STREAM_IOS   4u
 #define IO_BLOCKS    32u
-#define TURN_US      20u /* a stream of 3 GB/s takes the tests minutes */
+#define TURN_US      20u /* a pause after each turn: without it the stream moves 3 GB/s, and the tests take minutes */
 #define LOG_BYTES    (UINT32_C(128) << 10)
 
 struct fixture {

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "recorded_file.h"
+
 /* The host's port has a log of its own. */
 #define spate_port_log vitis_port_log
 void vitis_port_log(const char *text, uint64_t value);
@@ -110,7 +112,6 @@ static struct sim_stack *board(struct s2mm_model *model) {
 
 /* The next host: the volume is clean, and the clip has so many bytes of the stream. */
 static void check_and_free(struct sim_stack *stack, uint64_t bytes) {
-  static uint8_t data[PIECE_BYTES];
   static struct spate_exfat mounted;
   struct spate_exfat_mounted found;
   struct spate_exfat_file file;
@@ -124,16 +125,7 @@ static void check_and_free(struct sim_stack *stack, uint64_t bytes) {
   if (bytes == 0) {
     assert_int_not_equal(spate_exfat_open(&mounted, "CLIP.RAW", &file), SPATE_OK);
   } else {
-    OK(spate_exfat_open(&mounted, "CLIP.RAW", &file));
-    assert_int_equal(file.bytes, bytes);
-  }
-  for (uint64_t at = 0; at < bytes;) {
-    size_t got = 0;
-    OK(spate_exfat_read(&file, at, data, sizeof data, &got));
-    assert_true(got > 0);
-    for (size_t i = 0; i < got; i++)
-      if (data[i] != s2mm_model_byte(at + i)) fail_msg("byte %llu is wrong", (unsigned long long)(at + i));
-    at += got;
+    expect_file(&mounted, "CLIP.RAW", 0, bytes);
   }
   OK(spate_exfat_unmount(&mounted));
   OK(sim_stack_close(stack));

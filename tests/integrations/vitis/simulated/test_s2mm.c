@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "recorded_file.h"
+
 #define DRIVE_BYTES (UINT64_C(256) << 20)
 #define PIECE       (64u * 1024u)
 #define PIECES      8u
@@ -100,21 +102,8 @@ static enum spate_error record(struct fixture *f) {
   return example_record(&f->dma, &f->recorder, &f->stream, "CLIP.RAW", CLIP_BYTES);
 }
 
-/* The file has `bytes`, and they are the stream's from `first` on. */
 static void assert_file_from(struct fixture *f, const char *path, uint64_t first, uint64_t bytes) {
-  static uint8_t data[PIECE];
-  struct spate_exfat_file file;
-
-  OK(spate_exfat_open(&f->volume, path, &file));
-  assert_int_equal(file.bytes, bytes);
-  for (uint64_t at = 0; at < bytes;) {
-    size_t got = 0;
-    OK(spate_exfat_read(&file, at, data, sizeof data, &got));
-    assert_true(got > 0);
-    for (size_t i = 0; i < got; i++)
-      if (data[i] != s2mm_model_byte(first + at + i)) fail_msg("byte %llu is wrong", (unsigned long long)(at + i));
-    at += got;
-  }
+  expect_file(&f->volume, path, first, bytes);
 }
 
 static void assert_file(struct fixture *f, uint64_t bytes) { assert_file_from(f, "CLIP.RAW", 0, bytes); }
