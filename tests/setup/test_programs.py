@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""build/programs, the PATH of every command, has the programs that the packages of setup/debian-12.txt install, and no others."""
+"""build/programs, the PATH of every command, has the programs that the packages of setup/packages.txt install, and no others."""
 
 import importlib.machinery
 import importlib.util

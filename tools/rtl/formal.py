@@ -30,6 +30,7 @@ import tomllib
 import filelist
 import only
 import program
+import shares
 import yowasp
 
 TASKS = filelist.ROOT / "tests" / "rtl" / "formal"
@@ -138,15 +139,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Run the formal tasks of tests/rtl/formal.")
     parser.add_argument("only", nargs="?", default="", help="a task, a file of tasks, or the beginning of their names")
     parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("--part", help="2/4: the second of four parts that take equally long")
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = only.choose("formal task", tasks(), lambda task: (task.name, task.file), arguments.only)
+    wanted = {task.name: task for task in only.choose("formal task", tasks(), lambda task: (task.name, task.file), arguments.only)}
+    order = shares.part(wanted, arguments.part) if arguments.part else shares.longest_first(wanted)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for passed, line in pool.map(run, wanted):
+        for passed, line in pool.map(run, (wanted[name] for name in order)):
             print(line, flush=True)
             failed += not passed
-    print(f"formal  {len(wanted) - failed} hold, {failed} failed")
+    print(f"formal  {len(order) - failed} hold, {failed} failed")
     raise SystemExit(1 if failed else 0)
 
 
