@@ -208,7 +208,7 @@ def agree(said, now):
     return abs(float(said) - float(now)) <= max(last_place, TOLERANCE * abs(float(now)))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_page_has_what_is_predicted_now(predicted):
     now, said = predicted.read_text(), bench_boards.PAGE.read_text()
     assert NUMBER.sub("", now) == NUMBER.sub("", said), "make bench-boards"
@@ -216,7 +216,7 @@ def test_the_page_has_what_is_predicted_now(predicted):
     assert wrong == [], "make bench-boards"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_page_of_figures_has_them_too(predicted):
     template, page = (path.read_text().splitlines() for path in (figures_page.TEMPLATE, figures_page.PAGE))
     bench = figures_page.fields(ROOT / "build/bench")
@@ -233,7 +233,7 @@ def a53():
     return counted.count("qemu-virt")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_counts_are_those_of_bench_instructions(predicted, a53):
     bench = figures_page.fields(ROOT / "build/bench")["boards"]
     call, above = a53.call("write", MIB), a53.recordings[-1]

@@ -33,7 +33,7 @@ def lab(tmp_path_factory):
 # ---- the aims ----
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("profile", runs.ALL)
 def test_files_reach_99_percent_of_the_raw_rate(lab, profile):
     write, read = chapters_files.aims(lab)[profile]

@@ -418,7 +418,7 @@ def test_a_full_volume_ends_the_recording_and_keeps_what_fits(tmp_path):
     assert state["reservations"] == 0 and not state["dirty"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_at_any_moment_the_volume_is_whole(tmp_path):
     """200 recordings, each killed at a random moment: published data are there, and salvage finds the rest."""
     image = tmp_path / "rec.img"

@@ -66,7 +66,7 @@ def usr(packages, tmp_path):
     return tmp_path / "root" / "usr"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_files_of_the_packages(packages, usr):
     assert packages.keys() == HOLDS.keys()
     triplet, = (usr / "lib").iterdir()
@@ -80,7 +80,7 @@ def test_the_files_of_the_packages(packages, usr):
         assert {words[1] for words in listed} == {"root/root"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_package_of_the_command(packages, usr, tmp_path):
     version = field(packages["spate"], "Version")
     assert run(usr / "bin/spate", "--version").stdout == f"spate {version.rsplit('-', 1)[0]}\n"
@@ -96,7 +96,7 @@ def test_the_package_of_the_command(packages, usr, tmp_path):
     assert date.sub("", page) == date.sub("", built)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_packages_of_the_library(packages, usr, tmp_path):
     version = field(packages["spate"], "Version")
     assert field(packages["libspate-ring-dev"], "Depends") == f"libspate-ring0 (= {version})"
@@ -114,7 +114,7 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     run(tmp_path / "static")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_package_of_the_core_library(usr, tmp_path):
     folder, = (usr / "lib").iterdir()
     flags = run("pkg-config", "--cflags", "--libs", "spate",

@@ -2,7 +2,6 @@
 """When a program fails, the error names the command, how it ended, and its last lines of output."""
 
 import os
-import re
 import subprocess
 
 import program
@@ -57,17 +56,16 @@ def test_run(tmp_path, end, status, ending):
     assert program.run(ROOT / "tools/run", tmp_path / "log", "echo", "fine").stderr == ""
 
 
+def test_run_writes_what_a_test_costs(tmp_path):
+    times = tmp_path / "times"
+    program.run(ROOT / "tools/run", "-", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done",
+                env=os.environ | {"SPATE_TEST_TIMES": str(times)})
+    cpu_s, seconds, name = times.read_text().split()
+    assert 0 < float(cpu_s) <= float(seconds) + 0.1 and name == "sh"
+    assert list(tmp_path.iterdir()) == [times]
+
+
 def test_run_that_shows_the_output():
     done = subprocess.run([ROOT / "tools/run", "-", "sh", "-c", "echo said; exit 3"], text=True, capture_output=True)
     assert (done.returncode, done.stdout) == (3, "said\n")
     assert done.stderr == "sh -c echo said; exit 3\nexit 3; its output is above\n"
-
-
-def test_the_last_lines_of_a_failed_suite_say_how_to_run_its_step_alone(tmp_path):
-    (tmp_path / "Makefile").write_text("fine:\n\t@echo fine\nbroken:\n\t@exit 7\nlater:\n\t@echo never\n")
-    done = subprocess.run([ROOT / "tools/steps", "test", "fine", "broken", "later"], cwd=tmp_path, text=True,
-                          capture_output=True, env=os.environ | {"MAKE": "make"})
-    assert done.returncode != 0 and "never" not in done.stdout
-    assert re.search(r"== test 1/3, after 0:0\d min: fine\nfine\n== test 2/3, after 0:0\d min: broken\n", done.stdout)
-    assert done.stdout.endswith("make test: step 2 of 3 failed: broken (exit 2). The lines above say why.\n"
-                                "To run it alone: make broken\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user who only wants the command spate installs one group of setup/packages.txt, and no more."""
+"""A command installs the groups of setup/packages.txt that it needs, and no others."""
 
 import os
 import re
@@ -10,38 +10,45 @@ import pytest
 
 from conftest import ROOT, run
 
-LIST = ROOT / "setup" / "debian-12.txt"
+LIST = ROOT / "setup" / "packages.txt"
+
+
+def rows():
+    """(names, lowest version, groups) of each line."""
+    lines = (line.split() for line in LIST.read_text().splitlines() if line and not line.startswith("#"))
+    return [(words[0], words[1], set(words[2].split(","))) for words in lines]
 
 
 def group(*names):
-    """{package: minimum version} of these groups."""
-    found, current = {}, None
-    for line in LIST.read_text().splitlines():
-        if line.startswith("["):
-            current = line.strip("[]")
-        elif current in names and not line.startswith("#"):
-            package, minimum = line.split()[:2]
-            found[package] = minimum
-    return found
+    """{package: lowest version} of these groups."""
+    return {package: minimum for package, minimum, groups in rows() if groups & set(names)}
+
+
+def copy_with(folder, *names):
+    """A copy of the repository whose list has no other packages that exist."""
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    lines = LIST.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if line.startswith("#") or not line.strip() or set(line.split()[2].split(",")) & set(names)]
+    others = sorted(set().union(*(groups for _, _, groups in rows())) - set(names))
+    (folder / "setup" / "packages.txt").write_text("".join(kept) + f"no-such-package 1 {','.join(others)} nothing\n")
+    return folder
+
+
+def environment_of(folder, home, *names):
+    """A PATH with only the programs of these groups."""
+    run(ROOT / "setup" / "programs", folder, "--groups", *names)
+    return {"PATH": str(folder), "HOME": str(home)}
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the repository whose list has no other packages that exist."""
-    folder = tmp_path / "a copy"
-    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
-    text = LIST.read_text()
-    begin = text.index("[command]\n")
-    end = text.index("[", begin + 1)
-    (folder / "setup" / "debian-12.txt").write_text(text[:end] + "[all]\nno-such-package 1 nothing\n")
-    return folder
+    return copy_with(tmp_path / "a copy", "command")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_make_install_needs_the_group_command_only(copy, tmp_path):
     """The PATH has only the programs of these packages. make test-fresh also checks that their headers suffice."""
-    run(ROOT / "setup" / "programs", tmp_path / "programs", "--list", copy / "setup" / "debian-12.txt")
-    environment = {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)}
+    environment = environment_of(tmp_path / "programs", tmp_path, "command")
     assert not any(shutil.which(name, path=environment["PATH"]) for name in ("clang", "qemu-img", "lintian"))
     run("make", "install", f"PREFIX={tmp_path}/prefix", cwd=copy, env=environment)
     prefix = tmp_path / "prefix"
@@ -55,12 +62,32 @@ def test_make_install_needs_the_group_command_only(copy, tmp_path):
         "include/spate/port/linux_port.h", "include/spate/port/spate_board.h",
         *(f"lib/cmake/{name}/{name}-config{end}.cmake" for name in ("spate", "spate-ring")
           for end in ("", "-relwithdebinfo", "-version"))}
-    assert not {"venv", "fatfs-source", "linux-guest", "programs"} & {path.name for path in (copy / "build").iterdir()}
+    assert not {"venv", "fatfs-source", "linux-guest"} & {path.name for path in (copy / "build").iterdir()}
 
 
-def test_existing_links_are_kept_complete(copy):
+@pytest.mark.thorough
+def test_make_demo_needs_the_groups_firmware_and_judges_only(tmp_path):
+    copy = copy_with(tmp_path / "a copy", "firmware", "judges", "git")
+    environment = environment_of(tmp_path / "programs", tmp_path, "firmware", "judges", "git")
+    assert not any(shutil.which(name, path=environment["PATH"]) for name in ("gcc", "clang", "mdadm", "mips64el-linux-gnuabi64-gcc"))
+    assert "demo   passed" in run("make", "demo", cwd=copy, env=environment).stdout
+    assert not {"venv", "fatfs-source", "linux-guest"} & {path.name for path in (copy / "build").iterdir()}
+
+
+def test_every_word_that_a_recipe_asks_for_is_a_group():
+    """setup/install refuses an unknown word, so a recipe with one would fail where nothing is installed yet."""
+    makefile = (ROOT / "Makefile").read_text()
+    asked = {word for words in re.findall(r"groups-([a-z0-9+-]+)", makefile) for word in words.split("+")} - {"a", "b", ""}
+    asked |= {word for words in re.findall(r"setup/install ([a-z -]+)\n", makefile) for word in words.split()}
+    asked |= {word for words in re.findall(r"^needs-\S+ = (.*)$", makefile, re.M) for word in words.split()}
+    script = (ROOT / "setup/install").read_text()
+    known = {word for words in re.findall(r'^(?:EVERYTHING|OTHERS)="(.*)"$', script, re.M) for word in words.split()} | {"demo"}
+    assert asked <= known, f"unknown groups: {asked - known}"
+    assert set().union(*(groups for _, _, groups in rows())) <= known, "packages in a group that nothing installs"
+
+
+def test_links_are_made_again_when_the_list_or_the_packages_have_changed(copy):
     links = copy / "build" / "programs"
-    links.mkdir(parents=True)
     run(copy / "setup" / "install", "command")
     assert (links / "scdoc").is_symlink() and not (copy / "build" / "venv").exists()
     (links / "scdoc").unlink()

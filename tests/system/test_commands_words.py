@@ -24,7 +24,7 @@ def make(*words, status=0):
 
 def script(*words):
     """The words with which a recipe's last line starts its script, split as the shell splits them."""
-    lines = [line for line in make("-n", *words).stdout.splitlines() if "build/venv/bin/python" in line]
+    lines = [line for line in make("-n", *words).stdout.splitlines() if "python" in line and line.startswith("PYTHONPATH=")]
     return shlex.split(lines[-1])[2:]
 
 

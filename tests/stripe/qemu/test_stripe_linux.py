@@ -86,7 +86,7 @@ mdadm --stop --scan
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ours_by_linux(tool, make_image, tmp_path):
     arrays = [
         Array(tool, make_image, "two", 2),
@@ -144,7 +144,7 @@ def test_ours_by_linux(tool, make_image, tmp_path):
         assert array.info() == (chunk, [str(image) for image in array.images])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_linux_by_ours(tool, make_image, tmp_path):
     usual = Array(tool, make_image, "usual", 3)
     large_blocks = Array(tool, make_image, "large", 2, block_bytes=4096)

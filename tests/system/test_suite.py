@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of make test and make test-all: their list, what is run when there is not time for all, and how tests are divided."""
+
+import os
+import re
+import subprocess
+import time
+
+import pytest
+import shares
+import suite
+
+from conftest import ROOT, run
+
+STEPS = suite.steps()
+REST = [step for step in STEPS if step.suite == "test-all"]
+
+
+def step(make, sources=("src",), cpu_s=10.0):
+    return suite.Step(make, "test-all", cpu_s, sources)
+
+
+# ---- the list ----
+
+
+def test_each_step_is_a_command_of_the_makefile():
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.M))
+    assert {step.make.split()[0] for step in STEPS} <= targets
+    assert {step.suite for step in STEPS} == {"test", "test-all"}
+    assert all(step.cpu_s > 0 and step.sources for step in STEPS)
+    missing = {source for step in STEPS for source in step.sources if not (ROOT / source).exists()}
+    assert not missing, "tests/steps.toml names sources that do not exist"
+
+
+def test_the_parts_of_a_step_are_all_there():
+    parts = {}
+    for words in (step.make.split() for step in STEPS):
+        for word in words[1:]:
+            number, count = map(int, word.removeprefix("PART=").split("/"))
+            parts.setdefault((words[0], count), set()).add(number)
+    assert parts and all(numbers == set(range(1, count + 1)) for (_, count), numbers in parts.items())
+
+
+# ---- what is run when there is not time for all ----
+
+
+@pytest.mark.parametrize("between", [1, 2, 3, 5, 8, 13, 40])
+@pytest.mark.parametrize("steps", [REST, [step(str(number)) for number in range(6)], [step("only")]], ids=len)
+def test_every_step_comes_first_in_turn(steps, between):
+    """However little time there is, and however many commits lie between two runs."""
+    period = suite.next_prime(len(steps))
+    between += between % period == 0
+    first = {suite.in_order(steps, set(), 100 + run * between)[0].make for run in range(period)}
+    assert first == {step.make for step in steps}
+
+
+def test_steps_whose_sources_changed_come_first():
+    steps = [step("a"), step("b", ("rtl", "tools/run")), step("c", ("docs",)), step("d", ("rtl",))]
+    for count in range(20):
+        assert {one.make for one in suite.in_order(steps, {"rtl/x.sv"}, count)[:2]} == {"b", "d"}
+        assert suite.in_order(steps, {"tools/run"}, count)[0].make == "b"
+        assert sorted(one.make for one in suite.in_order(steps, {"rtl/x.sv"}, count)) == ["a", "b", "c", "d"]
+    assert suite.in_order(steps, {"docsx/a", "srcs"}, 0) == suite.in_order(steps, set(), 0)
+
+
+def test_what_changed_is_what_the_last_hours_committed(tmp_path):
+    def commit(name, hours_ago):
+        (tmp_path / name).write_text("")
+        date = f"{int(time.time() - hours_ago * 3600)} +0000"
+        words = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message", name]
+        run("git", "-C", tmp_path, "add", name)
+        run("git", "-C", tmp_path, *words, env=os.environ | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date})
+
+    run("git", "init", "--quiet", tmp_path)
+    for name, hours_ago in (("old", 100), ("before", 60), ("in time", 51), ("last", 40)):
+        commit(name, hours_ago)
+    assert suite.changed_files(tmp_path) == {"in time", "last"}
+    assert suite.commit_count(tmp_path) == 4
+
+
+def test_no_step_begins_that_would_end_too_late():
+    begin = 1000.0
+    assert suite.fits(step("a", cpu_s=1800), 0.5, begin, begin + 2700)
+    assert not suite.fits(step("a", cpu_s=1801), 0.5, begin, begin + 2700)
+
+
+# ---- a run ----
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A folder with steps that pass, fail and cost something."""
+    (tmp_path / "Makefile").write_text("fine:\n\t@echo fine\nbroken:\n\t@exit 7\nlater:\n\t@echo never\n"
+                                       "busy:\n\t@i=0; while [ $$i -lt 200000 ]; do i=$$((i + 1)); done\n")
+    monkeypatch.setattr(suite.program, "ROOT", tmp_path)
+    monkeypatch.setattr(suite, "TIMES", tmp_path / "times.json")
+    monkeypatch.setattr(suite, "LINES", tmp_path / "lines")
+    return tmp_path
+
+
+def test_the_last_lines_of_a_failed_suite_say_how_to_run_its_step_alone(project, capfd):
+    with pytest.raises(SystemExit) as ended:
+        suite.run_all("test", [step("fine"), step("broken"), step("later")], [])
+    out = capfd.readouterr().out
+    assert ended.value.code == 1 and "never" not in out
+    assert re.search(r"== test 1/3, after 0:0\d min: fine\nfine\n== test 2/3, after 0:0\d min: broken\n", out)
+    assert out.endswith("make test: step 2 of 3 failed: broken (exit 2). The lines above say why.\nTo run it alone: make broken\n")
+
+
+def test_a_step_beyond_its_budget_is_named(project, capfd):
+    rows, left = suite.run_all("test", [step("fine"), step("busy", cpu_s=0.01), step("later")], [], lambda one: one.make != "later")
+    suite.name_expensive(rows)
+    out = capfd.readouterr().out
+    assert [one.make for one in left] == ["later"] and "never" not in out
+    assert re.search(r"beyond its budget: busy took \d+ CPU seconds, the budget is 0 \(tests/steps.toml\)\n$", out)
+    suite.print_times()
+    assert re.search(r"busy +[\d.]+ +[\d.]+ +0  beyond its budget\n", capfd.readouterr().out)
+
+
+def test_the_times_name_the_slowest_tests(project):
+    (project / "lines").write_text("".join(f"{number}.5 {number} tests/a.py::test_{number}\n" for number in range(40)))
+    suite.write_times([])
+    tests = suite.json.loads(suite.TIMES.read_text())["tests"]
+    assert len(tests) == suite.SLOWEST and tests[0] == {"name": "tests/a.py::test_39", "seconds": 39.0, "cpu_s": 39.5}
+
+
+# ---- parts ----
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_parts_are_disjoint_complete_and_take_equally_long(count, monkeypatch):
+    times = {f"n{number}": float(number) for number in range(1, 30)}
+    monkeypatch.setattr(shares, "known", lambda: times)
+    names = [*times, "new", "newer"]
+    parts = [shares.part(names, f"{number}/{count}") for number in range(1, count + 1)]
+    assert sorted(name for part in parts for name in part) == sorted(names)
+    sums = [sum(times.get(name, shares.UNKNOWN_S) for name in part) for part in parts]
+    assert max(sums) - min(sums) <= 3
+    assert all(part == shares.longest_first(part) for part in parts)
+
+
+@pytest.mark.parametrize("which", ["0/2", "3/2"])
+def test_a_part_that_does_not_exist_is_refused(which):
+    with pytest.raises(SystemExit, match="1/2 is the first"):
+        shares.part(["a"], which)
+
+
+def test_the_list_of_times_names_what_exists():
+    tasks = set(re.findall(r"^\[(\S+)\]$", "\n".join(path.read_text() for path in (ROOT / "tests/rtl/formal").glob("*.toml")), re.M))
+    for name in shares.known():
+        assert (ROOT / name).exists() if "/" in name else any(name.endswith(f"-{task}") for task in tasks), name
+
+
+def test_ci_calls_make_test_and_then_the_others():
+    script = (ROOT / ".ci/run").read_text()
+    assert re.search(r"^clean make test && clean make test-rest BEGIN=", script, re.M)
+    done = subprocess.run(["bash", "-n", ROOT / ".ci/run"], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
