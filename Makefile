@@ -153,10 +153,10 @@ test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=b
 
 # Which of these a command of the Makefile runs: `make test-unit` those of make test, `make test-unit-all` the others.
 test-unit: build-host-gcc-asan # The library's tests on the host, with GCC and sanitizers
-	@ctest --preset host-gcc-asan -LE 'crash|long' -j$(CORES) --no-tests=error
+	@ctest --preset host-gcc-asan -LE 'crash|thorough' -j$(CORES) --no-tests=error
 
 test-unit-all: build-host-gcc-asan build-host-clang-asan build-linux-asan # The longest ones, and Clang's
-	@ctest --preset host-gcc-asan -L 'crash|long' -j$(CORES) --no-tests=error
+	@ctest --preset host-gcc-asan -L 'crash|thorough' -j$(CORES) --no-tests=error
 	@ctest --preset host-clang-asan -j$(CORES) --no-tests=error
 	@ctest --preset linux-asan -j$(CORES) --no-tests=error
 
@@ -330,28 +330,14 @@ lint-words: groups-python ## Check spelling, words that this project does not us
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
 
-# Each preset compiles files that the others do not: host-clang-asan the library and its tests, linux-asan the command,
-# qemu-virt the applications and a board, qemu-riscv the files for RISC-V, linux-aarch64 the programs of bench-linux.
-# string.c is left out, because it is compiled with an option that Clang does not have.
-lint-c: groups-lint build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes)
+lint-c: groups-lint build-host-clang-asan build-linux-asan build-qemu-virt build-qemu-riscv build-linux-aarch64 ## Run clang-tidy and cppcheck alone (5 minutes; then what has changed)
 	@echo '== clang-tidy'
-	@$(call clang-tidy,host-clang-asan,(src|sim|lab|tests|ports|integrations)/.*)
-	@$(call clang-tidy,linux-asan,(hosted|ring|examples|ports|tests)/.*)
-	@$(call clang-tidy,qemu-virt,(apps|ports)/.*(?<!string))
-	@$(call clang-tidy,qemu-riscv,ports/.*riscv.*/.*,$(RISCV_OPTIONS))
-	@$(call clang-tidy,linux-aarch64,bench/linux/.*)
+	@$(PYTHON) tools/lint_c.py
 	@echo '== cppcheck'
+	@mkdir -p build/cache/cppcheck
 	@tools/run - $(LINT_BIN)/cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+	  --cppcheck-build-dir=build/cache/cppcheck \
 	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
-
-# Clang 14 has another name for the processor, and does not know -mstrict-align: an option that it ignores would be an error.
-RISCV_OPTIONS = -extra-arg=-march=rv64imac -extra-arg=-Wno-unused-command-line-argument
-
-# The pattern for this folder: characters of its name that are special in regular expressions are escaped.
-HERE = $(shell pwd | LC_ALL=C.UTF-8 sed 's/[^A-Za-z0-9_/-]/\\&/g')
-clang-tidy = tools/run build/clang-tidy-$(1).log run-clang-tidy -quiet $(3) -p build/$(1) '^$(HERE)/$(2)[.]c$$' \
-  || { echo 'findings:'; grep -E '(warning|error|note): ' build/clang-tidy-$(1).log; exit 1; } \
-  && grep -q '^clang-tidy' build/clang-tidy-$(1).log || { echo 'clang-tidy: no file of $(2) in build/$(1)'; exit 1; }
 
 site: groups-site ## Build the pages and the API as a site in build/site, with links checked; installs doxygen and MkDocs (1 minute; then 10 s)
 	PYTHONPATH=tools build/venv-site/bin/python tools/build_site.py

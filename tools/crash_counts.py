@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the power cuts that the last `make test-power-cuts` checked, from ctest's log, and compares them with the README and the
+"""Counts the power cuts that the last `make test-power-cuts-all` checked, from ctest's log, and compares them with the README and the
 figures page. Each program counts an image once; an image that two programs have counts twice. `make crash-soak` counts over
 all programs."""
 
