@@ -56,6 +56,12 @@ def run_page(copy, environment, *section):
 
 
 @pytest.mark.slow
+def test_any_linux(copy, environment):
+    assert run_page(copy, environment, "docs/use/linux.md", "Any Linux").splitlines()[-1].startswith("spate ")
+    assert (copy / "build/linux/hosted/spate.1").exists()
+
+
+@pytest.mark.slow
 def test_the_page_of_the_library(copy, environment):
     said = run_page(copy, environment, "docs/use/install-library.md")
     assert said.count(": volume MEMORY, ") == 4  # added, found by CMake, found by pkg-config, from the list
