@@ -80,12 +80,14 @@ def test_the_libraries_that_are_missing_are_named(tmp_path):
 
 # ---- what it can do without ----
 
+WARNINGS = "-DSPATE_WARNINGS_ARE_ERRORS=ON"  # no other build compiles the files that replace parts
+
 
 @pytest.fixture(scope="module")
 def without_libblkid(tmp_path_factory):
     """The command where neither libblkid nor scdoc is installed."""
     folder = tmp_path_factory.mktemp("without")
-    said = configure(folder / "build", "-DCMAKE_IGNORE_PATH=/usr/bin;/bin;/usr/local/bin",
+    said = configure(folder / "build", WARNINGS, "-DCMAKE_IGNORE_PATH=/usr/bin;/bin;/usr/local/bin",
                      **modules(folder / "modules", "liburing"), **programs_without(folder / "programs", "scdoc"))
     assert f"Without scdoc, there is no manual page. Packages: {PACKAGES['scdoc']} " in said
     assert (f"Without libblkid, spate does not name foreign contents of a target, and finds no partitions of pci: and vfio: "
@@ -99,7 +101,7 @@ def without_libblkid(tmp_path_factory):
 @pytest.fixture(scope="module")
 def without_python(tmp_path_factory):
     build = tmp_path_factory.mktemp("without-python") / "build"
-    said = configure(build, "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
+    said = configure(build, WARNINGS, "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
     assert f"Without Python, there are no virtual drives (sim:) and no command plan. Packages: {PACKAGES['Python']} " in said
     run("cmake", "--build", build, "-j", "2", "--target", "spate_command")
     return build / "bin" / "spate"
