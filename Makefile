@@ -120,7 +120,8 @@ install: ## Install the command spate for Linux and the libraries into PREFIX=/u
 	@tools/run build/configure-linux.log cmake --preset linux
 	@cmake --build --preset linux
 	@tools/run build/install.log cmake --install build/linux --prefix $(call quoted,PREFIX)
-	@echo "installed $(PREFIX)/bin/spate: spate --help"
+	@printf 'installed %s: %s/bin/spate --help\n' "$$DESTDIR"$(call quoted,PREFIX) "$$DESTDIR"$(call quoted,PREFIX)
+	@[ -z "$$DESTDIR" ] || printf 'It runs from %s, on the machine whose root folder %s becomes\n' $(call quoted,PREFIX) "$$DESTDIR"
 
 deb: ## Build Debian packages of the command spate, libspate and libspate-ring in build/deb, checked by lintian (15 s)
 	@setup/install deb

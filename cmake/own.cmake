@@ -3,10 +3,14 @@
 
 set(CMAKE_C_EXTENSIONS OFF)
 
+# Off in the preset for users: a compiler that is newer than the tested ones may warn of more.
+option(SPATE_WARNINGS_ARE_ERRORS "End the build at a compiler's warning" ON)
+
 add_library(spate_warnings INTERFACE)
 target_compile_options(spate_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wcast-qual -Wstrict-prototypes
-  -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wdouble-promotion -Wformat=2 -Werror)
+  -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wdouble-promotion -Wformat=2
+  $<$<BOOL:${SPATE_WARNINGS_ARE_ERRORS}>:-Werror>)
 target_link_libraries(spate PRIVATE $<BUILD_INTERFACE:spate_warnings>)
 
 # Adds a program as a test. When a test fails, tools/run prints its command and how it ended; ctest does not.

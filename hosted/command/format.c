@@ -215,7 +215,14 @@ static void write_volume(struct request *request, struct volume *volume) {
 static void say_type(const struct target *target) {
   const struct target_partition *partition = &target->partition;
 
-  if (partition->number == 0 || partition->basic_data || partition->type[0] == '\0') return;
+  if (partition->number == 0 || partition->basic_data) return;
+  if (partition->type[0] == '\0') {
+    (void)fprintf(stderr,
+                  "%s: its type in the partition table is not known. Windows shows the volume only if it is Microsoft "
+                  "basic data\n",
+                  target->name);
+    return;
+  }
   (void)fprintf(stderr,
                 "%s: its type in the partition table is %s, not Microsoft basic data: Windows will not show the "
                 "volume. %s changes the type\n",

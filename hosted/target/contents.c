@@ -8,7 +8,7 @@
 #include "../memory.h"
 #include "../text/fail.h"
 #include "../text/units.h"
-#include "partition.h"
+#include "partition_table.h"
 
 #include <blkid.h>
 #include <errno.h>

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the description of a partition from its table, with libblkid. */
+/* Partitions that the kernel has. */
 #ifndef SPATE_HOSTED_PARTITION_H
 #define SPATE_HOSTED_PARTITION_H
 
 #include "target.h"
 
-#include <blkid.h>
 #include <sys/types.h>
 
-/* Finds partition number partition->number and its length. False: the probe finds no table, or no such partition. */
-bool partition_in(blkid_probe probe, struct target_partition *partition, uint64_t *bytes);
-
 /* Fills in `partition` if the block device is a partition in the kernel; otherwise leaves it unchanged. The type stays
- * empty if the user may not read the whole disk. */
+ * empty if the user may not read the whole disk, and in builds without libblkid. */
 void partition_of_device(dev_t device, struct target_partition *partition);
+
+/* Fills in the type from the table of this disk, such as sda. Leaves it unchanged if the table cannot be read. */
+void partition_take_type(const char *disk, struct target_partition *partition);
 
 #endif

@@ -12,13 +12,16 @@ arrays, and the recorder writes them to the drive straight from that memory.
                 camera.read_into(frame)
                 ring.publish(frame_bytes)
 
-ring.write(array) copies data that already lie in other memory. The library libspate-ring has to be installed where the
-system's loader finds it (/usr/local/lib after `make install` and ldconfig, or LD_LIBRARY_PATH). Errors raise RingError, an
-OSError with the errno values of spate/ring.h.
+ring.write(array) copies data that already lie in other memory. Errors raise RingError, an OSError with the errno values of
+spate/ring.h.
+
+The module loads the library libspate-ring, which `make install` installs: the file that SPATE_RING_LIBRARY names, or the one
+that the system's loader finds, or that of the prefix of this Python, of ~/.local or of /usr/local, in this order.
 """
 
 import errno
 import os
+import sys
 
 import cffi
 import numpy
@@ -48,7 +51,31 @@ const char *spate_ring_sentence(int error);
 
 _ffi = cffi.FFI()
 _ffi.cdef("struct spate_ring;" + DECLARATIONS)
-_library = _ffi.dlopen(LIBRARY)
+
+
+def _places() -> list[str]:
+    """Where the library may be. A name without a folder asks the system's loader."""
+    named = os.environ.get("SPATE_RING_LIBRARY")
+    if named:
+        return [named]
+    prefixes = (sys.prefix, os.path.expanduser("~/.local"), "/usr/local")
+    return [LIBRARY, *(f"{prefix}/{folder}/{LIBRARY}" for prefix in prefixes for folder in ("lib", "lib64"))]
+
+
+def _load():
+    places = _places()
+    reasons = []
+    for place in places:
+        try:
+            return _ffi.dlopen(place)
+        except OSError as error:
+            if os.path.exists(place):
+                reasons.append(f". {error}")
+    raise OSError(f"libspate-ring was not found as {', '.join(places)}. `make install` installs it; SPATE_RING_LIBRARY may name "
+                  f"its file{''.join(reasons)}")
+
+
+_library = _load()
 
 
 class RingError(OSError):

@@ -106,6 +106,7 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     folder, = (usr / "lib").iterdir()
     flags = run("pkg-config", "--cflags", "--libs", "spate-ring",
                 env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
+    assert not [flag for flag in flags if "rpath" in flag]
     (tmp_path / "camera.c").write_text(LIBRARY_USER)
     strict = ("gcc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", tmp_path / "camera.c")
     run(*strict, *flags, "-o", tmp_path / "shared")

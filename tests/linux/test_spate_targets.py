@@ -2,7 +2,6 @@
 """Targets that need no emulated machine: virtual drives under the library's driver, and stripes; and commands that the other
 test files do not use."""
 
-import errno
 import json
 import os
 import random
@@ -16,7 +15,7 @@ import program
 import pytest
 import volume as judge
 
-from seccomp import IO_URING_SETUP, filter_calls
+from seccomp import PREADV, PWRITEV2, failing_calls
 from spate_command import FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, digest, spate
 
 
@@ -240,17 +239,6 @@ def test_a_stripe_that_is_too_small_is_not_made(tmp_path):
 
 
 # ---- before data are lost ----
-
-
-PREADV, PWRITEV2 = {"x86_64": (295, 328), "aarch64": (69, 287)}[os.uname().machine]
-
-
-def failing_calls(number, begin, end):
-    """Called in the child process: makes this system call fail with EIO if its fourth argument, the offset, is at least `begin`
-    and below `end`."""
-    filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM),
-                  (0x15, 0, 4, number), (0x20, 0, 0, 16 + 3 * 8), (0x35, 0, 2, begin), (0x35, 1, 0, end),
-                  (0x06, 0, 0, 0x00050000 | errno.EIO), (0x06, 0, 0, 0x7FFF0000)])
 
 
 def test_an_unreadable_target_can_be_erased(pair):

@@ -45,6 +45,18 @@ def copy(tmp_path):
     return copy_with(tmp_path / "a copy", "command")
 
 
+def check_what_is_said(copy, environment, tmp_path):
+    """make install, with DESTDIR as well, names the file that it has installed, and the prefix that the file runs from."""
+    staged = tmp_path / "staged here"
+    for options, root in ((("PREFIX=/usr",), staged), ((f"PREFIX={tmp_path}/own prefix",), staged),
+                          ((f"PREFIX={tmp_path}/own prefix",), "")):
+        prefix = options[0].removeprefix("PREFIX=")
+        said = run("make", "install", *options, f"DESTDIR={root}", cwd=copy, env=environment).stdout
+        spate = f"{root}{prefix}/bin/spate"
+        assert f"installed {root}{prefix}: {spate} --help\n" in said and run(spate, "--version").stdout.startswith("spate ")
+        assert (f"It runs from {prefix}, on the machine whose root folder {root} becomes\n" in said) == bool(root)
+
+
 @pytest.mark.thorough
 def test_make_install_needs_the_group_command_only(copy, tmp_path):
     """The PATH has only the programs of these packages. make test-fresh also checks that their headers suffice."""
@@ -63,6 +75,7 @@ def test_make_install_needs_the_group_command_only(copy, tmp_path):
         *(f"lib/cmake/{name}/{name}-config{end}.cmake" for name in ("spate", "spate-ring")
           for end in ("", "-relwithdebinfo", "-version"))}
     assert not {"venv", "fatfs-source", "linux-guest"} & {path.name for path in (copy / "build").iterdir()}
+    check_what_is_said(copy, environment, tmp_path)
 
 
 @pytest.mark.thorough
