@@ -21,6 +21,8 @@ import counted  # noqa: E402
 import figures_page  # noqa: E402
 from lab import boards, kernel, runner, runs, seeds  # noqa: E402
 
+pytestmark = pytest.mark.thorough
+
 PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
 GIB, KIB, MIB = runs.GIB, runs.KIB, runs.MIB
 
@@ -208,7 +210,6 @@ def agree(said, now):
     return abs(float(said) - float(now)) <= max(last_place, TOLERANCE * abs(float(now)))
 
 
-@pytest.mark.thorough
 def test_the_page_has_what_is_predicted_now(predicted):
     now, said = predicted.read_text(), bench_boards.PAGE.read_text()
     assert NUMBER.sub("", now) == NUMBER.sub("", said), "make bench-boards"
@@ -216,7 +217,6 @@ def test_the_page_has_what_is_predicted_now(predicted):
     assert wrong == [], "make bench-boards"
 
 
-@pytest.mark.thorough
 def test_the_page_of_figures_has_them_too(predicted):
     template, page = (path.read_text().splitlines() for path in (figures_page.TEMPLATE, figures_page.PAGE))
     bench = figures_page.fields(ROOT / "build/bench")
@@ -233,7 +233,6 @@ def a53():
     return counted.count("qemu-virt")
 
 
-@pytest.mark.thorough
 def test_the_counts_are_those_of_bench_instructions(predicted, a53):
     bench = figures_page.fields(ROOT / "build/bench")["boards"]
     call, above = a53.call("write", MIB), a53.recordings[-1]

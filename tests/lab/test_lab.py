@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 import pressure  # noqa: E402 - the path comes first
 from lab import chapters_files, chapters_overview, compare, page, plots, runner, runs, seeds, sources  # noqa: E402 - the path comes first
 
+pytestmark = pytest.mark.thorough
+
 PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
 
 
@@ -33,7 +35,6 @@ def lab(tmp_path_factory):
 # ---- the aims ----
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("profile", runs.ALL)
 def test_files_reach_99_percent_of_the_raw_rate(lab, profile):
     write, read = chapters_files.aims(lab)[profile]

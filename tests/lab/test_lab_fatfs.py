@@ -14,6 +14,8 @@ import fatfs  # noqa: E402 - the path comes first
 import figures  # noqa: E402 - the path comes first
 from lab import runner, runs, seeds  # noqa: E402 - the path comes first
 
+pytestmark = pytest.mark.thorough
+
 PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-release/lab"))
 FILES = 4
 

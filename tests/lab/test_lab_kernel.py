@@ -12,6 +12,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from lab import kernel, runs, seeds  # noqa: E402 - the path comes first
 
+pytestmark = pytest.mark.thorough
+
 COUNTS = {
     "sweep/fio-libaio/read/4096": 256 * 5000.0,  # 5000 a request
     "ways/raw/direct": 40_000.0, "ways/raw/memcpy": 200_000.0, "ways/raw/zeros": 500_000.0,

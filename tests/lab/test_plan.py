@@ -8,6 +8,8 @@ import sys
 import pytest
 from conftest import HOST_BUILD, ROOT, run
 
+pytestmark = pytest.mark.thorough
+
 PROFILES = ROOT / "sim" / "profiles"
 PLAN = HOST_BUILD / "lab" / "spate-plan"
 

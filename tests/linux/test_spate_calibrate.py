@@ -12,6 +12,8 @@ import pytest
 from conftest import ROOT
 from spate_command import REFUSED, USAGE, answer, digest, spate
 
+pytestmark = pytest.mark.thorough
+
 FAST = ROOT / "build/linux/bin/spate"  # with sanitizers, a hundred gigabytes would take minutes
 QUICK = ("--skip", "cache", "--skip", "full", "--skip", "heat")
 

@@ -121,12 +121,12 @@ def said_by(built, *words, status=DONE, **options):
 NOT_BLANK = "it is not blank. This spate was built without libblkid, and cannot name more of what is on it\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_info_needs_no_libblkid(without_libblkid, image):
     assert run(without_libblkid, "info", image).stdout == spate("info", image).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_libblkid_a_recording_works_as_always(without_libblkid, tmp_path):
     image = tmp_path / "new.img"
     image.touch()
@@ -137,7 +137,7 @@ def test_without_libblkid_a_recording_works_as_always(without_libblkid, tmp_path
     assert spate("extract", image, "clip", "-").stdout == "data"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_libblkid_a_volume_of_exfat_is_named(without_libblkid, image, tmp_path):
     said = said_by(without_libblkid, "format", image, "--yes", status=REFUSED)
     assert f"{image}: partition 1: 65.0 MB, for exFAT or NTFS\n{image}: {NOT_BLANK}" in said and "holds data" in said
@@ -148,7 +148,7 @@ def test_without_libblkid_a_volume_of_exfat_is_named(without_libblkid, image, tm
     assert f"{whole}: exfat\n{whole}: {NOT_BLANK}" in said_by(without_libblkid, "format", whole, "--yes", status=REFUSED)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("at_bytes", [0, 1024, 65600, 2 * MIB - 1, 63 * MIB, 64 * MIB - 1])
 def test_without_libblkid_nothing_is_overwritten_by_mistake(without_libblkid, tmp_path, at_bytes):
     """One byte where a file system or an array has something, whatever it is."""
@@ -166,7 +166,7 @@ def test_without_libblkid_nothing_is_overwritten_by_mistake(without_libblkid, tm
     assert "its contents will be lost" in said_by(without_libblkid, "format", image, "--erase", "--yes")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_libblkid_a_target_that_cannot_be_read_is_not_blank(without_libblkid, image):
     failing = {"preexec_fn": lambda: failing_calls(PREADV, 0, 4 * MIB)}
     assert "cannot be read" in said_by(without_libblkid, "format", image, "--yes", status=FAILED, **failing)
@@ -176,7 +176,7 @@ def test_without_libblkid_a_target_that_cannot_be_read_is_not_blank(without_libb
     assert "no known contents" in said_by(without_libblkid, "trim", image, "--yes")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_libblkid_partitions_of_a_drive_have_no_numbers(without_libblkid, tmp_path):
     drive = tmp_path / "kept"
     said_by(without_libblkid, "format", f"sim:ideal:{drive}", "--yes")
@@ -184,7 +184,7 @@ def test_without_libblkid_partitions_of_a_drive_have_no_numbers(without_libblkid
     assert "was built without libblkid, and cannot find a partition by its number" in said
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_python_there_are_no_virtual_drives(without_python, image):
     assert run(without_python, "info", image).stdout == spate("info", image).stdout
     said = said_by(without_python, "info", "sim:980pro", status=USAGE)

@@ -37,9 +37,7 @@ def sources():
 
 def programs(folder):
     """A PATH with only the programs that `make deb` installs."""
-    text = (ROOT / "setup" / "debian-12.txt").read_text()
-    (folder / "list.txt").write_text(text[:text.index("[all]\n")])
-    run(ROOT / "setup" / "programs", folder / "programs", "--list", folder / "list.txt")
+    run(ROOT / "setup" / "programs", folder / "programs", "--groups", "command", "deb")
     return str(folder / "programs")
 
 

@@ -14,6 +14,8 @@ import pytest
 import program
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
 CHECKPOINT, CLIP, CHANGE, RECORD = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c", "exfat/record.c"

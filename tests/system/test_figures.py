@@ -16,6 +16,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 import figures_page  # noqa: E402 - the path comes first
 
+pytestmark = pytest.mark.thorough
+
 CHEAP = {"size", "instructions"}
 SIZE_TOLERANCE = 0.02  # a share: a fix of a few hundred bytes needs no new page
 SIZE_TOLERANCE_KB = 0.3

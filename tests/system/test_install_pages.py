@@ -55,20 +55,20 @@ def run_page(copy, environment, *section):
     return said
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_any_linux(copy, environment):
     assert run_page(copy, environment, "docs/use/linux.md", "Any Linux").splitlines()[-1].startswith("spate ")
     assert (copy / "build/linux/hosted/spate.1").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_page_of_the_library(copy, environment):
     said = run_page(copy, environment, "docs/use/install-library.md")
     assert said.count(": volume MEMORY, ") == 4  # added, found by CMake, found by pkg-config, from the list
     assert (copy / "build/for-board/lib/libspate.a").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_page_of_programs_as_sources(copy, environment):
     said = run_page(copy, environment, "docs/use/programs.md")
     for name in ("c.raw", "python.raw"):

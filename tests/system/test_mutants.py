@@ -17,6 +17,8 @@ sys.path.insert(0, str(program.ROOT / "bench"))
 
 from mutants import draw, judge, library, recorded, show, tree  # noqa: E402
 
+pytestmark = pytest.mark.thorough
+
 # (file, line, mutated line, the program that must notice). A line that no longer exists is skipped, but most must exist.
 NOTICED = [
     ("src/exfat/name.c", "return *code < smallest[more] || *code > 0x10ffff || surrogate ? 0 : more + 1u;",

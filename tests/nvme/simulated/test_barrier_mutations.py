@@ -21,6 +21,8 @@ import pytest
 
 from conftest import HOST_BUILD, ROOT, run
 
+pytestmark = pytest.mark.thorough
+
 SOURCES = sorted(ROOT.glob("src/**/*.c"))
 CALL = re.compile(r"\bspate_port_(?:dma_write_barrier|dma_read_barrier|cache_clean|cache_invalidate)\s*\(")
 # A function that makes such calls for its callers: each call of this function is needed as well.

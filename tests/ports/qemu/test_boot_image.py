@@ -13,6 +13,8 @@ import first_loader
 import program
 import qemu
 
+pytestmark = pytest.mark.thorough
+
 OCM, FIRMWARE_AT = 0xFFFC0000, 0x100000
 PMUFW_AT = 0xFFDC0000  # RAM of the platform management unit
 # Offsets in the boot header (UG1283, "Boot Image Format"; the same chapter has the partition header).

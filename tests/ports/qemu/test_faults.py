@@ -8,6 +8,8 @@ import pytest
 import qemu
 from board_without_host import stopped
 
+pytestmark = pytest.mark.thorough
+
 TIMEOUT_S = 60
 SENTENCES = {"stack": "stack overflow", "misaligned": "misaligned", "null": "null pointer", "constant": "a write to constants"}
 READ = {"all ones": "read 0xffffffff and 0xffffffffffffffff", "0": "read 0x00000000 and 0x0000000000000000"}

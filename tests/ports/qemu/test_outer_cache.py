@@ -9,6 +9,8 @@ import pytest
 import program
 import qemu
 
+pytestmark = pytest.mark.thorough
+
 REGISTERS, REGISTERS_IN_DDR = 0xF8F02000, 0x00400000
 CONTROL, AUXILIARY, SYNC, CLEAN_INVALIDATE_WAYS = (REGISTERS_IN_DDR + offset for offset in (0x100, 0x104, 0x730, 0x7FC))
 IMAGE, IMAGE_BYTES = {"zynq7000": 0x00100000, "zynq7000-ocm": 0xFFFC0000}, 0x30000

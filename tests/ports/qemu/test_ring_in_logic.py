@@ -10,6 +10,8 @@ import program
 import qemu
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 BUILD = ROOT / "build/ring-in-logic"
 DESIGN = (ROOT / "ports/zynqmp/design.h").read_text()
 

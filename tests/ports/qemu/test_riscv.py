@@ -8,6 +8,8 @@ import program
 import pytest
 import qemu
 
+pytestmark = pytest.mark.thorough
+
 BOARD = "qemu-riscv"
 TIMEOUT_S = 120
 START = 0x80200000  # link.ld

@@ -8,6 +8,8 @@ import pytest
 
 import qemu
 
+pytestmark = pytest.mark.thorough
+
 TIMEOUT_S = 120
 KINDS = {"program": "cached", "variables": "cached", "queue memory": "not cached", "ordinary memory": "cached",
          "ring": "not cached", "registers": "registers", "address 0": "not mapped"}

@@ -13,6 +13,8 @@ import first_loader
 import qemu
 from board_without_host import stopped
 
+pytestmark = pytest.mark.thorough
+
 LOADER_AT = 0x200000
 COUNTERS = {"zynqmp": 0xFF260000, "versal": 0xFF140000}
 COUNTER_IN_DDR = 0x300000

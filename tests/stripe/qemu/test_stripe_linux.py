@@ -86,7 +86,6 @@ mdadm --stop --scan
 """
 
 
-@pytest.mark.thorough
 def test_ours_by_linux(tool, make_image, tmp_path):
     arrays = [
         Array(tool, make_image, "two", 2),

@@ -9,6 +9,8 @@ import pytest
 import qemu
 import volume
 
+pytestmark = pytest.mark.thorough
+
 BOARDS = list(qemu.BOARDS)
 TIMEOUT_S = 300
 NOTHING, WARNING, ERROR = 0, 1, 2

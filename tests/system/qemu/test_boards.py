@@ -14,7 +14,8 @@ import program
 import qemu
 import volume
 
-BOARDS = list(qemu.BOARDS)
+QUICK = ("qemu-virt", "qemu-boston")  # the boards of make test: AArch64, and a MIPS behind a bridge of Xilinx
+BOARDS = [name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough) for name in qemu.BOARDS]
 DEMO = [sys.executable, str(qemu.ROOT / "tools" / "demo.py")]
 TIMEOUT_S = 300
 
@@ -48,6 +49,7 @@ def test_the_demo_passes_its_own_and_the_hosts_checks(board):
         assert words in answer.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("device", ["mdts=1", "mdts=7,logical_block_size=4096,physical_block_size=4096", "mdts=9"])
 def test_the_demo_records_on_drives_of_every_kind(board, device, tmp_path):
@@ -60,6 +62,7 @@ def test_the_demo_records_on_drives_of_every_kind(board, device, tmp_path):
     assert "clean" in volume.fsck(part)
 
 
+@pytest.mark.thorough
 def test_a_real_file_of_some_hundred_megabytes_comes_back_bit_for_bit(tmp_path):
     """Everything in /usr/bin and the shared libraries, as one archive: real bytes, not a pattern."""
     real = tmp_path / "real-files.tar"
