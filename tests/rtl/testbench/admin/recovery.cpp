@@ -61,6 +61,22 @@ void recovers(AdminBench &bench, const Recovered &failure, bool with_command) {
   expect("the status of a flush", bench.status_of(command(Op::Flush)), kOk);
 }
 
+// The adapter drops the drive's accesses with the link, so a drop that ends before the program looks counts as well. In
+// between, the drive is well for long enough.
+void notices_short_drops(AdminBench &bench) {
+  bench.until_ready();
+  unsigned remembered = 0;
+  for (unsigned turn = 1; turn <= 8; turn++) {
+    bench.cycles(1000 + bench.random.below(100));
+    bench.drive.drop_link(0);
+    bench.until_not_ready();
+    bench.until_ready("ready again");
+    expect("the recoveries", bench.recoveries, turn);
+    remembered += static_cast<Error>(bench.bring_up().error) == Error::DataPath; // it was up again
+  }
+  check(remembered != 0, "no drop was noticed after it had ended");
+}
+
 // The command is started again three times, then given up. The drive stays.
 void never_answers(AdminBench &bench) {
   bench.until_ready();
@@ -204,6 +220,9 @@ void add_recovery(Cases &cases) {
                 std::to_string(fall_ms),
             profile, [&failure, with_command](AdminBench &bench) { recovers(bench, failure, with_command); });
       }
+  Profile at_once;
+  at_once.link_fall_ms = 0;
+  add(cases, "a_link_drop_is_noticed_after_it_has_ended", at_once, notices_short_drops);
   add(cases, "a_drive_that_never_answers_a_command", never_answers);
   add(cases, "a_drive_that_fails_again_and_again_is_given_up", fails_again_and_again);
   constexpr std::pair<const char *, Between> betweens[] = {{"nothing", Between::Nothing},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The admin sequencer and its program, with a drive that makes faults on request. A millisecond is three cycles.
-// testbench_admin [SEED [CASE]]: CASE is the beginning of names; seed 1 and all cases unless given.
+// testbench_admin [SEED [SEEDS [CASE]]]: CASE is the beginning of names. Seeds 1 to 10 and all cases unless given. It
+// ends with the first seed that fails.
 
 #include "cases.h"
 
@@ -32,32 +33,45 @@ uint64_t seed_of(uint64_t seed, const std::string &name) {
   return hash;
 }
 
-// The number of cycles; 0 after a failure.
+// The number of cycles; 0 after a failure, which is printed.
 uint64_t run(const Case &one, uint64_t seed) {
   AdminBench bench(one.profile, seed_of(seed, one.name));
   try {
     one.body(bench);
     return bench.drive.cycle();
   } catch (const Failure &failure) {
-    std::fprintf(stderr, "FAILED: %s, cycle %" PRIu64 ": %s\n", one.name.c_str(), bench.drive.cycle(), failure.what());
+    std::fprintf(stderr, "FAILED: %s, cycle %" PRIu64 ", seed %" PRIu64 ": %s\n", one.name.c_str(), bench.drive.cycle(),
+                 seed, failure.what());
     return 0;
+  }
+}
+
+struct Counts {
+  unsigned cases = 0, failed = 0;
+  uint64_t cycles = 0;
+};
+
+void run_all(const Cases &cases, uint64_t seed, const std::string &wanted, Counts &counts) {
+  for (const Case &one : cases) {
+    if (one.name.compare(0, wanted.size(), wanted) != 0) continue;
+    const uint64_t took = run(one, seed);
+    counts.cases++;
+    counts.failed += took == 0;
+    counts.cycles += took;
   }
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  const uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1;
-  const std::string wanted = argc > 2 ? argv[2] : "";
-  unsigned cases = 0, failed = 0;
-  uint64_t cycles = 0;
-  for (const Case &one : all_cases()) {
-    if (one.name.compare(0, wanted.size(), wanted) != 0) continue;
-    const uint64_t took = run(one, seed);
-    cases++;
-    failed += took == 0;
-    cycles += took;
-  }
-  std::printf("seed %" PRIu64 ": %u of %u cases failed, %" PRIu64 " cycles\n", seed, failed, cases, cycles);
-  return failed != 0 || cases == 0;
+  uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1;
+  uint64_t seeds = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 10;
+  const std::string wanted = argc > 3 ? argv[3] : "";
+  const Cases cases = all_cases();
+  Counts counts;
+  for (; seeds != 0 && counts.failed == 0; seeds--, seed++)
+    run_all(cases, seed, wanted, counts);
+  std::printf("%u of %u cases failed, %" PRIu64 " cycles, the last seed was %" PRIu64 "\n", counts.failed, counts.cases,
+              counts.cycles, seed - 1);
+  return counts.failed != 0 || counts.cases == 0;
 }
