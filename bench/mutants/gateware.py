@@ -61,7 +61,7 @@ class Judged:
 
 
 @functools.cache
-def _benches() -> list:
+def _benches() -> list[rtl_tests.Bench]:
     return [*rtl_tests.programs(), *rtl_tests.testbenches()]
 
 
@@ -220,7 +220,7 @@ def _baseline(test, how) -> float:
     return verdict.cpu_s
 
 
-def _notices(bench: rtl_tests.Testbench | rtl_tests.Program, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
+def _notices(bench: rtl_tests.Bench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
     """Checks that the bench fails if the replaced modules are held in reset."""
     replaced = {pathlib.PurePath(path).stem for path in sources}
     if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):

@@ -123,8 +123,10 @@ def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str],
 
 # ---- benches of both kinds ----
 
+Bench = Testbench | Program
 
-def build(bench: Testbench | Program, sources: dict[str, str], folder: pathlib.Path) -> None:
+
+def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
     """Builds the bench's top with these sources in place of rtl/'s. SystemExit with the log if the build fails."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -137,7 +139,7 @@ def build(bench: Testbench | Program, sources: dict[str, str], folder: pathlib.P
         raise SystemExit(f"{runner.tail(log)}\n{bench.top} with mutants does not build: {error}") from error
 
 
-def simulate(bench: Testbench | Program, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
+def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
     """Runs one bench on the build in `folder`, with a mutant switched on; 0 is none."""
     runs = _run_program if isinstance(bench, Program) else _run_testbench
     return runs(bench, folder, number, limit_s)

@@ -107,6 +107,15 @@ void admin_command_fails(AdminBench &bench, const Commanded &commanded, const Fa
   expect("the status of a flush", bench.status_of(command(Op::Flush)), kOk);
 }
 
+// The completion queue comes up, and completes again while the submission queue's command fails.
+void late_completion(AdminBench &bench) {
+  bench.drive.faults[kCreateCq] = {kLate};
+  bench.drive.faults[kCreateSq] = {failed_with(kInternalError | kDoNotRetry)};
+  bench.until_ready();
+  expect("the attempts", bench.drive.generation(), 2u);
+  expect("the entries of the submission queue", bench.drive.queues().sq, 128u);
+}
+
 // The first Identify succeeds, but what is in the page is older: zeros.
 void identify_without_data(AdminBench &bench) {
   bench.drive.faults[kIdentify] = {kNoData};
@@ -137,6 +146,7 @@ void add_faults(Cases &cases) {
     for (const Failing &failing : kFailing)
       add(cases, std::string("failed_admin_commands_of_the_bring_up/") + commanded.name + ' ' + failing.name,
           [&](AdminBench &bench) { admin_command_fails(bench, commanded, failing); });
+  add(cases, "a_late_completion_is_not_taken_for_another_command", late_completion);
   add(cases, "identify_without_data", identify_without_data);
   constexpr std::pair<const char *, AccessFault> kinds[] = {
       {"error", AccessFault::Error}, {"lost", AccessFault::Lost}, {"zeros", AccessFault::Zeros}};

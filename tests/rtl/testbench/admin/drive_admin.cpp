@@ -47,6 +47,7 @@ void AdminDrive::see_queues_reset() {
 
 void AdminDrive::drop_completions() {
   admin_done_.clear();
+  late_.reset();
   side_done_.clear();
 }
 
@@ -77,8 +78,12 @@ void AdminDrive::fetch() {
   if (behaviour.kind == Behaviour::Lost) return;
   Result result = {behaviour.status, 0};
   if (behaviour.kind != Behaviour::Status) result = execute(entry, behaviour.kind != Behaviour::NoData);
-  for (unsigned left = behaviour.kind == Behaviour::Double ? 2 : 1; left != 0; left--)
-    admin_done_.push_back({cid, result.status, result.dword_0});
+  const Completion completion = {cid, result.status, result.dword_0};
+  if (late_) admin_done_.push_back(*late_);
+  late_.reset();
+  admin_done_.push_back(completion);
+  if (behaviour.kind == Behaviour::Double) admin_done_.push_back(completion);
+  if (behaviour.kind == Behaviour::Late) late_ = completion;
 }
 
 std::optional<Completion> AdminDrive::admin_completion() {
