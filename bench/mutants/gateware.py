@@ -61,8 +61,8 @@ class Judged:
 
 
 @functools.cache
-def _benches() -> list[rtl_tests.Testbench]:
-    return rtl_tests.testbenches()
+def _benches() -> list[rtl_tests.Bench]:
+    return [*rtl_tests.programs(), *rtl_tests.testbenches()]
 
 
 @functools.cache
@@ -80,8 +80,8 @@ def tests_of(module: str) -> list:
 @functools.cache
 def _tests_of(module: str) -> list:
     near = [test for test in (*rtl_tests.proofs(), *_benches()) if module in _names_in(test)]
-    near.sort(key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Testbench)))
-    benches = [test for test in near if isinstance(test, rtl_tests.Testbench)][:BENCHES_MAX]
+    near.sort(key=lambda test: (len(_names_in(test)), not isinstance(test, rtl_tests.Proof)))
+    benches = [test for test in near if not isinstance(test, rtl_tests.Proof)][:BENCHES_MAX]
     return [test for test in near if isinstance(test, rtl_tests.Proof) or test in benches]
 
 
@@ -220,7 +220,7 @@ def _baseline(test, how) -> float:
     return verdict.cpu_s
 
 
-def _notices(bench: rtl_tests.Testbench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
+def _notices(bench: rtl_tests.Bench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
     """Checks that the bench fails if the replaced modules are held in reset."""
     replaced = {pathlib.PurePath(path).stem for path in sources}
     if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):
@@ -248,7 +248,7 @@ def modules_of(only: str) -> list[str]:
 def drawn(sample: int, seed: int, only: str, jobs: int) -> list[Judged]:
     modules = modules_of(only)
     if alone := [name for name in modules if not tests_of(name)]:
-        print(f"rtl  not judged, because only C++ testbenches contain them: {', '.join(alone)}", flush=True)
+        print(f"rtl  not judged, because only C++ testbenches of several modules contain them: {', '.join(alone)}", flush=True)
     modules = [name for name in modules if name not in alone]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         pools = dict(zip(modules, pool.map(lambda name: rtl_netlist.pool(home(name), seed), modules)))

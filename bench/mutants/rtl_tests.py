@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests that judge mutants of rtl/: cocotb benches and formal tasks, found where `make test-rtl` and `make formal` find
-them. What a test covers is every module below its top.
+"""The tests that judge mutants of rtl/: cocotb benches, C++ benches of one module and formal tasks, found where `make test-rtl`
+and `make formal` find them. What a test covers is every module below its top.
 
 Time limits count processor time, so that a busy machine ends no test."""
 
@@ -9,6 +9,8 @@ import dataclasses
 import functools
 import hashlib
 import io
+import json
+import os
 import pathlib
 import re
 import shutil
@@ -20,6 +22,7 @@ import pytest
 import filelist
 import formal
 import program
+import records_header
 import runner
 import yowasp
 from mutants import rtl_netlist
@@ -29,6 +32,8 @@ LIMITED = 'ulimit -t "$1"; file=$2; shift 2; "$@"; status=$?; times > "$file"; e
 OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell: sent by the kernel at a limit
 KILLED = ("{}, but not by its limit of processor time: if the machine is short of memory (`dmesg` says so), end other "
           "programs, and start again")
+PROGRAMS = filelist.ROOT / "tests" / "rtl" / "testbench" / "programs.json"
+FAILED_CASE = re.compile(r"^FAILED: (.*), cycle ", re.MULTILINE)
 TIMES = re.compile(r"(\d+)m([\d.]+)s")
 
 
@@ -57,6 +62,29 @@ class Testbench:
     @property
     def build(self) -> tuple:
         return self.top, self.parameters, self.extra
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """An entry of tests/rtl/testbench/programs.json."""
+    name: str
+    top: str
+    folder: str  # of its sources
+    parameters: tuple[tuple[str, str], ...]
+    records: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+
+    @property
+    def test(self) -> str:
+        return f"ctest --preset gateware -R ^{self.name}$"
+
+    @property
+    def design(self) -> rtl_netlist.Elaborated:
+        return rtl_netlist.elaborate(self.top, tuple(f"-G{name}={value}" for name, value in self.parameters), ())
+
+    @property
+    def build(self) -> tuple:
+        return self.name, self.top, self.parameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +119,65 @@ def limited(command: list, log: pathlib.Path, limit_s: int, env: dict[str, str],
     if status < 0 or status in OVER_LIMIT and cpu_s < limit_s - 1:
         raise program.Failed(words, KILLED.format(program.ending(status)), log.read_text(errors="replace"))
     return status, cpu_s
+
+
+# ---- benches of both kinds ----
+
+Bench = Testbench | Program
+
+
+def build(bench: Bench, sources: dict[str, str], folder: pathlib.Path) -> None:
+    """Builds the bench's top with these sources in place of rtl/'s. SystemExit with the log if the build fails."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    files = [sources.get(path, path) for path in filelist.needed_by(bench.top, bench.extra)]
+    log = folder / "build.log"
+    builds = _build_program if isinstance(bench, Program) else _build_testbench
+    try:
+        builds(bench, [filelist.ROOT / path for path in ("rtl/lint/waivers.vlt", *files)], folder, log)
+    except RuntimeError as error:
+        raise SystemExit(f"{runner.tail(log)}\n{bench.top} with mutants does not build: {error}") from error
+
+
+def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
+    """Runs one bench on the build in `folder`, with a mutant switched on; 0 is none."""
+    runs = _run_program if isinstance(bench, Program) else _run_testbench
+    return runs(bench, folder, number, limit_s)
+
+
+# ---- C++ ----
+
+
+def programs() -> list[Program]:
+    found = json.loads(PROGRAMS.read_text())
+    return [Program(name, each["top"], each["folder"], tuple(tuple(value.split("=", 1)) for value in each["parameters"]),
+                    tuple(each["records"])) for name, each in found.items()]
+
+
+def _build_program(bench: Program, files: list[pathlib.Path], folder: pathlib.Path, log: pathlib.Path) -> None:
+    records_header.write(folder / "records_fields.h", bench.records)
+    testbench = os.path.relpath(PROGRAMS.parent, folder)
+    sources = [*files, *sorted((PROGRAMS.parent / bench.folder).glob("*.cpp"))]
+    words = [filelist.ROOT / "tools/rtl/verilator", "--cc", "--exe", "--build", "-j", runner.BUILD_JOBS, "--no-timing",
+             *runner.BUILD_ARGS, "-Wno-fatal", "-Wno-lint", "--top-module", bench.top, "--prefix", f"V{bench.folder}_model",
+             "--Mdir", ".", "-o", bench.name, "-CFLAGS", f"-std=c++17 -I. -I{testbench}",
+             *(f"-G{name}={value}" for name, value in bench.parameters), *(os.path.relpath(source, folder) for source in sources)]
+    with open(log, "w") as file, program.process(words, cwd=folder, stdout=file, stderr=subprocess.STDOUT) as started:
+        status = started.wait()
+    if status != 0:
+        raise RuntimeError(program.ending(status))
+
+
+def _run_program(bench: Program, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
+    log = folder / f"run-{number}.log"
+    status, cpu_s = limited([str(folder / bench.name)], log, limit_s,
+                            {**os.environ, rtl_netlist.SELECTOR.upper(): str(number)}, folder)
+    if status in OVER_LIMIT:
+        return Verdict("over limit", cpu_s, bench.test)
+    if status == 0:
+        return Verdict("passed", cpu_s)
+    case = FAILED_CASE.search(log.read_text(errors="replace"))
+    return Verdict("failed", cpu_s, f"{bench.test} {case[1] if case else ''}".strip())
 
 
 # ---- cocotb ----
@@ -144,23 +231,12 @@ class Simulator(runner.Verilator):
         return []
 
 
-def build(bench: Testbench, sources: dict[str, str], folder: pathlib.Path) -> None:
-    """Builds the bench's top with these sources in place of rtl/'s. SystemExit with the log if the build fails."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    files = [sources.get(path, path) for path in filelist.needed_by(bench.top, bench.extra)]
-    log = folder / "build.log"
-    try:
-        Simulator().build(
-            sources=[filelist.ROOT / "rtl/lint/waivers.vlt", *(filelist.ROOT / path for path in files)],
-            hdl_toplevel=bench.top, parameters=dict(bench.parameters), build_dir=folder, timescale=("1ns", "1ps"),
-            log_file=log, build_args=[*runner.BUILD_ARGS, "-Wno-fatal", "-Wno-lint"])
-    except RuntimeError as error:
-        raise SystemExit(f"{runner.tail(log)}\n{bench.top} with mutants does not build: {error}") from error
+def _build_testbench(bench: Testbench, files: list[pathlib.Path], folder: pathlib.Path, log: pathlib.Path) -> None:
+    Simulator().build(sources=files, hdl_toplevel=bench.top, parameters=dict(bench.parameters), build_dir=folder,
+                      timescale=("1ns", "1ps"), log_file=log, build_args=[*runner.BUILD_ARGS, "-Wno-fatal", "-Wno-lint"])
 
 
-def simulate(bench: Testbench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
-    """Runs one bench on the build in `folder`, with a mutant switched on; 0 is none."""
+def _run_testbench(bench: Testbench, folder: pathlib.Path, number: int, limit_s: int) -> Verdict:
     place = folder / f"{bench.module}-{hashlib.sha256(repr(bench).encode()).hexdigest()[:8]}-{number}"
     place.mkdir(parents=True, exist_ok=True)
     simulator = Simulator()

@@ -59,6 +59,26 @@ def test_a_testbench_kills_what_it_can_notice(tmp_path):
     assert entry["killer"].startswith("tests/rtl/test_registers.py::test_event_counters")
 
 
+def test_a_testbench_in_cpp_kills_what_it_can_notice(tmp_path):
+    """The second mutant holds a bit at 0 that is always 0: the upper ones of the operand 1'b1."""
+    bench = next(bench for bench in rtl_tests.programs() if bench.top == "spate_fifo")
+    module = next(module for module in bench.design.modules if module.name == "spate_fifo")
+    adder = next(cell for cell in rtl_netlist.cells(rtl_netlist.netlist(module)).values()
+                 if cell.kind == "$add" and "tail_q + 1'b1" in rtl_netlist.source(cell.src, module.name)[2])
+    place = rtl_netlist.source(adder.src, module.name)
+    mutants = [rtl_netlist.Mutant(module.name, adder, "const0", port, 1, None, *place, "") for port in ("Y", "B")]
+    judged = [gateware.Judged(number, mutant, [bench]) for number, mutant in enumerate(mutants, 1)]
+    gateware.Judge(judged, 2, gateware.Progress(2), tmp_path / "gateware.json").run()
+    assert [(one.status, one.met) for one in judged] == [("killed", 1), ("", 1)]
+    assert judged[0].killer == "ctest --preset gateware -R ^testbench_fifo$"
+
+
+def test_programs_are_tests_of_their_modules():
+    assert {(bench.name, bench.top) for bench in rtl_tests.programs()} >= {("testbench_admin", "spate_admin")}
+    bench = next(test for test in gateware.tests_of("spate_admin") if isinstance(test, rtl_tests.Program))
+    assert (bench.name, bench.top) == ("testbench_admin", "spate_admin")
+
+
 @pytest.mark.parametrize("only", ["rtl/pattern/spate_pattern_rate.sv", "spate_pattern_rate", "pattern_rate"])
 def test_only_is_a_module_by_its_file_or_its_name(only):
     assert gateware.modules_of(only) == ["spate_pattern_rate"]

@@ -15,7 +15,7 @@ from cocotb.triggers import ReadOnly, RisingEdge, Timer
 
 import prp
 import records
-from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, LOST, NO_DATA, AdminDrive, encode
+from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, LOST, AdminDrive, encode
 from target_port import TargetPort
 
 ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
@@ -49,7 +49,7 @@ class DriveModel(AdminDrive):
         self.fault_log = []
         self.latency_cycles, self.rereads = 60, 0.2
         self.reset_is_due = False  # entries may read as zeros: the adapter answers for a core that will reset the drive
-        super().__init__(dut, profile, tick_cycles=0, window=window, bar=bar)
+        super().__init__(dut, profile, window=window, bar=bar)
 
     # ---- ports of admin_drive that are windows here ----
 
@@ -82,8 +82,8 @@ class DriveModel(AdminDrive):
             assert 0 < freed <= (self.cq.tail - self.cq.released) % self.cq.entries, "a completion head beyond the tail"
             self.cq.released = data
 
-    def execute(self, opcode: int, sqe: list, no_data: bool):
-        answer = super().execute(opcode, sqe, no_data)
+    def execute(self, opcode: int, sqe: list):
+        answer = super().execute(opcode, sqe)
         if opcode == 5:
             self.cq = Queue(self.queues["cq"])
         elif opcode == 1:
@@ -308,7 +308,7 @@ class DriveModel(AdminDrive):
             self.port.settled()
             await RisingEdge(d.clk_i)
             self.port.edge()
-            d.link_up_i.value = int(self.shown_link_up)
+            d.link_up_i.value = int(self.link_up)
             d.adapter_quiet_i.value = int(quiet)
             if random.random() < 0.2:
                 d.fence_answer_i.value = fence
@@ -325,7 +325,7 @@ class DriveModel(AdminDrive):
     def accessed(self, request) -> list:
         """Returns [cycles until the response, the response]."""
         access = request.access
-        error, value = self.access(access.space, access.write, access.address, access.data) or (True, 0)
+        error, value = self.access(access.space, access.write, access.address, access.data)
         result = records.pack("mmio_result_t", error=error, data=value)
         return [random.randint(1, 12), records.pack("mmio_response_t", id=request.id, result=result)]
 

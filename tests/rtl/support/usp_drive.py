@@ -118,9 +118,6 @@ class UspDrive(DriveModel):
             self.see_perst(not dut.perst_n.value)
             await ValueChange(dut.perst_n)
 
-    async def show_raw(self) -> None:
-        """The registers do that here."""
-
     # ---- time ----
 
     async def cycles(self, count: int) -> None:

@@ -20,12 +20,12 @@
 #define SPATE_BENCH_HEADER(class_name) SPATE_BENCH_QUOTE(class_name.h)
 #include SPATE_BENCH_HEADER(SPATE_BENCH_MODEL)
 
+#include "failure.h"
 #include "random.h"
 
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 namespace testbench {
@@ -105,11 +105,6 @@ private:
   std::array<Domain, 3> domains_;
   uint64_t now_ps_ = 0;
   uint64_t cycles_ = 0;
-};
-
-// What Board::fail() throws. A program's main() prints it and ends with status 1.
-struct Failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 // A pin of up to 64 bits has the smallest type that holds it.
