@@ -149,8 +149,8 @@ test-rest: groups-python # After make test, by .ci/run: as many of the other ste
 test-times: groups-python ## Print what each step and the slowest tests of the last run cost, beside the budgets
 	@$(PYTHON) tools/suite.py --times
 
-test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (1 hour)
-	@tools/fresh $(SUITE)
+test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (1 hour; QUICK=1: demo only)
+	@tools/fresh $(SUITE) $(if $(call yes,QUICK),quick)
 
 # Which of these a command of the Makefile runs: `make test-unit` those of make test, `make test-unit-all` the others.
 test-unit: build-host-gcc-asan # The library's tests on the host, with GCC and sanitizers

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 
+import make_commands
 import pytest
 
 from conftest import ROOT, run
@@ -73,3 +74,19 @@ def test_the_page_of_programs_as_sources(copy, environment):
     said = run_page(copy, environment, "docs/use/programs.md")
     for name in ("c.raw", "python.raw"):
         assert re.search(rf"\b{30 * (2 << 20)}\b.* {re.escape(name)}$", said, re.M), said
+
+
+@pytest.mark.thorough
+def test_the_first_recording_on_linux(copy, environment, tmp_path):
+    page = (ROOT / "docs/start/first-recording.md").read_text()
+    install = re.search(r"`(make install PREFIX=\S+)` builds the command", page)[1]
+    run("sh", "-eu", "-c", install, cwd=copy, env=environment)
+    said = run("sh", "-eu", "-c", commands("docs/start/first-recording.md", "On Linux"), cwd=tmp_path, env=environment).stdout
+    assert (tmp_path / "out.raw").stat().st_size > 0 and "intact" in said or "as recorded" in said
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/start").glob("*.md")), ids=lambda page: page.stem)
+def test_the_commands_of_the_first_pages_are_run(page):
+    """Those in a sentence, too: each is run by make test-all."""
+    named = set(re.findall(r"`make ([a-z-]+)", page.read_text())) | set(re.findall(r"^make ([a-z-]+)", page.read_text(), re.M))
+    assert named <= make_commands.commands().keys(), page

@@ -6,6 +6,7 @@ import re
 import subprocess
 import time
 
+import make_commands
 import pytest
 import shares
 import suite
@@ -35,10 +36,29 @@ def test_each_step_is_a_command_of_the_makefile():
 def test_the_parts_of_a_step_are_all_there():
     parts = {}
     for words in (step.make.split() for step in STEPS):
-        for word in words[1:]:
+        for word in (word for word in words if word.startswith("PART=")):
             number, count = map(int, word.removeprefix("PART=").split("/"))
             parts.setdefault((words[0], count), set()).add(number)
     assert parts and all(numbers == set(range(1, count + 1)) for (_, count), numbers in parts.items())
+
+
+# ---- every command ----
+
+
+def test_every_command_is_run():
+    steps = {step.make.split()[0] for step in STEPS}
+    run_here = make_commands.RUNS.keys() | make_commands.ELSEWHERE.keys() | make_commands.OF_OTHERS
+    missing = make_commands.commands().keys() - steps - run_here
+    assert not missing, "add a step to tests/steps.toml, or a row to tests/support/make_commands.py"
+    assert run_here <= make_commands.commands().keys(), "no such command"
+    assert all((ROOT / path).exists() for path in make_commands.ELSEWHERE.values())
+
+
+def test_what_runs_others_runs_commands_that_are_run():
+    steps = {step.make.split()[0] for step in STEPS}
+    for name in ("bench", "lint"):
+        others = [word for word in make_commands.commands()[name] if not word.startswith(("groups-", "build-"))]
+        assert others and set(others) <= make_commands.RUNS.keys() | steps, name
 
 
 # ---- what is run when there is not time for all ----
