@@ -173,7 +173,7 @@ def main() -> None:
         figures.die("an experiment", str(failure))
     except program.Failed as failure:
         figures.die("counting instructions", str(failure))
-    bench = figures.Bench("boards", "make bench-boards")
+    bench = figures.Bench("boards", "make bench-boards", compiler.of(*(qemu.BUILD / build for build in counts)))
     collect(rows, counts, bench)
     show(rows, counts)
     print("\nAll of these are predictions.")
