@@ -6,9 +6,11 @@ times. Writes build/bench/boards.json and docs/reference/board-figures.md. All o
 import argparse
 import pathlib
 
+import compiler
 import counted
 import figures
 import program
+import qemu
 from lab import boards, runner, text
 
 PAGE = runner.ROOT / "docs/reference/board-figures.md"
