@@ -167,7 +167,9 @@ test-fuzz: build-fuzz # Each fuzz target for 5 s
 test-fuzz-all: build-fuzz # Each fuzz target for 20 s
 	@ctest --preset fuzz -LE quick -j$(CORES) --no-tests=error
 
-test-power-cuts: build-host-release # Cuts the power 20 000 times
+test-power-cuts: groups-host # Cuts the power 20 000 times
+	@tools/run build/configure-host-release.log cmake --preset host-release
+	@cmake --build --preset host-release --target power_cuts
 	@ctest --preset host-release -L quick -j$(CORES) --no-tests=error
 
 test-power-cuts-all: build-host-release # Cuts the power 100 000 times
