@@ -182,7 +182,7 @@ test-system: groups-boards+cross+guest+judges+more-judges+clang build-host-gcc-a
 	$(PYTEST) -m 'not thorough'
 
 SYSTEM := host-gcc-asan host-release mutants fuzz linux linux-asan $(FIRMWARE) $(STATIC)
-test-system-all: groups-boards+cross+guest+guest-amd64+more-judges+clang+boot-image $(SYSTEM:%=build-%) # The other system tests
+test-system-all: groups-boards+cross+guest+guest-amd64+more-judges+clang+boot-image+device-trees+deb $(SYSTEM:%=build-%) # The other system tests
 	$(PYTEST) -m thorough
 
 crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores

@@ -36,6 +36,8 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
 OTHER_THREAD = """
 import concurrent.futures, signal, threading, time
 import program
+
+pytestmark = pytest.mark.thorough
 def interrupt():
     time.sleep(0.5)  # until the main thread waits
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)

@@ -36,6 +36,7 @@ def test_a_recording_behind_an_iommu(drive, tmp_path):
     assert set(check_outside(drive, tmp_path)) >= {"a/run", "theirs"}
 
 
+@pytest.mark.thorough
 def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
     """Also compares health and erase through the library's own driver with those through the kernel."""
     said = guest(f"""
@@ -72,6 +73,7 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
     assert "holds no volume" in said["empty"].text and "holds no volume" in said["empty-again"].text
 
 
+@pytest.mark.thorough
 def test_nothing_is_taken_from_the_kernel_by_mistake(drive, make_image, tmp_path):
     said = guest(f"""
       check bound spate info vfio:{VFIO}
@@ -128,6 +130,7 @@ def test_nothing_is_taken_from_the_kernel_by_mistake(drive, make_image, tmp_path
     assert said["iommu"].status == REFUSED and f"vfio:{VFIO}" in said["iommu"].text
 
 
+@pytest.mark.thorough
 def test_abrupt_ends(drive, tmp_path):
     """SIGKILL, removal, a reset behind the driver's back, SIGTERM: no checkpointed data are lost, and the kernel gets the drive
     back."""
@@ -175,6 +178,7 @@ def test_abrupt_ends(drive, tmp_path):
     check_outside(drive, tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_machine_without_an_iommu(drive, tmp_path):
     said = guest(f"""
       check none spate format pci:{PCI} --bind --yes
@@ -213,6 +217,7 @@ def test_a_machine_without_an_iommu(drive, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["vfio", "pci"])
+@pytest.mark.thorough
 def test_dma_that_is_not_known_to_be_coherent_is_refused(kind, drive, tmp_path):
     """Emulated DMA is always coherent, so the test removes the property from the device tree."""
     iommu = kind == "vfio"
@@ -226,6 +231,7 @@ def test_dma_that_is_not_known_to_be_coherent_is_refused(kind, drive, tmp_path):
     assert said["driver"].text == "nvme\n"
 
 
+@pytest.mark.thorough
 def test_a_stripe_that_mdadm_assembles(drive, make_image, tmp_path):
     stripe = f"stripe:vfio:{VFIO},vfio:0000:02:00.0"
     said = guest(f"""

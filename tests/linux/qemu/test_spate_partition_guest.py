@@ -2,9 +2,13 @@
 """Targets that are a part of a drive, in an emulated Linux machine: a partition and another namespace, through the kernel and
 through the library's own driver. The rest of the drive stays unchanged, byte for byte."""
 
+import pytest
+
 from partitioned_drive import SECOND, judged_partition, outside, partitioned
 from spate_command import FAILED, MIB
 from spate_guest import VFIO, good, guest
+
+pytestmark = pytest.mark.thorough
 
 
 def test_partitions_and_namespaces_of_a_drive_in_a_machine(make_image, tmp_path):

@@ -16,6 +16,8 @@ from spate_command import DONE, FAILED, LOST, REFUSED, SPATE, spate
 from spate_guest import DRIVE_BYTES, PRELUDE, application_files, check_outside, good, guest
 from spate_guest import drive  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.thorough
+
 
 def storage_guest(script, drives, folder, **options):
     return guest(linux_storage.PRELUDE + script, drives, folder, boot=linux_storage.build(), **options)
