@@ -10,8 +10,10 @@ import pathlib
 import re
 import subprocess
 import tarfile
+import tempfile
 
 import linux_modules
+import linux_programs
 import program
 import qemu
 
@@ -21,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 @dataclasses.dataclass(frozen=True)
 class Architecture:
     folder: pathlib.Path  # kernel and initial file system; packages/ has their packages
-    programs: dict[str, list[str]]  # files by package, named as in the guest
+    programs: tuple[str, ...]  # the packages' programs, besides their shared libraries
     emulator: tuple[str, ...]
     iommu: tuple[tuple[str, str], ...]  # the options that enable it; an option that exists gets a longer value
     boot_words: str
@@ -31,17 +33,10 @@ class Architecture:
 # The second list is for machines with an IOMMU. linux_modules adds what they need.
 MODULES = ("nvme", "raid0", "exfat")
 VFIO_MODULES = ("vfio_iommu_type1", "vfio-pci")
-LIBRARIES = "lib/aarch64-linux-gnu"
 ARCHITECTURES = {
     "arm64": Architecture(
         ROOT / "build" / "linux-guest",
-        {
-            "busybox-static": ["bin/busybox"],
-            "mdadm": ["sbin/mdadm"],
-            "exfatprogs": ["sbin/mkfs.exfat", "sbin/fsck.exfat"],
-            "libc6": ["lib/ld-linux-aarch64.so.1", f"{LIBRARIES}/ld-linux-aarch64.so.1", f"{LIBRARIES}/libc.so.6"],
-            "libudev1": [f"{LIBRARIES}/libudev.so.1"],
-        },
+        ("bin/busybox", "sbin/mdadm", "sbin/mkfs.exfat", "sbin/fsck.exfat"),
         ("qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", "cortex-a53"),
         (("-M", ",iommu=smmuv3"),),
         "console=ttyAMA0",
@@ -50,7 +45,7 @@ ARCHITECTURES = {
     # Its IOMMU has 39-bit addresses, like Intel's first ones.
     "amd64": Architecture(
         ROOT / "build" / "linux-guest-amd64",
-        {"busybox-static": ["bin/busybox"]},
+        ("bin/busybox",),
         ("qemu-system-x86_64", "-M", "q35", "-cpu", "Nehalem"),
         (("-device", "intel-iommu,aw-bits=39"),),
         "console=ttyS0 intel_iommu=on",
@@ -143,11 +138,6 @@ def contents(path):
         raise program.Failed(command, program.ending(unpack.returncode), None)
 
 
-def in_guest(path):
-    """A file's path in the guest. Packages of some releases have in usr/ what others have in /: the guest has it in /."""
-    return path.removeprefix("usr/")
-
-
 def kernel_of(architecture="arm64"):
     return linux_modules.read(contents(package("linux-image-[0-9]*", architecture)))
 
@@ -163,15 +153,14 @@ def add_kernel(archive, image, architecture):
         archive.file(f"modules/{name}.ko", kernel.modules[name])
 
 
-def add_programs(archive, debian_package, files):
-    missing = set(files)
-    for path, target, read in contents(debian_package):
-        place = in_guest(path)
-        # A library's name is a link to the file beside it.
-        if place in missing or any(place.startswith(f"{file}.") for file in files):
-            archive.link(place, target) if target else archive.file(place, read())
-            missing.discard(place)
-    assert not missing, f"{debian_package.name} has no {missing}"
+def add_programs(archive, programs, architecture="arm64"):
+    """Adds programs of the packages, and the shared libraries that they need."""
+    folder = ARCHITECTURES[architecture].folder
+    packages = sorted(path for path in (folder / "packages").glob("*.deb") if not path.name.startswith("linux-image"))
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        linux_programs.unpack(packages, pathlib.Path(name))
+        for place, content in linux_programs.with_libraries(pathlib.Path(name), programs).items():
+            archive.file(place, content)
 
 
 def build(architecture="arm64"):
@@ -186,8 +175,7 @@ def build(architecture="arm64"):
 
     archive = Archive()
     add_kernel(archive, kernel, architecture)
-    for name, files in machine.programs.items():
-        add_programs(archive, package(name, architecture), files)
+    add_programs(archive, machine.programs, architecture)
     initial.write_bytes(archive.finished())
     stamp.write_text(text)
     return kernel, initial

@@ -6,15 +6,12 @@ device mapper and LVM. Scripts that use it begin with PRELUDE.
 """
 
 import pathlib
-import re
 
 import linux_guest
 
 MACHINE = linux_guest.ARCHITECTURES["arm64"]
 MODULES = ("nvmet-tcp", "nvme-tcp", "ext4", "dm-flakey")  # with what they need: linux_modules
-PROGRAMS = {"lvm2": ["sbin/lvm"], "dmsetup": ["sbin/dmsetup"]}
-# lvm2 and dmsetup need most of the fetched libraries: all of them are added.
-LIBRARY = re.compile(r"lib/aarch64-linux-gnu/lib[^/]*[.]so[.][^/]*")
+PROGRAMS = ("sbin/lvm", "sbin/dmsetup")
 
 # There is no udev, so libdevmapper and lvm do its work themselves.
 #
@@ -69,16 +66,6 @@ def add_modules(archive) -> None:
     archive.file("modules/storage", "\n".join(order).encode())
 
 
-def add_libraries(archive, package) -> None:
-    count = 0
-    for name, target, read in linux_guest.contents(package):
-        place = linux_guest.in_guest(name)
-        if LIBRARY.fullmatch(place):
-            archive.link(place, target) if target else archive.file(place, read())
-            count += 1
-    assert count > 0, f"{package.name} has no shared library"
-
-
 def build() -> tuple[pathlib.Path, pathlib.Path]:
     """Builds kernel and initial file system, unless they are up to date with the packages."""
     kernel, initial = linux_guest.build()
@@ -87,10 +74,7 @@ def build() -> tuple[pathlib.Path, pathlib.Path]:
     if not (stamp.exists() and stamp.read_text() == text):
         archive = linux_guest.Archive()
         add_modules(archive)
-        for name, files in PROGRAMS.items():
-            linux_guest.add_programs(archive, linux_guest.package(name), files)
-        for package in sorted((MACHINE.folder / "packages").glob("lib*.deb")):
-            add_libraries(archive, package)
+        linux_guest.add_programs(archive, PROGRAMS)
         whole.write_bytes(initial.read_bytes() + archive.finished())
         stamp.write_text(text)
     return kernel, whole

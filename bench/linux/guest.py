@@ -7,21 +7,13 @@ import re
 
 import linux_guest
 import linux_modules
+import linux_programs
 import program
 
 FOLDER = program.BUILD / "linux-bench"
-LIBRARIES = "lib/aarch64-linux-gnu"
 MODULES = ("nvme", "exfat", "ext4", "vfio-pci", "vfio_iommu_type1")  # with what they need: linux_modules
-PROGRAMS = {
-    "fio": "bin/fio",
-    "coreutils": "bin/dd",
-    "e2fsprogs": "sbin/mke2fs",
-    "exfatprogs": "sbin/mkfs.exfat",
-    "pciutils": "bin/lspci",
-    "nvme-cli": "sbin/nvme",
-}
-DATA = {"pci.ids": "usr/share/misc/pci.ids", "e2fsprogs": "etc/mke2fs.conf"}
-LOADER = "lib/ld-linux-aarch64.so.1"
+PROGRAMS = ("bin/busybox", "bin/fio", "bin/dd", "sbin/mke2fs", "sbin/mkfs.exfat", "bin/lspci", "sbin/nvme")
+DATA = ("usr/share/misc/pci.ids", "etc/mke2fs.conf")
 
 # The machine's own programs do not wait for drives: scripts count them.
 INIT = """#!/bin/busybox sh
@@ -61,42 +53,11 @@ def kernels() -> tuple[str, ...]:
     return tuple(packages())
 
 
-def needed_libraries(path: pathlib.Path) -> list[str]:
-    text = program.run("readelf", "--wide", "--dynamic", path).stdout
-    return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
-
-
-def unpack(folder: pathlib.Path) -> None:
-    """Unpacks every package except the kernels, as one root file system on this machine."""
-    for path in FOLDER.glob("packages/*.deb"):
-        if not path.name.startswith("linux-image"):
-            program.run("dpkg-deb", "--extract", path, folder)
-
-
-def unpacked(root: pathlib.Path, place: str) -> pathlib.Path:
-    """The file for this place in the guest. Packages of some releases have in usr/ what others have in /."""
-    paths = [path for path in (root / place, root / "usr" / place) if path.exists()]
-    assert paths, f"no package has {place}"
-    return paths[0]
-
-
-def library(root: pathlib.Path, name: str) -> pathlib.Path:
-    """Debian keeps some libraries in separate folders."""
-    separate = root / "usr" / LIBRARIES / "ceph" / name
-    return separate if separate.exists() else unpacked(root, f"{LIBRARIES}/{name}")
-
-
-def programs(root: pathlib.Path) -> dict[str, bytes]:
-    """The programs and their shared libraries: {path in the guest: content}."""
-    files = {place: unpacked(root, place) for place in [*PROGRAMS.values(), *DATA.values(), "bin/busybox", LOADER]}
-    waiting = [files[place] for place in PROGRAMS.values()]
-    while waiting:
-        for name in needed_libraries(waiting.pop()):
-            place = f"{LIBRARIES}/{name}"
-            if place not in files and not name.startswith("ld-linux"):
-                files[place] = library(root, name)
-                waiting.append(files[place])
-    return {place: path.read_bytes() for place, path in files.items()}
+def unpack(root: pathlib.Path) -> None:
+    """Unpacks every package except the kernels."""
+    unfinished = root.with_name("unfinished")
+    linux_programs.unpack((path for path in FOLDER.glob("packages/*.deb") if not path.name.startswith("linux-image")), unfinished)
+    unfinished.rename(root)
 
 
 def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
@@ -107,7 +68,7 @@ def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
     if stamp.exists() and stamp.read_text() == text:
         return kernel, initial
     root = FOLDER / "root"
-    if not (root / "usr" / PROGRAMS["fio"]).exists():
+    if not root.exists():
         unpack(root)
     kernel_package = linux_modules.read(linux_guest.contents(packages()[version]))
     order = kernel_package.in_order(MODULES)
@@ -115,8 +76,10 @@ def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
     archive.file("init", INIT.replace("MODULES", " ".join(order)).encode())
     for name in order:
         archive.file(f"modules/{name}.ko", kernel_package.modules[name])
-    for place, content in programs(root).items():
+    for place, content in linux_programs.with_libraries(root, PROGRAMS).items():
         archive.file(place, content)
+    for place in DATA:
+        archive.file(place, (root / place).read_bytes())
     kernel.write_bytes(kernel_package.image)
     initial.write_bytes(archive.finished())
     stamp.write_text(text)
