@@ -184,7 +184,7 @@ static void queue_transfer(struct requests *requests, struct slot *slot, struct 
   }
 }
 
-/* As io_uring_prep_fallocate, whose offset and length are signed in some versions of liburing and unsigned in others. */
+/* As io_uring_prep_fallocate, whose offset and length are signed in one version of liburing, unsigned in another. */
 static void prepare_fallocate(struct io_uring_sqe *sqe, int fd, int mode, uint64_t offset_bytes, uint64_t bytes) {
   io_uring_prep_rw(IORING_OP_FALLOCATE, sqe, fd, NULL, (unsigned)mode, offset_bytes);
   sqe->addr = bytes;
