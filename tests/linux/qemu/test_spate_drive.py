@@ -76,36 +76,37 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
 @pytest.mark.thorough
 def test_nothing_is_taken_from_the_kernel_by_mistake(drive, make_image, tmp_path):
     said = guest(f"""
+      rec=$(disk {VFIO}); one=$(disk 0000:02:00.0); two=$(disk 0000:03:00.0)
       check bound spate info vfio:{VFIO}
       check absent spate info vfio:0000:09:00.0
       check address spate info vfio:nonsense
       check bridge spate info vfio:0000:00:01.0 --bind
       spate format /drives/rec --yes 2>/dev/null
-      settle /dev/nvme0n1p1
-      mount -t exfat /dev/nvme0n1p1 /mnt
+      settle ${{rec}}p1
+      mount -t exfat ${{rec}}p1 /mnt
       check mounted spate format vfio:{VFIO} --bind --erase --yes
       umount /mnt
-      mkswap /dev/nvme0n1p1 > /dev/null; swapon /dev/nvme0n1p1
+      mkswap ${{rec}}p1 > /dev/null; swapon ${{rec}}p1
       check swap spate format vfio:{VFIO} --bind --erase --yes
-      check swap-disk spate format /dev/nvme0n1 --erase --yes
-      swapoff /dev/nvme0n1p1
-      mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1 > /dev/null 2>&1
+      check swap-disk spate format $rec --erase --yes
+      swapoff ${{rec}}p1
+      mdadm --create /dev/md0 --run --level=0 --raid-devices=2 $one $two > /dev/null 2>&1
       check md spate format vfio:0000:02:00.0 --bind --erase --yes
-      check md-disk spate format /dev/nvme1n1 --erase --yes
+      check md-disk spate format $one --erase --yes
       mdadm --stop /dev/md0 2>/dev/null
       check array spate format vfio:0000:02:00.0 --bind --yes
       check iommu spate info pci:{VFIO} --bind
-      mv /dev/nvme0n1 /dev/elsewhere
-      mkfs.exfat /dev/nvme0n1p1 > /dev/null
-      mount -t exfat /dev/nvme0n1p1 /mnt
+      mv $rec /dev/elsewhere
+      mkfs.exfat ${{rec}}p1 > /dev/null
+      mount -t exfat ${{rec}}p1 /mnt
       check hidden spate info vfio:{VFIO} --bind
       umount /mnt
       check no-node spate info vfio:{VFIO} --bind
-      mv /dev/elsewhere /dev/nvme0n1
+      mv /dev/elsewhere $rec
       check kinds spate info stripe:vfio:{VFIO},sim:ideal --bind
-      check part-erase spate erase /dev/nvme0n1p1 --yes
+      check part-erase spate erase ${{rec}}p1 --yes
       check md-erase spate erase /dev/md0 --yes
-      check still spate info /dev/nvme0n1
+      check still spate info $rec
       has bridge-driver 0000:00:01.0
       has driver {VFIO}
     """, {"rec": drive, "one": make_image(DRIVE_BYTES), "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
