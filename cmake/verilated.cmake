@@ -2,6 +2,7 @@
 #
 # A module of the gateware as a C++ class:   spate_verilated(fifo_model TOP spate_fifo PARAMETERS Width=64 Depth=16)
 #                                            target_link_libraries(my_bench PRIVATE fifo_model)   # class: Vfifo_model
+# CLASS gives the class another name.
 #
 # The sources of the top come from rtl/spate.f. EXTRA names other sources, relative to the repository, and TRACE adds
 # waveforms. Compiled for speed: unknown values get the fastest representation, so these models cannot test resets. The
@@ -17,7 +18,10 @@ endif()
 find_package(Threads REQUIRED)
 
 function(spate_verilated name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE;CHECKED" "TOP" "PARAMETERS;EXTRA")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TRACE;CHECKED" "TOP;CLASS" "PARAMETERS;EXTRA")
+  if(NOT arg_CLASS)
+    set(arg_CLASS "V${name}")
+  endif()
   execute_process(COMMAND "${spate_gateware_python}" tools/rtl/filelist.py ${arg_TOP} ${arg_EXTRA}
                   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE
                   COMMAND_ERROR_IS_FATAL ANY)
@@ -46,16 +50,16 @@ function(spate_verilated name)
     list(APPEND relative_sources "${source}")
   endforeach()
   add_custom_command(
-    OUTPUT "${folder}/libV${name}.a" "${folder}/libverilated.a"
-    BYPRODUCTS "${folder}/V${name}.h"
-    COMMAND "${spate_verilator}" --cc --build -j 2 --quiet --top-module ${arg_TOP} --prefix V${name} --Mdir .
+    OUTPUT "${folder}/lib${arg_CLASS}.a" "${folder}/libverilated.a"
+    BYPRODUCTS "${folder}/${arg_CLASS}.h"
+    COMMAND "${spate_verilator}" --cc --build -j 2 --quiet --top-module ${arg_TOP} --prefix ${arg_CLASS} --Mdir .
             -O3 -MAKEFLAGS "OPT_FAST=-O3 OPT_GLOBAL=-O2" ${options} ${parameters} ${relative_sources}
     WORKING_DIRECTORY "${folder}"
     DEPENDS ${sources} "${spate_verilator}" "${CMAKE_SOURCE_DIR}/setup/gateware.txt"
     COMMENT "Verilating ${arg_TOP} ${arg_PARAMETERS}" VERBATIM)
-  add_custom_target(${name}_verilated DEPENDS "${folder}/libV${name}.a")
+  add_custom_target(${name}_verilated DEPENDS "${folder}/lib${arg_CLASS}.a")
   add_library(${name} INTERFACE)
   add_dependencies(${name} ${name}_verilated)
   target_include_directories(${name} SYSTEM INTERFACE "${folder}" "${spate_verilator_include}")
-  target_link_libraries(${name} INTERFACE "${folder}/libV${name}.a" "${folder}/libverilated.a" Threads::Threads)
+  target_link_libraries(${name} INTERFACE "${folder}/lib${arg_CLASS}.a" "${folder}/libverilated.a" Threads::Threads)
 endfunction()

@@ -33,7 +33,7 @@ OVER_LIMIT = {137, 152}  # SIGKILL, SIGXCPU in a shell: sent by the kernel at a 
 KILLED = ("{}, but not by its limit of processor time: if the machine is short of memory (`dmesg` says so), end other "
           "programs, and start again")
 PROGRAMS = filelist.ROOT / "tests" / "rtl" / "testbench" / "programs.json"
-FAILED_CASE = re.compile(r"^FAILED: (.*), cycle ", re.MULTILINE)
+FAILED_CASE = re.compile(r"^FAILED: ([^,]*), ", re.MULTILINE)
 TIMES = re.compile(r"(\d+)m([\d.]+)s")
 
 
@@ -70,6 +70,8 @@ class Program:
     name: str
     top: str
     folder: str  # of its sources
+    shared: tuple[str, ...]  # sources of several benches
+    defines: tuple[str, ...]
     parameters: tuple[tuple[str, str], ...]
     records: tuple[str, ...]
     extra: tuple[str, ...] = ()
@@ -150,17 +152,19 @@ def simulate(bench: Bench, folder: pathlib.Path, number: int, limit_s: int) -> V
 
 def programs() -> list[Program]:
     found = json.loads(PROGRAMS.read_text())
-    return [Program(name, each["top"], each["folder"], tuple(tuple(value.split("=", 1)) for value in each["parameters"]),
-                    tuple(each["records"])) for name, each in found.items()]
+    return [Program(name, each["top"], each["folder"], tuple(each["shared"]), tuple(each["defines"]),
+                    tuple(tuple(value.split("=", 1)) for value in each["parameters"]), tuple(each["records"]))
+            for name, each in found.items()]
 
 
 def _build_program(bench: Program, files: list[pathlib.Path], folder: pathlib.Path, log: pathlib.Path) -> None:
     records_header.write(folder / "records_fields.h", bench.records)
     testbench = os.path.relpath(PROGRAMS.parent, folder)
-    sources = [*files, *sorted((PROGRAMS.parent / bench.folder).glob("*.cpp"))]
+    sources = [*files, *sorted((PROGRAMS.parent / bench.folder).glob("*.cpp")), *(PROGRAMS.parent / name for name in bench.shared)]
+    flags = ["-std=c++17", "-I.", f"-I{testbench}", f"-I{testbench}/{bench.folder}", *(f"-D{define}" for define in bench.defines)]
     words = [filelist.ROOT / "tools/rtl/verilator", "--cc", "--exe", "--build", "-j", runner.BUILD_JOBS, "--no-timing",
              *runner.BUILD_ARGS, "-Wno-fatal", "-Wno-lint", "--top-module", bench.top, "--prefix", f"V{bench.folder}_model",
-             "--Mdir", ".", "-o", bench.name, "-CFLAGS", f"-std=c++17 -I. -I{testbench}",
+             "--Mdir", ".", "-o", bench.name, "-CFLAGS", " ".join(flags),
              *(f"-G{name}={value}" for name, value in bench.parameters), *(os.path.relpath(source, folder) for source in sources)]
     with open(log, "w") as file, program.process(words, cwd=folder, stdout=file, stderr=subprocess.STDOUT) as started:
         status = started.wait()

@@ -73,10 +73,26 @@ def test_a_testbench_in_cpp_kills_what_it_can_notice(tmp_path):
     assert judged[0].killer == "ctest --preset gateware -R ^testbench_fifo$"
 
 
+def test_a_testbench_in_cpp_with_shared_sources_kills_what_it_can_notice(tmp_path):
+    """The mutant: a burst's last beat is not marked, or is marked too early. The bench's folder is not its only source."""
+    bench = next(bench for bench in rtl_tests.programs() if bench.top == "spate_pcie_axi")
+    pool = rtl_netlist.pool(gateware.home("spate_pcie_axi_read"), 1)
+    mutant = next(mutant for mutant in pool if mutant.original == "read_last_i && owed_final")
+    judged = [gateware.Judged(1, mutant, [bench])]
+    gateware.Judge(judged, 1, gateware.Progress(1), tmp_path / "gateware.json").run()
+    assert judged[0].status == "killed"
+    assert judged[0].killer.startswith(f"{bench.test} what_was_written_is_read")
+
+
+def programs_of(module: str) -> list[str]:
+    return [test.name for test in gateware.tests_of(module) if isinstance(test, rtl_tests.Program)]
+
+
 def test_programs_are_tests_of_their_modules():
-    assert {(bench.name, bench.top) for bench in rtl_tests.programs()} >= {("testbench_admin", "spate_admin")}
-    bench = next(test for test in gateware.tests_of("spate_admin") if isinstance(test, rtl_tests.Program))
-    assert (bench.name, bench.top) == ("testbench_admin", "spate_admin")
+    assert programs_of("spate_admin") == ["testbench_admin"]
+    widths = ["testbench_pcie_axi_128", "testbench_pcie_axi_256", "testbench_pcie_axi_512"]
+    for module in ("spate_pcie_axi", "spate_pcie_axi_read", "spate_pcie_axi_write", "spate_pcie_axi_mmio"):
+        assert programs_of(module) == widths
 
 
 @pytest.mark.parametrize("only", ["rtl/pattern/spate_pattern_rate.sv", "spate_pattern_rate", "pattern_rate"])

@@ -1,35 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_pcie_axi between a bridge (cocotbext-axi) and a memory in the core's place: traffic of every shape with any ratio of the
-clocks, its rate, registers, and resets and clocks that stop."""
+"""spate_pcie_axi between a bridge (cocotbext-axi) and a memory in the core's place: a little of all that the bus can do, judged by
+a model that others wrote. tests/rtl/testbench/pcie_axi has the volume, each width and each ratio of the clocks."""
 
 import itertools
 import logging
-import os
 import random
 
 import cocotb
-from cocotb.triggers import ClockCycles, Combine, ReadOnly, RisingEdge, Timer, with_timeout
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, Combine, ReadOnly, RisingEdge, with_timeout
 from cocotbext.axi import AxiBurstType, AxiBus, AxiLiteBus, AxiLiteRam, AxiMaster, AxiRam, AxiResp
 
 from core_model import BAR, DEVICE, LOCAL, CoreModel, Registers
 
-CORE_PS = int(os.environ.get("CORE_PS", "4000"))
-BRIDGE_PS = int(os.environ.get("BRIDGE_PS", "4000"))
+CORE_PS, BRIDGE_PS = 3334, 4000
 WINDOW_BASE, WINDOW_BITS, BAR_BASE, DEVICE_OFFSET = 0x1_4020_0000, 21, 0x2_6000_0000, 0x10_0000
 REGION_BYTES = 16384
-
-
-class StoppableClock:
-    def __init__(self, signal, period_ps: int):
-        self.signal, self.half_ps, self.running = signal, period_ps // 2, True
-        signal.value = 0
-        cocotb.start_soon(self._run())
-
-    async def _run(self):
-        while True:
-            await Timer(self.half_ps, unit="ps")
-            if self.running:
-                self.signal.value = int(not self.signal.value)
 
 
 class Bridge(AxiRam):
@@ -61,17 +47,17 @@ class Testbench:
             logging.getLogger(f"cocotb.{dut._name}.{name}").setLevel(logging.WARNING)
         dut.rst_n.value = dut.axi_rst_n.value = dut.adapter_reset.value = 0
         dut.user_link_up.value = 0
-        self.core_clock, self.axi_clock = StoppableClock(dut.clk, CORE_PS), StoppableClock(dut.axi_clk, BRIDGE_PS)
+        Clock(dut.clk, CORE_PS, unit="ps").start()
+        Clock(dut.axi_clk, BRIDGE_PS, unit="ps").start()
         self.master = AxiMaster(AxiBus.from_prefix(dut, "s_axi"), dut.axi_clk, dut.axi_rst_n, False, max_burst_len=256)
         self.bar = Bridge(AxiBus.from_prefix(dut, "m_axi"), dut.axi_clk, dut.axi_rst_n, False, size=2**20)
         self.control = AxiLiteRam(AxiLiteBus.from_prefix(dut, "c_axil"), dut.axi_clk, dut.axi_rst_n, False, size=2**21)
         self.core, self.registers = CoreModel(dut, stall), Registers(dut)
         self.beat_bytes = self.core.beat_bytes
-        if stall:
-            for side in (self.master, self.bar, self.control):
-                for channel in (side.write_if.aw_channel, side.write_if.w_channel, side.write_if.b_channel,
-                                side.read_if.ar_channel, side.read_if.r_channel):
-                    channel.set_pause_generator(self.pauses(stall))
+        for side in (self.master, self.bar, self.control):
+            for channel in (side.write_if.aw_channel, side.write_if.w_channel, side.write_if.b_channel,
+                            side.read_if.ar_channel, side.read_if.r_channel):
+                channel.set_pause_generator(self.pauses(stall))
 
     @staticmethod
     def pauses(stall: float):
@@ -80,7 +66,6 @@ class Testbench:
 
     async def start(self):
         await ClockCycles(self.dut.clk, 6)
-        await ClockCycles(self.dut.axi_clk, 6)
         self.dut.rst_n.value = 1
         await ClockCycles(self.dut.clk, 3)
         await self.bridge_out_of_reset()
@@ -98,8 +83,8 @@ class Testbench:
             await RisingEdge(self.dut.clk)
 
 
-async def begin(dut, stall: float = 0.0) -> Testbench:
-    tb = Testbench(dut, stall)
+async def begin(dut) -> Testbench:
+    tb = Testbench(dut, 0.3)
     await tb.start()
     return tb
 
@@ -127,22 +112,21 @@ async def one_region(tb: Testbench, region: int, rounds: int) -> None:
     assert tb.core.memory[base:base + REGION_BYTES] == copy
 
 
-async def traffic(tb: Testbench, workers: int = 6, rounds: int = 25) -> None:
+async def traffic(tb: Testbench, workers: int, rounds: int) -> None:
     await Combine(*[cocotb.start_soon(one_region(tb, region, rounds)) for region in range(workers)])
 
 
 @cocotb.test(timeout_time=2000, timeout_unit="us")
-@cocotb.parametrize(stall=[0.0, 0.3, 0.7])
-async def what_was_written_is_read(dut, stall):
-    tb = await begin(dut, stall)
-    await traffic(tb)
+async def what_was_written_is_read(dut):
+    tb = await begin(dut)
+    await traffic(tb, 6, 12)
     await tb.quiet()
     assert tb.core.stray_reads == tb.core.stray_writes == 0
 
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
 async def fixed_bursts_stay_at_their_address(dut):
-    tb = await begin(dut, 0.3)
+    tb = await begin(dut)
     lanes = tb.beat_bytes
     tb.core.memory[0x1000:0x1100] = content = random.randbytes(256)
     for size in range(lanes.bit_length()):
@@ -159,7 +143,7 @@ async def fixed_bursts_stay_at_their_address(dut):
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
 async def outside_the_aperture_is_stray(dut):
-    tb = await begin(dut, 0.3)
+    tb = await begin(dut)
     tb.core.memory[:] = b"\x5a" * len(tb.core.memory)
     aperture = 1 << WINDOW_BITS
     for count, address in enumerate((WINDOW_BASE - 64, WINDOW_BASE + aperture, WINDOW_BASE ^ 1 << 63, 0), 1):
@@ -172,48 +156,15 @@ async def outside_the_aperture_is_stray(dut):
     assert tb.core.memory == b"\x5a" * aperture
 
 
-# ---- rate ----
-
-async def handshakes(clock, valid, ready, count: int) -> int:
-    """Cycles from the first to the last of `count` beats."""
-    seen = cycles = 0
-    while seen < count:
-        await ReadOnly()
-        seen += bool(valid.value and ready.value)
-        await RisingEdge(clock)
-        cycles += seen > 0
-    return cycles
-
-
-@cocotb.test(timeout_time=200, timeout_unit="us")
-async def bursts_of_512_bytes_leave_no_gap(dut):
-    tb = await begin(dut)
-    bursts = 24
-    beats = bursts * 512 // tb.beat_bytes
-    slower_ps = max(CORE_PS, BRIDGE_PS)
-    for clock, valid, ready, operation in (
-            (dut.axi_clk, dut.s_axi_rvalid, dut.s_axi_rready, lambda at: tb.master.read(at, 512)),
-            (dut.clk, dut.write_valid, dut.write_ready, lambda at: tb.master.write(at, bytes(512)))):
-        running = [cocotb.start_soon(operation(WINDOW_BASE + 512 * index)) for index in range(bursts)]
-        cycles = await handshakes(clock, valid, ready, beats)
-        await Combine(*running)
-        period_ps = BRIDGE_PS if clock is dut.axi_clk else CORE_PS
-        ideal = beats * slower_ps / period_ps
-        dut._log.info(f"{valid._name}: {beats} beats in {cycles} cycles, {ideal / cycles:.1%} of the slower clock")
-        # A crossing may shift the beats by a few cycles of either clock; with one clock there is no shift.
-        assert cycles <= (beats if CORE_PS == BRIDGE_PS else ideal + 4 + 4 * slower_ps / period_ps)
-
-
 # ---- registers ----
 
 @cocotb.test(timeout_time=500, timeout_unit="us")
-@cocotb.parametrize(stall=[0.0, 0.6])
-async def registers_and_configuration(dut, stall):
-    tb = await begin(dut, stall)
-    background = cocotb.start_soon(traffic(tb, 3, 15))
+async def registers_and_configuration(dut):
+    tb = await begin(dut)
+    background = cocotb.start_soon(traffic(tb, 2, 4))
     spaces = {BAR: (tb.bar, BAR_BASE % 2**20), DEVICE: (tb.control, DEVICE_OFFSET), LOCAL: (tb.control, 0)}
-    for _ in range(120):
-        space, address = random.choice(list(spaces)), 4 * random.randrange(1024)
+    for count in range(40):
+        space, address = list(spaces)[count % 3], 4 * random.randrange(1024)
         ram, base = spaces[space]
         around = ram.read(base + address & ~63, 64)
         value = random.getrandbits(32)
@@ -234,39 +185,15 @@ async def registers_and_configuration(dut, stall):
     await background
 
 
-@cocotb.test(timeout_time=200, timeout_unit="us")
-@cocotb.parametrize(write=[False, True])
-async def a_bar_that_does_not_answer_is_given_up_by_adapter_reset(dut, write):
-    tb = await begin(dut)
-    channel = tb.bar.write_if.b_channel if write else tb.bar.read_if.r_channel
-    channel.pause = True
-    await tb.registers.request(BAR, write, 0x14, 0x460001)
-    await ClockCycles(dut.clk, 200)
-    assert not tb.registers.responses
-    dut.adapter_reset.value = 1
-    assert (await with_timeout(tb.registers.response(), 20 * CORE_PS, "ps"))[0] is True
-    for _ in range(3):  # while it lasts, other requests end with an error at once as well
-        assert (await with_timeout(tb.registers.read(BAR, 0x1c), 20 * CORE_PS, "ps"))[0] is True
-    dut.adapter_reset.value = 0
-    # The next request waits until the bridge is done with the old one, and gets its own response.
-    tb.bar.write(BAR_BASE % 2**20 + 0x1c, (7).to_bytes(4, "little"))
-    again = cocotb.start_soon(tb.registers.read(BAR, 0x1c))
-    await ClockCycles(dut.clk, 100)
-    assert not again.done()
-    channel.pause = False
-    assert await again == (False, 7)
-    assert len(tb.registers.responses) == tb.registers.requests
-
-
-# ---- resets, clocks ----
+# ---- resets ----
 
 @cocotb.test(timeout_time=500, timeout_unit="us")
 async def adapter_reset_answers_and_drops(dut):
-    tb = await begin(dut, 0.3)
+    tb = await begin(dut)
     tb.core.memory[:65536] = b"\x33" * 65536
     dut.adapter_reset.value = 1
     await ClockCycles(dut.clk, 3)
-    for index in range(8):
+    for index in range(3):
         assert (await tb.master.read(WINDOW_BASE + 1024 * index + 5, 700)).data == bytes(700)
         response = await tb.master.write(WINDOW_BASE + 1024 * index + 5, random.randbytes(300))
         assert response.resp == AxiResp.OKAY
@@ -274,7 +201,7 @@ async def adapter_reset_answers_and_drops(dut):
     assert tb.core.memory[:65536] == b"\x33" * 65536
     dut.adapter_reset.value = 0
     await ClockCycles(dut.clk, 3)
-    await traffic(tb, 3, 10)
+    await traffic(tb, 2, 4)
 
 
 async def swallow(coroutine) -> None:
@@ -286,30 +213,26 @@ async def swallow(coroutine) -> None:
 
 
 @cocotb.test(timeout_time=1500, timeout_unit="us")
-@cocotb.parametrize(stop_clock=[False, True], stall=[0.0, 0.5])
-async def the_bridge_is_reset_in_mid_burst(dut, stop_clock, stall):
+async def the_bridge_is_reset_in_mid_burst(dut):
     """Data that the bridge had not issued are never written, at whatever moment the reset comes; afterwards everything works as
     before."""
-    tb = await begin(dut, stall)
+    tb = await begin(dut)
     marked = bytes(range(1, 256)) * 4
-    for _ in range(6):
+    for _ in range(2):
         for index in range(6):
             cocotb.start_soon(swallow(tb.master.read(WINDOW_BASE + 0x8000 + 2048 * index, 1024)))
             cocotb.start_soon(swallow(tb.master.write(WINDOW_BASE + 0x20000 + 2048 * index, marked)))
         await tb.registers.request(BAR, random.random() < 0.5, 0x14, 1)
         await ClockCycles(dut.axi_clk, random.randint(1, 90))
-        if stop_clock:
-            tb.axi_clock.running = False
-            await Timer(random.randint(1, 3 * BRIDGE_PS), unit="ps")
         dut.axi_rst_n.value = 0
         dut.user_link_up.value = 0
-        await ClockCycles(dut.clk, 60 if stall else 12)
+        await ClockCycles(dut.clk, 60)
         await ReadOnly()
         assert not dut.link_up.value
         await RisingEdge(dut.clk)
         await with_timeout(tb.registers.response(), 20 * CORE_PS, "ps")
         assert (await with_timeout(tb.registers.read(DEVICE, 0), 20 * CORE_PS, "ps"))[0] is True
-        await ClockCycles(dut.clk, 2000 if stall else 400)
+        await ClockCycles(dut.clk, 1000)
         await ReadOnly()
         assert dut.quiet.value and not dut.read_valid.value and not dut.write_valid.value
         await RisingEdge(dut.clk)
@@ -317,46 +240,7 @@ async def the_bridge_is_reset_in_mid_burst(dut, stop_clock, stall):
             at = 0x20000 + 2048 * index
             assert all(byte in (0, expected) for byte, expected in zip(tb.core.memory[at:at + 1020], marked))
             assert tb.core.memory[at + 1020:at + 2048] == bytes(1028)
-        if stop_clock:
-            tb.axi_clock.running = True
-        if random.random() < 0.5:
-            await ClockCycles(dut.axi_clk, 5)
         await tb.bridge_out_of_reset()
         await traffic(tb, 2, 4)
         assert await tb.registers.write(BAR, 0x14, 0x11) is False
         assert await tb.registers.read(BAR, 0x14) == (False, 0x11)
-
-
-@cocotb.test(timeout_time=500, timeout_unit="us")
-async def a_clock_that_stops_without_a_reset_is_waited_for(dut):
-    tb = await begin(dut, 0.3)
-    for _ in range(4):
-        running = cocotb.start_soon(traffic(tb, 3, 6))
-        await ClockCycles(dut.axi_clk, random.randint(20, 60))
-        tb.axi_clock.running = False
-        await ClockCycles(dut.clk, 600)
-        await ReadOnly()
-        assert not dut.link_up.value
-        await RisingEdge(dut.clk)
-        assert (await with_timeout(tb.registers.read(BAR, 0), 20 * CORE_PS, "ps"))[0] is True
-        tb.axi_clock.running = True
-        await running
-        while not dut.link_up.value:
-            await RisingEdge(dut.clk)
-        assert await tb.registers.write(BAR, 0x14, 5) is False
-
-
-@cocotb.test(timeout_time=500, timeout_unit="us")
-async def the_core_is_reset_alone_while_quiet(dut):
-    tb = await begin(dut, 0.3)
-    for _ in range(4):
-        await traffic(tb, 2, 4)
-        assert await tb.registers.write(BAR, 0x14, 5) is False
-        await tb.quiet()
-        dut.rst_n.value = 0
-        await ClockCycles(dut.clk, random.randint(1, 5))
-        dut.rst_n.value = 1
-        await ClockCycles(dut.clk, 2)
-        while not dut.link_up.value:
-            await RisingEdge(dut.clk)
-        assert await tb.registers.read(BAR, 0x14) == (False, 5)

@@ -30,7 +30,8 @@ BUILD_ARGS = ["--assert", "--x-assign", "unique", "--x-initial", "unique"]
 
 
 class Verilator(cocotb_tools.runner.Verilator):
-    """cocotb's runner, but tools/rtl/verilator builds, with paths relative to the build folder."""
+    """cocotb's runner, but tools/rtl/verilator builds, with paths relative to the build folder. Only the signals of the top are
+    visible: then what is inside can be optimised, and builds and runs are shorter."""
 
     def _simulator_in_path_build_only(self) -> None:
         self.executable = str(filelist.ROOT / "tools" / "rtl" / "verilator")
@@ -39,8 +40,16 @@ class Verilator(cocotb_tools.runner.Verilator):
         (verilator, *words), _ = super()._build_command()  # the second command is make's
         libraries = str(cocotb_tools.config.libs_dir)
         words = [word.replace(libraries, self.relative(libraries)) for word in words]
+        words[words.index("--public-flat-rw")] = str(self._visible())
         words = [self.relative(word) if os.path.isabs(word) else word for word in words]
         return [[verilator, *words, "--build", "-j", str(BUILD_JOBS)]]
+
+    def _visible(self) -> pathlib.Path:
+        path = pathlib.Path(self.build_dir) / "visible.vlt"
+        text = f'`verilator_config\npublic_flat_rw -module "{self.hdl_toplevel}" -var "*"\n'
+        if not path.exists() or path.read_text() != text:  # a newer file would be a reason to build again
+            path.write_text(text)
+        return path
 
     def _execute_cmds(self, cmds, cwd, stdout=None) -> None:
         """cocotb's own message is only the exit code. The output is in the log, and its end is shown below."""
