@@ -254,6 +254,6 @@ def converse(command, timeout_s, echo):
     status, timed_out = program.watch(command, see, timeout_s=timeout_s)
     text = b"\n".join(lines).decode("utf-8", "replace")
     if timed_out or status != 0:
-        ending = f"stopped after {timeout_s} s" if timed_out else program.ending(status)
+        ending = program.stopped(timeout_s) if timed_out else program.ending(status)
         raise program.Failed(command, ending, text)
     return text
