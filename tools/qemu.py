@@ -28,6 +28,7 @@ class Board:
     absent_register: str = "all ones"  # what a read gives where no device is
     clip_kib: str = "4000"  # of a clip of selftest, whose drive is the rest of the ring
     faults: str = "stack misaligned null constant"  # those of hello that the processor reports
+    in_make_test: bool = False  # make test runs it; make test-all runs all
 
 
 def emulated() -> dict[str, Board]:

@@ -17,7 +17,6 @@ import os
 import pathlib
 import resource
 import shlex
-import subprocess
 import sys
 import time
 import tomllib
@@ -101,9 +100,9 @@ def cpu_s() -> float:
 def run(step: Step) -> dict:
     """Runs a step, and returns its row of the times. Its output is shown as it comes."""
     begin, before = time.monotonic(), cpu_s()
-    # program.process would give it a process group of its own, and Ctrl-C must reach what make has started.
-    status = subprocess.run([os.environ.get("MAKE", "make"), "--no-print-directory", *shlex.split(step.make)], check=False, cwd=program.ROOT,
-                            env=os.environ | {"SPATE_TEST_TIMES": str(LINES)}).returncode
+    words = [os.environ.get("MAKE", "make"), "--no-print-directory", *shlex.split(step.make)]
+    with program.process(words, cwd=program.ROOT, env=os.environ | {"SPATE_TEST_TIMES": str(LINES)}) as process:
+        status = process.wait()
     return {"name": step.make, "suite": step.suite, "status": status, "seconds": round(time.monotonic() - begin, 1),
             "cpu_s": round(cpu_s() - before, 1), "budget_cpu_s": step.cpu_s}
 

@@ -13,6 +13,8 @@ import pytest
 
 from stopped_command import LIMIT_S, ROOT, begin, end_marked, stop
 
+pytestmark = pytest.mark.thorough
+
 # A child process that ignores SIGINT and SIGTERM, and a grandchild that would outlive it.
 STUBBORN = """
 import contextlib, pathlib, sys, tempfile
@@ -36,8 +38,6 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
 OTHER_THREAD = """
 import concurrent.futures, signal, threading, time
 import program
-
-pytestmark = pytest.mark.thorough
 def interrupt():
     time.sleep(0.5)  # until the main thread waits
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
