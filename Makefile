@@ -282,9 +282,12 @@ test-rtl: groups-gateware ## Run the gateware's tests that run in make test (2 m
 	@$(if $(TEST),:,ctest --preset gateware -L quick -j$(CORES) --no-tests=error)
 	@$(if $(TEST),$(GATEWARE_PYTHON) -m pytest $(call quoted,TEST))
 
-test-rtl-all: build-gateware # All of them: cocotb, then C++ testbenches
+test-rtl-all: groups-gateware # The cocotb testbenches
 	@echo '== test-rtl-all'
 	@$(GATEWARE_PYTHON) -m pytest -n $(CORES) --dist worksteal $(if $(PART),--part $(PART)) tests/rtl
+
+test-rtl-benches: build-gateware # The other testbenches in C++
+	@echo '== test-rtl-benches'
 	@ctest --preset gateware -LE quick -j$(CORES) --no-tests=error
 
 rtl-soak: build-gateware ## Test the core with random traffic, faults and recoveries: RUNS=100 of 10^8 cycles, from SEED=1 on
