@@ -8,6 +8,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable
 
+IMAGE = re.compile(r"boot/vmlinuz-.*|usr/lib/modules/[^/]*/vmlinuz")
 # Where the modules of emulated machines are. The others are not read, because they are hundreds of megabytes.
 FOLDERS = re.compile(r"/kernel/(arch/[^/]+/crypto|block|crypto|drivers/(block|dax|iommu|md|nvme|vfio)|fs|lib|virt)/")
 
@@ -75,12 +76,12 @@ def stem(name: str) -> str:
 
 
 def read(files: Iterable[tuple[str, str | None, Callable[[], bytes] | None]]) -> Kernel:
-    """The kernel in the files of its package: (name, link target or None, how to read it)."""
+    """The kernel in the files of its packages: (name, link target or None, how to read it)."""
     kernel = Kernel()
     for name, _, content in files:
         if content is None:
             continue
-        if re.fullmatch(r"boot/vmlinuz-.*", name):
+        if IMAGE.fullmatch(name):
             kernel.image = content()
         elif name.endswith("/modules.builtin"):
             kernel.built_in = {stem(line) for line in content().decode().splitlines()}

@@ -2,6 +2,7 @@
 """Debian's kernels and programs for arm64, as machines for tools/linux_guest.py. setup/install linux-bench fetches the packages:
 the release's kernel, and a later one of its backports."""
 
+import itertools
 import pathlib
 import re
 
@@ -38,13 +39,16 @@ poweroff -f
 """
 
 
-def packages() -> dict[str, pathlib.Path]:
-    """The packages of the kernels by version, such as 6.12, the oldest first."""
-    found = {}
-    for path in FOLDER.glob("packages/linux-image-[0-9]*-arm64_*.deb"):
-        version = re.match(r"linux-image-(\d+[.]\d+)[.]", path.name)[1]
-        assert version not in found, f"{FOLDER} has two packages of kernel {version}: setup/install linux-bench"
-        found[version] = path
+# Later releases divide a kernel into several packages.
+KERNEL_PACKAGE = re.compile(r"linux-(?:image|binary|modules)-(\d+[.]\d+)[.]")
+
+
+def packages() -> dict[str, list[pathlib.Path]]:
+    """The packages of each kernel by version, such as 6.12, the oldest first."""
+    found: dict[str, list[pathlib.Path]] = {}
+    for path in sorted(FOLDER.glob("packages/*.deb")):
+        if match := KERNEL_PACKAGE.match(path.name):
+            found.setdefault(match[1], []).append(path)
     assert found, f"{FOLDER} has no kernel: setup/install linux-bench"
     return dict(sorted(found.items(), key=lambda one: [int(number) for number in one[0].split(".")]))
 
@@ -56,7 +60,8 @@ def kernels() -> tuple[str, ...]:
 def unpack(root: pathlib.Path) -> None:
     """Unpacks every package except the kernels."""
     unfinished = root.with_name("unfinished")
-    linux_programs.unpack((path for path in FOLDER.glob("packages/*.deb") if not path.name.startswith("linux-image")), unfinished)
+    programs = [path for path in FOLDER.glob("packages/*.deb") if not path.name.startswith("linux-")]
+    linux_programs.unpack(programs, unfinished)
     unfinished.rename(root)
 
 
@@ -70,7 +75,7 @@ def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
     root = FOLDER / "root"
     if not root.exists():
         unpack(root)
-    kernel_package = linux_modules.read(linux_guest.contents(packages()[version]))
+    kernel_package = linux_modules.read(itertools.chain.from_iterable(map(linux_guest.contents, packages()[version])))
     order = kernel_package.in_order(MODULES)
     archive = linux_guest.Archive()
     archive.file("init", INIT.replace("MODULES", " ".join(order)).encode())

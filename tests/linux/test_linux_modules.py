@@ -38,6 +38,11 @@ def test_a_compressed_module_is_unpacked():
     assert found.modules["nvme"] == module(depends="nvme-core")
 
 
+def test_a_kernel_may_be_beside_its_modules():
+    files = [("usr/lib/modules/7.3.4-arm64/vmlinuz", None, lambda: b"image")]
+    assert linux_modules.read(files).image == b"image"
+
+
 def test_what_is_built_in_is_not_loaded():
     found = kernel({"drivers/nvme/host/nvme.ko": module(depends="")}, ["kernel/lib/crc64.ko", "kernel/fs/nls/nls-base.ko"])
     assert found.in_order(["nvme", "crc64", "nls_base"]) == ["nvme"]
