@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridge_master.h"
 
+#include "page.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +10,6 @@ namespace testbench {
 
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
 constexpr uint32_t kPostedBytesMax = 16384; // of writes that the bridge has not carried out
 constexpr uint64_t kReadCyclesMax = 1'000'000;
 

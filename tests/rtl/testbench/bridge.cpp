@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridge.h"
 #include "memory.h"
+#include "page.h"
 
 #include <algorithm>
 
@@ -8,7 +9,6 @@ namespace testbench {
 
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
 constexpr unsigned kResetCycles = 16;
 
 } // namespace

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config_space.h"
 
+#include "config_offsets.h"
+
 namespace testbench {
 
 namespace {
 
-constexpr uint32_t kCommand = 0x04, kBar0 = 0x10, kBar1 = 0x14;
-constexpr uint32_t kPower = 0x40, kExpress = 0x70;
-constexpr uint32_t kDeviceControl = kExpress + 0x08, kLinkControl = kExpress + 0x10;
-constexpr uint32_t kDeviceControl2 = kExpress + 0x28, kCompletionTimeout = 0x1f, kTimeout210Ms = 6;
-constexpr uint32_t kMemoryEnable = 2, kMasterEnable = 4, kInterruptsOff = 0x400;
+constexpr uint32_t kBar0 = 0x10, kBar1 = 0x14;
+constexpr uint32_t kPower = 0x40, kInterruptsOff = 0x400;
 
 } // namespace
 

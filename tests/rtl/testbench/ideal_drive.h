@@ -26,7 +26,9 @@
 
 namespace testbench {
 
-constexpr uint16_t kDoNotRetry = 0x4000; // in a status field (4.6.1)
+// Status fields (4.6.1).
+constexpr uint16_t kDoNotRetry = 0x4000;
+constexpr uint16_t kInvalidOpcode = 0x01 | kDoNotRetry, kInvalidField = 0x02 | kDoNotRetry;
 
 struct DriveConfig {
   uint8_t block_shift = 9; // 9 or 12

@@ -12,7 +12,6 @@ namespace {
 constexpr uint8_t kDeleteSq = 0x00, kCreateSq = 0x01, kGetLog = 0x02, kDeleteCq = 0x04, kCreateCq = 0x05;
 constexpr uint8_t kIdentify = 0x06, kAbort = 0x08, kSetFeatures = 0x09, kGetFeatures = 0x0a, kEvent = 0x0c;
 constexpr uint8_t kFormat = 0x80, kSanitize = 0x84;
-constexpr uint16_t kInvalidOpcode = 0x01 | kDoNotRetry, kInvalidField = 0x02 | kDoNotRetry;
 constexpr uint16_t kInvalidQueue = 0x101 | kDoNotRetry, kInvalidQueueSize = 0x102 | kDoNotRetry;
 constexpr uint8_t kFeatureQueues = 0x07;
 

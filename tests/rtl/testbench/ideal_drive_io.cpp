@@ -2,6 +2,7 @@
 // I/O commands: the places of their data, the time of the transfer, and faults on request.
 #include "ideal_drive.h"
 
+#include "page.h"
 #include "pattern.h"
 
 #include <algorithm>
@@ -12,9 +13,7 @@ namespace testbench {
 namespace {
 
 constexpr uint8_t kFlush = 0, kWrite = 1, kRead = 2, kDatasetManagement = 9;
-constexpr uint64_t kPageBytes = 4096;
-constexpr uint16_t kInvalidOpcode = 0x01 | kDoNotRetry, kInvalidField = 0x02 | kDoNotRetry,
-                   kLbaRange = 0x80 | kDoNotRetry;
+constexpr uint16_t kLbaRange = 0x80 | kDoNotRetry;
 constexpr uint16_t kNamespaceNotReady = 0x82; // transient
 constexpr uint16_t kWriteFault = 0x280 | kDoNotRetry;
 constexpr uint64_t kDropNs = 50'000;

@@ -6,6 +6,7 @@
 #define SPATE_BENCH_MEMORY_H
 
 #include "board.h"
+#include "page.h"
 
 #include <array>
 #include <cstdint>
@@ -39,7 +40,6 @@ public:
   void load(uint64_t address, uint8_t *data, uint32_t bytes);
 
 private:
-  static constexpr uint64_t kPageBytes = 4096;
   struct Reading {
     uint64_t address, ready_ps;
     uint32_t beats;

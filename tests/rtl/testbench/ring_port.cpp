@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring_port.h"
 
+#include "page.h"
+
 #include <algorithm>
 
 namespace testbench {
 
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
 constexpr unsigned kBeatSize = kBeatBytes == 16 ? 4 : kBeatBytes == 32 ? 5 : 6;
 constexpr uint64_t kAllLanes = kBeatBytes == 64 ? UINT64_MAX : (UINT64_C(1) << kBeatBytes % 64) - 1;
 

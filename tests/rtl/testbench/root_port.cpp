@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "root_port.h"
 
+#include "config_offsets.h"
+
 namespace testbench {
 
 namespace {
 
-constexpr uint32_t kCommand = 0x04, kBusNumbers = 0x18, kMemoryWindow = 0x20;
+constexpr uint32_t kBusNumbers = 0x18, kMemoryWindow = 0x20;
 constexpr uint32_t kPrefetchWindow = 0x24, kPrefetchBaseUpper = 0x28, kPrefetchLimitUpper = 0x2c;
 constexpr uint32_t kBridgeControl = 0x3c, kSecondaryBusReset = 1u << 22;
-constexpr uint32_t kCapability = 0x70;
-constexpr uint32_t kDeviceControl = kCapability + 0x08, kLinkControl = kCapability + 0x10;
-constexpr uint32_t kDeviceControl2 = kCapability + 0x28, kCompletionTimeout = 0x1f, kTimeout210Ms = 6;
 constexpr uint32_t kPhyStatus = 0x144, kPhyLinkUp = 1u << 11;
 constexpr uint32_t kPortControl = 0x148, kBridgeEnable = 1u;
-constexpr uint32_t kMemoryEnable = 2u, kMasterEnable = 4u;
 
 // The bits that a write changes; other registers are read-only.
 uint32_t writable(uint32_t offset) {
@@ -28,7 +26,7 @@ uint32_t writable(uint32_t offset) {
   case kDeviceControl: return 0x0000'ffff;
   case kLinkControl: return 0x0000'0fff;
   case kDeviceControl2: return 0x0000'ffff;
-  case kCapability + 0x1c: return 0x0000'001f; // Root Control
+  case kExpress + 0x1c: return 0x0000'001f; // Root Control
   case kPortControl: return 0x0000'0001;
   default: return 0;
   }
@@ -42,15 +40,15 @@ RootPort::RootPort() {
   words_[0x08 / 4] = 0x0604'0000;
   words_[0x0c / 4] = 0x0001'0000;
   words_[kPrefetchWindow / 4] = 0x0001'0001; // 64-bit addresses
-  words_[0x34 / 4] = kCapability;
-  words_[kCapability / 4] = 0x0042'0010;          // version 2, root port, no capability after it
-  words_[(kCapability + 0x04) / 4] = 0x0000'8022; // MPS up to 512
+  words_[0x34 / 4] = kExpress;
+  words_[kExpress / 4] = 0x0042'0010;          // version 2, root port, no capability after it
+  words_[(kExpress + 0x04) / 4] = 0x0000'8022; // MPS up to 512
   words_[kDeviceControl / 4] = 0x0000'2010;
   words_[kDeviceControl2 / 4] =
       kTimeout210Ms; // from 65 ms on, perhaps longer than the core waits; bring-up must set the default
-  words_[(kCapability + 0x0c) / 4] = 0x0000'0044; // 16 GT/s, x4
+  words_[(kExpress + 0x0c) / 4] = 0x0000'0044; // 16 GT/s, x4
   words_[kLinkControl / 4] = 0x0043'0000;
-  words_[(kCapability + 0x1c) / 4] = 0x0001'0000; // configuration retry status can be made visible
+  words_[(kExpress + 0x1c) / 4] = 0x0001'0000; // configuration retry status can be made visible
 }
 
 uint32_t RootPort::read(uint32_t offset, bool link_up) const {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bursts.h"
 
+#include "page.h"
+
 #include <algorithm>
 
 namespace testbench {
 
 std::vector<Burst> bursts_for(uint64_t address, uint64_t bytes, unsigned size) {
-  constexpr uint64_t kPageBytes = 4096, kBeatsMax = 256;
+  constexpr uint64_t kBeatsMax = 256;
   const uint64_t step = UINT64_C(1) << size, end = address + bytes;
   std::vector<Burst> bursts;
   while (address < end) {

@@ -5,15 +5,15 @@
 
 namespace testbench {
 
-namespace {
-
-constexpr uint64_t kRegionBytes = 16384;
-
 // An access of any shape within a region. A narrow one has fewer bytes, because each of its beats takes a request.
 struct Shape {
   uint64_t offset, bytes;
   unsigned size;
 };
+
+namespace {
+
+constexpr uint64_t kRegionBytes = 16384;
 
 Shape any_shape(Random &random) {
   Shape shape{};
