@@ -183,10 +183,12 @@ def rest(begin: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suites", nargs="*", choices=["test", "test-all"])
+    parser.add_argument("suites", nargs="*", metavar="test|test-all")
     parser.add_argument("--rest", type=float, metavar="BEGIN")
     parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
+    if set(options.suites) - {"test", "test-all"} or not (options.suites or options.times or options.rest is not None):
+        parser.error("name test, or test and test-all; or --rest, or --times")
     if options.times:
         print_times()
     elif options.rest is not None:

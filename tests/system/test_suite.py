@@ -145,6 +145,24 @@ def test_the_times_name_the_slowest_tests(project):
     assert len(tests) == suite.SLOWEST and tests[0] == {"name": "tests/a.py::test_39", "seconds": 39.0, "cpu_s": 39.5}
 
 
+@pytest.mark.parametrize(("words", "called"), [(["--rest", "12.5"], ("rest", 12.5)), (["--times"], ("times",))])
+def test_the_command_line(words, called, monkeypatch):
+    calls = []
+    monkeypatch.setattr(suite, "rest", lambda begin: calls.append(("rest", begin)))
+    monkeypatch.setattr(suite, "print_times", lambda: calls.append(("times",)))
+    monkeypatch.setattr("sys.argv", ["suite.py", *words])
+    suite.main()
+    assert calls == [called]
+
+
+@pytest.mark.parametrize("words", [[], ["tests"], ["test", "all"]])
+def test_a_wrong_command_line_is_refused(words, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["suite.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        suite.main()
+    assert ended.value.code == 2
+
+
 # ---- parts ----
 
 
