@@ -139,7 +139,7 @@ example-gnuradio: groups-gnuradio build-linux build-linux-asan ## Record a GNU R
 
 # The steps of both, and what each may cost: tests/steps.toml.
 # All is installed before the first step, because a later one cannot ask for sudo's password.
-test: groups-boards+cross+guest+more-judges+clang+gateware ## Test each promise of the README once, from the sources (15 minutes on two cores, 8 when all is installed)
+test: groups-boards+cross+guest+more-judges+clang+gateware ## Test each promise of the README once, from the sources (15 minutes on two cores, 10 when all is installed)
 	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test
 
 test-all: setup ## Run everything: also proofs, lint, both compilers, all boards, all cases, each command (45 minutes on two cores)
