@@ -282,7 +282,7 @@ test-rtl: groups-gateware ## Run the gateware's tests that run in make test (2 m
 	@$(if $(TEST),:,ctest --preset gateware -L quick -j$(CORES) --no-tests=error)
 	@$(if $(TEST),$(GATEWARE_PYTHON) -m pytest $(call quoted,TEST))
 
-test-rtl-all: groups-gateware # The cocotb testbenches
+test-rtl-all: groups-gateware+lint # The cocotb testbenches
 	@echo '== test-rtl-all'
 	@$(GATEWARE_PYTHON) -m pytest -n $(CORES) --dist worksteal $(if $(PART),--part $(PART)) tests/rtl
 
@@ -308,7 +308,7 @@ bench-rtl-seeds: groups-gateware ## Reproduce the benchmarks of recorders in pur
 bench-rtl-area: groups-gateware ## Measure LUTs, flops, RAM and logic levels of the gateware, compared with the baseline (10 minutes; ONLY=drive, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 
-generate: groups-gateware ## Generate registers, templates and core file from rtl/regs/spate_regs.rdl and rtl/spate.f
+generate: groups-gateware+lint ## Generate registers, templates and core file from rtl/regs/spate_regs.rdl and rtl/spate.f
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/templates.py
 

@@ -67,7 +67,7 @@ def header() -> dict[str, str]:
 
 def formatted(text: str) -> str:
     """Formatted like the other headers."""
-    command = ("clang-format", "--assume-filename=include/spate/gateware_registers.h")
+    command = (program.BUILD / "venv-lint/bin/clang-format", "--assume-filename=include/spate/gateware_registers.h")
     return program.run(*command, cwd=ROOT, input=text).stdout
 
 
