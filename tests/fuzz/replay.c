@@ -25,8 +25,10 @@ static int replay(const char *folder, const char *name) {
   const size_t size = fread(data, 1, INPUT_BYTES_MAX, file);
   (void)fclose(file);
   /* An allocation of exactly the file's size, so that the sanitizer detects a read beyond it. */
-  uint8_t *exact = malloc(size + (size == 0));
-  if (exact != NULL) {
+  uint8_t *exact = size < INPUT_BYTES_MAX ? malloc(size + (size == 0)) : NULL;
+  if (exact == NULL) {
+    (void)fprintf(stderr, "replay: %s is too long, or there is no memory for it\n", path);
+  } else {
     memcpy(exact, data, size);
     (void)LLVMFuzzerTestOneInput(exact, size);
   }
