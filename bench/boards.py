@@ -6,9 +6,11 @@ times. Writes build/bench/boards.json and docs/reference/board-figures.md. All o
 import argparse
 import pathlib
 
+import compiler
 import counted
 import figures
 import program
+import qemu
 from lab import boards, runner, text
 
 PAGE = runner.ROOT / "docs/reference/board-figures.md"
@@ -173,7 +175,7 @@ def main() -> None:
         figures.die("an experiment", str(failure))
     except program.Failed as failure:
         figures.die("counting instructions", str(failure))
-    bench = figures.Bench("boards", "make bench-boards")
+    bench = figures.Bench("boards", "make bench-boards", compiler.of(*(qemu.BUILD / build for build in counts)))
     collect(rows, counts, bench)
     show(rows, counts)
     print("\nAll of these are predictions.")

@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import re
 
+import compiler
 import figures
 import qemu
 from lab import runner, runs, seeds
@@ -60,7 +61,7 @@ def main() -> None:
         lab.all(runs.one_gib_files(32 * runs.GIB))
     except runner.Failed as failure:
         figures.die("an experiment", str(failure))
-    bench = figures.Bench("fatfs", "make bench-fatfs")
+    bench = figures.Bench("fatfs", "make bench-fatfs", compiler.of(qemu.BUILD / "qemu-virt"))
     collect(lab, bench)
     count_calls(bench)
     bench.show()

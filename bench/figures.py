@@ -8,8 +8,9 @@ import qemu
 
 
 class Bench:
-    def __init__(self, name: str, command: str):
-        self.name, self.command, self.figures = name, command, []
+    def __init__(self, name: str, command: str, compiler: str | None = None):
+        """`compiler`: what made the programs, if the figures depend on it."""
+        self.name, self.command, self.compiler, self.figures = name, command, compiler, []
 
     def add(self, name: str, value: float, unit: str, *, aim: float | None = None, aim_is: str = "none",
             peer: str | None = None, peer_value: float | None = None, note: str | None = None) -> None:
@@ -30,12 +31,15 @@ class Bench:
         folder = qemu.BUILD / "bench"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
+        made_by = {} if self.compiler is None else {"compiler": self.compiler}
         path.write_text(
-            json.dumps({"bench": self.name, "command": self.command, "figures": self.figures}, indent=1) + "\n"
+            json.dumps({"bench": self.name, "command": self.command, **made_by, "figures": self.figures}, indent=1) + "\n"
         )
         print(f"bench  {len(self.figures)} figures in {path.relative_to(qemu.ROOT)}")
 
     def show(self) -> None:
+        if self.compiler is not None:
+            print(f"  {self.compiler}")
         width = max((len(figure["name"]) for figure in self.figures), default=0)
         for figure in self.figures:
             aim = "" if figure["aim_is"] == "none" else f"  aim: at {'most' if figure['aim_is'] == 'max' else 'least'} {figure['aim']:g}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/reference/figures.md: bench/figures.md.in, with its fields replaced by the figures in build/bench/*.json. A field
-is a format string: {size[NAME]:.0f} is a figure of build/bench/size.json, and {size[NAME].peer} the figure that it is compared
-with. least, most, median, sum, roughly and span combine all figures whose "NAME / UNIT" matches a regular expression:
+is a format string: {size[NAME]:.0f} is a figure of build/bench/size.json, {size[NAME].peer} the figure that it is compared
+with, and {size.compiler} the compiler that made what was measured. least, most, median, sum, roughly and span combine all figures whose "NAME / UNIT" matches a regular expression:
 {least[lab|^files written]:.3f}."""
 import json
 import pathlib
@@ -38,13 +38,23 @@ class Bench:
     def __init__(self, name: str, folder: pathlib.Path):
         self.path, self.command, self.read = folder / f"{name.replace('_', '-')}.json", COMMANDS[name], None
 
+    def results(self) -> dict:
+        if not self.path.exists():
+            raise Missing(f"{self.path} is not there: make {self.command} writes it")
+        return json.loads(self.path.read_text())
+
+    @property
+    def compiler(self) -> str:
+        results = self.results()
+        if "compiler" not in results:
+            raise Missing(f"{self.path} names no compiler: make {self.command} writes it again")
+        return results["compiler"]
+
     @property
     def figures(self) -> list[tuple[str, str, Figure]]:
         if self.read is None:
-            if not self.path.exists():
-                raise Missing(f"{self.path} is not there: make {self.command} writes it")
             self.read = []
-            for entry in json.loads(self.path.read_text())["figures"]:
+            for entry in self.results()["figures"]:
                 figure = Figure(entry["value"])
                 for name, key in (("peer", "peer_value"), ("aim", "aim")):
                     if entry.get(key) is not None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the instructions that one NVMe command costs the processor, in the emulator."""
 
+import compiler
 import counted
 import figures
+import qemu
 
 # A plain driver's submit by size (at most 512 KiB), doorbell and completion, counted earlier in the same way.
 PEER_SUBMIT = {4096: ("a plain driver", 106), 128 << 10: ("a plain driver", 243)}
@@ -12,7 +14,7 @@ PEER_DOORBELL, PEER_COMPLETE = 13, 28
 
 def main() -> None:
     counts = counted.count("qemu-virt", echo=True)
-    bench = figures.Bench("instructions", "make bench-instructions")
+    bench = figures.Bench("instructions", "make bench-instructions", compiler.of(qemu.BUILD / "qemu-virt"))
     for call in counts.calls:
         name = f"{call.kind} {call.size >> 10} KiB at queue depth {call.batch}"
         peer, peer_submit = PEER_SUBMIT.get(call.size, PEER_SUBMIT_LARGE)

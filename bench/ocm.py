@@ -4,6 +4,7 @@
 import re
 
 import c_numbers
+import compiler
 import figures
 import program
 import qemu
@@ -24,7 +25,7 @@ def sections(elf) -> dict[str, int]:
 
 
 def main() -> None:
-    bench = figures.Bench("ocm", "make bench-ocm")
+    bench = figures.Bench("ocm", "make bench-ocm", compiler.of(BUILD, qemu.BUILD / "zynqmp"))
     of_section = sections(BUILD / "apps" / "recorder_only.elf")
     controller, queue, table, queue_memory, ring, cache_512, cache_4096, bitmap = c_numbers.work_out(
         ["apps/recorder_only/main.c", "ports/zynqmp/ocm/design.h"], FOLDERS, NUMBERS)

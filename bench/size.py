@@ -12,6 +12,7 @@ import re
 import tempfile
 
 import c_numbers
+import compiler
 import figures
 import program
 import qemu
@@ -137,7 +138,7 @@ def add_memory(bench: figures.Bench) -> None:
 
 def main() -> None:
     module_of = module_of_source()
-    bench = figures.Bench("size", "make bench-size")
+    bench = figures.Bench("size", "make bench-size", compiler.of(FOLDER, FOLDER_LTO))
     modules: dict[str, int] = collections.Counter()
     objects = sizes_of_objects(FOLDER / "libspate.a")
     for name, (text, data, bss) in objects.items():

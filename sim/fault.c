@@ -10,12 +10,14 @@ void sim_drive_fault(struct sim_drive *drive, struct sim_fault fault) {
 
   while (at < drive->fault_count && drive->faults[at].count > 0)
     at++;
-  if (at == DRIVE_FAULTS_MAX) {
-    (void)fprintf(stderr, "sim: more than %u faults are set for drive %u\n", DRIVE_FAULTS_MAX, drive->index);
-    abort();
+  if (at == drive->fault_count) {
+    if (drive->fault_count == DRIVE_FAULTS_MAX) {
+      (void)fprintf(stderr, "sim: more than %u faults are set for drive %u\n", DRIVE_FAULTS_MAX, drive->index);
+      abort();
+    }
+    drive->fault_count++;
   }
   drive->faults[at] = fault;
-  if (at == drive->fault_count) drive->fault_count++;
 }
 
 void sim_drive_clear_faults(struct sim_drive *drive) { drive->fault_count = 0; }

@@ -207,8 +207,9 @@ bool sim_memory_is_window(struct sim *sim, uint64_t address) {
 static uint8_t *ask_window(struct windows *windows, const struct sim_window *window, uint64_t address, uint64_t bytes) {
   if (bytes > windows->room) {
     windows->room = bytes;
-    windows->answer = realloc(windows->answer, (size_t)bytes);
-    if (windows->answer == NULL) abort();
+    uint8_t *larger = realloc(windows->answer, (size_t)bytes);
+    if (larger == NULL) abort();
+    windows->answer = larger;
   }
   if (bytes != 0) window->read(window->context, address, windows->answer, bytes);
   return windows->answer;

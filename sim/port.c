@@ -124,8 +124,9 @@ static void enqueue_write(struct sim *sim, uint64_t address, uint32_t value) {
 
   if (way->count == way->room) {
     way->room = way->room == 0 ? 64 : way->room * 2;
-    way->posted = realloc(way->posted, way->room * sizeof *way->posted);
-    if (way->posted == NULL) abort();
+    struct posted *larger = realloc(way->posted, way->room * sizeof *larger);
+    if (larger == NULL) abort();
+    way->posted = larger;
   }
   way->posted[way->count++] = (struct posted){.address = address, .sequence = sim_next_sequence(sim), .value = value};
 }

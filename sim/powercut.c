@@ -75,8 +75,9 @@ static void journal_add(struct sim_drive *drive, const struct drive_command *com
 
   if (cache->journal_count == cache->journal_room) {
     cache->journal_room = cache->journal_room == 0 ? 64 : 2 * cache->journal_room;
-    cache->journal = realloc(cache->journal, cache->journal_room * sizeof *cache->journal);
-    if (cache->journal == NULL) abort();
+    struct sim_journal_entry *larger = realloc(cache->journal, cache->journal_room * sizeof *larger);
+    if (larger == NULL) abort();
+    cache->journal = larger;
   }
   change->journal = cache->journal_first + cache->journal_count;
   cache->journal[cache->journal_count++] =

@@ -29,7 +29,8 @@ static const struct sim_profile *builtin(unsigned index) {
   static struct sim_profile *parsed; /* without a name: not parsed yet */
   char why[SIM_PROFILE_WHY_BYTES];
 
-  if (parsed == NULL && (parsed = calloc(sim_profile_builtin_count, sizeof *parsed)) == NULL) abort();
+  if (parsed == NULL) parsed = calloc(sim_profile_builtin_count, sizeof *parsed);
+  if (parsed == NULL) abort();
   if (parsed[index].name[0] != '\0') return &parsed[index];
   const struct sim_profile_builtin *from = &sim_profile_builtin[index];
   if (sim_profile_parse(&parsed[index], from->file, from->text, from->bytes, why)) return &parsed[index];

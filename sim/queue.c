@@ -208,8 +208,9 @@ static void execute(void *context, uint64_t number) {
 static void keep_command(struct sim_drive *drive, const struct drive_command *command) {
   if (drive->log_count == drive->log_room) {
     drive->log_room = drive->log_room == 0 ? 64 : 2 * drive->log_room;
-    drive->log = realloc(drive->log, drive->log_room * sizeof *drive->log);
-    if (drive->log == NULL) abort();
+    struct sim_command *larger = realloc(drive->log, drive->log_room * sizeof *larger);
+    if (larger == NULL) abort();
+    drive->log = larger;
   }
   struct sim_command *kept = &drive->log[drive->log_count++];
   *kept = (struct sim_command){.queue = command->queue, .fetched_ps = sim_now_ps(drive->sim)};

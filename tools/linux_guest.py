@@ -10,7 +10,10 @@ import pathlib
 import re
 import subprocess
 import tarfile
+import tempfile
 
+import linux_modules
+import linux_programs
 import program
 import qemu
 
@@ -20,42 +23,20 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 @dataclasses.dataclass(frozen=True)
 class Architecture:
     folder: pathlib.Path  # kernel and initial file system; packages/ has their packages
-    programs: dict[str, list[str]]  # files by package
-    vfio_modules: tuple[str, ...]  # in the order in which they are loaded
+    programs: tuple[str, ...]  # the packages' programs, besides their shared libraries
     emulator: tuple[str, ...]
     iommu: tuple[tuple[str, str], ...]  # the options that enable it; an option that exists gets a longer value
     boot_words: str
     preset: str  # the preset that builds spate for it
 
 
-# In loading order; insmod reports if a module needs another. The second list is for machines with an IOMMU.
-MODULES = [
-    "crc64",
-    "crc64_rocksoft_generic",
-    "crc64-rocksoft",
-    "crct10dif_common",
-    "crct10dif_generic",
-    "crc-t10dif",
-    "t10-pi",
-    "nvme-core",
-    "nvme",
-    "md-mod",
-    "raid0",
-    "exfat",
-]
-VFIO_MODULES = ("vfio", "vfio_virqfd", "vfio_iommu_type1", "vfio-pci-core", "vfio-pci")
-LIBRARIES = "lib/aarch64-linux-gnu"
+# The second list is for machines with an IOMMU. linux_modules adds what they need.
+MODULES = ("nvme", "raid0", "exfat")
+VFIO_MODULES = ("vfio_iommu_type1", "vfio-pci")
 ARCHITECTURES = {
     "arm64": Architecture(
         ROOT / "build" / "linux-guest",
-        {
-            "busybox-static": ["bin/busybox"],
-            "mdadm": ["sbin/mdadm"],
-            "exfatprogs": ["usr/sbin/mkfs.exfat", "usr/sbin/fsck.exfat"],
-            "libc6": ["lib/ld-linux-aarch64.so.1", f"{LIBRARIES}/ld-linux-aarch64.so.1", f"{LIBRARIES}/libc.so.6"],
-            "libudev1": [f"usr/{LIBRARIES}/libudev.so.1"],
-        },
-        VFIO_MODULES,
+        ("bin/busybox", "sbin/mdadm", "sbin/mkfs.exfat", "sbin/fsck.exfat"),
         ("qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", "cortex-a53"),
         (("-M", ",iommu=smmuv3"),),
         "console=ttyAMA0",
@@ -64,8 +45,7 @@ ARCHITECTURES = {
     # Its IOMMU has 39-bit addresses, like Intel's first ones.
     "amd64": Architecture(
         ROOT / "build" / "linux-guest-amd64",
-        {"busybox-static": ["bin/busybox"]},
-        ("irqbypass", *VFIO_MODULES),
+        ("bin/busybox",),
         ("qemu-system-x86_64", "-M", "q35", "-cpu", "Nehalem"),
         (("-device", "intel-iommu,aw-bits=39"),),
         "console=ttyS0 intel_iommu=on",
@@ -158,36 +138,44 @@ def contents(path):
         raise program.Failed(command, program.ending(unpack.returncode), None)
 
 
+def kernel_of(architecture="arm64"):
+    return linux_modules.read(contents(package("linux-image-[0-9]*", architecture)))
+
+
+def add_kernel(archive, image, architecture):
+    """Adds the modules, and the program that loads them. Writes the kernel itself to `image`."""
+    kernel = kernel_of(architecture)
+    image.write_bytes(kernel.image)
+    always = kernel.in_order(MODULES)
+    later = [name for name in kernel.in_order(VFIO_MODULES) if name not in always]
+    archive.file("init", INIT.replace("MODULES", " ".join(always)).replace("VFIO", " ".join(later)).encode())
+    for name in (*always, *later):
+        archive.file(f"modules/{name}.ko", kernel.modules[name])
+
+
+def add_programs(archive, programs, architecture="arm64"):
+    """Adds programs of the packages, and the shared libraries that they need."""
+    folder = ARCHITECTURES[architecture].folder
+    packages = sorted(path for path in (folder / "packages").glob("*.deb") if not path.name.startswith("linux-image"))
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        linux_programs.unpack(packages, pathlib.Path(name))
+        for place, content in linux_programs.with_libraries(pathlib.Path(name), programs).items():
+            archive.file(place, content)
+
+
 def build(architecture="arm64"):
     """Builds kernel and initial file system, unless they are up to date with the packages."""
     machine = ARCHITECTURES[architecture]
     stamp = machine.folder / "built-from"
     names = sorted(path.name for path in (machine.folder / "packages").glob("*.deb"))
-    text = "\n".join(names) + INIT + repr((MODULES, machine.vfio_modules, machine.programs))
+    text = "\n".join(names) + INIT + repr((MODULES, VFIO_MODULES, machine.programs))
     kernel, initial = machine.folder / "vmlinuz", machine.folder / "initial.cpio"
     if stamp.exists() and stamp.read_text() == text:
         return kernel, initial
 
     archive = Archive()
-    init = INIT.replace("MODULES", " ".join(MODULES)).replace("VFIO", " ".join(machine.vfio_modules))
-    archive.file("init", init.encode())
-    missing = {*MODULES, *machine.vfio_modules}
-    for name, _, read in contents(package("linux-image-[0-9]*", architecture)):
-        if re.fullmatch(r"boot/vmlinuz-.*", name):
-            kernel.write_bytes(read())
-        module = pathlib.PurePosixPath(name)
-        if read and module.suffix == ".ko" and module.stem in missing:
-            archive.file(f"modules/{module.name}", read())
-            missing.remove(module.stem)
-    assert not missing, f"the kernel's package has no {missing}"
-    for name, files in machine.programs.items():
-        missing = set(files)
-        for path, target, read in contents(package(name, architecture)):
-            # A library's name is a link to the file beside it.
-            if path in missing or any(path.startswith(f"{file}.") for file in files):
-                archive.link(path, target) if target else archive.file(path, read())
-                missing.discard(path)
-        assert not missing, f"the package {name} has no {missing}"
+    add_kernel(archive, kernel, architecture)
+    add_programs(archive, machine.programs, architecture)
     initial.write_bytes(archive.finished())
     stamp.write_text(text)
     return kernel, initial
@@ -266,6 +254,6 @@ def converse(command, timeout_s, echo):
     status, timed_out = program.watch(command, see, timeout_s=timeout_s)
     text = b"\n".join(lines).decode("utf-8", "replace")
     if timed_out or status != 0:
-        ending = f"stopped after {timeout_s} s" if timed_out else program.ending(status)
+        ending = program.stopped(timeout_s) if timed_out else program.ending(status)
         raise program.Failed(command, ending, text)
     return text

@@ -6,20 +6,12 @@ device mapper and LVM. Scripts that use it begin with PRELUDE.
 """
 
 import pathlib
-import re
 
 import linux_guest
 
 MACHINE = linux_guest.ARCHITECTURES["arm64"]
-# In loading order.
-MODULES = ("configfs", "nvmet", "nvmet-tcp", "nvme-fabrics", "nvme-tcp", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4",
-           "dax", "dm-mod", "dm-flakey")
-PROGRAMS = {"lvm2": "sbin/lvm", "dmsetup": "sbin/dmsetup", "libc6": "lib/aarch64-linux-gnu/libm.so.6"}
-# The shared libraries of lvm2 and dmsetup: all libraries in these packages.
-LIBRARIES = ("libaio1", "libblkid1", "libbsd0", "libcap2", "libdevmapper-event1.02.1", "libdevmapper1.02.1", "libedit2",
-             "libgcrypt20", "libgpg-error0", "liblz4-1", "liblzma5", "libmd0", "libpcre2-8-0", "libselinux1", "libsystemd0",
-             "libtinfo6", "libzstd1")
-LIBRARY = re.compile(r"(usr/)?lib/aarch64-linux-gnu/lib[^/]*[.]so[.][^/]*")
+MODULES = ("nvmet-tcp", "nvme-tcp", "ext4", "dm-flakey")  # with what they need: linux_modules
+PROGRAMS = ("sbin/lvm", "sbin/dmsetup")
 
 # There is no udev, so libdevmapper and lvm do its work themselves.
 #
@@ -28,7 +20,7 @@ LIBRARY = re.compile(r"(usr/)?lib/aarch64-linux-gnu/lib[^/]*[.]so[.][^/]*")
 # attach NAME [OPTION...]: the kernel's driver connects to it; then $device is the block device. The options are those of
 # /dev/nvme-fabrics. While the kernel is still removing an earlier connection, it refuses a new one, so attach tries again.
 PRELUDE = """
-for module in MODULES; do insmod /modules/$module.ko || echo "guest: no module $module"; done
+for module in $(cat /modules/storage); do insmod /modules/$module.ko || echo "guest: no module $module"; done
 mount -t configfs none /sys/kernel/config
 export DM_DISABLE_UDEV=1
 serve() {
@@ -61,46 +53,28 @@ served() {
     for disk in $folder/nvme*n1; do [ -e /dev/${disk##*/} ] && echo /dev/${disk##*/}; done
   done
 }
-""".replace("MODULES", " ".join(MODULES))
+"""
 
 
 def add_modules(archive) -> None:
-    missing = set(MODULES)
-    for name, _, read in linux_guest.contents(linux_guest.package("linux-image-[0-9]*")):
-        module = pathlib.PurePosixPath(name)
-        if read and module.suffix == ".ko" and module.stem in missing:
-            archive.file(f"modules/{module.name}", read())
-            missing.remove(module.stem)
-    assert not missing, f"the kernel's package has no {missing}"
-
-
-def add_programs(archive) -> None:
-    for package, wanted in PROGRAMS.items():
-        found = {name: read() for name, _, read in linux_guest.contents(linux_guest.package(package)) if name == wanted}
-        assert found, f"the package {package} has no {wanted}"
-        archive.file(wanted, found[wanted])
-
-
-def add_libraries(archive) -> None:
-    for package in LIBRARIES:
-        count = 0
-        for name, target, read in linux_guest.contents(linux_guest.package(package)):
-            if LIBRARY.fullmatch(name):
-                archive.link(name, target) if target else archive.file(name, read())
-                count += 1
-        assert count > 0, f"the package {package} has no shared library"
+    """Adds the modules that the guest does not load itself, and a list of them in loading order."""
+    kernel = linux_guest.kernel_of()
+    loaded = kernel.in_order(linux_guest.MODULES)
+    order = [name for name in kernel.in_order(MODULES) if name not in loaded]
+    for name in order:
+        archive.file(f"modules/{name}.ko", kernel.modules[name])
+    archive.file("modules/storage", "\n".join(order).encode())
 
 
 def build() -> tuple[pathlib.Path, pathlib.Path]:
     """Builds kernel and initial file system, unless they are up to date with the packages."""
     kernel, initial = linux_guest.build()
     stamp, whole = MACHINE.folder / "storage-built-from", MACHINE.folder / "storage.cpio"
-    text = (MACHINE.folder / "built-from").read_text() + repr((MODULES, PROGRAMS, LIBRARIES))
+    text = (MACHINE.folder / "built-from").read_text() + repr((MODULES, PROGRAMS))
     if not (stamp.exists() and stamp.read_text() == text):
         archive = linux_guest.Archive()
         add_modules(archive)
-        add_programs(archive)
-        add_libraries(archive)
+        linux_guest.add_programs(archive, PROGRAMS)
         whole.write_bytes(initial.read_bytes() + archive.finished())
         stamp.write_text(text)
     return kernel, whole

@@ -15,11 +15,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TAIL_LINES = 40
 GRACE_S = 2.0  # time to end after SIGTERM, before SIGKILL
+WAITING = 4  # how many times its limit a program may take if it waits, or if others keep the processors busy
 
 # As in the Makefile, for scripts that are started directly.
 if (BUILD / "programs").is_dir():
@@ -196,6 +198,44 @@ def process(words, **options):
         _commands.processes.discard(started)
 
 
+def _cpu_s(process: subprocess.Popen) -> float:
+    """The processor time of a process, of its threads and of what it has waited for."""
+    try:
+        fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def _limited(process: subprocess.Popen, limit_s: float | None):
+    """Ends a process that takes more than `limit_s` of processor time, or that many times more without using it. A machine with
+    other work then changes no result. Gives an event that is set if the process was ended."""
+    ended, late = threading.Event(), threading.Event()
+
+    def watch():
+        begin = time.monotonic()
+        while not ended.wait(min(0.2, limit_s / 2)):
+            if _cpu_s(process) > limit_s or time.monotonic() - begin > WAITING * limit_s:
+                late.set()
+                _signal_group(process, signal.SIGKILL)
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    if limit_s is not None:
+        thread.start()
+    try:
+        yield late
+    finally:
+        ended.set()
+        if limit_s is not None:
+            thread.join()
+
+
+def stopped(limit_s: float) -> str:
+    return f"stopped after {limit_s} s of processor time, or {WAITING * limit_s} s in all"
+
+
 class NoSpace(Exception):
     """The disk is too full to begin; str() says what to do."""
 
@@ -211,7 +251,8 @@ def need_space(folder: pathlib.Path, wanted_bytes: int, what: str) -> None:
 def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None, text: bool = True,
         **options) -> subprocess.CompletedProcess:
     """Runs a program to its end with its output captured, as text or as bytes. Failed if it cannot be started, takes
-    longer than `timeout_s`, or ends with a status that is not one of `statuses`. `options` are those of subprocess.run."""
+    longer than `timeout_s` (of processor time, see _limited), or ends with a status that is not one of `statuses`. `options` are those
+    of subprocess.run."""
     words = [str(word) for word in words]
     data = options.pop("input", None)
     if data is not None:
@@ -220,28 +261,22 @@ def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None
     if text:
         captured.setdefault("errors", "backslashreplace")
     try:
-        with process(words, **captured) as started:
-            try:
-                out, errors = started.communicate(data, timeout=timeout_s)
-            except subprocess.TimeoutExpired as error:
-                raise Failed(words, f"stopped after {timeout_s} s", (error.stdout or b"") + (error.stderr or b"")) from error
+        with process(words, **captured) as started, _limited(started, timeout_s) as late:
+            out, errors = started.communicate(data)
     except OSError as error:
         raise Failed(words, f"cannot be started: {error.strerror}", None) from error
-    if started.returncode not in statuses:
-        empty = "" if text else b""
-        raise Failed(words, ending(started.returncode), (out or empty) + (errors or empty))
+    empty = "" if text else b""
+    if late.is_set() or started.returncode not in statuses:
+        how = stopped(timeout_s) if late.is_set() else ending(started.returncode)
+        raise Failed(words, how, (out or empty) + (errors or empty))
     return subprocess.CompletedProcess(words, started.returncode, out, errors)
 
 
 def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:
     """Runs a program to its end. see() is called with its output as it comes, standard error included. Returns its status, and
-    whether it was stopped because it took longer than `timeout_s`."""
-    with process(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as started:
-        timer = threading.Timer(timeout_s, _signal_group, (started, signal.SIGKILL))
-        timer.start()
-        try:
-            while piece := started.stdout.read1(4096):
-                see(piece)
-            return started.wait(), not timer.is_alive()
-        finally:
-            timer.cancel()
+    whether it was stopped because it took longer than `timeout_s` of processor time (see _limited)."""
+    with (process(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as started,
+          _limited(started, timeout_s) as late):
+        while piece := started.stdout.read1(4096):
+            see(piece)
+        return started.wait(), late.is_set()

@@ -17,7 +17,6 @@ import os
 import pathlib
 import resource
 import shlex
-import subprocess
 import sys
 import time
 import tomllib
@@ -101,9 +100,9 @@ def cpu_s() -> float:
 def run(step: Step) -> dict:
     """Runs a step, and returns its row of the times. Its output is shown as it comes."""
     begin, before = time.monotonic(), cpu_s()
-    # program.process would give it a process group of its own, and Ctrl-C must reach what make has started.
-    status = subprocess.run([os.environ.get("MAKE", "make"), "--no-print-directory", *shlex.split(step.make)], check=False, cwd=program.ROOT,
-                            env=os.environ | {"SPATE_TEST_TIMES": str(LINES)}).returncode
+    words = [os.environ.get("MAKE", "make"), "--no-print-directory", *shlex.split(step.make)]
+    with program.process(words, cwd=program.ROOT, env=os.environ | {"SPATE_TEST_TIMES": str(LINES)}) as process:
+        status = process.wait()
     return {"name": step.make, "suite": step.suite, "status": status, "seconds": round(time.monotonic() - begin, 1),
             "cpu_s": round(cpu_s() - before, 1), "budget_cpu_s": step.cpu_s}
 
@@ -184,10 +183,12 @@ def rest(begin: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suites", nargs="*", choices=["test", "test-all"])
+    parser.add_argument("suites", nargs="*", metavar="test|test-all")
     parser.add_argument("--rest", type=float, metavar="BEGIN")
     parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
+    if set(options.suites) - {"test", "test-all"} or not (options.suites or options.times or options.rest is not None):
+        parser.error("name test, or test and test-all; or --rest, or --times")
     if options.times:
         print_times()
     elif options.rest is not None:

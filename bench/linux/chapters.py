@@ -15,7 +15,7 @@ KERNEL_WAYS = ("fio-libaio", "fio-io_uring", *(f"uring-{mode}" for mode in cases
 
 TITLE = "What recording costs on Linux, in instructions"
 LEAD = (
-    "An emulated arm64 machine (Cortex-A53) runs Debian's kernels 6.1 and 6.12, with an NVMe drive behind a root port and an "
+    "An emulated arm64 machine (Cortex-A53) runs Debian's kernels, with an NVMe drive behind a root port and an "
     "SMMUv3. The emulator counts instructions exactly, and counts everything that the processor retires: the program, the "
     "kernel, interrupts, sleeping and waking up. The start of a program is not included: each cost is the difference of a long "
     "run and a short one.",

@@ -1,30 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two of Debian's kernels and its programs for arm64, as machines for tools/linux_guest.py. setup/install linux-bench fetches the
-packages."""
+"""Debian's kernels and programs for arm64, as machines for tools/linux_guest.py. setup/install linux-bench fetches the packages:
+the release's kernel, and a later one of its backports."""
 
-import lzma
+import itertools
 import pathlib
 import re
 
 import linux_guest
+import linux_modules
+import linux_programs
 import program
 
 FOLDER = program.BUILD / "linux-bench"
-KERNELS = ("6.1", "6.12")
-LIBRARIES = "usr/lib/aarch64-linux-gnu"
-# The modules that a kernel loads at the start, in addition to those of linux_guest. Their own dependencies are found in the
-# modules. The CRCs are requested by name when a file system is mounted.
-MODULES = ["nvme", "exfat", "ext4", "crc32c_generic", "vfio-pci", "vfio_iommu_type1"]
-PROGRAMS = {
-    "fio": "usr/bin/fio",
-    "coreutils": "bin/dd",
-    "e2fsprogs": "sbin/mke2fs",
-    "exfatprogs": "usr/sbin/mkfs.exfat",
-    "pciutils": "usr/bin/lspci",
-    "nvme-cli": "usr/sbin/nvme",
-}
-DATA = {"pci.ids": "usr/share/misc/pci.ids", "e2fsprogs": "etc/mke2fs.conf"}
-LOADER = "lib/ld-linux-aarch64.so.1"
+MODULES = ("nvme", "exfat", "ext4", "vfio-pci", "vfio_iommu_type1")  # with what they need: linux_modules
+PROGRAMS = ("bin/busybox", "bin/fio", "bin/dd", "sbin/mke2fs", "sbin/mkfs.exfat", "bin/lspci", "sbin/nvme")
+DATA = ("usr/share/misc/pci.ids", "etc/mke2fs.conf")
 
 # The machine's own programs do not wait for drives: scripts count them.
 INIT = """#!/bin/busybox sh
@@ -49,73 +39,30 @@ poweroff -f
 """
 
 
-def depends(module: bytes) -> list[str]:
-    """The modules on which a module depends."""
-    found = re.search(rb"\0depends=([^\0]*)\0", module)
-    return [name for name in found[1].decode().split(",") if name] if found else []
+# Later releases divide a kernel into several packages.
+KERNEL_PACKAGE = re.compile(r"linux-(?:image|binary|modules)-(\d+[.]\d+)[.]")
 
 
-def in_order(wanted: list[str], modules: dict[str, bytes]) -> list[str]:
-    """`wanted` and their dependencies, each after its dependencies. A module that does not exist is built into the kernel."""
-    order: list[str] = []
-
-    def visit(name: str) -> None:
-        if name in order or name not in modules:
-            return
-        for needed in depends(modules[name]):
-            visit(needed.replace("-", "_"))
-        order.append(name)
-
-    for name in wanted:
-        visit(name.replace("-", "_"))
-    return order
+def packages() -> dict[str, list[pathlib.Path]]:
+    """The packages of each kernel by version, such as 6.12, the oldest first."""
+    found: dict[str, list[pathlib.Path]] = {}
+    for path in sorted(FOLDER.glob("packages/*.deb")):
+        if match := KERNEL_PACKAGE.match(path.name):
+            found.setdefault(match[1], []).append(path)
+    assert found, f"{FOLDER} has no kernel: setup/install linux-bench"
+    return dict(sorted(found.items(), key=lambda one: [int(number) for number in one[0].split(".")]))
 
 
-def kernel_files(version: str) -> tuple[bytes, dict[str, bytes]]:
-    """The kernel, and those of its modules that may be needed."""
-    found = sorted(FOLDER.glob(f"packages/linux-image-{version}.[0-9]*-arm64_*.deb"))
-    assert len(found) == 1, f"{FOLDER} has {len(found)} packages of kernel {version}: setup/install linux-bench"
-    kernel, modules = b"", {}
-    for name, _, read in linux_guest.contents(found[0]):
-        if re.fullmatch(r"boot/vmlinuz-.*", name):
-            kernel = read()
-        elif read and re.search(r"/kernel/(drivers/(nvme|vfio|iommu)|fs/(exfat|ext4|jbd2|nls|mbcache)|fs/mbcache|lib|crypto|block|"
-                                r"arch/arm64/crypto|virt/lib)/?.*\.ko(\.xz)?$", name):
-            content = read()
-            stem = pathlib.PurePosixPath(name).name.split(".ko")[0].replace("-", "_")
-            modules[stem] = lzma.decompress(content) if name.endswith(".xz") else content
-    return kernel, modules
+def kernels() -> tuple[str, ...]:
+    return tuple(packages())
 
 
-def needed_libraries(path: pathlib.Path) -> list[str]:
-    text = program.run("readelf", "--wide", "--dynamic", path).stdout
-    return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
-
-
-def unpack(folder: pathlib.Path) -> None:
-    """Unpacks every package except the kernels, as one root file system on this machine."""
-    for path in FOLDER.glob("packages/*.deb"):
-        if not path.name.startswith("linux-image"):
-            program.run("dpkg-deb", "--extract", path, folder)
-
-
-def programs(root: pathlib.Path) -> dict[str, bytes]:
-    """The programs and their shared libraries: {path in the guest: content}."""
-    files = {place: root / place for place in [*PROGRAMS.values(), *DATA.values(), "bin/busybox"]}
-    files[LOADER] = root / LOADER
-    waiting = [root / place for place in PROGRAMS.values()]
-    while waiting:
-        for name in needed_libraries(waiting.pop()):
-            place = f"{LIBRARIES}/{name}"
-            if place in files or name.startswith("ld-linux"):
-                continue
-            # Debian keeps some libraries in separate folders.
-            paths = [path for folder in (LIBRARIES, "lib/aarch64-linux-gnu", f"{LIBRARIES}/ceph")
-                     if (path := root / folder / name).exists()]
-            assert paths, f"no package has {name}"
-            files[place] = paths[0]
-            waiting.append(paths[0])
-    return {place: path.read_bytes() for place, path in files.items()}
+def unpack(root: pathlib.Path) -> None:
+    """Unpacks every package except the kernels."""
+    unfinished = root.with_name("unfinished")
+    programs = [path for path in FOLDER.glob("packages/*.deb") if not path.name.startswith("linux-")]
+    linux_programs.unpack(programs, unfinished)
+    unfinished.rename(root)
 
 
 def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
@@ -126,17 +73,19 @@ def build(version: str) -> tuple[pathlib.Path, pathlib.Path]:
     if stamp.exists() and stamp.read_text() == text:
         return kernel, initial
     root = FOLDER / "root"
-    if not (root / PROGRAMS["fio"]).exists():
+    if not root.exists():
         unpack(root)
-    image, modules = kernel_files(version)
-    order = in_order(MODULES, modules)
+    kernel_package = linux_modules.read(itertools.chain.from_iterable(map(linux_guest.contents, packages()[version])))
+    order = kernel_package.in_order(MODULES)
     archive = linux_guest.Archive()
     archive.file("init", INIT.replace("MODULES", " ".join(order)).encode())
     for name in order:
-        archive.file(f"modules/{name}.ko", modules[name])
-    for place, content in programs(root).items():
+        archive.file(f"modules/{name}.ko", kernel_package.modules[name])
+    for place, content in linux_programs.with_libraries(root, PROGRAMS).items():
         archive.file(place, content)
-    kernel.write_bytes(image)
+    for place in DATA:
+        archive.file(place, (root / place).read_bytes())
+    kernel.write_bytes(kernel_package.image)
     initial.write_bytes(archive.finished())
     stamp.write_text(text)
     return kernel, initial

@@ -109,9 +109,9 @@ static void check_drive(const char *path, FILE *from, const struct calibrate_dri
   if (fgets(line, sizeof line, from) == NULL || strcmp(line, MAGIC "\n") != 0)
     fail(EXIT_REFUSED, "%s is not a state file of spate calibrate: name another profile, or remove it", path);
   for (unsigned i = 0; i < 3; i++) {
-    if (fgets(line, sizeof line, from) == NULL) line[0] = '\0';
-    if (strcmp(line, expected[i]) == 0) continue;
-    line[strcspn(line, "\n")] = '\0';
+    const bool read = fgets(line, sizeof line, from) != NULL;
+    if (read && strcmp(line, expected[i]) == 0) continue;
+    line[read ? strcspn(line, "\n") : 0] = '\0';
     fail(EXIT_REFUSED,
          "%s belongs to another drive (%s); this one is %s, serial %s: nothing was written. Name another profile, or "
          "remove the file to start over",

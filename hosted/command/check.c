@@ -36,9 +36,9 @@ struct check {
 static void *grown(void *list, size_t count, size_t *room, size_t one_bytes) {
   if (count < *room) return list;
   *room = *room == 0 ? 64 : *room * 2;
-  list = realloc(list, *room * one_bytes);
-  if (list == NULL) fail(EXIT_FAILED, "no memory for a volume of %zu files", count);
-  return list;
+  void *larger = realloc(list, *room * one_bytes);
+  if (larger == NULL) fail(EXIT_FAILED, "no memory for a volume of %zu files", count);
+  return larger;
 }
 
 static void complain(struct check *check, const char *path, const char *what) {

@@ -138,7 +138,8 @@ static enum exit_status run(int count, char **words) {
   while (command_option(&command_verify, count, words, options) == AGAINST)
     check.against_name = optarg;
   words = command_words(&command_verify, count, words, 2, "verify takes a TARGET and a PATH on it");
-  if (check.against_name != NULL && (check.against = fopen(check.against_name, "rbe")) == NULL)
+  if (check.against_name != NULL) check.against = fopen(check.against_name, "rbe");
+  if (check.against_name != NULL && check.against == NULL)
     fail(EXIT_FAILED, "%s: %s", check.against_name, strerror(errno));
   volume_open(&volume, words[0], TARGET_READ);
   reading_file(&volume, words[1], take, &check, &size_bytes);

@@ -93,13 +93,17 @@ static uint32_t config_read(struct spate_pcie_host *host, struct spate_pcie_addr
 
 /* Ignores the write: configuration space belongs to the kernel. */
 static void config_write(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset, uint32_t value) {
-  (void)host, (void)at, (void)offset, (void)value;
+  (void)host;
+  (void)at;
+  (void)offset;
+  (void)value;
 }
 
 static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at) { return is_listed(host, at); }
 
 static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
-  (void)host, (void)link;
+  (void)host;
+  (void)link;
   return SPATE_E_UNSUPPORTED; /* the function's own capability describes the link */
 }
 

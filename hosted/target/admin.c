@@ -62,16 +62,21 @@ static bool is_kernel_drive(const struct target *target, char *why) {
   return explain(why, "%s is not an NVMe drive", target->name);
 }
 
-/* Returns 0, the drive's status, or −1 with errno. */
-static int kernel_call(const struct target *target, struct nvme_admin_cmd *command) {
+/* Returns what ioctl does. errno is that of open or ioctl, not of close. */
+static int node_ioctl(const struct target *target, unsigned long request, void *argument) {
   const int fd = open(target->name, O_RDONLY | O_CLOEXEC);
 
   if (fd < 0) return -1;
-  const int result = ioctl(fd, NVME_IOCTL_ADMIN_CMD, command);
+  const int result = ioctl(fd, request, argument);
   const int error = errno;
   (void)close(fd);
   errno = error;
   return result;
+}
+
+/* Returns 0, the drive's status, or −1 with errno. */
+static int kernel_call(const struct target *target, struct nvme_admin_cmd *command) {
+  return node_ioctl(target, NVME_IOCTL_ADMIN_CMD, command);
 }
 
 static bool explain_call(const struct target *target, int result, char *why) {
@@ -226,12 +231,10 @@ static bool explain_library(struct target *target, enum spate_error error, char 
 
 static bool kernel_format(struct target *target, enum spate_nvme_erase erase, char *why) {
   static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
-  const int fd = open(target->name, O_RDONLY | O_CLOEXEC);
-  const int nsid = fd < 0 ? -1 : ioctl(fd, NVME_IOCTL_ID);
+  const int nsid = node_ioctl(target, NVME_IOCTL_ID, NULL);
   unsigned namespaces = 0;
 
-  if (fd >= 0) (void)close(fd);
-  if (nsid <= 0) return explain_call(target, -1, why);
+  if (nsid < 0) return explain_call(target, nsid, why);
   if (!kernel_namespaces(target, &namespaces, why)) return false;
   if (!others_stay(target, namespaces, why)) return false;
   if (!kernel_page(target, OPCODE_IDENTIFY, (uint32_t)nsid, IDENTIFY_NAMESPACE, page, PAGE_BYTES, why)) return false;

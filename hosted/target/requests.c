@@ -184,6 +184,12 @@ static void queue_transfer(struct requests *requests, struct slot *slot, struct 
   }
 }
 
+/* As io_uring_prep_fallocate, whose offset and length are signed in one version of liburing, unsigned in another. */
+static void prepare_fallocate(struct io_uring_sqe *sqe, int fd, int mode, uint64_t offset_bytes, uint64_t bytes) {
+  io_uring_prep_rw(IORING_OP_FALLOCATE, sqe, fd, NULL, (unsigned)mode, offset_bytes);
+  sqe->addr = bytes;
+}
+
 static void queue(struct requests *requests, struct slot *slot) {
   struct io_uring_sqe *sqe = io_uring_get_sqe(&requests->ring); /* there is one for each slot */
   const struct spate_io *io = slot->io;
@@ -193,8 +199,7 @@ static void queue(struct requests *requests, struct slot *slot) {
   case SPATE_READ:
   case SPATE_WRITE: queue_transfer(requests, slot, sqe); break;
   case SPATE_FLUSH: io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC); break;
-  default:
-    io_uring_prep_fallocate(sqe, fd, fallocate_mode(io->op), (off_t)slot->offset_bytes, (off_t)io_bytes(requests, io));
+  default: prepare_fallocate(sqe, fd, fallocate_mode(io->op), slot->offset_bytes, io_bytes(requests, io));
   }
   io_uring_sqe_set_data(sqe, slot);
 }

@@ -123,7 +123,8 @@ static void open_kept(struct virtual_drive *own, const char *path, enum target_a
     if (is_current(own->file, path)) break;
     (void)close(own->file);
   }
-  if (keep && (own->path = realpath(path, NULL)) == NULL) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+  if (keep) own->path = realpath(path, NULL);
+  if (keep && own->path == NULL) fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
   load(own, path, bytes);
 }
 

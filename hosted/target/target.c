@@ -23,10 +23,25 @@ static const char *behind(const char *name, const char *kind) {
   return strncmp(name, kind, length) == 0 ? name + length : NULL;
 }
 
-bool target_is_path(const char *name) {
-  return behind(name, "vfio:") == NULL && behind(name, "pci:") == NULL && behind(name, "sim:") == NULL &&
-         behind(name, "stripe:") == NULL;
+/* How to open a target that is not a path. */
+struct kind {
+  const char *prefix;
+  void (*open)(struct target *target, const char *words, enum target_access access);
+};
+
+/* NULL: the name is a path. */
+static const struct kind *kind_of(const char *name) {
+  static const struct kind kinds[] = {{"vfio:", target_open_vfio},
+                                      {"pci:", target_open_pci},
+                                      {"sim:", target_open_sim},
+                                      {"stripe:", target_open_stripe}};
+
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (behind(name, kinds[i].prefix) != NULL) return &kinds[i];
+  return NULL;
 }
+
+bool target_is_path(const char *name) { return kind_of(name) == NULL; }
 
 bool target_exists(const char *name) { return !target_is_path(name) || access(name, F_OK) == 0; }
 
@@ -37,17 +52,11 @@ const char *target_kind_name(const struct target *target) {
 }
 
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
-  const char *words;
+  const struct kind *kind = kind_of(name);
 
   *target = (struct target){.name = name, .wait_fd = -1, .removal_fd = -1};
-  if ((words = behind(name, "vfio:")) != NULL)
-    target_open_vfio(target, words, access);
-  else if ((words = behind(name, "pci:")) != NULL)
-    target_open_pci(target, words, access);
-  else if ((words = behind(name, "sim:")) != NULL)
-    target_open_sim(target, words, access);
-  else if ((words = behind(name, "stripe:")) != NULL)
-    target_open_stripe(target, words, access);
+  if (kind != NULL)
+    kind->open(target, behind(name, kind->prefix), access);
   else
     target_open_file(target, access, block_bytes);
 }

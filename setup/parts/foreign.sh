@@ -111,6 +111,9 @@ fetch_bench() {
   kernels=$(printf '%s\n' "$lines" | awk '/^linux-image/ { print $1 }' | sed "s,/,/$(codename)-,")
   # shellcheck disable=SC2086 # one word a package
   images=$(foreign_apt apt-cache depends $kernels 2>/dev/null | awk '/Depends: linux-image-/ { print $2 }')
+  # Debian divides later kernels into several packages.
+  # shellcheck disable=SC2086
+  images="$images $(foreign_apt apt-cache depends $images 2>/dev/null | awk '/Depends: linux-(binary|modules)-/ { print $2 }')"
   programs=$(printf '%s\n' "$lines" | awk '!/^linux-image/ { print $1 }')
   # shellcheck disable=SC2086
   size_mb=$(foreign_apt apt-get install --yes --no-install-recommends --print-uris $programs $images 2>/dev/null | megabytes)

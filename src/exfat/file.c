@@ -49,7 +49,8 @@ static enum spate_error describe(struct spate_exfat *volume, const struct exfat_
   enum spate_error error = spate_exfat_set_chain(volume, set->raw, &chain);
 
   if (error != SPATE_OK) return error;
-  spate_exfat_utf8(units, spate_exfat_set_name(set->raw, units), entry->name);
+  const uint32_t count = spate_exfat_set_name(set->raw, units);
+  spate_exfat_utf8(units, count, entry->name);
   entry->bytes = chain.bytes;
   entry->valid_bytes = spate_field_get64(set->raw + STREAM_VALID_BYTES);
   entry->attributes = spate_field_get16(set->raw + FILE_ATTRIBUTES);

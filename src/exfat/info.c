@@ -11,7 +11,7 @@ static enum spate_error read_label(struct spate_exfat *volume, char *label) {
     enum spate_error error = spate_exfat_entry_read(volume, &volume->root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) return error;
     if (raw[0] != EXFAT_TYPE_LABEL || raw[1] > SPATE_EXFAT_LABEL_UNITS_MAX) continue;
-    for (uint32_t i = 0; i < raw[1]; i++)
+    for (uint32_t i = 0; i < SPATE_EXFAT_LABEL_UNITS_MAX; i++)
       units[i] = spate_field_get16(raw + 2u + 2u * i);
     spate_exfat_utf8(units, raw[1], label);
     return SPATE_OK;

@@ -4,14 +4,16 @@
 #include "internal.h"
 
 static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
-  (void)block, (void)io;
+  (void)block;
+  (void)io;
   return SPATE_E_INVALID;
 }
 
 static void kick(struct spate_block *block) { (void)block; }
 
 static unsigned poll(struct spate_block *block, unsigned max) {
-  (void)block, (void)max;
+  (void)block;
+  (void)max;
   return 0;
 }
 

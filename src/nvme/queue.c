@@ -11,7 +11,7 @@ static struct spate_nvme_queue *queue_of(struct spate_block *block) { return (st
 /* CDW0 and NSID of the command for `op`, READ or WRITE, given those of a Read: only the opcode differs. */
 static uint64_t cdw0_nsid_of(uint64_t read_cdw0_nsid, uint32_t op) { return read_cdw0_nsid - op; }
 
-_Static_assert(SPATE_READ == 0 && SPATE_WRITE == 1 && NVME_READ - SPATE_WRITE == NVME_WRITE, "opcode = NVME_READ - op");
+_Static_assert(SPATE_READ == 0 && SPATE_WRITE == 1 && NVME_READ - 1 == NVME_WRITE, "opcode = NVME_READ - op");
 
 #define TABLE_SHIFT (SPATE_PAGE_SHIFT - 3u) /* a region's table has 8 bytes for each page */
 

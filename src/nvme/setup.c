@@ -148,11 +148,13 @@ void spate_nvme_setup_advance(struct spate_nvme *controller) {
       controller->setup_step = STEP_NAMESPACE;
     }
   }
-  for (; controller->setup_step < STEPS; controller->setup_step++) {
-    if (!make(controller, &command)) continue;
-    spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, &command, ADMIN_TIMEOUT_MS);
-    controller->setup_sent = true;
-    return;
+  while (controller->setup_step < STEPS) {
+    if (make(controller, &command)) {
+      spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, &command, ADMIN_TIMEOUT_MS);
+      controller->setup_sent = true;
+      return;
+    }
+    controller->setup_step++;
   }
   spate_nvme_event_arm(controller);
   spate_nvme_running(controller);

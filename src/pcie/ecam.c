@@ -17,12 +17,14 @@ void spate_pcie_ecam_write(struct spate_pcie_host *host, struct spate_pcie_addre
 }
 
 static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at) {
-  (void)host, (void)at;
+  (void)host;
+  (void)at;
   return true;
 }
 
 static enum spate_error read_link(struct spate_pcie_host *host, struct spate_pcie_link *link) {
-  (void)host, (void)link;
+  (void)host;
+  (void)link;
   return SPATE_E_UNSUPPORTED; /* the capabilities of the ports have it */
 }
 

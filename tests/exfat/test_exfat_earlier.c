@@ -90,6 +90,7 @@ static void each_volume_of_an_earlier_version_is_recovered(void **state) {
   DIR *folder = opendir(SPATE_EARLIER_IMAGES);
   unsigned count = 0;
   assert_non_null(folder);
+  if (folder == NULL) return; /* the analyzer does not know that the assertion ends the test */
   for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
     char name[256];
     const char *end = strstr(entry->d_name, ".txt");

@@ -13,6 +13,8 @@ import pytest
 from conftest import ROOT
 from exfat_tools import Failed, Volume, fsck
 
+pytestmark = pytest.mark.thorough
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 NAMES = [

@@ -9,6 +9,8 @@ import pytest
 
 from exfat_tools import Volume, fsck
 
+pytestmark = pytest.mark.thorough
+
 MIB = 1 << 20
 NAMES = ["a", "A", "b.mov", "B.MOV", "Ünïcödé", "üNÏCÖDÉ", "x" * 14, "y" * 31, "z" * 120, "録画" * 60, "d", "e", "f"]
 

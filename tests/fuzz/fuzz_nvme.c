@@ -254,7 +254,8 @@ static enum spate_error reattach(void *context) {
 
 /* Resets beyond CC.EN: unsupported, still in progress, or done. */
 static enum spate_error reset(void *context, enum spate_nvme_reset how) {
-  (void)context, (void)how;
+  (void)context;
+  (void)how;
   const uint8_t answer = take8();
   if ((answer & 3u) == 0) return SPATE_E_UNSUPPORTED;
   if ((answer & 3u) == 1) return SPATE_E_BUSY;

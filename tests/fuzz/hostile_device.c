@@ -556,7 +556,10 @@ void host_dma_read_barrier(void) {
 void host_cache_clean(const void *start, size_t bytes) { (void)device_memory((uintptr_t)start, bytes); }
 void host_cache_invalidate(void *start, size_t bytes) { (void)device_memory((uintptr_t)start, bytes); }
 uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
-void host_log(const char *text, uint64_t value) { (void)text, (void)value; }
+void host_log(const char *text, uint64_t value) {
+  (void)text;
+  (void)value;
+}
 
 /* Power on, with a new input. Permitted memory stays permitted. */
 static void device_start(const uint8_t *input, size_t bytes) {

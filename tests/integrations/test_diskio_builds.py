@@ -6,6 +6,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wcast-qual", "-Werror"]
 COMPILERS = {"aarch64-linux-gnu-gcc": "qemu-virt", "arm-linux-gnueabihf-gcc -marm": "qemu-virt-a15"}
 OPTIONS = {

@@ -10,6 +10,8 @@ import pytest
 
 from exfat_tools import Volume, fsck
 
+pytestmark = pytest.mark.thorough
+
 KIB, MIB = 1 << 10, 1 << 20
 VOLUMES = [("exfat", 512, 32 * KIB), ("exfat", 4096, 32 * KIB), ("fat32", 512, 4 * KIB), ("fat32", 4096, 4 * KIB)]
 

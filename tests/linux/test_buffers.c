@@ -25,7 +25,8 @@ static int fake_uname(struct utsname *system) {
 
 /* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {
-  (void)status, (void)format;
+  (void)status;
+  (void)format;
   abort();
 }
 

@@ -13,6 +13,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 LINUX = ROOT / "linux"
 OVERLAYS = sorted((LINUX / "devicetree").glob("*.dtso"))
 SWEEPS = [LINUX / "fio" / "sweep-read.fio", LINUX / "fio" / "sweep-write.fio"]

@@ -26,7 +26,8 @@ void memory_watch_no_more(struct memory_watcher *watcher) { (void)watcher; }
 
 /* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {
-  (void)status, (void)format;
+  (void)status;
+  (void)format;
   abort();
 }
 
@@ -61,11 +62,13 @@ static ssize_t answer(off_t offset, size_t bytes, int flags) {
 }
 
 static ssize_t fake_preadv(int fd, const struct iovec *vector, int count, off_t offset) {
-  (void)fd, (void)count;
+  (void)fd;
+  (void)count;
   return answer(offset, vector->iov_len, 0);
 }
 static ssize_t fake_pwritev2(int fd, const struct iovec *vector, int count, off_t offset, int flags) {
-  (void)fd, (void)count;
+  (void)fd;
+  (void)count;
   return answer(offset, vector->iov_len, flags);
 }
 static int fake_fdatasync(int fd) {

@@ -11,6 +11,8 @@ import program
 from conftest import ROOT, run
 from ring_programs import LIBRARY_USER
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(camera LANGUAGES C CXX)
 find_package(spate-ring 0.1 REQUIRED)

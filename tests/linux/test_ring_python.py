@@ -18,6 +18,8 @@ from spate_command import image  # noqa: F401 (a fixture)
 from udp_port import listening
 from udp_port import port  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.thorough
+
 LIBRARY = ROOT / "build" / "linux" / "lib"
 EXAMPLES = ROOT / "examples" / "linux"
 # The system's Python has Debian's GStreamer and GNU Radio; cffi and NumPy are those of build/venv for both.

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 
+import needs
 import pattern
 import program
 import pytest
@@ -72,6 +73,10 @@ def test_rewritten_lines_become_plain_lines_without_a_terminal():
     said = app("demo", "sim:ideal", "clip_mib=8", text=False).stdout.decode()  # text mode would turn \r into a newline
     assert "\r" not in said and not re.search(r" $", said, re.M)
     assert len(re.findall(r"^record  ", said, re.M)) == 1 and len(re.findall("closed a clip", said)) == 2
+
+
+@needs.terminals
+def test_lines_are_rewritten_on_a_terminal():
     typed = program.run("script", "-qec", f"'{APPLICATIONS / 'demo'}' sim:ideal clip_mib=8", "/dev/null", timeout_s=300,
                         text=False).stdout.decode()
     assert typed.count("\rrecord  ") >= 1 and typed.count("\r       closed a clip") == 2

@@ -8,6 +8,7 @@ import pathlib
 import random
 import stat
 
+import needs
 import program
 import pytest
 
@@ -97,6 +98,7 @@ def partition_of(device):
     return folder
 
 
+@needs.sysfs
 def test_a_device_with_a_mounted_partition_is_refused(disk, tmp_path):
     program.run("sfdisk", "--quiet", disk, input="start=2048, type=83\n")
     with loop(disk, "--partscan") as device:
@@ -109,6 +111,7 @@ def test_a_device_with_a_mounted_partition_is_refused(disk, tmp_path):
             assert f"has a partition {device}p1 that is mounted on {tmp_path}/mnt" in said
 
 
+@needs.sysfs
 def test_the_kernel_sees_the_new_partition(disk):
     with loop(disk, "--partscan") as device:
         program.run("sfdisk", "--quiet", device, input="start=4096, type=83\n")

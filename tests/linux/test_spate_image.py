@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 
+import needs
 import program
 import pytest
 
@@ -273,6 +274,7 @@ def test_two_recorders_on_one_image_are_refused(image):
     assert [entry["path"] for entry in answer("ls", image)["entries"]] == ["first"]
 
 
+@needs.sysfs
 def test_an_image_that_a_loop_device_has_is_refused(image):
     if not os.access("/dev/loop-control", os.R_OK | os.W_OK):
         pytest.skip("loop devices are for root: run make test-system as root, too")

@@ -275,7 +275,16 @@ void host_write64(uintptr_t address, uint64_t value) {
 }
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
-void host_cache_clean(const void *start, size_t bytes) { (void)start, (void)bytes; }
-void host_cache_invalidate(void *start, size_t bytes) { (void)start, (void)bytes; }
+void host_cache_clean(const void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
+void host_cache_invalidate(void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
 uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
-void host_log(const char *text, uint64_t value) { (void)text, (void)value; }
+void host_log(const char *text, uint64_t value) {
+  (void)text;
+  (void)value;
+}

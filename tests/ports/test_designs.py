@@ -8,6 +8,8 @@ import pytest
 
 from conftest import ROOT, run
 
+pytestmark = pytest.mark.thorough
+
 COMMON = [f"-I{ROOT / folder}" for folder in ("include", "ports", "ports/common", "ports/common/freestanding")]
 ARM = ["-marm", "-mfloat-abi=hard", "-mfpu=vfpv3-d16"]
 COMPILERS = {"zynqmp": ["aarch64-linux-gnu-gcc"], "versal": ["aarch64-linux-gnu-gcc"],

@@ -11,6 +11,8 @@ import pytest
 import program
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 TOLERANCE = 0.02  # a share: a fix of a few hundred bytes needs no new page
 README = (ROOT / "ports/zynqmp/README.md").read_text()
 ROWS = {  # of the README, by what a row begins with: the figures that it adds up

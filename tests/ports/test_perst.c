@@ -104,13 +104,22 @@ uint64_t host_read64(uintptr_t address) { return host_read32(address); }
 void host_write64(uintptr_t address, uint64_t value) { host_write32(address, (uint32_t)value); }
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
-void host_cache_clean(const void *start, size_t bytes) { (void)start, (void)bytes; }
-void host_cache_invalidate(void *start, size_t bytes) { (void)start, (void)bytes; }
+void host_cache_clean(const void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
+void host_cache_invalidate(void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
 uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
 uint64_t host_ticks(void) { return model.ticks; }
 uint64_t host_ticks_per_second(void) { return TICKS_PER_US * UINT64_C(1000000); }
 void host_relax(void) { model.ticks += RELAX_TICKS; }
-void host_log(const char *text, uint64_t value) { (void)text, (void)value; }
+void host_log(const char *text, uint64_t value) {
+  (void)text;
+  (void)value;
+}
 
 /* ---- each pin ---- */
 

@@ -74,7 +74,8 @@ static void each_kind_of_memory_is_the_layouts(void **state) {
 }
 
 enum spate_error board_pcie_open(struct spate_pcie_host *host, uint64_t *perst_released_ticks) {
-  (void)host, (void)perst_released_ticks;
+  (void)host;
+  (void)perst_released_ticks;
   return SPATE_E_UNSUPPORTED;
 }
 

@@ -18,8 +18,9 @@ void journal_free(struct journal *journal) {
 void journal_add(struct journal *journal, struct journal_entry entry) {
   if (journal->count == journal->capacity) {
     journal->capacity = journal->capacity ? journal->capacity * 2 : 256;
-    journal->entries = realloc(journal->entries, journal->capacity * sizeof *journal->entries);
-    if (journal->entries == NULL) abort();
+    struct journal_entry *larger = realloc(journal->entries, journal->capacity * sizeof *larger);
+    if (larger == NULL) abort();
+    journal->entries = larger;
   }
   entry.gone = entry.flushed_by = UINT64_MAX;
   journal->entries[journal->count++] = entry;

@@ -74,8 +74,9 @@ void medium_keep(struct medium *medium, uint64_t block, uint64_t blocks) {
   size_t each = sizeof block + medium->block_bytes;
   if (medium->undo_bytes + blocks * each > medium->undo_capacity) {
     medium->undo_capacity = (medium->undo_bytes + blocks * each) * 2;
-    medium->undo = realloc(medium->undo, medium->undo_capacity);
-    if (medium->undo == NULL) abort();
+    uint8_t *larger = realloc(medium->undo, medium->undo_capacity);
+    if (larger == NULL) abort();
+    medium->undo = larger;
   }
   for (uint64_t i = block; i < block + blocks; i++) {
     uint8_t *to = medium->undo + medium->undo_bytes;

@@ -16,9 +16,9 @@
 static void *grown(void *array, size_t count, size_t *capacity, size_t each) {
   if (count < *capacity) return array;
   *capacity = count * 2 + 16;
-  array = realloc(array, *capacity * each);
-  if (array == NULL) abort();
-  return array;
+  void *larger = realloc(array, *capacity * each);
+  if (larger == NULL) abort();
+  return larger;
 }
 
 /* ---- content ---- */
@@ -26,9 +26,10 @@ static void *grown(void *array, size_t count, size_t *capacity, size_t each) {
 void content_put(struct content *content, uint64_t offset, const uint8_t *bytes, uint64_t count) {
   if (offset + count > content->capacity) {
     uint64_t capacity = (offset + count) * 2;
-    content->bytes = realloc(content->bytes, capacity);
-    if (content->bytes == NULL) abort();
-    memset(content->bytes + content->capacity, 0, capacity - content->capacity);
+    uint8_t *larger = realloc(content->bytes, capacity);
+    if (larger == NULL) abort();
+    memset(larger + content->capacity, 0, capacity - content->capacity);
+    content->bytes = larger;
     content->capacity = capacity;
   }
   memcpy(content->bytes + offset, bytes, count);

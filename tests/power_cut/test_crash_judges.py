@@ -12,6 +12,8 @@ import pytest
 from conftest import ROOT
 from exfat_tools import fsck, fuse_mount, why_no_fuse
 
+pytestmark = pytest.mark.thorough
+
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
 # About how many states of each program, and which share of them is kept.

@@ -39,8 +39,22 @@ def test_program_run_accepts_no_other_status():
     assert "exit 1;" in failure("false", statuses=(0, 2))
 
 
-def test_program_run_that_never_ends():
-    assert "stopped after 0.2 s; the end of its output:\n    begun" in failure("sh", "-c", "echo begun; sleep 60", timeout_s=0.2)
+def test_program_run_that_waits_for_ever():
+    said = failure("sh", "-c", "echo begun; sleep 60", timeout_s=0.2)
+    assert "stopped after 0.2 s of processor time, or 0.8 s in all; the end of its output:\n    begun" in said
+
+
+def test_a_limit_is_one_of_processor_time():
+    """A program that has to wait for others may take longer; one that computes for ever may not."""
+    program.run("sleep", "0.5", timeout_s=0.2)
+
+    def used_s():
+        times = os.times()
+        return times.children_user + times.children_system
+
+    before = used_s()
+    failure("sh", "-c", "while :; do :; done", timeout_s=0.5)
+    assert used_s() - before < 1.0
 
 
 def test_program_run_of_a_missing_program():

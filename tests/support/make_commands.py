@@ -40,6 +40,9 @@ ELSEWHERE = {
     "install": "tests/setup/test_groups.py", "deb": "tests/linux/test_spate_package.py", "boot-image": "tests/ports/qemu/test_boot_image.py",
     "clean": "tests/system/test_commands_run.py", "demo-linux": "tests/linux/qemu/test_spate_applications_guest.py",
 }
+# These take minutes each, and no step runs them yet: they are run by hand.
+BY_HAND = {"lint-c", "lab", "check-calibrate", "check-linux-boards", "example-gnuradio", "site", "bench-linux", "bench-rtl", "bench-rtl-seeds",
+           "rtl-soak", "test-fresh"}
 # These run others: the steps, or a list of commands that stands in the Makefile.
 OF_OTHERS = {"test", "test-all", "bench", "lint"}
 

@@ -62,8 +62,9 @@ static void fill(struct ram_block *ram, const struct spate_io *io, int byte) {
 static void keep_entry(struct ram_block *ram, const struct spate_io *io) {
   if (ram->log_count == ram->log_capacity) {
     ram->log_capacity = ram->log_capacity ? ram->log_capacity * 2 : 64;
-    ram->log = realloc(ram->log, ram->log_capacity * sizeof *ram->log);
-    if (ram->log == NULL) die("no memory for the log");
+    struct ram_log_entry *larger = realloc(ram->log, ram->log_capacity * sizeof *larger);
+    if (larger == NULL) die("no memory for the log");
+    ram->log = larger;
   }
   struct ram_log_entry *entry = &ram->log[ram->log_count++];
   *entry = (struct ram_log_entry){.op = io->op,

@@ -17,13 +17,23 @@ PCI = "0000:00:01.0"  # the first drive of a machine without one
 
 # check NAME COMMAND... reports the status and output of a command to the test. begin NAME COMMAND... and end NAME do the same for
 # a command in the background. underway NAME waits until that command has recorded for two seconds. settle waits until the kernel
-# has a drive.
+# has a drive. disk ADDRESS [NAMESPACE] prints the kernel's disk of a namespace of a PCI function when there is one: the kernel
+# numbers controllers and namespaces in the order in which they answer.
 PRELUDE = """
 check() { name=$1; shift; "$@" > /tmp/said 2>&1 < /dev/null; echo "[$name] status $?"; sed "s/^/[$name] /" /tmp/said; }
 begin() { name=$1; shift; : > /tmp/$name; "$@" > /tmp/$name 2>&1 < /dev/null & eval "$name=$!"; }
 end() { eval "wait \\$$1"; echo "[$1] status $?"; sed "s/^/[$1] /" /tmp/$1; }
 underway() { n=0; while [ "$(grep -c '"bytes"' /tmp/$1)" -lt 2 ] && [ $n -lt 300 ]; do n=$((n + 1)); sleep 0.1; done; }
 settle() { n=0; while [ ! -e "${1:-/dev/nvme0n1}" ] && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; }
+disk() {
+  n=0
+  while [ $n -lt 100 ]; do
+    for found in /sys/bus/pci/devices/$1/nvme/nvme*/nvme*n*; do
+      [ "$(cat $found/nsid 2> /dev/null)" = "${2:-1}" ] && echo /dev/${found##*/} && return
+    done
+    n=$((n + 1)); sleep 0.1
+  done
+}
 has() { echo "[$1] status 0"; echo "[$1] $(basename "$(readlink /sys/bus/pci/devices/$2/driver)")"; }
 """
 

@@ -7,6 +7,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 NAMED = {(path.name, re.sub(r'" / "', "/", parts)) for folder in ("bench", "tools") for path in (ROOT / folder).glob("*.py")
          for parts in re.findall(r'"gateware" / "([\w/ "-]+)"', path.read_text())}
 

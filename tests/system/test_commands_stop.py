@@ -13,6 +13,8 @@ import pytest
 
 from stopped_command import LIMIT_S, ROOT, begin, end_marked, stop
 
+pytestmark = pytest.mark.thorough
+
 # A child process that ignores SIGINT and SIGTERM, and a grandchild that would outlive it.
 STUBBORN = """
 import contextlib, pathlib, sys, tempfile

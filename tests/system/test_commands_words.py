@@ -80,12 +80,14 @@ def test_an_unknown_board():
 # ---- make plan ----
 
 
+@pytest.mark.thorough
 def test_a_no_is_an_answer_and_not_an_error_of_make():
     done = make("plan", "DRIVE=970evoplus", "RATE=2500mb", "RING=2GiB")
     assert "sustained    NO" in done.stdout and "GB/s is the most that your ring holds" in done.stdout
     assert "sustained    yes" in make("plan", "DRIVE=970evoplus", "RATE=1.5 GB/s").stdout
 
 
+@pytest.mark.thorough
 def test_a_wrong_drive_is_an_error_of_make():
     assert "970evoplus" in make("plan", "DRIVE=860evo", status=USAGE).stderr
 

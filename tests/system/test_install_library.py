@@ -11,6 +11,8 @@ import pytest
 
 from conftest import ROOT, run
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLE = ROOT / "examples" / "library"
 FREE_BYTES = f"{59 << 20} bytes free"  # of 64 MiB: the boot regions with the FAT, bitmap, up-case table, root directory, record
 VERSION = ".".join(re.findall(r"^#define SPATE_VERSION_[A-Z]+ (\d+)$", (ROOT / "include/spate/version.h").read_text(), re.M))

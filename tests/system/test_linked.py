@@ -7,6 +7,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 APPS = ROOT / "build/qemu-virt-size/apps"
 NEVER = ["admin_request", "salvage", "format", "upcase_write", "gpt_write", "stripe", "heat", "player", "roll_over"]
 NOT_FOR_OWN_VOLUMES = ["recover", "owners", "reclaim", "shared", "gpt", "mbr", "find"]

@@ -9,6 +9,7 @@ import xml.etree.ElementTree
 
 import matplotlib.ft2font
 import matplotlib.font_manager
+import needs
 import program
 import pytest
 
@@ -124,6 +125,7 @@ def visible(text) -> bool:
     return text.get("visibility") != "hidden"
 
 
+@needs.terminals
 def test_it_shows_what_the_terminal_showed(tmp_path):
     record(tmp_path / "x.svg", "echo one; echo '<&>'", r"printf 'half\rwhole\n'; printf 'long gone\r\033[Kleft'")
     texts = [text.text for text in tree(tmp_path / "x.svg").iter(SVG + "text") if visible(text)]

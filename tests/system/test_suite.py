@@ -47,10 +47,11 @@ def test_the_parts_of_a_step_are_all_there():
 
 def test_every_command_is_run():
     steps = {step.make.split()[0] for step in STEPS}
-    run_here = make_commands.RUNS.keys() | make_commands.ELSEWHERE.keys() | make_commands.OF_OTHERS
+    run_here = make_commands.RUNS.keys() | make_commands.ELSEWHERE.keys() | make_commands.OF_OTHERS | make_commands.BY_HAND
     missing = make_commands.commands().keys() - steps - run_here
     assert not missing, "add a step to tests/steps.toml, or a row to tests/support/make_commands.py"
     assert run_here <= make_commands.commands().keys(), "no such command"
+    assert not make_commands.BY_HAND & steps, "a step runs it now"
     assert all((ROOT / path).exists() for path in make_commands.ELSEWHERE.values())
 
 
@@ -58,7 +59,7 @@ def test_what_runs_others_runs_commands_that_are_run():
     steps = {step.make.split()[0] for step in STEPS}
     for name in ("bench", "lint"):
         others = [word for word in make_commands.commands()[name] if not word.startswith(("groups-", "build-"))]
-        assert others and set(others) <= make_commands.RUNS.keys() | steps, name
+        assert others and set(others) <= make_commands.RUNS.keys() | steps | make_commands.BY_HAND, name
 
 
 # ---- what is run when there is not time for all ----
@@ -142,6 +143,24 @@ def test_the_times_name_the_slowest_tests(project):
     suite.write_times([])
     tests = suite.json.loads(suite.TIMES.read_text())["tests"]
     assert len(tests) == suite.SLOWEST and tests[0] == {"name": "tests/a.py::test_39", "seconds": 39.0, "cpu_s": 39.5}
+
+
+@pytest.mark.parametrize(("words", "called"), [(["--rest", "12.5"], ("rest", 12.5)), (["--times"], ("times",))])
+def test_the_command_line(words, called, monkeypatch):
+    calls = []
+    monkeypatch.setattr(suite, "rest", lambda begin: calls.append(("rest", begin)))
+    monkeypatch.setattr(suite, "print_times", lambda: calls.append(("times",)))
+    monkeypatch.setattr("sys.argv", ["suite.py", *words])
+    suite.main()
+    assert calls == [called]
+
+
+@pytest.mark.parametrize("words", [[], ["tests"], ["test", "all"]])
+def test_a_wrong_command_line_is_refused(words, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["suite.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        suite.main()
+    assert ended.value.code == 2
 
 
 # ---- parts ----

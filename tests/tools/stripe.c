@@ -166,7 +166,7 @@ static enum spate_error record(const char *from, const char *path) {
   FILE *file = fopen(from, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) wrong_call(from);
   const long bytes = ftell(file);
-  rewind(file);
+  if (bytes < 0 || fseek(file, 0, SEEK_SET) != 0) wrong_call(from);
 
   enum spate_error error = spate_region_init(&region, ring, RING_BYTES, &arena);
   if (error == SPATE_OK) error = spate_recorder_open(&recorder, &volume, &options);

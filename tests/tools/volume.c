@@ -120,7 +120,7 @@ static enum spate_error put(struct tool *tool, const char *from, const char *pat
   FILE *file = fopen(from, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) return SPATE_E_NOT_FOUND;
   uint64_t bytes = (uint64_t)ftell(file);
-  rewind(file);
+  if (fseek(file, 0, SEEK_SET) != 0) abort();
   enum spate_error error = spate_exfat_arm(&tool->volume, &clip, path, bytes > 0 ? bytes : 1);
   uint8_t *data = take(PIECE_BYTES);
   uint64_t at = 0;

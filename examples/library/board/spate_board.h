@@ -16,20 +16,35 @@ extern "C" {
 /* There is no device: a read returns all ones, a write is ignored. */
 static inline uint32_t spate_port_read32(uintptr_t address) { return (void)address, UINT32_MAX; }
 static inline uint64_t spate_port_read64(uintptr_t address) { return (void)address, UINT64_MAX; }
-static inline void spate_port_write32(uintptr_t address, uint32_t value) { (void)address, (void)value; }
-static inline void spate_port_write64(uintptr_t address, uint64_t value) { (void)address, (void)value; }
+static inline void spate_port_write32(uintptr_t address, uint32_t value) {
+  (void)address;
+  (void)value;
+}
+static inline void spate_port_write64(uintptr_t address, uint64_t value) {
+  (void)address;
+  (void)value;
+}
 
 static inline void spate_port_dma_write_barrier(void) {}
 static inline void spate_port_dma_read_barrier(void) {}
-static inline void spate_port_cache_clean(const void *start, size_t bytes) { (void)start, (void)bytes; }
-static inline void spate_port_cache_invalidate(void *start, size_t bytes) { (void)start, (void)bytes; }
+static inline void spate_port_cache_clean(const void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
+static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
 static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
 
 uint64_t spate_port_ticks(void);
 static inline uint64_t spate_port_ticks_per_second(void) { return BOARD_TICKS_PER_SECOND; }
 
 static inline void spate_port_relax(void) {}
-static inline void spate_port_log(const char *text, uint64_t value) { (void)text, (void)value; }
+static inline void spate_port_log(const char *text, uint64_t value) {
+  (void)text;
+  (void)value;
+}
 
 #ifdef __cplusplus
 }

@@ -68,8 +68,14 @@ static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("fence 
 static inline void spate_port_dma_read_barrier(void) { __asm__ volatile("fence ir, ir" ::: "memory"); }
 
 #if SPATE_PORT_COHERENT
-static inline void spate_port_cache_clean(const void *start, size_t bytes) { (void)start, (void)bytes; }
-static inline void spate_port_cache_invalidate(void *start, size_t bytes) { (void)start, (void)bytes; }
+static inline void spate_port_cache_clean(const void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
+static inline void spate_port_cache_invalidate(void *start, size_t bytes) {
+  (void)start;
+  (void)bytes;
+}
 #endif
 
 static inline uint64_t spate_port_ticks(void) {

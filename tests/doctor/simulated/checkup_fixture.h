@@ -141,12 +141,16 @@ uint64_t host_ticks_per_second(void) {
 
 /* Addresses that a bridge accepts and forwards to nothing. */
 static inline void read_hole(void *context, uint64_t address, uint8_t *data, uint64_t bytes) {
-  (void)context, (void)address;
+  (void)context;
+  (void)address;
   memset(data, 0xff, bytes);
 }
 
 static inline void write_hole(void *context, uint64_t address, const uint8_t *data, uint64_t bytes) {
-  (void)context, (void)address, (void)data, (void)bytes;
+  (void)context;
+  (void)address;
+  (void)data;
+  (void)bytes;
 }
 
 /* ---- the board ---- */

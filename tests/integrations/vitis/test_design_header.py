@@ -8,6 +8,8 @@ import pytest
 
 from conftest import ROOT, run
 
+pytestmark = pytest.mark.thorough
+
 SCRIPT = ROOT / "integrations/vitis/design_header.py"
 DESIGNS = ROOT / "tests/integrations/vitis/designs"
 

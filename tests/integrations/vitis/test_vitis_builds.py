@@ -9,6 +9,8 @@ import vitis_build
 
 from conftest import ROOT, run
 
+pytestmark = pytest.mark.thorough
+
 VITIS = vitis_build.VITIS
 DESIGN = """#define DESIGN_BRIDGE_CONTROL {control}
 #define DESIGN_BRIDGE_LAST_BUS 1

@@ -2,6 +2,9 @@
 """A ring so large that its DMA addresses would reach those of the drives' registers."""
 
 import linux_guest
+import pytest
+
+pytestmark = pytest.mark.thorough
 
 SCRIPT = """set -e
 spate format vfio:0000:02:00.0 --bind --yes

@@ -13,6 +13,8 @@ import volume as judge
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 MIB = 1 << 20
 DRIVE_BYTES = 6 << 30  # above 4 GiB: offsets of 32 bits do not reach the second partition table
 

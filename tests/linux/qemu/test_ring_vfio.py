@@ -12,6 +12,8 @@ import numpy
 import program
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 MIB = 1 << 20
 SLOT, SLOTS, COUNT = MIB, 8, 60
 TARGET = "vfio:0000:01:00.0"

@@ -6,10 +6,13 @@ import re
 
 import linux_guest
 import pattern
+import pytest
 import volume
 
 from spate_command import MIB
 from spate_guest import PCI, VFIO, application_files
+
+pytestmark = pytest.mark.thorough
 
 
 def test_the_demo_records_without_the_kernels_driver(make_image, tmp_path):

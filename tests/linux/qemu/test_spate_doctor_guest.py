@@ -3,9 +3,13 @@
 
 import json
 
+import pytest
+
 from spate_command import FOUND
 from spate_guest import PCI, VFIO, guest, without_coherency
 from spate_guest import drive  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.thorough
 
 PORT = "0000:00:01.0"
 

@@ -36,6 +36,7 @@ def test_a_recording_behind_an_iommu(drive, tmp_path):
     assert set(check_outside(drive, tmp_path)) >= {"a/run", "theirs"}
 
 
+@pytest.mark.thorough
 def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
     """Also compares health and erase through the library's own driver with those through the kernel."""
     said = guest(f"""
@@ -72,38 +73,40 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
     assert "holds no volume" in said["empty"].text and "holds no volume" in said["empty-again"].text
 
 
+@pytest.mark.thorough
 def test_nothing_is_taken_from_the_kernel_by_mistake(drive, make_image, tmp_path):
     said = guest(f"""
+      rec=$(disk {VFIO}); one=$(disk 0000:02:00.0); two=$(disk 0000:03:00.0)
       check bound spate info vfio:{VFIO}
       check absent spate info vfio:0000:09:00.0
       check address spate info vfio:nonsense
       check bridge spate info vfio:0000:00:01.0 --bind
       spate format /drives/rec --yes 2>/dev/null
-      settle /dev/nvme0n1p1
-      mount -t exfat /dev/nvme0n1p1 /mnt
+      settle ${{rec}}p1
+      mount -t exfat ${{rec}}p1 /mnt
       check mounted spate format vfio:{VFIO} --bind --erase --yes
       umount /mnt
-      mkswap /dev/nvme0n1p1 > /dev/null; swapon /dev/nvme0n1p1
+      mkswap ${{rec}}p1 > /dev/null; swapon ${{rec}}p1
       check swap spate format vfio:{VFIO} --bind --erase --yes
-      check swap-disk spate format /dev/nvme0n1 --erase --yes
-      swapoff /dev/nvme0n1p1
-      mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1 > /dev/null 2>&1
+      check swap-disk spate format $rec --erase --yes
+      swapoff ${{rec}}p1
+      mdadm --create /dev/md0 --run --level=0 --raid-devices=2 $one $two > /dev/null 2>&1
       check md spate format vfio:0000:02:00.0 --bind --erase --yes
-      check md-disk spate format /dev/nvme1n1 --erase --yes
+      check md-disk spate format $one --erase --yes
       mdadm --stop /dev/md0 2>/dev/null
       check array spate format vfio:0000:02:00.0 --bind --yes
       check iommu spate info pci:{VFIO} --bind
-      mv /dev/nvme0n1 /dev/elsewhere
-      mkfs.exfat /dev/nvme0n1p1 > /dev/null
-      mount -t exfat /dev/nvme0n1p1 /mnt
+      mv $rec /dev/elsewhere
+      mkfs.exfat ${{rec}}p1 > /dev/null
+      mount -t exfat ${{rec}}p1 /mnt
       check hidden spate info vfio:{VFIO} --bind
       umount /mnt
       check no-node spate info vfio:{VFIO} --bind
-      mv /dev/elsewhere /dev/nvme0n1
+      mv /dev/elsewhere $rec
       check kinds spate info stripe:vfio:{VFIO},sim:ideal --bind
-      check part-erase spate erase /dev/nvme0n1p1 --yes
+      check part-erase spate erase ${{rec}}p1 --yes
       check md-erase spate erase /dev/md0 --yes
-      check still spate info /dev/nvme0n1
+      check still spate info $rec
       has bridge-driver 0000:00:01.0
       has driver {VFIO}
     """, {"rec": drive, "one": make_image(DRIVE_BYTES), "two": make_image(DRIVE_BYTES)}, tmp_path, iommu=True)
@@ -128,6 +131,7 @@ def test_nothing_is_taken_from_the_kernel_by_mistake(drive, make_image, tmp_path
     assert said["iommu"].status == REFUSED and f"vfio:{VFIO}" in said["iommu"].text
 
 
+@pytest.mark.thorough
 def test_abrupt_ends(drive, tmp_path):
     """SIGKILL, removal, a reset behind the driver's back, SIGTERM: no checkpointed data are lost, and the kernel gets the drive
     back."""
@@ -175,6 +179,7 @@ def test_abrupt_ends(drive, tmp_path):
     check_outside(drive, tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_machine_without_an_iommu(drive, tmp_path):
     said = guest(f"""
       check none spate format pci:{PCI} --bind --yes
@@ -213,6 +218,7 @@ def test_a_machine_without_an_iommu(drive, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["vfio", "pci"])
+@pytest.mark.thorough
 def test_dma_that_is_not_known_to_be_coherent_is_refused(kind, drive, tmp_path):
     """Emulated DMA is always coherent, so the test removes the property from the device tree."""
     iommu = kind == "vfio"
@@ -226,6 +232,7 @@ def test_dma_that_is_not_known_to_be_coherent_is_refused(kind, drive, tmp_path):
     assert said["driver"].text == "nvme\n"
 
 
+@pytest.mark.thorough
 def test_a_stripe_that_mdadm_assembles(drive, make_image, tmp_path):
     stripe = f"stripe:vfio:{VFIO},vfio:0000:02:00.0"
     said = guest(f"""

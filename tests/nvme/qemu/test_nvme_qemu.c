@@ -147,34 +147,53 @@ static void round_trips(struct machine *m) {
   }
 }
 
-static void test_transfers_at_any_mdts_and_block_size(void **state) {
-  const unsigned mdts[] = {0, 1, 5, 7, 10};
-  for (unsigned i = 0; i < sizeof mdts / sizeof mdts[0]; i++) {
-    for (unsigned block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
-      char device[128];
-      (void)snprintf(device, sizeof device, ",drive=d0,mdts=%u,logical_block_size=%u,physical_block_size=%u", mdts[i],
-                     block_bytes, block_bytes);
-      struct machine *m = machine_make("file", "", device, NULL);
-      machine_open(m, 32);
-      assert_int_equal(spate_block_bytes(&m->queue.block), block_bytes);
-      round_trips(m);
-      machine_free(m);
-    }
+/* Some versions of QEMU refuse a limit that is more than one vector of the host, and no limit. */
+static bool emulator_takes(unsigned mdts) {
+  char command[200];
+  (void)snprintf(command, sizeof command,
+                 "echo quit | qemu-system-aarch64 -M virt -S -display none -nodefaults -monitor stdio"
+                 " -device nvme,serial=SPATE-1,mdts=%u > /dev/null 2>&1",
+                 mdts);
+  return system(command) == 0;
+}
+
+static void transfers_at(unsigned mdts) {
+  for (unsigned block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
+    char device[128];
+    (void)snprintf(device, sizeof device, ",drive=d0,mdts=%u,logical_block_size=%u,physical_block_size=%u", mdts,
+                   block_bytes, block_bytes);
+    struct machine *m = machine_make("file", "", device, NULL);
+    machine_open(m, 32);
+    assert_int_equal(spate_block_bytes(&m->queue.block), block_bytes);
+    round_trips(m);
+    machine_free(m);
   }
+}
+
+static void test_transfers_at_any_mdts_and_block_size(void **state) {
+  static const unsigned always[] = {1, 5, 7, 9}, sometimes[] = {0, 10};
+  for (unsigned i = 0; i < sizeof always / sizeof always[0]; i++)
+    transfers_at(always[i]);
+  for (unsigned i = 0; i < sizeof sometimes / sizeof sometimes[0]; i++)
+    if (emulator_takes(sometimes[i])) transfers_at(sometimes[i]);
   (void)state;
 }
 
-static void test_four_mebibytes_in_one_command(void **state) {
-  struct machine *m = machine_make("file", "", ",drive=d0,mdts=10", NULL);
+static void test_the_longest_command(void **state) {
+  const unsigned mdts = emulator_takes(10) ? 10 : 9;
+  const uint32_t bytes = 4096u << mdts;
+  char device[32];
+  (void)snprintf(device, sizeof device, ",drive=d0,mdts=%u", mdts);
+  struct machine *m = machine_make("file", "", device, NULL);
   machine_open(m, 8);
-  fill(m->data + 4096, 4u << 20, 3);
-  struct spate_io io = {.op = SPATE_WRITE, .blocks = 8192, .buffer = m->data + 4096};
+  fill(m->data + 4096, bytes, 3);
+  struct spate_io io = {.op = SPATE_WRITE, .blocks = bytes / 512, .buffer = m->data + 4096};
   const uint64_t before = spate_nvme_counters(&m->nvme)->commands;
   assert_int_equal(run(m, io, NULL), SPATE_OK);
   assert_int_equal(spate_nvme_counters(&m->nvme)->commands - before, 1);
-  io = (struct spate_io){.op = SPATE_READ, .blocks = 8192, .buffer = m->data + (8u << 20)};
+  io = (struct spate_io){.op = SPATE_READ, .blocks = bytes / 512, .buffer = m->data + (8u << 20)};
   assert_int_equal(run(m, io, NULL), SPATE_OK);
-  assert_memory_equal(m->data + (8u << 20), m->data + 4096, 4u << 20);
+  assert_memory_equal(m->data + (8u << 20), m->data + 4096, bytes);
   machine_free(m);
   (void)state;
 }
@@ -446,7 +465,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_identify),
       cmocka_unit_test(test_transfers_at_any_mdts_and_block_size),
-      cmocka_unit_test(test_four_mebibytes_in_one_command),
+      cmocka_unit_test(test_the_longest_command),
       cmocka_unit_test(test_zero_trim_flush),
       cmocka_unit_test(test_bad_lba_is_reported_with_its_status),
       cmocka_unit_test(test_media_error),

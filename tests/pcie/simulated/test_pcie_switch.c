@@ -50,7 +50,8 @@ static void config_write(struct spate_pcie_host *host, struct spate_pcie_address
 }
 
 static bool may_exist(struct spate_pcie_host *host, struct spate_pcie_address at) {
-  (void)host, (void)at;
+  (void)host;
+  (void)at;
   return true;
 }
 

@@ -29,6 +29,7 @@ using namespace testbench;
 
 constexpr uint64_t kBlockBytes = 512;
 constexpr unsigned kRelaxCycles = 50;
+constexpr unsigned kClockReadCycles = 10;
 
 BridgeConfig bridge_config() {
   BridgeConfig config;
@@ -164,8 +165,12 @@ void host_dma_read_barrier(void) {}
 void host_cache_clean(const void *, size_t) {}
 void host_cache_invalidate(void *, size_t) {}
 uint64_t host_dma_address(const volatile void *) { std::abort(); }
-// The core's own milliseconds, from its clock, which also determines its deadlines.
-uint64_t host_ticks(void) { return machine->board.now_ps() / SPATE_MODEL_US_PER_MS; }
+// The core's own milliseconds, from its clock, which also determines its deadlines. The read takes time, as that of a
+// timer on a bus: otherwise a loop that only reads the clock would never end.
+uint64_t host_ticks(void) {
+  machine->run(kClockReadCycles);
+  return machine->board.now_ps() / SPATE_MODEL_US_PER_MS;
+}
 uint64_t host_ticks_per_second(void) { return UINT64_C(1'000'000'000); }
 void host_relax(void) { machine->run(kRelaxCycles); }
 void host_log(const char *text, uint64_t value) {

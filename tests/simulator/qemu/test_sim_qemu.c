@@ -4,7 +4,8 @@
  * completion: status, identifier, queue, head, phase, result, and the data read. This shows that the virtual drive,
  * which most tests use, answers like one that others wrote.
  *
- * Each difference has a line in `differences`, with its reason. A line that is not needed fails the test.
+ * Each difference has a line in `differences`, with its reason. A line that is not needed fails the test, unless it is
+ * of `some` versions of QEMU only.
  */
 #include "../raw_sim.h"
 #include "nvme_script.h"
@@ -69,22 +70,38 @@ struct difference {
   const char *name;
   struct nvme_record sim, qemu; /* status, result and value of each */
   const char *why;              /* the reason, which is printed */
+  bool some;                    /* other versions of QEMU answer as the virtual drive */
 };
 
 static const struct difference differences[] = {
-    {"set Power Management 0", {.status = 0}, {.status = 0x410e}, "QEMU has no power states and lets none be set"},
-    {"Delete CQ 0", {.status = 0x4101}, {.status = 0x4100}, "5.4 names Invalid Queue Identifier; QEMU says CQ Invalid"},
-    {"Delete CQ 5, which does not exist", {.status = 0x4101}, {.status = 0x4100}, "the same"},
+    {"set Power Management 0",
+     {.status = 0},
+     {.status = 0x410e},
+     "QEMU has no power states and lets none be set",
+     false},
+    {"Delete CQ 0",
+     {.status = 0x4101},
+     {.status = 0x4100},
+     "5.4 names Invalid Queue Identifier; QEMU says CQ Invalid",
+     false},
+    {"Delete CQ 5, which does not exist", {.status = 0x4101}, {.status = 0x4100}, "the same", false},
     {"trim across the end",
      {.status = 0x4080},
      {.status = 0},
      "QEMU skips ranges that are not on the drive; 6.7"
-     " and real drives refuse the command"},
+     " and real drives refuse the command",
+     false},
     {"a log page that does not exist",
      {.status = 0x4109},
      {.status = 0x4002},
      "5.14 names Invalid Log Page; QEMU says"
-     " Invalid Field"},
+     " Invalid Field",
+     false},
+    {"read from namespace FFFFFFFFh",
+     {.status = 0x4002},
+     {.status = 0x400b},
+     "QEMU 10 says Invalid Namespace or Format, and QEMU 7 Invalid Field",
+     true},
 };
 #define DIFFERENCES (sizeof differences / sizeof differences[0])
 
@@ -112,7 +129,7 @@ static void show(const char *who, const struct nvme_record *r) {
 
 static void test_same_answers_as_qemu(void **state) {
   struct nvme_record *sim = calloc(NVME_SCRIPT_RECORDS, sizeof *sim), *qemu = calloc(NVME_SCRIPT_RECORDS, sizeof *qemu);
-  unsigned sim_count = 0, qemu_count = 0, wrong = 0;
+  unsigned sim_count = 0, qemu_count = 0, wrong = 0, found = 0;
   bool used[DIFFERENCES] = {false};
 
   assert_non_null(sim);
@@ -125,6 +142,7 @@ static void test_same_answers_as_qemu(void **state) {
     if (same_answer(&sim[i], &qemu[i]) && same_place(&sim[i], &qemu[i])) continue;
     const int known = difference_of(&sim[i], &qemu[i]);
     if (known >= 0 && same_place(&sim[i], &qemu[i])) {
+      found += !used[known];
       used[known] = true;
       print_message("known: %s: %04x here, %04x there. %s\n", sim[i].name, sim[i].status, qemu[i].status,
                     differences[known].why);
@@ -136,11 +154,11 @@ static void test_same_answers_as_qemu(void **state) {
     wrong++;
   }
   for (unsigned i = 0; i < DIFFERENCES; i++) {
-    if (used[i]) continue;
+    if (used[i] || differences[i].some) continue;
     print_message("this difference no longer exists: %s\n", differences[i].name);
     wrong++;
   }
-  print_message("%u steps compared, %u known differences\n", sim_count, (unsigned)DIFFERENCES);
+  print_message("%u steps compared, %u known differences\n", sim_count, found);
   free(sim);
   free(qemu);
   assert_int_equal(wrong, 0);

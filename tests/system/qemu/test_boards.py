@@ -14,8 +14,7 @@ import program
 import qemu
 import volume
 
-QUICK = ("qemu-virt", "qemu-boston")  # the boards of make test: AArch64, and a MIPS behind a bridge of Xilinx
-BOARDS = [name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough) for name in qemu.BOARDS]
+BOARDS = [name if board.in_make_test else pytest.param(name, marks=pytest.mark.thorough) for name, board in qemu.BOARDS.items()]
 DEMO = [sys.executable, str(qemu.ROOT / "tools" / "demo.py")]
 TIMEOUT_S = 300
 

@@ -3,12 +3,16 @@
 
 import sys
 
+import pytest
+
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 
 import fatfs  # noqa: E402 - the path comes first
 import figures  # noqa: E402 - the path comes first
+
+pytestmark = pytest.mark.thorough
 
 
 def test_calls_cost_what_they_cost():

@@ -7,6 +7,8 @@ import pytest
 
 from stopped_command import stop
 
+pytestmark = pytest.mark.thorough
+
 COMMANDS = {
     "demo": ["tools/demo.py"],
     "demo-linux": ["tools/demo_linux.py"],

@@ -7,6 +7,8 @@ import pytest
 import qemu
 import vitis_build
 
+pytestmark = pytest.mark.thorough
+
 # Addresses without a device, where the emulator answers with an error. The Cortex-A15 has memory in the place of the Zynq's
 # timer and outer cache.
 MACHINES = {
