@@ -45,7 +45,7 @@ def test_program_run_that_waits_for_ever():
 
 
 def test_a_limit_is_one_of_processor_time():
-    """A program that has to wait for others may take longer; one that computes for ever may not."""
+    """A program that has to wait for others may take longer; one that computes without end may not."""
     program.run("sleep", "0.5", timeout_s=0.2)
 
     def used_s():
