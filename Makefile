@@ -142,7 +142,7 @@ example-gnuradio: groups-gnuradio build-linux build-linux-asan ## Record a GNU R
 test: groups-boards+cross+guest+more-judges+clang+gateware ## Test each promise of the README once, from the sources (15 minutes on two cores, 10 when all is installed)
 	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test
 
-test-all: setup ## Run everything: also proofs, lint, both compilers, all boards, all cases, each command (45 minutes on two cores)
+test-all: setup ## Run everything: also proofs, lint, both compilers, all boards, all cases (about an hour on two cores)
 	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test test-all
 
 test-rest: setup # After make test, by .ci/run: as many of the other steps as end within an hour from BEGIN

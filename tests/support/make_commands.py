@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How make test-all runs each command of `make help`: as a step of tests/steps.toml, in tests/system/test_commands_run.py, or in
-another test. A new command needs a row here or a step."""
+"""How make test-all runs the commands of `make help`: as a step of tests/steps.toml, in tests/system/test_commands_run.py, or in
+another test. Some are run by hand only. A new command needs a row here or a step."""
 
 import re
 

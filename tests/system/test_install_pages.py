@@ -87,6 +87,6 @@ def test_the_first_recording_on_linux(copy, environment, tmp_path):
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs/start").glob("*.md")), ids=lambda page: page.stem)
 def test_the_commands_of_the_first_pages_are_run(page):
-    """Those in a sentence, too: each is run by make test-all."""
+    """Those in a sentence, too: each is a command of the Makefile."""
     named = set(re.findall(r"`make ([a-z-]+)", page.read_text())) | set(re.findall(r"^make ([a-z-]+)", page.read_text(), re.M))
     assert named <= make_commands.commands().keys(), page
