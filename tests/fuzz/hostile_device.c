@@ -277,13 +277,22 @@ static uint16_t get_log(const uint32_t *dwords) {
   return 0;
 }
 
+/* The host zeroes a completion ring before it creates it. A drive that was misled about the doorbells carries out old
+ * Create commands again: the entries that it wrote since then still count. */
+static bool is_new_ring(const struct ring *cq) {
+  const uint8_t *at = device_memory(cq->address, cq->entries * UINT64_C(16));
+  for (uint64_t i = 0; i < cq->entries * UINT64_C(16); i++)
+    if (at[i] != 0) return false;
+  return true;
+}
+
 static uint16_t create_queue(const uint32_t *dwords, bool submission) {
   const uint32_t id = dwords[10] & 0xffff, entries = (dwords[10] >> 16) + 1;
   struct ring *ring = submission ? device.sq : device.cq;
   if (id == 0 || id > DEVICE_QUEUES) return STATUS_NO_QUEUE;
   (void)device_memory(spate_get64(&dwords[6]), entries * (submission ? 64u : 16u));
   ring[id] = (struct ring){.address = spate_get64(&dwords[6]), .entries = entries, .phase = true, .cq = (uint16_t)id};
-  if (!submission) ring_created((uint16_t)id);
+  if (!submission && is_new_ring(&ring[id])) ring_created((uint16_t)id);
   return 0;
 }
 
