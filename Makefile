@@ -151,14 +151,14 @@ test-rest: setup # After make test, by .ci/run: as many of the other steps as en
 test-times: groups-python ## Print what each step and the slowest tests of the last run cost, beside the budgets
 	@$(PYTHON) tools/suite.py --times
 
-test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (1 hour; QUICK=1: demo only)
+test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (1 hour; QUICK=1: 3 minutes, as a user, without make test)
 	@tools/fresh $(SUITE) $(if $(call yes,QUICK),quick)
 
 # Which of these a command of the Makefile runs: `make test-unit` those of make test, `make test-unit-all` the others.
-test-unit: build-host-gcc-asan # The library's tests on the host, with GCC and sanitizers
+test-unit: groups-firmware build-host-gcc-asan # The library's tests on the host, with GCC and sanitizers
 	@ctest --preset host-gcc-asan -LE 'crash|thorough' -j$(CORES) --no-tests=error
 
-test-unit-all: build-host-gcc-asan build-host-clang-asan build-linux-asan # The longest ones, and Clang's
+test-unit-all: groups-firmware build-host-gcc-asan build-host-clang-asan build-linux-asan # The longest ones, and Clang's
 	@ctest --preset host-gcc-asan -L 'crash|thorough' -j$(CORES) --no-tests=error
 	@ctest --preset host-clang-asan -j$(CORES) --no-tests=error
 	@ctest --preset linux-asan -j$(CORES) --no-tests=error
@@ -178,14 +178,14 @@ test-power-cuts-all: build-host-release # Cuts the power 100 000 times
 	@ctest --preset host-release -L crash -j$(CORES) --no-tests=error
 	@$(PYTHON) tools/crash_counts.py
 
-# PART=2/4 is the second of four parts that take equally long. TEST=a-file is one file.
-PYTEST = $(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile --no-loadscope-reorder) $(if $(PART),--part $(PART))
+# PART=2/4 is the second of four parts that take equally long. TEST=a-file is one file, all of it.
+PYTEST = $(PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-n $(CORES) --dist loadfile --no-loadscope-reorder $(1)) $(if $(PART),--part $(PART))
 test-system: groups-boards+cross+guest+judges+more-judges+clang build-host-gcc-asan build-linux-asan build-linux-aarch64 $(QUICK_BOARDS:%=build-%) # What convinces a stranger, on two emulated boards, with a Linux guest and independent tools
-	$(PYTEST) -m 'not thorough'
+	$(call PYTEST,-m 'not thorough')
 
 SYSTEM := host-gcc-asan host-release mutants fuzz linux linux-asan $(FIRMWARE) $(STATIC)
 test-system-all: groups-boards+cross+guest+guest-amd64+more-judges+clang+boot-image+device-trees+deb $(SYSTEM:%=build-%) # The other system tests
-	$(PYTEST) -m thorough
+	$(call PYTEST,-m thorough)
 
 crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores
 	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
@@ -195,7 +195,7 @@ fuzz: build-fuzz ## Fuzz all targets at the same time on all cores for SECONDS=6
 
 # If N is not given, its default above is that of crash-soak.
 MUTANTS = $(if $(filter file,$(origin N)),400,$(N))
-mutants: $(if $(filter src%,$(ONLY)),groups-host,groups-host+gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Mutate the sources, and list the mutants that no test notices (1 hour; ONLY=src/nvme, SEED=1, N=400)
+mutants: $(if $(filter src%,$(ONLY)),groups-host+firmware,groups-host+firmware+gateware) $(if $(filter rtl%,$(ONLY)),,build-mutants) ## Mutate the sources, and list the mutants that no test notices (1 hour; ONLY=src/nvme, SEED=1, N=400)
 	$(PYTHON) bench/mutants.py $(if $(ONLY),--only $(call quoted,ONLY)) --seed $(SEED) --sample $(MUTANTS)
 
 check-calibrate: build-linux groups-python ## Check that spate calibrate recovers the profiles of all virtual drives within 5 % (5 minutes)
@@ -275,7 +275,7 @@ formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/forma
 	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(PART),--part $(PART))
 
 # The smallest shapes of the testbenches, in C++.
-test-rtl: groups-gateware ## Run the gateware's tests that run in make test (2 minutes), or TEST=one of tests/rtl
+test-rtl: groups-gateware$(if $(TEST),+lint) ## Run the gateware's tests that run in make test (2 minutes), or TEST=one of tests/rtl
 	@echo '== test-rtl'
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@$(if $(TEST),:,cmake --build --preset gateware --target quick_testbenches)
@@ -286,7 +286,7 @@ test-rtl-all: groups-gateware+lint # The cocotb testbenches
 	@echo '== test-rtl-all'
 	@$(GATEWARE_PYTHON) -m pytest -n $(CORES) --dist worksteal $(if $(PART),--part $(PART)) tests/rtl
 
-test-rtl-benches: build-gateware # The other testbenches in C++
+test-rtl-benches: groups-firmware build-gateware # The other testbenches in C++
 	@echo '== test-rtl-benches'
 	@ctest --preset gateware -LE quick -j$(CORES) --no-tests=error
 
@@ -350,5 +350,5 @@ lint-c: groups-lint build-host-clang-asan build-linux-asan build-qemu-virt build
 site: groups-site ## Build the pages and the API as a site in build/site, with links checked; installs doxygen and MkDocs (1 minute; then 10 s)
 	PYTHONPATH=tools build/venv-site/bin/python tools/build_site.py
 
-clean: ## Remove build output, except build/venv, build/venv-gateware and build/cache (make setup would create them again)
+clean: ## Remove build output, except build/venv* and build/cache (make setup would create them again)
 	find build -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name cache -exec rm -rf {} +

@@ -35,8 +35,9 @@ def pytest_addoption(parser):
     parser.addoption("--part", help="2/4: the second of four parts that take equally long (tools/shares.py)")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Files that take long come first. The order inside a file stays."""
+    """Files that take long come first. The order inside a file stays. Last: what -m leaves out must not count in a part."""
     names = {item.nodeid.split("::")[0] for item in items}
     which = config.getoption("--part")
     order = {name: place for place, name in enumerate(shares.part(names, which) if which else shares.longest_first(names))}

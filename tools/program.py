@@ -209,8 +209,9 @@ def _cpu_s(process: subprocess.Popen) -> float:
 
 @contextlib.contextmanager
 def _limited(process: subprocess.Popen, limit_s: float | None):
-    """Ends a process that takes more than `limit_s` of processor time, or that many times more without using it. A machine with
-    other work then changes no result. Gives an event that is set if the process was ended."""
+    """Ends a process that takes more than `limit_s` of processor time, itself and those of its children that have ended, or
+    WAITING times as long in all. So other work on the machine hardly changes a result. Gives an event that is set if the process
+    was ended."""
     ended, late = threading.Event(), threading.Event()
 
     def watch():

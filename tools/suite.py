@@ -77,12 +77,12 @@ def rotated(some: list[Step], count: int) -> list[Step]:
 
 
 def in_order(rest: list[Step], changed: set[str], count: int) -> list[Step]:
-    """Steps whose sources have changed come first."""
-    def is_changed(step):
-        return any(name == source or name.startswith(f"{source}/") for name in changed for source in step.sources)
+    """The step whose turn it is, then those whose sources have changed, then the others."""
+    def is_other(step):
+        return not any(name == source or name.startswith(f"{source}/") for name in changed for source in step.sources)
 
-    first = [step for step in rest if is_changed(step)]
-    return rotated(first, count) + rotated([step for step in rest if step not in first], count)
+    turn = rotated(rest, count)
+    return turn[:1] + sorted(turn[1:], key=is_other)
 
 
 def fits(step: Step, seconds_per_cpu_s: float, begin: float, now: float) -> bool:
@@ -113,9 +113,10 @@ def slowest() -> list[dict]:
     return sorted(tests, key=lambda test: -test["cpu_s"])[:SLOWEST]
 
 
-def write_times(rows: list[dict]) -> None:
+def write_times(name: str, rows: list[dict]) -> None:
     TIMES.parent.mkdir(parents=True, exist_ok=True)
-    TIMES.write_text(json.dumps({"bench": "test-times", "command": "make test", "steps": rows, "tests": slowest()}, indent=1) + "\n")
+    times = {"bench": "test-times", "command": f"make {name}", "steps": rows, "tests": slowest()}
+    TIMES.write_text(json.dumps(times, indent=1) + "\n")
 
 
 def minutes(seconds: float) -> str:
@@ -127,7 +128,8 @@ def say(text: str) -> None:
 
 
 def run_all(name: str, wanted: list[Step], earlier: list[dict], may_begin=lambda _: True) -> tuple[list[dict], list[Step]]:
-    """Runs steps, and returns all rows and the steps that were left out. SystemExit when one fails."""
+    """Runs steps, and returns all rows and the steps that were left out. The last row says whether its step failed: none is
+    run after it."""
     rows, left = list(earlier), []
     begin = time.monotonic()
     for number, step in enumerate(wanted, 1):
@@ -136,19 +138,29 @@ def run_all(name: str, wanted: list[Step], earlier: list[dict], may_begin=lambda
             continue
         say(f"== {name} {number}/{len(wanted)}, after {minutes(time.monotonic() - begin)} min: {step.make}")
         rows.append(run(step))
-        write_times(rows)
-        if status := rows[-1]["status"]:
-            say(f"\nmake {name}: step {number} of {len(wanted)} failed: {step.make} (exit {status}). The lines above say why.\n"
-                f"To run it alone: make {step.make}")
-            raise SystemExit(1)
+        write_times(name, rows)
+        if rows[-1]["status"]:
+            return rows, left + wanted[number:]
     return rows, left
 
 
-def name_expensive(rows: list[dict]) -> None:
+def end(name: str, rows: list[dict], left: list[Step]) -> int:
+    """Prints the last lines of a run, and returns its exit status."""
+    failed = [row for row in rows if row["status"]]
     for row in rows:
         if row["cpu_s"] > row["budget_cpu_s"]:
             say(f"beyond its budget: {row['name']} took {row['cpu_s']:.0f} CPU seconds, the budget is {row['budget_cpu_s']:.0f} "
                 "(tests/steps.toml)")
+    if left:
+        say("not run after the failure:" if failed else
+            f"not run, because they might end after {REST_S // 60} minutes; other commits begin with them:")
+        for step in left:
+            say(f"    make {step.make}")
+    for row in failed:
+        say(f"make {name}: {row['name']} failed (exit {row['status']}); its lines above say why. To run it alone: make {row['name']}")
+    say(f"steps: {len(rows) - len(failed)} passed, {len(failed)} failed, {len(left)} skipped in "
+        f"{minutes(sum(row['seconds'] for row in rows))} minutes; make test-times prints what each took")
+    return 1 if failed else 0
 
 
 def print_times() -> None:
@@ -166,22 +178,17 @@ def print_times() -> None:
         say(f"{test['seconds']:>9.1f}{test['cpu_s']:>9.1f}  {test['name']}")
 
 
-def rest(begin: float) -> None:
+def rest(begin: float) -> int:
     """The steps that make test has left out, as far as time allows. How long they take is estimated from their budgets and from
     how long make test has taken for its own."""
     done = json.loads(TIMES.read_text())["steps"]
     pace = sum(row["seconds"] for row in done) / sum(row["budget_cpu_s"] for row in done)
     wanted = in_order([step for step in steps() if step.suite != "test"], changed_files(), commit_count())
     rows, left = run_all("test-rest", wanted, done, lambda step: fits(step, pace, begin, time.time()))
-    name_expensive(rows)
-    if left:
-        say(f"not reached within {REST_S // 60} minutes; other commits begin with them:")
-        for step in left:
-            say(f"    make {step.make}")
-    say(f"steps: {len(rows)} passed, 0 failed, {len(left)} skipped")
+    return end("test-rest", rows, left)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="*", metavar="test|test-all")
     parser.add_argument("--rest", type=float, metavar="BEGIN")
@@ -191,15 +198,13 @@ def main() -> None:
         parser.error("name test, or test and test-all; or --rest, or --times")
     if options.times:
         print_times()
-    elif options.rest is not None:
-        rest(options.rest)
-    else:
-        LINES.unlink(missing_ok=True)
-        wanted = [step for step in steps() if step.suite in options.suites]
-        rows, _ = run_all(options.suites[-1], wanted, [])
-        name_expensive(rows)
-        say(f"make {options.suites[-1]}: {len(rows)} steps passed in {minutes(sum(row['seconds'] for row in rows))} minutes; "
-            "make test-times prints what each took")
+        return 0
+    if options.rest is not None:
+        return rest(options.rest)
+    LINES.unlink(missing_ok=True)
+    name = options.suites[-1]
+    rows, left = run_all(name, [step for step in steps() if step.suite in options.suites], [])
+    return end(name, rows, left)
 
 
 if __name__ == "__main__":

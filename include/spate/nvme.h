@@ -268,9 +268,9 @@ struct spate_nvme_queue {
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */
   uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
-  uint16_t id;           /* queue identifier, from 1 */
-  bool pages_wanted;     /* a command waits for list pages: later ones that need some wait behind it */
-  uint8_t waits_longest; /* the slot that waits for list pages, and is the next to get some */
+  uint16_t id;            /* queue identifier, from 1 */
+  bool pages_wanted;      /* a command waits for list pages: later ones that need some wait behind it */
+  uint8_t next_for_pages; /* the slot that waits for list pages, and is the next to get some */
 };
 
 /* Memory of an I/O queue pair. When the queue is closed, the next queue with this identifier uses it. */
@@ -409,8 +409,8 @@ struct spate_nvme_queue_config {
   uint32_t nsid;  /* 0: the first active namespace */
   unsigned depth; /* commands, 2 … SPATE_NVME_QUEUE_DEPTH_MAX. queue->block.depth is less if the drive allows less */
   /* PRP list pages, 1 … SPATE_NVME_LIST_PAGES_MAX; 0: 1. Only a command without a region whose buffer is in more than
-   * two pages uses one, or two beyond 2 MiB. If too few are free, the command waits in its slot, behind those that
-   * waited before. File systems and partition tables have one such command at a time. A program that streams from
+   * two pages uses one, or two beyond 2 MiB. If too few are free, the command waits in its slot until it is its
+   * turn. File systems and partition tables have one such command at a time. A program that streams from
    * buffers outside regions needs more. */
   unsigned list_pages;
   /* At least SPATE_NVME_SLOTS(depth), in ordinary memory: only the processor uses them, for each command. They must not

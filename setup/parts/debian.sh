@@ -33,7 +33,7 @@ missing_lines() {
   done
 }
 
-# first_known APT NAMES: the first of a|b that has a version to install. APT is the command that asks.
+# first_known APT NAMES: the first of a|b that has a version to install, or status 1. APT is the command that asks.
 first_known() {
   apt=$1
   for name in $(printf '%s' "$2" | tr '|' ' '); do
@@ -42,7 +42,7 @@ first_known() {
       return
     fi
   done
-  printf '%s\n' "${2%%|*}" # apt then says that it does not know it
+  return 1
 }
 
 # The megabytes that apt says it would fetch, from its list of addresses.
@@ -64,13 +64,14 @@ install_packages() {
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || fail "installing needs root: run as root, or install sudo. Missing:" "$(echo "$1" | cut -d' ' -f1)"
     as_root=sudo
-    sudo -v || fail "sudo refused"
+    sudo true || fail "sudo refused"
   fi
   run "apt-get update failed" apt.log $as_root apt-get update -qq
   chosen=
   for names in $(echo "$1" | cut -d' ' -f1); do
-    chosen="$chosen $(first_known "" "$names")"
+    ! name=$(first_known "" "$names") || chosen="$chosen $name"
   done
+  [ -n "$chosen" ] || return 0
   options="--yes -qq --no-install-recommends"
   # shellcheck disable=SC2086 # one word an option, and a package
   size_mb=$(apt-get install $options --print-uris $chosen 2>/dev/null | megabytes)
@@ -84,12 +85,18 @@ install_packages() {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install $options $chosen
 }
 
+# What this release does not have, or not as new, is said once. What needs it then fails, and says so itself.
 check_packages() {
   missing=$(missing_lines)
-  [ -z "$missing" ] && return
+  [ -n "$missing" ] || return 0
+  absent=$build/packages-absent
+  ! printf '%s\n' "$missing" | cmp -s - "$absent" || return 0
   install_packages "$missing"
   missing=$(missing_lines)
-  [ -z "$missing" ] || fail "the archive's versions are older than setup/packages.txt requires: $missing"
+  [ -n "$missing" ] || return 0
+  printf '%s\n' "setup: this release does not have these packages, or not in these versions (setup/packages.txt):" \
+    "$missing" "setup: it goes on without them; the build names what it does not find." >&2
+  printf '%s\n' "$missing" > "$absent"
 }
 
 # Without apt: what the packages are called there is not known. Says it once for each set of groups.

@@ -66,7 +66,9 @@ end_foreign() {
   shift 2
   chosen=
   for names in $(printf '%s\n' "$lines" | awk '{ print $1 }'); do
-    chosen="$chosen $(first_known foreign_apt "$(printf '%s' "$names" | sed 's/:[a-z0-9]*//g')")"
+    name=$(first_known foreign_apt "$(printf '%s' "$names" | sed 's/:[a-z0-9]*//g')") ||
+      fail "this release has no $names, which $what needs"
+    chosen="$chosen $name"
   done
   # shellcheck disable=SC2086 # one word a package
   size_mb=$(foreign_apt apt-get download --print-uris $chosen "$@" 2>/dev/null | megabytes)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Read by setup/install. How it runs programs, shows their progress, and reports failures.
 
+# What apt and pip say is read here: in English.
+export LC_ALL=C.UTF-8
+unset LANGUAGE
+
 fail() {
   printf '%s\n' "setup: $*" >&2
   exit 1
@@ -26,26 +30,34 @@ run() {
   "$root/tools/run" "$log" "$@" || fail_of "$why" "$log"
 }
 
-# run_measured WHY LOG MEASURE COMMAND...: the same. Meanwhile it prints what the function MEASURE prints: every second in
-# place on a terminal, else every 15 seconds on a line.
+# show_progress MEASURE: prints what the function MEASURE prints, until it is killed or this script has ended: every second
+# in place on a terminal, else every 15 seconds on a line.
+show_progress() {
+  seconds=0
+  while sleep 1 && kill -0 $$ 2>/dev/null; do
+    seconds=$((seconds + 1))
+    if [ -t 1 ]; then
+      printf '\r\033[Ksetup:   %s' "$($1)"
+    elif [ $((seconds % 15)) -eq 0 ]; then
+      printf 'setup:   %s\n' "$($1)"
+    fi
+  done
+}
+
+# run_measured WHY LOG MEASURE COMMAND...: the same, and shows the progress. The tool is in the foreground: Ctrl-C ends it,
+# and sudo can ask for a password. What shows the progress must not keep the lock.
 run_measured() {
   why=$1
   log=$build/$2
-  measure=$3
+  show_progress "$3" 9>&- &
+  shower=$!
   shift 3
-  "$root/tools/run" "$log" "$@" &
-  tool=$!
-  seconds=0
-  while sleep 1 && kill -0 $tool 2>/dev/null; do
-    seconds=$((seconds + 1))
-    if [ -t 1 ]; then
-      printf '\r\033[Ksetup:   %s' "$($measure)"
-    elif [ $((seconds % 15)) -eq 0 ]; then
-      printf 'setup:   %s\n' "$($measure)"
-    fi
-  done
+  status=0
+  "$root/tools/run" "$log" "$@" || status=$?
+  kill $shower 2>/dev/null || true
+  wait $shower 2>/dev/null || true
   [ ! -t 1 ] || printf '\r\033[K'
-  wait $tool || fail_of "$why" "$log"
+  [ $status -eq 0 ] || fail_of "$why" "$log"
 }
 
 # Seconds, roughly: 8 MB a second are fetched and unpacked.

@@ -82,7 +82,7 @@ static bool take_pages(struct spate_nvme_queue *queue, struct spate_nvme_slot *s
     if (lists[i] != NULL) continue;
     spate_nvme_lists_free(queue, slot);
     queue->pages_wanted = true;
-    queue->waits_longest = (uint8_t)(slot - queue->slots);
+    queue->next_for_pages = (uint8_t)(slot - queue->slots);
     return false;
   }
   return true;

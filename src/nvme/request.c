@@ -209,7 +209,7 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
  * latter begins, so that each of them has its turn. */
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   const unsigned depth = queue->block.depth;
-  unsigned next = queue->waits_longest;
+  unsigned next = queue->next_for_pages;
 
   queue->waiting = false;
   queue->pages_wanted = false;

@@ -13,8 +13,6 @@ import pytest
 from conftest import ROOT
 from exfat_tools import Failed, Volume, fsck
 
-pytestmark = pytest.mark.thorough
-
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 NAMES = [
@@ -195,6 +193,7 @@ def fill(volume, cluster):
     volume.mv("in/sub/ελληνικά τέλος.dat", "in/sub/τέλος", typed="in/SUB/ΕΛΛΗΝΙΚΆ ΤΈΛΟΣ.Dat")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sector,cluster", THEIR_VOLUMES)
 def test_theirs_read_by_ours(shared, sector, cluster):
     volume = shared(sector, max(128 * MIB, 500 * cluster))
@@ -246,6 +245,7 @@ def test_ours_read_by_theirs(shared, sector, cluster):
     assert volume.theirs.tree()["in/many/sub/" + "x" * 200]
 
 
+@pytest.mark.thorough
 def test_cluster_of_32_mib_on_512_byte_sectors(shared):
     """The specification allows it, but its 65536 sectors do not fit FatFs's counter: FatFs sees no volume, and does not change it."""
     volume = shared(512, 1 * GIB)
@@ -254,6 +254,7 @@ def test_cluster_of_32_mib_on_512_byte_sectors(shared):
         volume.theirs.info()
 
 
+@pytest.mark.thorough
 def test_fragments_beyond_4_gib(shared):
     """The library follows FatFs's chain of 36,000 links to offsets beyond 32 bits."""
     volume = shared(512, 12 * GIB)
@@ -273,6 +274,7 @@ def test_fragments_beyond_4_gib(shared):
     assert volume.unaccounted() == volume.overhead
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sector", [512, 4096])
 def test_clip_beyond_4_gib(shared, sector):
     volume = shared(sector, 8 * GIB)
@@ -288,6 +290,7 @@ def test_clip_beyond_4_gib(shared, sector):
     assert volume.unaccounted() == volume.overhead
 
 
+@pytest.mark.thorough
 def test_every_letter(shared):
     """A name is found by the hash of its upper case: FatFs's own table and the one that we write agree on all letters
     but one. U+1FF3 has no upper case in the specification's table, and has one in FatFs's."""
@@ -307,6 +310,7 @@ def test_every_letter(shared):
         volume.check()
 
 
+@pytest.mark.thorough
 def test_labels_and_times(shared):
     volume = shared(512, 64 * MIB)
     for formatter in (volume.ours, volume.theirs):
@@ -322,6 +326,7 @@ def test_labels_and_times(shared):
     assert int(record[0][2]) & 2, "hidden"
 
 
+@pytest.mark.thorough
 def test_in_a_partition(shared):
     """FatFs finds our volume through the partition table; the library is given the block that the table names."""
     volume = shared(512, 64 * MIB)
@@ -339,6 +344,7 @@ def test_in_a_partition(shared):
         assert reader.get("in/ours") == b"ours" and reader.get("in/theirs") == b"theirs"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("by,cluster", [("ours", 1 * MIB), ("theirs", 4 * KIB)])
 def test_after_a_cut(shared, by, cluster):
     """A power cut left reservations, and FatFs uses the volume before the next mount: it fills the free space, deletes
@@ -360,6 +366,7 @@ def test_after_a_cut(shared, by, cluster):
     volume.check()
 
 
+@pytest.mark.thorough
 def test_reservation_in_use_by_others(shared):
     """A checker freed what a cut had left reserved, and FatFs gave it to files, while the record still lists it: the
     mount frees clusters without an owner, and there are none."""
@@ -378,6 +385,7 @@ def test_reservation_in_use_by_others(shared):
     volume.check()
 
 
+@pytest.mark.thorough
 def test_without_the_record(shared):
     """FatFs deletes the record's file: the next clip makes another."""
     volume = shared(512, 64 * MIB)

@@ -79,6 +79,7 @@ static struct {
   bool gone, off_bus; /* off_bus: until the host restores it; gone: for good */
   bool spoil, garbage_head, garbage_register;
   struct ring sq[DEVICE_QUEUES + 1], cq[DEVICE_QUEUES + 1];
+  bool created[DEVICE_QUEUES + 1]; /* its completion queue was, since the last reset */
   struct pending pending[PENDING_MAX];
   unsigned pending_count;
   uint32_t last_ids[8], last_at; /* with their queue: commands that completed */
@@ -277,9 +278,11 @@ static uint16_t get_log(const uint32_t *dwords) {
   return 0;
 }
 
-/* The host zeroes a completion ring before it creates it. A drive that was misled about the doorbells carries out old
- * Create commands again: the entries that it wrote since then still count. */
-static bool is_new_ring(const struct ring *cq) {
+/* A drive that was misled about the doorbells carries out old Create commands again: the entries that it wrote since
+ * then still count. A ring is new at the first Create after a reset, and if the host has zeroed it. */
+static bool is_new_ring(uint32_t id) {
+  const struct ring *cq = &device.cq[id];
+  if (!device.created[id]) return true;
   const uint8_t *at = device_memory(cq->address, cq->entries * UINT64_C(16));
   for (uint64_t i = 0; i < cq->entries * UINT64_C(16); i++)
     if (at[i] != 0) return false;
@@ -292,7 +295,10 @@ static uint16_t create_queue(const uint32_t *dwords, bool submission) {
   if (id == 0 || id > DEVICE_QUEUES) return STATUS_NO_QUEUE;
   (void)device_memory(spate_get64(&dwords[6]), entries * (submission ? 64u : 16u));
   ring[id] = (struct ring){.address = spate_get64(&dwords[6]), .entries = entries, .phase = true, .cq = (uint16_t)id};
-  if (!submission && is_new_ring(&ring[id])) ring_created((uint16_t)id);
+  if (!submission) {
+    if (is_new_ring(id)) ring_created((uint16_t)id);
+    device.created[id] = true;
+  }
   return 0;
 }
 
@@ -343,6 +349,7 @@ static uint16_t io(uint16_t queue, const uint32_t *dwords) {
 static void forget(void) {
   memset(device.sq, 0, sizeof device.sq);
   memset(device.cq, 0, sizeof device.cq);
+  memset(device.created, 0, sizeof device.created);
   device.pending_count = 0;
 }
 

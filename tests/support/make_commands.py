@@ -1,50 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
 """How make test-all runs the commands of `make help`: as a step of tests/steps.toml, in tests/system/test_commands_run.py, or in
-another test. Some are run by hand only. A new command needs a row here or a step."""
+another test. A new command needs a row here or a step."""
 
+import dataclasses
 import re
 
 from conftest import ROOT
 
-# The command and its words, and what its output must show.
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    words: tuple[str, ...] = ()  # after make and the command
+    shows: str = ""  # what its output must contain
+    writes: str = ""  # the file that it must write
+    may_refuse: str = ""  # what it says if a result of another command is not there
+
+
+def figures(name, *words):
+    """A benchmark."""
+    return Run(words, writes=f"build/bench/{name}.json")
+
+
+REFUSAL = r"is not there: make [\w-]+ writes it"
 RUNS = {
-    "demo": ((), r"host   fsck.exfat: clean.*demo   passed in \d+ s"),
-    "crash-soak": (("N=20",), r"\d+ states"),
-    "fuzz": (("SECONDS=5",), r"fuzz_exfat.*\d+ inputs"),
-    "mutants": (("ONLY=src/core", "N=60"), r"\d+ mutants|killed"),
-    "plan": (("DRIVE=970evoplus", "RATE=1.5GB/s"), r"sustained +yes"),
-    "speedtest": (("TOTAL_MIB=16",), r"MiB/s|MB/s"),
-    "bench-crash": ((), ""),
-    "bench-fatfs": ((), ""),
-    "bench-boards": ((), ""),
-    "bench-instructions": ((), ""),
-    "bench-size": ((), ""),
-    "bench-ocm": ((), ""),
-    "bench-rtl-area": (("ONLY=pattern generator",), r"pattern generator"),
-    "pressure": ((), ""),
-    "recording": ((), ""),
-    "figures": ((), r"is not there: make \w+ writes it|figures_page"),
-    "generate": ((), ""),
-    "format": ((), ""),
-    "formal": (("ONLY=fifo",), r"\d+ hold, 0 failed"),
-    "lint-rtl": (("ONLY=fifo",), ""),
-    "test-times": ((), r"budget|make test writes it"),
+    "demo": Run(shows=r"host   fsck.exfat: clean.*demo   passed in \d+ s"),
+    "demo-linux": Run(shows=r"demo     passed in \d+ s"),
+    "deb": Run(writes="build/deb/spate_*.deb"),
+    "crash-soak": Run(("N=20",), r"\d+ states"),
+    "fuzz": Run(("SECONDS=5",), r"fuzz_exfat.*\d+ inputs"),
+    "mutants": Run(("ONLY=src/core", "N=60"), r"^all +[1-9].*\d %$"),
+    "plan": Run(("DRIVE=970evoplus", "RATE=1.5GB/s"), r"sustained +yes"),
+    "speedtest": figures("speedtest", "TOTAL_MIB=16"),
+    "bench-crash": figures("crash"),
+    "bench-fatfs": figures("fatfs"),
+    "bench-boards": figures("boards"),
+    "bench-instructions": figures("instructions"),
+    "bench-size": figures("size"),
+    "bench-ocm": figures("ocm"),
+    "bench-rtl-area": Run(("ONLY=pattern generator",), r"longest path: \S+"),
+    "pressure": Run(writes="docs/images/pressure.svg"),
+    "recording": Run(writes="docs/images/demo.svg"),
+    "figures": Run(shows=r"^figures in docs/", may_refuse=REFUSAL),
+    "generate": Run(),
+    "format": Run(),
+    "formal": Run(("ONLY=fifo",), r"[1-9]\d* hold, 0 failed"),
+    "lint-rtl": Run(("ONLY=fifo",), r"[1-9]\d* files, .*: no finding"),
+    "test-times": Run(shows=r"^step +seconds", may_refuse=r"is not there: make test writes it"),
 }
-# The benchmarks above write their figures here.
-RESULTS = {"bench-crash": "crash", "bench-fatfs": "fatfs", "bench-boards": "boards", "bench-instructions": "instructions",
-           "bench-size": "size", "bench-ocm": "ocm", "speedtest": "speedtest"}
-# These need results of others, and name the command that writes them if it has not run.
-MAY_REFUSE = {"figures", "test-times"}
 # These must change no file.
 WITHOUT_CHANGES = {"generate", "format"}
-# Judged by other tests.
+# Run by other tests, which say `"make", ..., "the command"`.
 ELSEWHERE = {
-    "install": "tests/setup/test_groups.py", "deb": "tests/linux/test_spate_package.py", "boot-image": "tests/ports/qemu/test_boot_image.py",
-    "clean": "tests/system/test_commands_run.py", "demo-linux": "tests/linux/qemu/test_spate_applications_guest.py",
+    "install": "tests/setup/test_groups.py", "boot-image": "tests/ports/qemu/test_boot_image.py", "clean": "tests/system/test_commands_run.py",
 }
-# These take minutes each, and no step runs them yet: they are run by hand.
-BY_HAND = {"lint-c", "lab", "check-calibrate", "check-linux-boards", "example-gnuradio", "site", "bench-linux", "bench-rtl", "bench-rtl-seeds",
-           "rtl-soak", "test-fresh"}
 # These run others: the steps, or a list of commands that stands in the Makefile.
 OF_OTHERS = {"test", "test-all", "bench", "lint"}
 

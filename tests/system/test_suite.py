@@ -47,19 +47,19 @@ def test_the_parts_of_a_step_are_all_there():
 
 def test_every_command_is_run():
     steps = {step.make.split()[0] for step in STEPS}
-    run_here = make_commands.RUNS.keys() | make_commands.ELSEWHERE.keys() | make_commands.OF_OTHERS | make_commands.BY_HAND
+    run_here = make_commands.RUNS.keys() | make_commands.ELSEWHERE.keys() | make_commands.OF_OTHERS
     missing = make_commands.commands().keys() - steps - run_here
     assert not missing, "add a step to tests/steps.toml, or a row to tests/support/make_commands.py"
     assert run_here <= make_commands.commands().keys(), "no such command"
-    assert not make_commands.BY_HAND & steps, "a step runs it now"
-    assert all((ROOT / path).exists() for path in make_commands.ELSEWHERE.values())
+    for command, path in make_commands.ELSEWHERE.items():
+        assert re.search(rf'"make", (?:[^)\n]*, )?"{command}"', (ROOT / path).read_text()), f"{path} does not run make {command}"
 
 
 def test_what_runs_others_runs_commands_that_are_run():
     steps = {step.make.split()[0] for step in STEPS}
     for name in ("bench", "lint"):
         others = [word for word in make_commands.commands()[name] if not word.startswith(("groups-", "build-"))]
-        assert others and set(others) <= make_commands.RUNS.keys() | steps | make_commands.BY_HAND, name
+        assert others and set(others) <= make_commands.RUNS.keys() | steps, name
 
 
 # ---- what is run when there is not time for all ----
@@ -68,20 +68,37 @@ def test_what_runs_others_runs_commands_that_are_run():
 @pytest.mark.parametrize("between", [1, 2, 3, 5, 8, 13, 40])
 @pytest.mark.parametrize("steps", [REST, [step(str(number)) for number in range(6)], [step("only")]], ids=len)
 def test_every_step_comes_first_in_turn(steps, between):
-    """However little time there is, and however many commits lie between two runs."""
+    """However little time there is, whatever has changed, and however many commits lie between two runs."""
     period = suite.next_prime(len(steps))
     between += between % period == 0
-    first = {suite.in_order(steps, set(), 100 + run * between)[0].make for run in range(period)}
-    assert first == {step.make for step in steps}
+    for changed in (set(), {"src/a.c"}, {"rtl/x.sv", "tests/b.c"}):
+        first = {suite.in_order(steps, changed, 100 + run * between)[0].make for run in range(period)}
+        assert first == {step.make for step in steps}
 
 
-def test_steps_whose_sources_changed_come_first():
+def test_the_first_step_fits_after_the_longest_make_test():
+    """A step that never fits would never be run. make test may take 15 minutes; its budgets say how many seconds a CPU second takes."""
+    test_s = 15 * 60
+    pace = test_s / sum(step.cpu_s for step in STEPS if step.suite == "test")
+    setup_s = 5 * 60
+    assert not [step.make for step in REST if not suite.fits(step, pace, 0, test_s + setup_s)]
+
+
+def test_then_come_steps_whose_sources_changed():
     steps = [step("a"), step("b", ("rtl", "tools/run")), step("c", ("docs",)), step("d", ("rtl",))]
     for count in range(20):
-        assert {one.make for one in suite.in_order(steps, {"rtl/x.sv"}, count)[:2]} == {"b", "d"}
-        assert suite.in_order(steps, {"tools/run"}, count)[0].make == "b"
-        assert sorted(one.make for one in suite.in_order(steps, {"rtl/x.sv"}, count)) == ["a", "b", "c", "d"]
+        turn = suite.rotated(steps, count)[0]
+        order = suite.in_order(steps, {"rtl/x.sv"}, count)
+        assert order[0] == turn and {"b", "d"} <= {one.make for one in order[:3]}
+        assert sorted(one.make for one in order) == ["a", "b", "c", "d"]
+        assert "b" in {one.make for one in suite.in_order(steps, {"tools/run"}, count)[:2]}
     assert suite.in_order(steps, {"docsx/a", "srcs"}, 0) == suite.in_order(steps, set(), 0)
+
+
+def test_a_change_of_any_folder_selects_a_step():
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".") and path.name != "build"}
+    named = {source.split("/")[0] for step in STEPS for source in step.sources}
+    assert len(folders) > 15 and folders - named == set()
 
 
 def test_what_changed_is_what_the_last_hours_committed(tmp_path):
@@ -120,27 +137,31 @@ def project(tmp_path, monkeypatch):
 
 
 def test_the_last_lines_of_a_failed_suite_say_how_to_run_its_step_alone(project, capfd):
-    with pytest.raises(SystemExit) as ended:
-        suite.run_all("test", [step("fine"), step("broken"), step("later")], [])
+    rows, left = suite.run_all("test", [step("fine"), step("broken"), step("later")], [])
+    assert suite.end("test", rows, left) == 1
     out = capfd.readouterr().out
-    assert ended.value.code == 1 and "never" not in out
+    assert "never" not in out
     assert re.search(r"== test 1/3, after 0:0\d min: fine\nfine\n== test 2/3, after 0:0\d min: broken\n", out)
-    assert out.endswith("make test: step 2 of 3 failed: broken (exit 2). The lines above say why.\nTo run it alone: make broken\n")
+    assert re.search(r"not run after the failure:\n    make later\n"
+                     r"make test: broken failed \(exit 2\); its lines above say why. To run it alone: make broken\n"
+                     r"steps: 1 passed, 1 failed, 1 skipped in 0:0\d minutes; make test-times prints what each took\n$", out)
 
 
 def test_a_step_beyond_its_budget_is_named(project, capfd):
     rows, left = suite.run_all("test", [step("fine"), step("busy", cpu_s=0.01), step("later")], [], lambda one: one.make != "later")
-    suite.name_expensive(rows)
+    assert suite.end("test-rest", rows, left) == 0
     out = capfd.readouterr().out
     assert [one.make for one in left] == ["later"] and "never" not in out
-    assert re.search(r"beyond its budget: busy took \d+ CPU seconds, the budget is 0 \(tests/steps.toml\)\n$", out)
+    assert re.search(r"beyond its budget: busy took \d+ CPU seconds, the budget is 0 \(tests/steps.toml\)\nnot run, because", out)
+    assert re.search(r"minutes; other commits begin with them:\n    make later\nsteps: 2 passed, 0 failed, 1 skipped ", out)
+    assert suite.json.loads(suite.TIMES.read_text())["command"] == "make test"
     suite.print_times()
     assert re.search(r"busy +[\d.]+ +[\d.]+ +0  beyond its budget\n", capfd.readouterr().out)
 
 
 def test_the_times_name_the_slowest_tests(project):
     (project / "lines").write_text("".join(f"{number}.5 {number} tests/a.py::test_{number}\n" for number in range(40)))
-    suite.write_times([])
+    suite.write_times("test", [])
     tests = suite.json.loads(suite.TIMES.read_text())["tests"]
     assert len(tests) == suite.SLOWEST and tests[0] == {"name": "tests/a.py::test_39", "seconds": 39.0, "cpu_s": 39.5}
 
@@ -148,10 +169,10 @@ def test_the_times_name_the_slowest_tests(project):
 @pytest.mark.parametrize(("words", "called"), [(["--rest", "12.5"], ("rest", 12.5)), (["--times"], ("times",))])
 def test_the_command_line(words, called, monkeypatch):
     calls = []
-    monkeypatch.setattr(suite, "rest", lambda begin: calls.append(("rest", begin)))
+    monkeypatch.setattr(suite, "rest", lambda begin: calls.append(("rest", begin)) or 0)
     monkeypatch.setattr(suite, "print_times", lambda: calls.append(("times",)))
     monkeypatch.setattr("sys.argv", ["suite.py", *words])
-    suite.main()
+    assert suite.main() == 0
     assert calls == [called]
 
 

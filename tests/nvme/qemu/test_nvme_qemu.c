@@ -154,7 +154,9 @@ static bool emulator_takes(unsigned mdts) {
                  "echo quit | qemu-system-aarch64 -M virt -S -display none -nodefaults -monitor stdio"
                  " -device nvme,serial=SPATE-1,mdts=%u > /dev/null 2>&1",
                  mdts);
-  return system(command) == 0;
+  const bool takes = system(command) == 0;
+  if (!takes) print_message("this QEMU refuses mdts=%u: not tried\n", mdts);
+  return takes;
 }
 
 static void transfers_at(unsigned mdts) {

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""setup/parts/: what the set-up installs, says and does when a tool fails or is interrupted, with stand-ins for apt and dpkg."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import ROOT, run
+
+PARTS = ROOT / "setup" / "parts"
+BEGIN = f"set -eu; root={ROOT}; here={ROOT}/setup; build=$PWD; known=$build/known; groups=command\n" + "".join(
+    f". '{PARTS}/{name}.sh'\n" for name in ("running", "debian", "foreign"))
+# A release that has old, other and good, and speaks German unless it is told not to. good is installed once it was asked for.
+STAND_INS = {
+    "apt-cache": """case $2 in old | other | good) found=1.0 ;; *) found="(none)" ;; esac
+                    [ "$LC_ALL" = C.UTF-8 ] && [ -z "${LANGUAGE:-}" ] && word=Candidate || word=Installationskandidat
+                    printf '%s:\\n  Installed: (none)\\n  %s: %s\\n' "$2" "$word" "$found" """,
+    "apt-get": """echo "$@" >> asked
+                  case "$*" in *--print-uris*) echo "'http://x/y' y.deb 5000000 MD5Sum:0" ;; *update*|*only*) ;;
+                  *) for word; do case $word in old | good) echo "ii  $word 2.0" >> installed ;; esac; done ;; esac""",
+    "dpkg-query": "cat installed",
+    "sudo": '"$@"',
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name, text in STAND_INS.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "installed").write_text("ii  there 3.0\n")
+    return tmp_path
+
+
+def shell(folder, script, packages="", statuses=(0,)):
+    (folder / "packages.txt").write_text(packages)
+    environment = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/bin:/bin", "LANGUAGE": "de", "LC_ALL": "C.UTF-8"}
+    return run("sh", "-c", f"list=$PWD/packages.txt\n{BEGIN}{script}", cwd=folder, env=environment, statuses=statuses)
+
+
+def asked(folder):
+    return (folder / "asked").read_text() if (folder / "asked").exists() else ""
+
+
+@pytest.mark.parametrize(("names", "first"), [("old", "old"), ("new|old", "old"), ("old|other", "old"), ("new|newer|other", "other")])
+def test_the_first_name_that_the_release_has(folder, names, first):
+    assert shell(folder, f'first_known "" "{names}"').stdout == f"{first}\n"
+
+
+def test_no_name_that_the_release_has(folder):
+    assert shell(folder, 'first_known "" "new|newer"', statuses=(1,)).stdout == ""
+
+
+def test_what_is_there_is_not_asked_for(folder):
+    shell(folder, "check_packages", "there 2.0 command for this\nabsent|there 1 command for that\nnever 1 boards for others\n")
+    assert not asked(folder)
+
+
+def test_what_is_missing_is_installed_and_announced(folder):
+    said = shell(folder, "check_packages", "new|old 1.0 command for this\nthere 2.0 command for that\n").stdout
+    assert "setup: installing Debian packages (5 MB, about 3 s): old\n" in said
+    assert asked(folder).endswith("--no-install-recommends old\n") and "new" not in asked(folder)
+
+
+def test_it_goes_on_without_what_the_release_does_not_have(folder):
+    """A system that is like Debian may have other names or older versions. The build finds out what is really missing."""
+    packages = "new|newer 1.0 command for this\ngood 1.0 command for that\nold 9.0 command for these\n"
+    said = shell(folder, "check_packages; echo went on", packages)
+    assert "new|newer 1.0" in said.stderr and "old 9.0" in said.stderr and "good" not in said.stderr
+    assert said.stdout.endswith("went on\n") and "good" in asked(folder)
+    (folder / "asked").unlink()
+    again = shell(folder, "check_packages; echo went on", packages)
+    assert (again.stdout, again.stderr, asked(folder)) == ("went on\n", "", ""), "said and tried again"
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    ("E: Could not resolve 'deb.example'", "a connection failed. Is the network up?"),
+    ("NewConnectionError('<pip._vendor>')", "a connection failed. Is the network up?"),
+    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "The lines above are what the tool said"),
+])
+@pytest.mark.parametrize("how", ["run 'it failed' log", "run_measured 'it failed' log true"])
+def test_a_failure_shows_what_the_tool_said(folder, how, said, why):
+    (folder / "tool").write_text(f'echo "{said}"; exit 3\n')
+    done = shell(folder, f"{how} sh ./tool; echo never", statuses=(1,))
+    assert said in done.stderr and done.stderr.rstrip().endswith(why) and "it failed" in done.stderr
+    assert "never" not in done.stdout
+
+
+def test_progress_is_shown_while_a_tool_runs(folder):
+    """Every 15 seconds where there is no terminal; here a second takes a twentieth."""
+    said = shell(folder, "sleep() { command sleep 0.05; }\nmeasure() { echo 3 of 5 MB; }\nrun_measured why log measure sh -c 'sleep 2'; echo end")
+    assert said.stdout.startswith("setup:   3 of 5 MB\n") and said.stdout.endswith("end\n")
+
+
+def test_ctrl_c_ends_the_tool_and_frees_the_lock(folder):
+    """The next command must not wait for what the first one has left behind."""
+    (folder / "tool").write_text("echo $$ > tool-is; exec sleep 60\n")
+    script = f"list=/dev/null\n{BEGIN}exec 9> lock; flock 9\nrun_measured why log true sh ./tool"
+    with subprocess.Popen(["sh", "-c", script], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        while not (folder / "tool-is").exists() or not (folder / "tool-is").read_text().strip():
+            assert process.poll() is None
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait() != 0
+    run("flock", "--timeout", "5", folder / "lock", "true")
+    assert not pathlib.Path(f"/proc/{(folder / 'tool-is').read_text().strip()}").exists()
