@@ -24,10 +24,10 @@ check() { name=$1; shift; "$@" > /tmp/said 2>&1 < /dev/null; echo "[$name] statu
 begin() { name=$1; shift; : > /tmp/$name; "$@" > /tmp/$name 2>&1 < /dev/null & eval "$name=$!"; }
 end() { eval "wait \\$$1"; echo "[$1] status $?"; sed "s/^/[$1] /" /tmp/$1; }
 underway() { n=0; while [ "$(grep -c '"bytes"' /tmp/$1)" -lt 2 ] && [ $n -lt 300 ]; do n=$((n + 1)); sleep 0.1; done; }
-settle() { n=0; while [ ! -e "${1:-/dev/nvme0n1}" ] && [ $n -lt 100 ]; do n=$((n + 1)); sleep 0.1; done; }
+settle() { n=0; while [ ! -e "${1:-/dev/nvme0n1}" ] && [ $n -lt 600 ]; do n=$((n + 1)); sleep 0.1; done; }
 disk() {
   n=0
-  while [ $n -lt 100 ]; do
+  while [ $n -lt 600 ]; do
     for found in /sys/bus/pci/devices/$1/nvme/nvme*/nvme*n*; do
       [ "$(cat $found/nsid 2> /dev/null)" = "${2:-1}" ] && echo /dev/${found##*/} && return
     done

@@ -41,6 +41,7 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
     """Also compares health and erase through the library's own driver with those through the kernel."""
     said = guest(f"""
       check health spate health vfio:{VFIO} --bind
+      settle
       check kernel-health spate health /dev/nvme0n1
       check format spate format vfio:{VFIO} --bind --yes
       check record spate record vfio:{VFIO} run --from synthetic --size 40MB --bind

@@ -136,7 +136,11 @@ int main(int argc, char **argv) {
   const auto begin = std::chrono::steady_clock::now();
   std::printf("storm  seed %" PRIu64 ", %" PRIu64 " million cycles\n", seed, cycles / 1'000'000);
   (void)std::fflush(stdout);
-  for (uint64_t round = 0; totals.cycles < cycles; round++) {
+  // A run without a retry or a recovery has tested too little: it goes on, up to ten times as long.
+  const auto wants_more = [&] {
+    return totals.cycles < cycles || ((totals.recoveries == 0 || totals.retries == 0) && totals.cycles < 10 * cycles);
+  };
+  for (uint64_t round = 0; wants_more(); round++) {
     const uint64_t round_seed = seed * 1'000'003 + round;
     try {
       Round(round_seed).run(totals);
@@ -144,7 +148,7 @@ int main(int argc, char **argv) {
       std::printf("FAILED in round %" PRIu64 " of seed %" PRIu64 ": %s\n", round, seed, failure.what());
       return 1;
     }
-    if (round % 4 != 3 && totals.cycles < cycles) continue;
+    if (round % 4 != 3 && wants_more()) continue;
     std::printf("storm  %6.1f million cycles, %" PRIu64 " drives, %" PRIu64 " requests, %" PRIu64
                 " blocks compared, %" PRIu64 " faults, %" PRIu64 " retries, %" PRIu64 " recoveries, %" PRIu64
                 " reported errors\n",
@@ -154,5 +158,7 @@ int main(int argc, char **argv) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("storm  %.1f million cycles a second\n", static_cast<double>(totals.cycles) / took.count() / 1e6);
-  return totals.recoveries != 0 && totals.retries != 0 ? 0 : 1; // without any, nothing was tested
+  if (totals.recoveries != 0 && totals.retries != 0) return 0;
+  std::printf("FAILED: there was no %s\n", totals.retries == 0 ? "retry" : "recovery");
+  return 1;
 }
