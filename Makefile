@@ -270,9 +270,9 @@ lint-rtl: groups-gateware ## Run Verilator with all warnings, Verible, slang and
 	@echo '== lint-rtl'
 	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
 
-formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (12 minutes on two cores; ONLY=fifo)
+formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (4 minutes on two cores; ONLY=fifo)
 	@echo '== formal'
-	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(PART),--part $(PART))
+	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
 
 # The smallest shapes of the testbenches, in C++.
 test-rtl: groups-gateware$(if $(TEST),+lint) ## Run the gateware's tests that run in make test (2 minutes), or TEST=one of tests/rtl

@@ -207,6 +207,7 @@ def test_a_part_that_does_not_exist_is_refused(which):
 
 def test_the_list_of_times_names_what_exists():
     tasks = set(re.findall(r"^\[(\S+)\]$", "\n".join(path.read_text() for path in (ROOT / "tests/rtl/formal").glob("*.toml")), re.M))
+    assert {"/" in name for name in shares.known()} == {True, False}
     for name in shares.known():
         assert (ROOT / name).exists() if "/" in name else any(name.endswith(f"-{task}") for task in tasks), name
 

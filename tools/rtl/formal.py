@@ -138,12 +138,11 @@ def properties(task: Task) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run the formal tasks of tests/rtl/formal.")
     parser.add_argument("only", nargs="?", default="", help="a task, a file of tasks, or the beginning of their names")
-    parser.add_argument("-j", "--jobs", type=int, default=2)
-    parser.add_argument("--part", help="2/4: the second of four parts that take equally long")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     wanted = {task.name: task for task in only.choose("formal task", tasks(), lambda task: (task.name, task.file), arguments.only)}
-    order = shares.part(wanted, arguments.part) if arguments.part else shares.longest_first(wanted)
+    order = shares.longest_first(wanted)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for passed, line in pool.map(run, (wanted[name] for name in order)):
