@@ -90,8 +90,8 @@ def without_libblkid(tmp_path_factory):
     said = configure(folder / "build", WARNINGS, "-DCMAKE_IGNORE_PATH=/usr/bin;/bin;/usr/local/bin",
                      **modules(folder / "modules", "liburing"), **programs_without(folder / "programs", "scdoc"))
     assert f"Without scdoc, there is no manual page. Packages: {PACKAGES['scdoc']} " in said
-    assert (f"Without libblkid, spate does not name foreign contents of a target, and finds no partitions of pci: and vfio: "
-            f"drives. Packages: {PACKAGES['libblkid']} ") in said and "Without Python" not in said
+    assert (f"Without libblkid, spate does not name foreign contents of a target, and finds no partitions of pci:, vfio: "
+            f"and sim: drives. Packages: {PACKAGES['libblkid']} ") in said and "Without Python" not in said
     run("cmake", "--build", folder / "build", "-j", "2", "--target", "spate_command")
     built = folder / "build" / "bin" / "spate"
     assert "blkid" not in run("readelf", "--dynamic", built).stdout
