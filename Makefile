@@ -185,7 +185,11 @@ test-system: groups-boards+cross+guest+judges+more-judges+clang build-host-gcc-a
 
 SYSTEM := host-gcc-asan host-release mutants fuzz linux linux-asan $(FIRMWARE) $(STATIC)
 test-system-all: groups-boards+cross+guest+guest-amd64+more-judges+clang+boot-image+device-trees+deb $(SYSTEM:%=build-%) # The other system tests
-	$(call PYTEST,-m thorough)
+	$(call PYTEST,-m 'thorough and not commands')
+
+# Not beside other tests: some of its commands write where those read.
+test-commands: setup build-host-gcc-asan # The commands of make help that are no steps
+	$(PYTHON) -m pytest tests/system/test_commands_run.py
 
 crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores
 	$(PYTHON) tools/crash_soak.py $(N) $(SEED)
@@ -270,7 +274,7 @@ lint-rtl: groups-gateware ## Run Verilator with all warnings, Verible, slang and
 	@echo '== lint-rtl'
 	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
 
-formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (4 minutes on two cores; ONLY=fifo)
+formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (2 minutes on two cores; ONLY=fifo)
 	@echo '== formal'
 	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
 
@@ -295,12 +299,12 @@ rtl-soak: build-gateware ## Test the core with random traffic, faults and recove
 	@tools/run - build/gateware/tests/rtl/sim/storm -s $(SEED) -c $$(($(RUNS) * 10000000))
 	@tools/run - build/gateware/tests/rtl/sim/storm_ring -s $(SEED) -c $$(($(RUNS) * 10000000))
 
-bench-rtl: groups-gateware ## Measure throughput and latency of the gateware's core in cycles (20 minutes; QUICK=1: 4)
+bench-rtl: groups-gateware ## Measure throughput and latency of the gateware's core in cycles (20 minutes; QUICK=1: 3)
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target bench_rtl
 	$(GATEWARE_PYTHON) bench/rtl.py $(if $(call yes,QUICK),--quick)
 
-bench-rtl-seeds: groups-gateware ## Reproduce the benchmarks of recorders in pure logic on virtual drives (4 minutes)
+bench-rtl-seeds: groups-gateware ## Reproduce the benchmarks of recorders in pure logic on virtual drives (2 minutes)
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@cmake --build --preset gateware --target seeds
 	$(PYTHON) bench/rtl_seeds.py

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divides tests and proofs into parts that take equally long, and orders them so that the longest begin first: several processors
+"""Divides tests into parts that take equally long, and orders tests and proofs so that the longest begin first: several processors
 then end at about the same time. tests/times.txt says what each took; it need not be exact, nor complete."""
 
 import program

@@ -152,7 +152,7 @@ def end(name: str, rows: list[dict], left: list[Step]) -> int:
             say(f"beyond its budget: {row['name']} took {row['cpu_s']:.0f} CPU seconds, the budget is {row['budget_cpu_s']:.0f} "
                 "(tests/steps.toml)")
     if left:
-        say("not run after the failure:" if failed else
+        say("not run, because a step failed or they might end too late:" if failed else
             f"not run, because they might end after {REST_S // 60} minutes; other commits begin with them:")
         for step in left:
             say(f"    make {step.make}")
@@ -181,7 +181,7 @@ def print_times() -> None:
 def rest(begin: float) -> int:
     """The steps that make test has left out, as far as time allows. How long they take is estimated from their budgets and from
     how long make test has taken for its own."""
-    done = json.loads(TIMES.read_text())["steps"]
+    done = [row for row in json.loads(TIMES.read_text())["steps"] if row["suite"] == "test"]
     pace = sum(row["seconds"] for row in done) / sum(row["budget_cpu_s"] for row in done)
     wanted = in_order([step for step in steps() if step.suite != "test"], changed_files(), commit_count())
     rows, left = run_all("test-rest", wanted, done, lambda step: fits(step, pace, begin, time.time()))

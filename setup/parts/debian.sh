@@ -66,7 +66,8 @@ install_packages() {
     as_root=sudo
     sudo true || fail "sudo refused"
   fi
-  run "apt-get update failed" apt.log $as_root apt-get update -qq
+  # Otherwise it succeeds with old lists, or none, where no connection is possible.
+  run "apt-get update failed" apt.log $as_root apt-get -o APT::Update::Error-Mode=any update -qq
   chosen=
   for names in $(echo "$1" | cut -d' ' -f1); do
     ! name=$(first_known "" "$names") || chosen="$chosen $name"
@@ -85,18 +86,23 @@ install_packages() {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install $options $chosen
 }
 
+# The missing lines that are not yet known to be absent.
+missing_and_unknown() {
+  missing_lines | grep -vxFf "$absent" || true
+}
+
 # What this release does not have, or not as new, is said once. What needs it then fails, and says so itself.
 check_packages() {
-  missing=$(missing_lines)
-  [ -n "$missing" ] || return 0
   absent=$build/packages-absent
-  ! printf '%s\n' "$missing" | cmp -s - "$absent" || return 0
+  [ -e "$absent" ] || : > "$absent"
+  missing=$(missing_and_unknown)
+  [ -n "$missing" ] || return 0
   install_packages "$missing"
-  missing=$(missing_lines)
+  missing=$(missing_and_unknown)
   [ -n "$missing" ] || return 0
   printf '%s\n' "setup: this release does not have these packages, or not in these versions (setup/packages.txt):" \
     "$missing" "setup: it goes on without them; the build names what it does not find." >&2
-  printf '%s\n' "$missing" > "$absent"
+  printf '%s\n' "$missing" >> "$absent"
 }
 
 # Without apt: what the packages are called there is not known. Says it once for each set of groups.

@@ -67,7 +67,7 @@ end_foreign() {
   chosen=
   for names in $(printf '%s\n' "$lines" | awk '{ print $1 }'); do
     name=$(first_known foreign_apt "$(printf '%s' "$names" | sed 's/:[a-z0-9]*//g')") ||
-      fail "this release has no $names, which $what needs"
+      fail_of "this release has no $names, which $what needs" "$build/apt.log"
     chosen="$chosen $name"
   done
   # shellcheck disable=SC2086 # one word a package
@@ -91,6 +91,7 @@ fetch_guest() {
   printf '%s\n' "$lines" | cmp -s - "$2/fetched-from" && return
   begin_foreign "$1" "$2"
   kernel=$(foreign_apt apt-cache depends "linux-image-$1" 2>/dev/null | awk '/Depends: linux-image-/ { print $2; exit }')
+  [ -n "$kernel" ] || fail_of "this release has no kernel for $1" "$build/apt.log"
   end_foreign "the Linux guest's packages for $1" "$lines" "$kernel"
   printf '%s\n' "$lines" > "$2/fetched-from"
 }

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import time
@@ -12,15 +13,18 @@ import pytest
 from conftest import ROOT, run
 
 PARTS = ROOT / "setup" / "parts"
-BEGIN = f"set -eu; root={ROOT}; here={ROOT}/setup; build=$PWD; known=$build/known; groups=command\n" + "".join(
-    f". '{PARTS}/{name}.sh'\n" for name in ("running", "debian", "foreign"))
+BEGIN = f"set -eu; root={shlex.quote(str(ROOT))}; here=$root/setup; build=$PWD; known=$build/known; groups=command\n" + "".join(
+    f". {shlex.quote(str(PARTS / name))}.sh\n" for name in ("running", "debian", "foreign"))
 # A release that has old, other and good, and speaks German unless it is told not to. good is installed once it was asked for.
 STAND_INS = {
     "apt-cache": """case $2 in old | other | good) found=1.0 ;; *) found="(none)" ;; esac
                     [ "$LC_ALL" = C.UTF-8 ] && [ -z "${LANGUAGE:-}" ] && word=Candidate || word=Installationskandidat
                     printf '%s:\\n  Installed: (none)\\n  %s: %s\\n' "$2" "$word" "$found" """,
     "apt-get": """echo "$@" >> asked
-                  case "$*" in *--print-uris*) echo "'http://x/y' y.deb 5000000 MD5Sum:0" ;; *update*|*only*) ;;
+                  case "$*" in
+                  *"Error-Mode=any update"*) [ ! -e offline ] || { echo "W: Could not resolve 'deb.example'"; exit 100; } ;;
+                  *" update"*) ;; # succeeds without a connection
+                  *--print-uris*) echo "'http://x/y' y.deb 5000000 MD5Sum:0" ;; *only*) ;;
                   *) for word; do case $word in old | good) echo "ii  $word 2.0" >> installed ;; esac; done ;; esac""",
     "dpkg-query": "cat installed",
     "sudo": '"$@"',
@@ -39,7 +43,7 @@ def folder(tmp_path):
 
 def shell(folder, script, packages="", statuses=(0,)):
     (folder / "packages.txt").write_text(packages)
-    environment = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/bin:/bin", "LANGUAGE": "de", "LC_ALL": "C.UTF-8"}
+    environment = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/bin:/bin", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}
     return run("sh", "-c", f"list=$PWD/packages.txt\n{BEGIN}{script}", cwd=folder, env=environment, statuses=statuses)
 
 
@@ -74,8 +78,19 @@ def test_it_goes_on_without_what_the_release_does_not_have(folder):
     assert "new|newer 1.0" in said.stderr and "old 9.0" in said.stderr and "good" not in said.stderr
     assert said.stdout.endswith("went on\n") and "good" in asked(folder)
     (folder / "asked").unlink()
-    again = shell(folder, "check_packages; echo went on", packages)
-    assert (again.stdout, again.stderr, asked(folder)) == ("went on\n", "", ""), "said and tried again"
+    for more in ("", "groups='command boards'; ", ""):
+        again = shell(folder, f"{more}check_packages; echo went on", packages + "there 1.0 boards for others\n")
+        assert (again.stdout, again.stderr, asked(folder)) == ("went on\n", "", ""), "said and tried again"
+
+
+def test_without_a_connection_it_does_not_go_on(folder):
+    """Without lists of packages nothing is known of the release."""
+    (folder / "offline").write_text("")
+    said = shell(folder, "check_packages; echo went on", "good 1.0 command for this\n", statuses=(1,))
+    assert "went on" not in said.stdout and "Is the network up?" in said.stderr
+    (folder / "offline").unlink()
+    assert "went on" in shell(folder, "check_packages; echo went on", "good 1.0 command for this\n").stdout
+    assert "ii  good" in (folder / "installed").read_text()
 
 
 @pytest.mark.parametrize(("said", "why"), [
@@ -92,8 +107,10 @@ def test_a_failure_shows_what_the_tool_said(folder, how, said, why):
 
 
 def test_progress_is_shown_while_a_tool_runs(folder):
-    """Every 15 seconds where there is no terminal; here a second takes a twentieth."""
-    said = shell(folder, "sleep() { command sleep 0.05; }\nmeasure() { echo 3 of 5 MB; }\nrun_measured why log measure sh -c 'sleep 2'; echo end")
+    """Every 15 seconds where there is no terminal; here a second takes a hundredth."""
+    (folder / "tool").write_text("while [ ! -e shown ]; do sleep 0.05; done\n")
+    said = shell(folder, "sleep() { command sleep 0.01; }\nmeasure() { : > shown; echo 3 of 5 MB; }\n"
+                 "run_measured why log measure sh ./tool; echo end")
     assert said.stdout.startswith("setup:   3 of 5 MB\n") and said.stdout.endswith("end\n")
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, run
 from make_commands import RUNS, WITHOUT_CHANGES
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.commands]
 # What commands write where a person's longer run may have left its own.
 KEPT = ("docs/reference/figures.md", "docs/reference/board-figures.md", "docs/images/*.svg", "build/bench/*.json")
 OPTIONS = re.findall(r"^([A-Z_]+) \?=", (ROOT / "Makefile").read_text(), re.M)
@@ -44,13 +44,15 @@ def kept():
 
 @pytest.fixture
 def unchanged():
-    """The files that git knows are as before after the test, which fails if they were not."""
+    """The sources are as before after the test, which fails if they were not, or if there are new files."""
+    status = run("git", "-C", ROOT, "status", "--porcelain").stdout
     names = run("git", "-C", ROOT, "ls-files", "--", "*.[ch]", "*.[ch]pp", "*.sv", "*.core", "*.md", "*.json").stdout.splitlines()
     before = contents(*names)
     yield
     after = contents(*names)
     put_back(before, after)
     assert [path for path in before if after.get(path) != before[path]] == []
+    assert run("git", "-C", ROOT, "status", "--porcelain").stdout == status
 
 
 @pytest.mark.parametrize("command", sorted(RUNS.keys() - WITHOUT_CHANGES))
