@@ -273,11 +273,19 @@ def run(*words, statuses: tuple[int, ...] = (0,), timeout_s: float | None = None
     return subprocess.CompletedProcess(words, started.returncode, out, errors)
 
 
-def watch(words, see, *, timeout_s: float, **options) -> tuple[int, bool]:
-    """Runs a program to its end. see() is called with its output as it comes, standard error included. Returns its status, and
-    whether it was stopped because it took longer than `timeout_s` of processor time (see _limited)."""
+def watch(words, see, *, timeout_s: float, has_said_all=lambda: False, rest_s: float = 60, **options) -> tuple[int, bool]:
+    """Runs a program to its end. see() is called with its output as it comes, standard error included. Once has_said_all(), the
+    program has `rest_s` left to end by itself. Returns its status, and whether it was stopped because it took longer than
+    `timeout_s` of processor time (see _limited)."""
     with (process(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as started,
           _limited(started, timeout_s) as late):
+        killer = None
         while piece := started.stdout.read1(4096):
             see(piece)
-        return started.wait(), late.is_set()
+            if killer is None and has_said_all():
+                killer = threading.Timer(rest_s, _signal_group, (started, signal.SIGKILL))
+                killer.start()
+        status = started.wait()
+        if killer is not None:
+            killer.cancel()
+        return status, late.is_set()

@@ -2,7 +2,9 @@
 """When a program fails, the error names the command, how it ended, and its last lines of output."""
 
 import os
+import signal
 import subprocess
+import time
 
 import program
 import pytest
@@ -55,6 +57,15 @@ def test_a_limit_is_one_of_processor_time():
     before = used_s()
     failure("sh", "-c", "while :; do :; done", timeout_s=0.5)
     assert used_s() - before < 1.0
+
+
+def test_a_program_that_has_said_all_is_not_awaited():
+    begin = time.monotonic()
+    said = bytearray()
+    options = {"timeout_s": 30, "has_said_all": lambda: b"done" in said, "rest_s": 0.2}
+    assert program.watch(["sh", "-c", "echo begun; echo done; sleep 60"], said.extend, **options) == (-signal.SIGKILL, False)
+    assert time.monotonic() - begin < 20
+    assert program.watch(["sh", "-c", "echo done; exit 3"], said.extend, **options) == (3, False)
 
 
 def test_program_run_of_a_missing_program():
