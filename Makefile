@@ -71,7 +71,7 @@ help: # Printed by make alone
 	@echo 'Spate records gigabytes per second onto NVMe drives, as files that any PC opens. Two commands to begin with:'
 	@echo
 	@echo '  make demo     boots the firmware on an emulated board, records two clips, and checks them with independent tools'
-	@echo '  make test     builds what every promise of the README needs, and tests each of them (8 minutes on two idle cores)'
+	@echo '  make test     builds what every promise of the README needs, and tests each of them (9 minutes on two idle cores)'
 	@echo
 	@echo 'Each command first installs what it needs (setup/packages.txt and the Python lists beside it), and says so.'
 	@sed -n -e 's/^##@ \(.*\)/\n\1/p' -e 's/^\([a-z-]*\):.*## /  \1|/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -139,10 +139,10 @@ example-gnuradio: groups-gnuradio build-linux build-linux-asan ## Record a GNU R
 
 # The steps of both, and what each may cost: tests/steps.toml.
 # All is installed before the first step, because a later one cannot ask for sudo's password.
-test: groups-boards+cross+guest+more-judges+clang+gateware ## Test each promise of the README once, from the sources (8 minutes on two idle cores, 7 when all is installed)
+test: groups-boards+cross+guest+more-judges+clang+gateware ## Test each promise of the README once, from the sources (9 minutes on two idle cores, 7 when all is installed)
 	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test
 
-test-all: setup ## Run everything: also proofs, lint, both compilers, all boards, all cases (an hour on two idle cores)
+test-all: setup ## Run everything: also proofs, lint, both compilers, all boards, all cases (about an hour on two idle cores)
 	@MAKE='$(MAKE)' $(PYTHON) tools/suite.py test test-all
 
 test-rest: setup # After make test, by .ci/run: as many of the other steps as end within an hour from BEGIN

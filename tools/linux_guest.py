@@ -8,6 +8,7 @@ QEMU, as an arm64 machine or a PC. setup/install fetches the packages. This modu
 import dataclasses
 import pathlib
 import re
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -241,8 +242,8 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
 
 
 def converse(command, timeout_s, echo):
-    """The output of the guest's console until it shuts down. When it has said how its script ended, nothing else is awaited: an
-    emulator whose drive has failed does not always end when the guest powers off."""
+    """The output of the guest's console until it shuts down. An emulator whose drive has failed did not always end when the guest
+    powered off: when the guest has said how its script ended, the emulator has a minute to end, and is then killed."""
     lines = [b""]  # the last one is not complete yet
 
     def see(piece):
@@ -258,7 +259,8 @@ def converse(command, timeout_s, echo):
 
     status, timed_out = program.watch(command, see, timeout_s=timeout_s, has_said_all=has_said_all)
     text = b"\n".join(lines).decode("utf-8", "replace")
-    if timed_out or (status != 0 and not has_said_all()):
+    was_killed = status == -signal.SIGKILL and has_said_all()
+    if timed_out or (status != 0 and not was_killed):
         ending = program.stopped(timeout_s) if timed_out else program.ending(status)
         raise program.Failed(command, ending, text)
     return text

@@ -88,7 +88,7 @@ install_packages() {
 
 # The missing lines that are not yet known to be absent.
 missing_and_unknown() {
-  missing_lines | grep -vxFf "$absent" || true
+  missing_lines | grep -vxFf "$absent" || [ $? -eq 1 ] # 1: no line
 }
 
 # What this release does not have, or not as new, is said once. What needs it then fails, and says so itself.
@@ -101,7 +101,7 @@ check_packages() {
   missing=$(missing_and_unknown)
   [ -n "$missing" ] || return 0
   printf '%s\n' "setup: this release does not have these packages, or not in these versions (setup/packages.txt):" \
-    "$missing" "setup: it goes on without them; the build names what it does not find." >&2
+    "$missing" "setup: it goes on without them; the build names what it does not find. After make clean it tries again." >&2
   printf '%s\n' "$missing" >> "$absent"
 }
 

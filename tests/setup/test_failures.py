@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+import linux_guest
 import program
 import pytest
 
@@ -66,6 +67,13 @@ def test_a_program_that_has_said_all_is_not_awaited():
     assert program.watch(["sh", "-c", "echo begun; echo done; sleep 60"], said.extend, **options) == (-signal.SIGKILL, False)
     assert time.monotonic() - begin < 20
     assert program.watch(["sh", "-c", "echo done; exit 3"], said.extend, **options) == (3, False)
+
+
+def test_an_emulator_that_crashes_after_its_guest_has_ended_is_reported():
+    script = "echo guest: begin; echo guest: exit 0; "
+    assert "guest: exit 0" in linux_guest.converse(["sh", "-c", script], 30, None)
+    with pytest.raises(program.Failed, match="SIGABRT"):
+        linux_guest.converse(["sh", "-c", script + "kill -ABRT $$"], 30, None)
 
 
 def test_program_run_of_a_missing_program():
