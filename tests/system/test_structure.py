@@ -82,7 +82,8 @@ TESTS = ROOT / "tests"
 TEST_FILES = sorted(path for name in ("test_*", "testbench_*") for path in TESTS.rglob(name)
                     if path.suffix in (".c", ".cpp", ".py"))
 # These name scripts or modules that start QEMU, and do not start it.
-WITHOUT_QEMU = {TESTS / "system/test_commands_words.py", TESTS / "ports/test_port_folder.py", pathlib.Path(__file__)}
+WITHOUT_QEMU = {TESTS / "system/test_commands_words.py", TESTS / "ports/test_port_folder.py",
+                TESTS / "setup/test_failures.py", pathlib.Path(__file__)}
 
 
 def imported(path):
