@@ -151,7 +151,7 @@ test-rest: setup # After make test, by .ci/run: as many of the other steps as en
 test-times: groups-python ## Print what each step and the slowest tests of the last run cost, beside the budgets
 	@$(PYTHON) tools/suite.py --times
 
-test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (20 minutes; QUICK=1: 1, as a user, without make test)
+test-fresh: groups-fresh ## Both commands of the README on a new Debian, SUITE=bookworm or trixie, as root and as a user (20 minutes; with QUICK=1 one minute, as a user and without make test)
 	@tools/fresh $(SUITE) $(if $(call yes,QUICK),quick)
 
 # Which of these a command of the Makefile runs: `make test-unit` those of make test, `make test-unit-all` the others.

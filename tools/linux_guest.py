@@ -242,8 +242,8 @@ def run(script, drives, folder, block_bytes=None, timeout_s=240, files=None, *, 
 
 
 def converse(command, timeout_s, echo):
-    """The output of the guest's console until it shuts down. An emulator whose drive has failed did not always end when the guest
-    powered off: when the guest has said how its script ended, the emulator has a minute to end, and is then killed."""
+    """The output of the guest's console until it shuts down. QEMU 7.2 did not always end when the guest powered off and a drive
+    had failed. So once the guest has said how its script ended, QEMU has a minute left, and is then killed."""
     lines = [b""]  # the last one is not complete yet
 
     def see(piece):

@@ -7,6 +7,7 @@ groups. Then the stack is unwound, so that temporary files are removed, and the 
 """
 
 import contextlib
+import math
 import os
 import pathlib
 import shlex
@@ -211,14 +212,16 @@ def _cpu_s(process: subprocess.Popen) -> float:
 def _limited(process: subprocess.Popen, limit_s: float | None):
     """Ends a process that takes more than `limit_s` of processor time, itself and those of its children that have ended, or
     WAITING times as long in all. So other work on the machine hardly changes a result. Gives an event that is set if the process
-    was ended."""
+    was ended for that. It also ends a process that is still there at the event's `end_by`, without setting the event."""
     ended, late = threading.Event(), threading.Event()
+    late.end_by = math.inf
 
     def watch():
         begin = time.monotonic()
         while not ended.wait(min(0.2, limit_s / 2)):
             if _cpu_s(process) > limit_s or time.monotonic() - begin > WAITING * limit_s:
                 late.set()
+            if late.is_set() or time.monotonic() > late.end_by:
                 _signal_group(process, signal.SIGKILL)
                 return
 
@@ -279,13 +282,8 @@ def watch(words, see, *, timeout_s: float, has_said_all=lambda: False, rest_s: f
     `timeout_s` of processor time (see _limited)."""
     with (process(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as started,
           _limited(started, timeout_s) as late):
-        killer = None
         while piece := started.stdout.read1(4096):
             see(piece)
-            if killer is None and has_said_all():
-                killer = threading.Timer(rest_s, _signal_group, (started, signal.SIGKILL))
-                killer.start()
-        status = started.wait()
-        if killer is not None:
-            killer.cancel()
-        return status, late.is_set()
+            if late.end_by == math.inf and has_said_all():
+                late.end_by = time.monotonic() + rest_s
+        return started.wait(), late.is_set()

@@ -54,7 +54,7 @@ run_measured() {
   shift 3
   status=0
   "$root/tools/run" "$log" "$@" || status=$?
-  # What shows the progress may have ended, and how it ends says nothing about the tool.
+  # The process that shows progress may have ended already, and its status says nothing about the tool.
   kill $shower 2>/dev/null || true
   wait $shower 2>/dev/null || true
   [ ! -t 1 ] || printf '\r\033[K'
