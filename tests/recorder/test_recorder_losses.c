@@ -98,6 +98,49 @@ static void a_power_loss_caps_a_clip_whose_memory_was_released(void **state) {
   close_fixture(fixture);
 }
 
+/* Nine pieces are published, four have completed since, and the next write fails while two are in flight behind it. Then
+ * the power loss takes the four back, and the end of the clip with them: the two complete, and must not take the place of
+ * what is gone. */
+static void a_power_loss_takes_back_the_end_of_a_clip_that_had_failed(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  fixture->ram.keep_log = true;
+  stream_pieces(fixture, source, 9);
+  drain(fixture, source);
+  clock_ns += 600000000; /* a checkpoint of these nine */
+  for (int i = 0; i < 20; i++)
+    work(fixture);
+  stream_pieces(fixture, source, 4);
+  drain(fixture, source);
+  const uint64_t bad_lba = source->stream.clips[0].file.first_lba + 13 * PIECE / 512;
+  ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                    .first_lba = bad_lba,
+                                                    .last_lba = bad_lba,
+                                                    .times = RAM_ALWAYS,
+                                                    .error = SPATE_E_MEDIA});
+  fixture->ram.delay_polls = 50;
+  for (int i = 0; i < 3; i++) {
+    OK(push(source, PIECE)); /* a write of its own, ready some polls after the one before */
+    work(fixture);
+  }
+  for (int i = 0; i < 100 && source->stream.error == SPATE_OK; i++)
+    work(fixture);
+  assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+  assert_int_equal(source->stream.clips[0].progress.completed_bytes, 13 * PIECE);
+  assert_int_equal(source->stream.clips[0].outstanding, 2);
+  cut_the_drives_power(fixture);
+  fixture->ram.delay_polls = 0;
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  file_holds(fixture, "A.RAW", source->sent, 9 * PIECE);
+  assert_int_equal(source->stream.counters.lost_bytes, source->sent_bytes - 9 * PIECE);
+  close_fixture(fixture);
+}
+
 /* The flush of a checkpoint is submitted before the power loss and completes after it: it proves nothing about earlier
  * writes. */
 static void a_flush_that_straddles_a_power_loss_publishes_nothing(void **state) {
@@ -253,6 +296,7 @@ int main(void) {
       cmocka_unit_test(a_failed_write_ends_the_clip_at_its_last_good_byte),
       cmocka_unit_test(a_retaining_stream_loses_nothing_when_the_drive_loses_power),
       cmocka_unit_test(a_power_loss_caps_a_clip_whose_memory_was_released),
+      cmocka_unit_test(a_power_loss_takes_back_the_end_of_a_clip_that_had_failed),
       cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
       cmocka_unit_test(a_closed_clip_releases_the_ring),
       cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
