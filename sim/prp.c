@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Physical Region Page entries and lists (4.3), as a drive reads them. PRP1 and PRP2 come with the command. If PRP2 is
- * the address of a list, the drive fetches its entries over the link, one page of the list at a time. */
+ * the address of a list, the drive fetches its entries over the link, one page of the list at a time.
+ *
+ * An address of data in the last entry of a list page is allowed, and a violation here: some drives follow it as a pointer
+ * ("NVMe: prevent bugs caused by non-512 byte aligned dma pool segments", Linux ebefac564796, for O2 Micro 1217:8760).
+ * With follows_last_entry the drive does so. */
 #include "drive_internal.h"
 #include <stdlib.h>
 
@@ -48,7 +52,11 @@ static void list_arrived(void *context, uint64_t number) {
       refuse(drive, command, "an entry of a PRP list with an offset", entry);
       return;
     }
-    if (i == count - 1u && needed > here) { /* the last entry of a full page points to the next list page */
+    const bool is_last = i == here - 1u; /* of a page */
+    if (is_last && needed == here)
+      sim_violate(drive->sim, "an address of data in the last entry of a PRP list page, in command %02x of queue %u",
+                  command->dwords[0] & 0xffu, command->queue);
+    if (is_last && (needed > here || drive->options.follows_last_entry)) {
       command->list = entry;
       fetch_list(drive, command);
       return;

@@ -6,6 +6,10 @@
  * bus address of each 4 KiB page, and is therefore a list of PRP entries (NVMe base specification 1.4, 4.3). A command
  * needs only a pointer into the table, and no list of its own. So to submit 1 MiB costs the same as to submit 4 KiB.
  * All drives can use the same table.
+ *
+ * A command names its first page itself, so its list begins with the second. The table is shifted by this one entry: the
+ * entry at the end of a table page is that of the first page of the next 2 MiB, where a list begins or has ended. So no
+ * list has an address of data there, which some drives would follow as a pointer to more of the list.
  */
 #ifndef SPATE_DMA_H
 #define SPATE_DMA_H
@@ -21,8 +25,8 @@ extern "C" {
 #define SPATE_PAGE_SHIFT 12u
 #define SPATE_PAGE_BYTES 4096u
 
-/* No command crosses a multiple of this offset in its region. One page of the table describes this many bytes, and a
- * PRP list may continue in another page only by a pointer in its last entry. */
+/* No command crosses a multiple of this offset in its region, unless its first block does. One page of the table
+ * describes this many bytes, and a PRP list may continue in another page only by a pointer in its last entry. */
 #define SPATE_REGION_COMMAND_BYTES (SPATE_PAGE_BYTES / 8u * SPATE_PAGE_BYTES)
 
 /* Memory that the caller supplies once, and that is never freed. */
@@ -40,10 +44,15 @@ struct spate_region {
   uint8_t *start;     /* the CPU's address; NULL if only devices access it */
   uint64_t bytes;     /* a multiple of SPATE_PAGE_BYTES */
   uint64_t first_dma; /* bus address of page 0, if the pages are contiguous on the bus; 0: they are not */
-  uint64_t pages_dma; /* bus address of `pages`, a multiple of SPATE_PAGE_BYTES */
-  uint64_t *pages;    /* pages[i]: bus address of page i. Usually uncached; the NVMe driver does not read it if
-                         first_dma is set */
+  uint64_t list_dma;  /* bus address of `list`, a multiple of SPATE_PAGE_BYTES */
+  uint64_t *list;     /* list[i]: bus address of page i + 1; the last entry: of page 0. Usually uncached; the NVMe driver
+                         does not read it if first_dma is set */
 };
+
+/* The bus address of page `page` of a region. */
+static inline uint64_t spate_region_page_dma(const struct spate_region *region, uint64_t page) {
+  return region->list[page == 0 ? (region->bytes >> SPATE_PAGE_SHIFT) - 1u : page - 1u];
+}
 
 /* The bytes of the arena that the table of a region of `region_bytes` needs. */
 #define SPATE_REGION_TABLE_BYTES(region_bytes)                                                                         \

@@ -206,10 +206,10 @@ enum spate_nvme_state {
 
 #define SPATE_NVME_LIST_PAGES_MAX 4u
 /* The most pages of one command without a region: the first, and those that its list pages describe, one or two that
- * are chained. That is 2 MiB from any address; or 4 MiB from the start of a page, and up to one page less from any
- * other address. */
-#define SPATE_NVME_BUFFER_PAGES_ONE_LIST 513u
-#define SPATE_NVME_BUFFER_PAGES          1024u
+ * are chained. That is 2 MiB, or 4 MiB - 4 KiB, from the start of a page, and up to one page less from any other
+ * address. */
+#define SPATE_NVME_BUFFER_PAGES_ONE_LIST 512u
+#define SPATE_NVME_BUFFER_PAGES          1023u
 
 #define SPATE_NVME_QUEUES_MAX     64u /* I/O queue pairs that the driver requests */
 #define SPATE_NVME_RECOVERIES_MAX 3u  /* recoveries that fail in a row; then the resets beyond CC.EN are tried */
@@ -449,7 +449,7 @@ struct spate_nvme_admin_request {
   uint32_t nsid;
   uint32_t dwords_10_15[6];
   void *buffer;        /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
-  uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 4 KiB (4 MiB from the start of a page); 0: none */
+  uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 8 KiB (4 MiB - 4 KiB from the start of a page); 0: none */
   uint32_t timeout_ms; /* not 0. Then it is aborted, and if it has not ended a second later, the controller is reset */
   void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
   void *context;

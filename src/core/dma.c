@@ -32,22 +32,23 @@ enum spate_error spate_region_init_scattered(struct spate_region *region, void *
     spate_port_log("dma: the region is larger than the address space; bytes", bytes);
     return SPATE_E_MEMORY;
   }
-  uint64_t *pages = spate_arena_take(queue_memory, (size_t)SPATE_REGION_TABLE_BYTES(bytes), SPATE_PAGE_BYTES);
-  if (pages == NULL) return SPATE_E_MEMORY;
+  uint64_t *list = spate_arena_take(queue_memory, (size_t)SPATE_REGION_TABLE_BYTES(bytes), SPATE_PAGE_BYTES);
+  if (list == NULL) return SPATE_E_MEMORY;
+  const uint64_t count = bytes >> SPATE_PAGE_SHIFT;
   const uint64_t first_dma = address_of(context, 0);
   bool is_contiguous = true;
-  for (uint64_t i = 0; i < bytes >> SPATE_PAGE_SHIFT; i++) {
+  for (uint64_t i = 0; i < count; i++) {
     const uint64_t page_dma = address_of(context, i);
     if ((page_dma & (SPATE_PAGE_BYTES - 1u)) != 0) return SPATE_E_INVALID;
     is_contiguous &= page_dma == first_dma + i * SPATE_PAGE_BYTES;
-    pages[i] = page_dma;
+    list[i == 0 ? count - 1u : i - 1u] = page_dma;
   }
   /* No barrier here: every doorbell is preceded by one. */
   *region = (struct spate_region){.start = start,
                                   .bytes = bytes,
                                   .first_dma = is_contiguous ? first_dma : 0,
-                                  .pages_dma = spate_port_dma_address(pages),
-                                  .pages = pages};
+                                  .list_dma = spate_port_dma_address(list),
+                                  .list = list};
   return SPATE_OK;
 }
 

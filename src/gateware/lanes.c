@@ -20,7 +20,7 @@ static bool pages_are_contiguous(const struct spate_region *region, uint64_t off
   const uint64_t last = (offset_bytes + bytes - 1u) >> SPATE_PAGE_SHIFT;
 
   for (uint64_t page = first; page < last; page++)
-    if (region->pages[page + 1u] != region->pages[page] + SPATE_PAGE_BYTES) return false;
+    if (region->list[page] != spate_region_page_dma(region, page) + SPATE_PAGE_BYTES) return false;
   return true;
 }
 
@@ -73,7 +73,7 @@ static enum spate_error start_data(struct spate_gateware *gateware, struct spate
   if (lane == LANE_MEMORY) {
     command.source = GATEWARE_ADDRESS;
     command.address =
-        io->region->pages[io->offset_bytes >> SPATE_PAGE_SHIFT] + (io->offset_bytes & (SPATE_PAGE_BYTES - 1u));
+        spate_region_page_dma(io->region, io->offset_bytes >> SPATE_PAGE_SHIFT) + (io->offset_bytes & (SPATE_PAGE_BYTES - 1u));
     cache_maintain(gateware, io);
     spate_port_dma_write_barrier();
   }

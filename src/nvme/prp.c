@@ -2,14 +2,18 @@
 /*
  * Physical Region Page entries and lists (4.3): the addresses of a command's data, page by page. PRP1 may start inside
  * its page. With one more page, PRP2 is the address of that page. With more pages, PRP2 is the address of a list.
+ *
+ * The last entry of a list page is a pointer to the next one if there are more entries (4.3). Some drives follow it in any
+ * case: O2 Micro's, by Linux's quirk NVME_QUIRK_DMAPOOL_ALIGN_512 (ebefac564796), and Micron's 4100AT. So no list has an
+ * address of data there.
  */
 #include "internal.h"
 
-#define ENTRIES (SPATE_PAGE_BYTES / 8u) /* in a page of a list */
+#define ENTRIES   (SPATE_PAGE_BYTES / 8u) /* in a page of a list */
+#define ADDRESSES (ENTRIES - 1u)          /* of data, of these */
 
-_Static_assert(SPATE_NVME_BUFFER_PAGES - 1u == ENTRIES + (ENTRIES - 1u),
-               "two chained pages describe the longest command");
-_Static_assert(SPATE_NVME_BUFFER_PAGES_ONE_LIST - 1u == ENTRIES,
+_Static_assert(SPATE_NVME_BUFFER_PAGES - 1u == 2u * ADDRESSES, "two chained pages describe the longest command");
+_Static_assert(SPATE_NVME_BUFFER_PAGES_ONE_LIST - 1u == ADDRESSES,
                "one page describes the longest command without a second");
 
 /* The number of pages after the first. */
@@ -22,10 +26,10 @@ void spate_nvme_prps_region(const struct spate_region *region, uint64_t offset_b
   const uint64_t page = offset_bytes >> SPATE_PAGE_SHIFT;
   const uint32_t more = more_pages(offset_bytes, bytes);
 
-  prps->first = region->pages[page] | (offset_bytes & (SPATE_PAGE_BYTES - 1u));
+  prps->first = spate_region_page_dma(region, page) | (offset_bytes & (SPATE_PAGE_BYTES - 1u));
   prps->second = 0;
-  if (more == 1) prps->second = region->pages[page + 1u];
-  if (more > 1) prps->second = region->pages_dma + (page + 1u) * 8u;
+  if (more == 1) prps->second = region->list[page];
+  if (more > 1) prps->second = region->list_dma + page * 8u;
 }
 
 /* A page of the pool for this slot, or NULL. */
@@ -48,10 +52,11 @@ unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes) {
   const uint32_t more = bytes == 0 ? 0 : more_pages(address, bytes);
 
   if (more <= 1) return 0;
-  return more <= ENTRIES ? 1 : 2;
+  return more <= ADDRESSES ? 1 : 2;
 }
 
-/* The last entry of a full list page is the address of the next list page, unless it is the last entry of all. */
+/* A list of as many addresses as a page has entries would end with one of them, as no pointer is needed. It begins with
+ * the second entry, so that one is. */
 void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t bytes, struct nvme_prps *prps) {
   uint32_t more = bytes == 0 ? 0 : more_pages(address, bytes);
   uint64_t next_page = (address & ~(uint64_t)(SPATE_PAGE_BYTES - 1u)) + SPATE_PAGE_BYTES;
@@ -60,14 +65,13 @@ void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t
   prps->first = address;
   prps->second = more == 0 ? 0 : next_page;
   if (more <= 1) return;
-  for (unsigned page = 0; more > 0; page++) {
+  uint32_t begin = more == ENTRIES ? 1 : 0;
+  for (unsigned page = 0; more > 0; page++, begin = 0) {
     uint64_t *list = lists[page];
-    *link = spate_port_dma_address(list);
-    const uint32_t here = more <= ENTRIES ? more : ENTRIES - 1u;
-    for (uint32_t i = 0; i < here; i++, next_page += SPATE_PAGE_BYTES)
+    *link = spate_port_dma_address(list) + begin * sizeof list[0];
+    for (uint32_t i = begin; i < ADDRESSES && more > 0; i++, more--, next_page += SPATE_PAGE_BYTES)
       list[i] = next_page;
-    link = &list[ENTRIES - 1u];
-    more -= here;
+    link = &list[ADDRESSES];
   }
 }
 

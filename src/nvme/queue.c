@@ -48,12 +48,12 @@ static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
   /* The table is in uncached memory: it is read only where the addresses cannot be computed. */
   const bool is_contiguous = region->first_dma != 0;
   const uint64_t page = offset_bytes >> SPATE_PAGE_SHIFT;
-  const uint64_t first_prp = is_contiguous ? region->first_dma + offset_bytes : region->pages[page];
-  uint64_t second_prp = region->pages_dma + (offset_bytes >> TABLE_SHIFT) + sizeof region->pages[0];
+  const uint64_t first_prp = is_contiguous ? region->first_dma + offset_bytes : spate_region_page_dma(region, page);
+  uint64_t second_prp = region->list_dma + (offset_bytes >> TABLE_SHIFT);
   if (bytes_less_block >> (SPATE_PAGE_SHIFT + 1u) == 0) { /* the second page is the last one, or there is none */
     second_prp = 0;
     if (bytes_less_block >= SPATE_PAGE_BYTES)
-      second_prp = is_contiguous ? first_prp + SPATE_PAGE_BYTES : region->pages[page + 1u];
+      second_prp = is_contiguous ? first_prp + SPATE_PAGE_BYTES : region->list[page];
   }
 
   const uint32_t order = queue->sq_tail;

@@ -26,11 +26,15 @@ static uint32_t buffer_blocks_allowed(const struct spate_nvme_queue *queue, cons
   return bytes >> queue->block.block_shift;
 }
 
+/* The pages whose entries are in one page of a region's table, after the shift by one: see spate/dma.h. */
+#define TABLE_PAGES (SPATE_REGION_COMMAND_BYTES / SPATE_PAGE_BYTES)
+
 /*
  * How many blocks a command that starts at `first_block` may have. In a region it ends at the next multiple of
  * command_bytes_max, so that its list is within one page of the table. An offset need only be a multiple of 4, so that
- * a block may straddle such a multiple. It then belongs to the command after the multiple: the list of a command starts
- * with its second page, and that page is after the multiple.
+ * a block may straddle such a multiple. It then belongs to the command after the multiple. If the command starts in the
+ * last page before a multiple of SPATE_REGION_COMMAND_BYTES, its list would begin in the last entry of a table page,
+ * which a drive takes for a pointer: it gets two pages, and no list.
  */
 static uint32_t blocks_allowed(const struct spate_nvme_queue *queue, const struct spate_io *io, uint32_t first_block) {
   if (io->op == SPATE_ZERO) return ZERO_BLOCKS_MAX;
@@ -38,8 +42,11 @@ static uint32_t blocks_allowed(const struct spate_nvme_queue *queue, const struc
   if (io->region == NULL) return buffer_blocks_allowed(queue, io, first_block);
 
   const uint64_t start_bytes = io->offset_bytes + ((uint64_t)first_block << queue->block.block_shift);
-  const uint64_t end_bytes =
+  const uint64_t page = start_bytes >> SPATE_PAGE_SHIFT;
+  uint64_t end_bytes =
       ((start_bytes + spate_block_bytes(&queue->block) - 1u) | (queue->block.command_bytes_max - 1u)) + 1u;
+  if (page % TABLE_PAGES == TABLE_PAGES - 1u && end_bytes > (page + 2u) << SPATE_PAGE_SHIFT)
+    end_bytes = (page + 2u) << SPATE_PAGE_SHIFT;
   return (uint32_t)((end_bytes - start_bytes) >> queue->block.block_shift);
 }
 

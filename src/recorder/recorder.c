@@ -108,7 +108,7 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
   if (!spate_recorder_is_open(recorder)) return SPATE_E_STATE;
   if (config->region == NULL || config->pieces == NULL || count < 2 || (count & (count - 1u)) != 0)
     return SPATE_E_INVALID;
-  if (config->retain && config->region->pages == NULL) return SPATE_E_INVALID; /* no memory: it comes once */
+  if (config->retain && config->region->list == NULL) return SPATE_E_INVALID; /* no memory: it comes once */
   if ((config->chunk_bytes & (spate_block_bytes(recorder->block) - 1u)) != 0) return SPATE_E_INVALID;
   if (is_taken(recorder, stream, config)) return SPATE_E_OPEN;
   if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;

@@ -84,10 +84,12 @@ static void a_regions_table_is_the_list_of_its_pages(void **state) {
   assert_int_equal(SPATE_REGION_TABLE_BYTES(513u * 4096u), 8192);
   assert_int_equal(spate_region_init(&region, memory, sizeof(memory), &arena), SPATE_OK);
   for (unsigned i = 0; i < 16; i++)
-    assert_int_equal(region.pages[i], (uintptr_t)memory + i * 4096u);
+    assert_int_equal(spate_region_page_dma(&region, i), (uintptr_t)memory + i * 4096u);
+  assert_int_equal(region.list[0], (uintptr_t)memory + 4096u); /* where the list of a command from page 0 begins */
   assert_int_equal(region.first_dma, (uintptr_t)memory);
   assert_int_equal(spate_region_init_scattered(&region, NULL, 16 * 4096, backwards, NULL, &arena), SPATE_OK);
-  assert_int_equal(region.pages[15], 85 * 4096);
+  assert_int_equal(spate_region_page_dma(&region, 15), 85 * 4096);
+  assert_int_equal(region.list[15], spate_region_page_dma(&region, 0));
   assert_int_equal(region.first_dma, 0);
   assert_int_equal(spate_region_init(&region, memory, sizeof(memory), &arena), SPATE_E_MEMORY);
 }

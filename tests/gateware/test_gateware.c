@@ -268,9 +268,9 @@ static void addresses_have_all_their_bits(void **state) {
 
 static void memory_mode_transfers_memory(void **state) {
   (void)state;
-  static uint64_t pages[4] = {0x3000, 0x4000, 0x5000, 0x9000};
+  static uint64_t pages[4] = {0x4000, 0x5000, 0x9000, 0x3000};
   static uint8_t memory[0xa000];
-  struct spate_region region = {.bytes = sizeof pages / 8 * SPATE_PAGE_BYTES, .pages = pages};
+  struct spate_region region = {.bytes = sizeof pages / 8 * SPATE_PAGE_BYTES, .list = pages};
   struct spate_io io = {
       .op = SPATE_WRITE, .lba = 77, .blocks = 20, .region = &region, .offset_bytes = 0x404, .done = count_done};
 

@@ -11,14 +11,14 @@ static struct spate_stream_config config_of(struct fixture *fixture, unsigned nu
   static uint64_t pages[STREAMS][1];
 
   source->region = (struct spate_region){
-      .start = memory[number], .bytes = SPATE_PAGE_BYTES, .pages = pages[number], .pages_dma = 4096};
+      .start = memory[number], .bytes = SPATE_PAGE_BYTES, .list = pages[number], .list_dma = 4096};
   return (struct spate_stream_config){
       .region = &source->region, .pieces = source->pieces, .piece_count = PIECES, .cpu_filled = true};
 }
 
 static void end_fixture(struct fixture *fixture) {
   for (unsigned i = 0; i < STREAMS; i++)
-    fixture->sources[i].region.pages = NULL;
+    fixture->sources[i].region.list = NULL;
   close_fixture(fixture);
 }
 

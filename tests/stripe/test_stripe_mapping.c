@@ -318,8 +318,8 @@ static void test_invalid(void **state) {
   const uint64_t blocks = stripe->block.blocks;
   uint8_t *memory = aligned_alloc(4096, 9 * MIB);
   uint64_t pages[1] = {0};
-  struct spate_region region = {.start = memory, .bytes = MIB, .pages = pages};
-  struct spate_region far_region = {.start = NULL, .bytes = MIB, .pages = pages};
+  struct spate_region region = {.start = memory, .bytes = MIB, .list = pages};
+  struct spate_region far_region = {.start = NULL, .bytes = MIB, .list = pages};
   struct request request;
   const struct spate_io wrong[] = {
       {.op = SPATE_WRITE, .lba = blocks, .blocks = 1, .buffer = memory, .flags = SPATE_IO_CPU},

@@ -122,7 +122,7 @@ static inline void end(struct run *run) {
 
   paced.out_per_ms = 0;
   OK(spate_recorder_finish(&fixture->recorder));
-  free(run->region.pages);
+  free(run->region.list);
   free(run->ring);
   close_fixture(fixture);
   free(run);

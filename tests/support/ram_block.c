@@ -34,7 +34,7 @@ static uint8_t *data_at(const struct spate_io *io, uint64_t at, uint64_t *piece_
   if (io->region->start != NULL) return io->region->start + offset;
   uint64_t in_page = offset & (SPATE_PAGE_BYTES - 1);
   if (*piece_bytes > SPATE_PAGE_BYTES - in_page) *piece_bytes = SPATE_PAGE_BYTES - in_page;
-  return (uint8_t *)(uintptr_t)(io->region->pages[offset >> SPATE_PAGE_SHIFT] + in_page);
+  return (uint8_t *)(uintptr_t)(spate_region_page_dma(io->region, offset >> SPATE_PAGE_SHIFT) + in_page);
 }
 
 enum direction { TO_CALLER, FROM_CALLER, POISON_CALLER };

@@ -185,7 +185,7 @@ static inline void open_source(struct fixture *fixture, struct source *source, u
 }
 
 static inline void close_source(struct source *source) {
-  free(source->region.pages);
+  free(source->region.list);
   free(source->ring);
   free(source->sent);
 }

@@ -64,7 +64,7 @@ static void test_areas_do_not_overlap(void **state) {
         {queue->cq, queue->entries * 16u, PAGE, "a completion queue"},
         {queue->ranges, depths[i] * 16u, 16, "the ranges of TRIM"},
         {queue->lists, SPATE_NVME_LIST_PAGES_MAX * (size_t)PAGE, PAGE, "the list pages"},
-        {f->ring.pages, SPATE_REGION_TABLE_BYTES(FIXTURE_RING_BYTES), PAGE, "a region's table"},
+        {f->ring.list, SPATE_REGION_TABLE_BYTES(FIXTURE_RING_BYTES), PAGE, "a region's table"},
     };
     expect_apart(f, areas, sizeof areas / sizeof areas[0]);
     assert_true(queue->entries > depths[i]);

@@ -12,9 +12,10 @@ static uint32_t random_below(uint32_t limit) {
   return seed % limit;
 }
 
-/* A drive that reports 32 GiB, with any MDTS. Its data is generated and compared here, and not stored. */
+/* A drive with any MDTS that follows the last entry of a list page as a pointer, whatever it is. */
 static struct fixture *huge_drive(unsigned shift, uint8_t mdts, unsigned depth) {
-  struct fixture *f = fixture_make(shift);
+  struct fixture *f =
+      fixture_make_with((struct sim_drive_options){.block_shift = (uint8_t)shift, .follows_last_entry = true}, 1);
   controller_page(f)[77] = mdts;
   fixture_open(f, depth);
   return f;
@@ -38,16 +39,18 @@ static void random_transfers(unsigned shift, uint8_t mdts, bool on_region, unsig
   for (unsigned i = 0; i < count; i++) {
     const uint32_t blocks = 1 + random_below(random_below(4) == 0 ? blocks_max : blocks_max / 16 + 1);
     const uint64_t lba = random_below((8u << 20 >> shift) - blocks_max);
-    const uint64_t bytes = (uint64_t)blocks << shift;
     uint64_t offset = random_below(9u << 20) & ~3u;
     if (random_below(4) == 0) offset &= ~UINT64_C(4095);
-    struct spate_io io = {.op = SPATE_READ, .lba = lba, .blocks = blocks};
+    /* As spate/block.h promises. */
+    const uint32_t most_blocks = offset % (1u << shift) == 0 ? blocks_max : f->queue.block.request_blocks_max / 2;
+    struct spate_io io = {.op = SPATE_READ, .lba = lba, .blocks = blocks < most_blocks ? blocks : most_blocks};
     if (on_region) {
       io.region = &f->ring;
       io.offset_bytes = offset;
     } else {
       io.buffer = f->ring_memory + offset;
     }
+    const uint64_t bytes = (uint64_t)io.blocks << shift;
     uint8_t *start = f->ring_memory + offset;
     start[-4 + (offset < 4 ? 4 : 0)] = 0x77;
     start[bytes] = 0x77;
@@ -78,7 +81,7 @@ static void test_random_regions(void **state) {
 
 /* Every length around the boundaries where the form of the PRPs changes, at every dword offset that matters. */
 static void test_edges_of_pages_and_lists(void **state) {
-  struct fixture *f = huge_drive(9, 0, 4);
+  struct fixture *f = huge_drive(9, 0, 8);
   const uint32_t lengths[] = {1, 7, 8, 9, 15, 16, 17, 4087, 4088, 4089, 4095, 4096, 4097, 8175, 8176, 8184, 8192};
   const uint32_t offsets[] = {0, 4, 512, 2048, 3584, 3588, 4092, 4096 * 511, 4096 * 511 + 4, 4096 * 512 - 4};
   for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -97,16 +100,52 @@ static void test_edges_of_pages_and_lists(void **state) {
   (void)state;
 }
 
-/* 4 MiB if it starts a page, otherwise one block less: 1024 pages. */
+/*
+ * Around the multiples of 2 MiB in a region, and around the lengths at which a list needs another page: each command's
+ * list is read by the drive, for which an address of data in the last entry of a page is a violation.
+ */
+static void lists_of(struct fixture *f, const struct spate_region *region, unsigned shift) {
+  static const uint32_t pages[] = {0, 1, 509, 510, 511, 512, 513, 1023};
+  static const uint32_t in_page[] = {0, 4, 512, 2048, 3584, 4092};
+  static const uint32_t lengths[] = {1, 2, 3, 510, 511, 512, 513, 514, 1022, 1023, 1024};
+  const uint32_t blocks_per_page = 4096u >> shift;
+
+  for (unsigned i = 0; i < sizeof pages / sizeof pages[0]; i++)
+    for (unsigned j = 0; j < sizeof in_page / sizeof in_page[0]; j++)
+      for (unsigned k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        for (uint32_t less = 0; less < blocks_per_page; less += blocks_per_page - (blocks_per_page > 1)) {
+          struct spate_io io = {.op = SPATE_WRITE, .blocks = lengths[k] * blocks_per_page - less};
+          const uint64_t offset = pages[i] * UINT64_C(4096) + in_page[j];
+          io.region = region;
+          io.offset_bytes = offset;
+          if (region == NULL) {
+            io.offset_bytes = 0;
+            io.buffer = f->ring_memory + offset;
+          }
+          assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
+        }
+}
+
+static void test_no_list_ends_a_page_with_data(void **state) {
+  for (unsigned shift = 9; shift <= 12; shift += 3) {
+    struct fixture *f = huge_drive(shift, 0, 16);
+    lists_of(f, &f->ring, shift);
+    lists_of(f, NULL, shift);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* 4 MiB less a page if it starts a page, otherwise one block less: 1023 pages. */
 static void test_four_mebibytes_in_one_command(void **state) {
   for (uint32_t offset = 0; offset <= 4092; offset += 4092) {
     struct fixture *f = huge_drive(9, 10, 4);
-    const struct spate_io io = {.op = SPATE_READ, .blocks = 8192, .buffer = f->ring_memory + offset};
+    const struct spate_io io = {.op = SPATE_READ, .blocks = 8184, .buffer = f->ring_memory + offset};
     uint8_t *media = patterned_media(f, 4u << 20, 9);
     assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
-    assert_int_equal(io_command(f, 0)->dwords[12] + 1u, 8192u - (offset == 0 ? 0u : 8u));
+    assert_int_equal(io_command(f, 0)->dwords[12] + 1u, 8184u - (offset == 0 ? 0u : 8u));
     assert_int_equal(io_count(f), offset == 0 ? 1 : 2);
-    assert_memory_equal(f->ring_memory + offset, media, 4u << 20);
+    assert_memory_equal(f->ring_memory + offset, media, 8184u * 512u);
     free(media);
     fixture_free(f);
   }
@@ -227,6 +266,7 @@ int main(void) {
       cmocka_unit_test(test_random_buffers),
       cmocka_unit_test(test_random_regions),
       cmocka_unit_test(test_edges_of_pages_and_lists),
+      cmocka_unit_test(test_no_list_ends_a_page_with_data),
       cmocka_unit_test(test_four_mebibytes_in_one_command),
       cmocka_unit_test(test_split_at_mdts),
       cmocka_unit_test(test_list_pages_are_shared),
