@@ -223,6 +223,12 @@ static void deallocate(struct sim_drive *drive, uint64_t lba, uint64_t blocks) {
 static void dataset_arrived(struct sim_drive *drive, struct drive_command *command) {
   const uint32_t ranges = (command->dwords[10] & 0xffu) + 1u;
 
+  if (drive->options.reads_4k_of_ranges)
+    for (uint32_t i = ranges * RANGE_BYTES; i < SIM_PAGE; i++)
+      if (command->buffer[i] != 0) {
+        sim_violate(drive->sim, "byte %u behind the ranges of Dataset Management is %02x", i, command->buffer[i]);
+        break;
+      }
   for (uint32_t i = 0; i < ranges && !command->fails; i++) {
     const uint8_t *range = command->buffer + (size_t)i * RANGE_BYTES;
     const uint64_t host_lba = spate_get64(range + 8), lba = command->first_lba + host_lba;
@@ -241,8 +247,12 @@ static void dataset_arrived(struct sim_drive *drive, struct drive_command *comma
   after_short_work(drive, command);
 }
 
+/* Phison's E12 reads 4 KiB, and for a list that does not begin a page goes on at PRP2, which is reserved: "nvme: Discard
+ * workaround for non-conformant devices", Linux 530436c45ef2. */
 static uint16_t dataset(struct sim_drive *drive, struct drive_command *command) {
-  drive_take_page(drive, command, (uint64_t)((command->dwords[10] & 0xffu) + 1u) * RANGE_BYTES, dataset_arrived);
+  const uint64_t bytes = (uint64_t)((command->dwords[10] & 0xffu) + 1u) * RANGE_BYTES;
+
+  drive_take_page(drive, command, drive->options.reads_4k_of_ranges ? SIM_PAGE : bytes, dataset_arrived);
   return STATUS_PENDING;
 }
 

@@ -198,11 +198,11 @@ enum spate_nvme_state {
 /* Taken by the first request of spate_nvme_admin_submit() whose buffer is in more than two pages: two PRP list pages,
  * which the controller keeps for later requests. */
 #define SPATE_NVME_ADMIN_LISTS_BYTES (2u * SPATE_PAGE_BYTES)
-/* Submission queue, completion queue with the TRIM ranges, PRP list pages (0: 1, as in spate_nvme_queue_config). */
+/* Submission queue, completion queue, TRIM's range, PRP list pages (0: 1, as in spate_nvme_queue_config). */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth, list_pages)                                                               \
   (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
-   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 32u) +                                                      \
-   ((list_pages) == 0 ? 1u : (list_pages)) * SPATE_PAGE_BYTES)
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 16u) +                                                      \
+   (1u + ((list_pages) == 0 ? 1u : (list_pages))) * SPATE_PAGE_BYTES)
 
 #define SPATE_NVME_LIST_PAGES_MAX 4u
 /* The most pages of one command without a region: the first, and those that its list pages describe, one or two that
@@ -261,8 +261,9 @@ struct spate_nvme_queue {
   uintptr_t sq_doorbell, cq_doorbell;
 
   struct spate_nvme_queue *next;
-  uint64_t *ranges; /* one TRIM range for each slot */
-  uint64_t *lists;  /* list_pages pages */
+  uint64_t *range; /* TRIM's, at the start of a page whose other bytes are zeros */
+  struct spate_nvme_slot *range_owner;
+  uint64_t *lists; /* list_pages pages */
   struct spate_nvme_slot *list_owner[SPATE_NVME_LIST_PAGES_MAX];
   uint32_t list_pages;
   uint32_t buffer_bytes_max; /* MDTS, for a command without a region */

@@ -5,7 +5,7 @@
 #define PHYSICALLY_CONTIGUOUS 1u
 #define NAMESPACE_MAX         (UINT32_C(1) << 30) /* the bits above are flags of slot->sent */
 #define SQE_BYTES             64u
-#define CQE_AND_RANGE_BYTES   32u /* a completion entry and a TRIM range */
+#define CQE_BYTES             16u
 
 /* Larger than any number of unused bytes. */
 #define WASTE_NO_MEMORY_YET UINT32_C(0x10000)
@@ -13,7 +13,7 @@
 
 static size_t sq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * SQE_BYTES); }
 
-static size_t cq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * CQE_AND_RANGE_BYTES); }
+static size_t cq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * CQE_BYTES); }
 
 uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
   const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
@@ -101,7 +101,8 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate
     const uint32_t list_pages = queue->list_pages > memory->list_pages ? queue->list_pages : memory->list_pages;
     const size_t lists_bytes = (size_t)list_pages * SPATE_PAGE_BYTES;
     uint8_t *start = spate_arena_take(queue->controller->config.queue_memory,
-                                      sq_bytes(entries) + cq_bytes(entries) + lists_bytes, SPATE_PAGE_BYTES);
+                                      sq_bytes(entries) + cq_bytes(entries) + SPATE_PAGE_BYTES + lists_bytes,
+                                      SPATE_PAGE_BYTES);
     if (start == NULL) return SPATE_E_MEMORY;
     *memory = (struct spate_nvme_queue_memory){
         .start = start, .entries = (uint16_t)entries, .list_pages = (uint8_t)list_pages};
@@ -111,8 +112,8 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate
   queue->sq = (uint64_t *)(void *)memory->start;
   queue->cq = cq;
   queue->cq_end = cq + (size_t)queue->entries * NVME_CQE_QWORDS;
-  queue->ranges = cq + (size_t)queue->entries * NVME_CQE_QWORDS;
-  queue->lists = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries) + cq_bytes(memory->entries));
+  queue->range = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries) + cq_bytes(memory->entries));
+  queue->lists = queue->range + SPATE_PAGE_BYTES / sizeof queue->range[0];
   return SPATE_OK;
 }
 
@@ -128,7 +129,7 @@ static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries,
     if (memory->start == NULL)
       waste = WASTE_NO_MEMORY_YET;
     else if (is_enough(memory, entries, list_pages))
-      waste = (memory->entries - entries) * (SQE_BYTES + CQE_AND_RANGE_BYTES) +
+      waste = (memory->entries - entries) * (SQE_BYTES + CQE_BYTES) +
               (memory->list_pages - list_pages) * SPATE_PAGE_BYTES;
     if (memory->in_use || waste >= chosen_waste || spate_nvme_doorbell(controller, 2u * id + 1u) == 0) continue;
     chosen = id;

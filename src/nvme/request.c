@@ -161,12 +161,40 @@ static bool prps_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot
   return spate_nvme_prps_buffer(queue, slot, spate_port_dma_address(io->buffer) + skipped_bytes, bytes, prps);
 }
 
-static void range_of(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot, struct nvme_prps *prps) {
-  uint64_t *range = queue->ranges + (size_t)(slot - queue->slots) * NVME_RANGE_QWORDS;
+/*
+ * The range of a TRIM, or false: the command has to wait for the one before it. Some drives read 4 KiB from the range's
+ * address, whatever the number of ranges is (Phison E12), or 512 bytes (Silicon Motion SM22xx): Linux 530436c45ef2. So the
+ * range begins a page of zeros, and does not change until the drive has completed the command.
+ */
+static bool range_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, struct nvme_prps *prps) {
+  if (queue->range_owner != NULL && queue->range_owner != slot) return false;
+  queue->range_owner = slot;
+  queue->range[NVME_RANGE_ATTRIBUTES_LENGTH] = NVME_RANGE_LENGTH(slot->io->blocks);
+  queue->range[NVME_RANGE_SLBA] = slot->io->lba;
+  *prps = (struct nvme_prps){.first = spate_port_dma_address(queue->range)};
+  return true;
+}
 
-  range[NVME_RANGE_ATTRIBUTES_LENGTH] = NVME_RANGE_LENGTH(slot->io->blocks);
-  range[NVME_RANGE_SLBA] = slot->io->lba;
-  *prps = (struct nvme_prps){.first = spate_port_dma_address(range)};
+/* The range goes to the next slot that waits for it, so that each has its turn, whatever is submitted meanwhile. */
+static void range_pass_on(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot) {
+  const unsigned depth = queue->block.depth;
+  unsigned next = (unsigned)(slot - queue->slots);
+
+  if (queue->range_owner != slot) return;
+  queue->range_owner = NULL;
+  for (unsigned i = 1; i < depth && queue->range_owner == NULL; i++) {
+    next = next + 1u < depth ? next + 1u : 0;
+    struct spate_nvme_slot *waiting = &queue->slots[next];
+    if (waiting->sent != SLOT_FREE && waiting->io->op == SPATE_TRIM) queue->range_owner = waiting;
+  }
+}
+
+/* The addresses in a command, or false: something that it needs is still another's. */
+static bool addresses_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, struct part part,
+                         struct nvme_prps *prps) {
+  *prps = (struct nvme_prps){0, 0};
+  if (slot->io->op == SPATE_TRIM) return range_of(queue, slot, prps);
+  return !moves_data(slot->io) || prps_of(queue, slot, part, prps);
 }
 
 /*
@@ -182,12 +210,12 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
                                     [SPATE_ZERO] = NVME_WRITE_ZEROES};
   const struct spate_io *io = slot->io;
   const struct part part = part_number(queue, io, slot->part);
-  struct nvme_prps prps = {0, 0};
+  struct nvme_prps prps;
   uint64_t cdw10_11 = io->lba + part.first_block; /* SLBA */
   uint64_t cdw12_13 = part.blocks - 1u;           /* NLB */
 
   slot->age = 0;
-  if (moves_data(io) && !prps_of(queue, slot, part, &prps)) {
+  if (!addresses_of(queue, slot, part, &prps)) {
     slot->sent |= SLOT_IDLE;
     queue->waiting = true;
     return;
@@ -195,7 +223,6 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   if (io->op == SPATE_WRITE && (io->flags & SPATE_IO_FUA) != 0) cdw12_13 |= NVME_NLB_FUA;
   if (io->op == SPATE_FLUSH) cdw10_11 = cdw12_13 = 0;
   if (io->op == SPATE_TRIM) {
-    range_of(queue, slot, &prps);
     cdw10_11 = NVME_CDW11_DEALLOCATE;
     cdw12_13 = 0;
   }
@@ -212,8 +239,8 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   entry[NVME_SQE_CDW12_13] = cdw12_13;
 }
 
-/* Sends commands whose wait is over: retries after their delay, and commands that found no list page. The first of the
- * latter begins, so that each of them has its turn. */
+/* Sends commands whose wait is over: retries after their delay, TRIMs that got the range, and commands that found no list
+ * page. The first of the latter begins, so that each of them has its turn. */
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   const unsigned depth = queue->block.depth;
   unsigned next = queue->next_for_pages;
@@ -238,6 +265,7 @@ void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *s
     io->parts_left = 1;
   }
   spate_nvme_lists_free(queue, slot);
+  range_pass_on(queue, slot);
   slot->sent = SLOT_FREE;
   slot->next_free = queue->free;
   queue->free = slot;

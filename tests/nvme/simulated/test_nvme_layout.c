@@ -62,7 +62,7 @@ static void test_areas_do_not_overlap(void **state) {
         {nvme->request_lists, 2u * PAGE, PAGE, "the lists of an admin request"},
         {queue->sq, queue->entries * 64u, PAGE, "a submission queue"},
         {queue->cq, queue->entries * 16u, PAGE, "a completion queue"},
-        {queue->ranges, depths[i] * 16u, 16, "the ranges of TRIM"},
+        {queue->range, PAGE, PAGE, "the range of TRIM"},
         {queue->lists, SPATE_NVME_LIST_PAGES_MAX * (size_t)PAGE, PAGE, "the list pages"},
         {f->ring.list, SPATE_REGION_TABLE_BYTES(FIXTURE_RING_BYTES), PAGE, "a region's table"},
     };

@@ -192,11 +192,18 @@ static void test_flush_fua_zero_trim(void **state) {
   (void)state;
 }
 
-/* Several at once: each has its own range. */
+static struct fixture *drive_that_reads_4k_of_ranges(unsigned depth) {
+  struct fixture *f =
+      fixture_make_with((struct sim_drive_options){.deallocated = 1, .reads_4k_of_ranges = true}, 1);
+
+  fixture_open(f, depth);
+  return f;
+}
+
+/* Several at once: each has its turn with the one range, which begins a page of zeros. */
 static void test_concurrent_trims(void **state) {
-  struct fixture *f = fixture_make_with((struct sim_drive_options){.deallocated = 1}, 1);
+  struct fixture *f = drive_that_reads_4k_of_ranges(8);
   struct outcome outcomes[8];
-  fixture_open(f, 8);
   for (unsigned i = 0; i < 8; i++)
     assert_int_equal(
         fixture_submit(f, &outcomes[i], (struct spate_io){.op = SPATE_TRIM, .lba = 100u * i, .blocks = i + 1}),
@@ -205,6 +212,70 @@ static void test_concurrent_trims(void **state) {
   for (unsigned i = 0; i < 800; i++)
     assert_int_equal(media_byte(f, i * 512u), i % 100 <= i / 100 ? 0xff : 0);
   fixture_free(f);
+  (void)state;
+}
+
+struct trims {
+  struct fixture *f;
+  struct spate_io io;
+  unsigned left;
+};
+
+/* Submits the next TRIM from `done`, before any that waits is sent. */
+static void trim_again(struct spate_io *io) {
+  struct trims *trims = io->context;
+
+  assert_int_equal(io->error, SPATE_OK);
+  if (trims->left == 0) return;
+  trims->left--;
+  assert_int_equal(spate_block_submit(&trims->f->queue.block, &trims->io), SPATE_OK);
+}
+
+/* A TRIM that waits has its turn beside a program that submits the next one from `done`. */
+static void test_each_trim_has_its_turn(void **state) {
+  struct fixture *f = drive_that_reads_4k_of_ranges(8);
+  struct trims trims = {.f = f, .left = 1000};
+  struct outcome waiting[6];
+
+  trims.io = (struct spate_io){.op = SPATE_TRIM, .lba = 1000, .blocks = 8, .done = trim_again, .context = &trims};
+  assert_int_equal(spate_block_submit(&f->queue.block, &trims.io), SPATE_OK);
+  for (unsigned i = 0; i < 6; i++)
+    assert_int_equal(
+        fixture_submit(f, &waiting[i], (struct spate_io){.op = SPATE_TRIM, .lba = 100u * i, .blocks = i + 1}),
+        SPATE_OK);
+  for (unsigned i = 0; i < 6; i++)
+    assert_true(fixture_wait(f, &waiting[i], 1000));
+  assert_true(trims.left > 900);
+  fixture_poll_ms(f, 1000);
+  assert_int_equal(trims.left, 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* TRIMs that fail, are retried or are sent again after a reset keep the range until they end. */
+static void test_trims_through_faults(void **state) {
+  static const enum sim_action actions[] = {SIM_STATUS, SIM_LOSE, SIM_LATE};
+
+  for (unsigned i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+    struct fixture *f = drive_that_reads_4k_of_ranges(8);
+    struct outcome outcomes[24];
+    f->nvme.config.command_timeout_ms = 100;
+    fixture_fault(f, actions[i], false, 9, 2, 3, actions[i] == SIM_STATUS ? 0x06 : 20);
+    for (unsigned j = 0; j < 24; j++) {
+      const struct spate_io io = {.op = j % 3 == 0 ? SPATE_WRITE : SPATE_TRIM,
+                                  .lba = 100u * j,
+                                  .blocks = 8,
+                                  .region = j % 3 == 0 ? &f->ring : NULL};
+      while (fixture_submit(f, &outcomes[j], io) == SPATE_E_FULL)
+        fixture_poll(f);
+    }
+    for (unsigned j = 0; j < 24; j++) {
+      assert_true(fixture_wait(f, &outcomes[j], 60000));
+      assert_int_equal(outcomes[j].io.error, SPATE_OK);
+      if (j % 3 != 0) assert_int_equal(media_byte(f, 100u * j * 512u + 8 * 512 - 1), 0xff);
+    }
+    fixture_free(f);
+  }
   (void)state;
 }
 
@@ -356,6 +427,8 @@ int main(void) {
       cmocka_unit_test(test_invalid_requests),
       cmocka_unit_test(test_flush_fua_zero_trim),
       cmocka_unit_test(test_concurrent_trims),
+      cmocka_unit_test(test_each_trim_has_its_turn),
+      cmocka_unit_test(test_trims_through_faults),
       cmocka_unit_test(test_requests_are_reused),
       cmocka_unit_test(test_requests_as_long_as_their_region),
       cmocka_unit_test(test_long_zero_is_split_and_long_trim_is_not),
