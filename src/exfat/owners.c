@@ -136,6 +136,9 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   if ((raw[0] & EXFAT_TYPE_IN_USE) == 0) return SPATE_OK;
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
+    spate_exfat_entry_chain(raw, 0, &system);
+    if (system.bytes > spate_exfat_bitmap_bytes(owners->volume)) system.bytes = spate_exfat_bitmap_bytes(owners->volume);
+    return mark_chain(owners, &system);
   case EXFAT_TYPE_UPCASE: spate_exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
   case EXFAT_TYPE_LABEL:
   case TYPE_VOLUME_GUID: return SPATE_OK;

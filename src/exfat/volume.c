@@ -36,14 +36,17 @@ static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *r
   return spate_exfat_chain_check(volume, chain);
 }
 
+/* Of several entries for the active FAT the first counts, as in Linux. */
 static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *raw) {
   enum spate_error error;
   bool whole = true;
 
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
-    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;
-    return open_system(volume, raw, (volume->cluster_count + UINT64_C(7)) / 8u, UINT32_MAX, &volume->bitmap);
+    if ((raw[1] & BITMAP_SECOND) != volume->active_fat || volume->bitmap.bytes != 0) return SPATE_OK;
+    error = open_system(volume, raw, spate_exfat_bitmap_bytes(volume), UINT32_MAX, &volume->bitmap);
+    volume->bitmap.bytes = spate_exfat_bitmap_bytes(volume);
+    return error;
   case EXFAT_TYPE_UPCASE:
     error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
     if (error == SPATE_OK) error = spate_exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
@@ -68,6 +71,47 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
   return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
 }
 
+/* Are these clusters allocated? Reads the bitmap through the cache: the window is not loaded before it is needed. */
+static enum spate_error run_is_marked(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *marked) {
+  for (uint64_t at = first - EXFAT_FIRST_CLUSTER, end = at + clusters; at < end && *marked; at++) {
+    struct spate_exfat_block *block;
+    uint8_t *byte;
+    const enum spate_error error = spate_exfat_chain_get(volume, &volume->bitmap, at / 8u, false, &block, &byte);
+    if (error != SPATE_OK) return error;
+    *marked = ((uint32_t)*byte >> (at & 7u) & 1u) != 0;
+  }
+  return SPATE_OK;
+}
+
+static enum spate_error chain_is_marked(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *marked) {
+  const uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
+  uint32_t run;
+
+  for (uint32_t index = 0; index < count && *marked; index += run) {
+    uint32_t first;
+    enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
+    if (error == SPATE_OK) error = run_is_marked(volume, first, run, marked);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+/* If the bitmap calls clusters free that the volume itself is in, the next file would overwrite them. Its files can
+ * still be read. Such volumes exist: Linux marks the root directory's first cluster, and refuses to mount if one of the
+ * bitmap's is free (79c1587b6cda). */
+static enum spate_error check_system(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+  bool marked = true;
+  enum spate_error error = chain_is_marked(volume, &volume->root, &marked);
+
+  if (error == SPATE_OK) error = chain_is_marked(volume, &volume->bitmap, &marked);
+  if (error == SPATE_OK) error = chain_is_marked(volume, &volume->upcase, &marked);
+  if (error != SPATE_OK || marked) return error;
+  spate_port_log("exfat: clusters of the root directory, the bitmap or the up-case table are free: no changes", 0);
+  found->system_free = true;
+  (void)spate_exfat_distrust(volume);
+  return SPATE_OK;
+}
+
 static enum spate_error open_volume(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                     const struct spate_exfat_repairs *repairs, struct spate_exfat_mounted *found) {
   uint32_t root_cluster;
@@ -83,6 +127,7 @@ static enum spate_error open_volume(struct spate_exfat *volume, const struct spa
   spate_exfat_cache_open(volume);
   enum spate_error error = spate_exfat_boot_read(volume, &root_cluster, &found->dirty);
   if (error == SPATE_OK) error = open_root(volume, root_cluster);
+  if (error == SPATE_OK) error = check_system(volume, found);
   if (error == SPATE_OK) error = spate_exfat_record_open(volume, found);
   found->backup_boot = volume->from_backup;
   return error;

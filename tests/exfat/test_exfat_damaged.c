@@ -172,6 +172,90 @@ static void test_upcase_checksum(void **state) {
   image_close(&image);
 }
 
+#define BITMAP_CLUSTERS 2u
+#define UPCASE_CLUSTER  4u
+#define ROOT_CLUSTER    5u
+
+static void set_fat(uint32_t cluster, uint32_t next) {
+  spate_put32(image.ram.memory + (spate_get32(image.ram.memory + 80) << 9) + 4u * cluster, next);
+}
+
+/* A volume of 512-byte clusters: two clusters of bitmap (2, 3), one of up-case table (4), and a root directory of three
+ * (5, 8, 9), with a file. */
+static void open_fragmented_root(void) {
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 9);
+  assert_int_equal(spate_get32(image.ram.memory + 96), ROOT_CLUSTER);
+  small_add(image.ram.memory, "good", 0x20, small_allocate(image.ram.memory, 2, 1), 1024, 1024, true);
+  assert_int_equal(small_allocate(image.ram.memory, 2, 1), 8);
+  set_fat(ROOT_CLUSTER, 8);
+  image.ram.keep_log = true;
+}
+
+static void mark(uint32_t cluster, bool allocated) {
+  uint8_t *byte = &small_cluster(image.ram.memory, 2)[(cluster - 2u) / 8u];
+  const uint8_t bit = (uint8_t)(1u << ((cluster - 2u) & 7u));
+
+  *byte = (uint8_t)(allocated ? *byte | bit : *byte & ~bit);
+}
+
+static void expect_read_only(void) {
+  struct spate_exfat_clip clip;
+  struct spate_exfat_file file;
+
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_true(image.found.system_free);
+  assert_int_equal(spate_exfat_open(&image.volume, "GOOD", &file), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  for (size_t i = 0; i < image.ram.log_count; i++)
+    assert_int_equal(image.ram.log[i].op, SPATE_READ);
+}
+
+/* The next file would overwrite the root directory, the bitmap or the up-case table. */
+static void test_system_clusters_that_are_free(void **state) {
+  (void)state;
+  static const uint32_t clusters[] = {BITMAP_CLUSTERS, BITMAP_CLUSTERS + 1u, UPCASE_CLUSTER, ROOT_CLUSTER, 8, 9};
+
+  for (unsigned i = 0; i <= sizeof clusters / sizeof clusters[0]; i++) {
+    open_fragmented_root();
+    for (unsigned j = 0; j < sizeof clusters / sizeof clusters[0]; j++)
+      if (i == j || i == sizeof clusters / sizeof clusters[0]) mark(clusters[j], false);
+    expect_read_only();
+    image_close(&image);
+  }
+}
+
+/* What is not damage: a bitmap entry that states more than the bitmap needs, and a second entry for the same FAT. */
+static void test_system_entries_that_others_write(void **state) {
+  (void)state;
+
+  for (unsigned second = 0; second < 2; second++) {
+    open_fragmented_root();
+    uint8_t *root = small_cluster(image.ram.memory, ROOT_CLUSTER);
+    if (second != 0) {
+      memcpy(small_cluster(image.ram.memory, 8), root, 32); /* in the root's second cluster: a bitmap of zeros */
+      spate_put32(small_cluster(image.ram.memory, 8) + 20, 1000);
+      memset(root + 5u * 32u, 0x05, 512 - 5u * 32u); /* unused entries up to it */
+      mark(1000, true);
+      mark(1001, true);
+      set_fat(1000, 1001);
+      set_fat(1001, UINT32_MAX);
+    } else {
+      spate_put64(root + 24, 1536); /* three clusters: the third is free, and is the bitmap's only by its entry */
+      set_fat(3, 20);
+      set_fat(20, UINT32_MAX);
+    }
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_false(image.found.system_free);
+    assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
+    assert_int_equal(spate_exfat_delete(&image.volume, "good"), SPATE_OK);
+    assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+    image_close(&image);
+  }
+}
+
 /* Damage is found while a clip is open. The clip can be closed, and the volume stays dirty. */
 static void test_corrupt_meanwhile(void **state) {
   (void)state;
@@ -246,6 +330,8 @@ int main(void) {
       cmocka_unit_test(test_damaged_set),
       cmocka_unit_test(test_corrupt),
       cmocka_unit_test(test_upcase_checksum),
+      cmocka_unit_test(test_system_clusters_that_are_free),
+      cmocka_unit_test(test_system_entries_that_others_write),
       cmocka_unit_test(test_corrupt_meanwhile),
       cmocka_unit_test(test_repair_keeps_dirty),
       cmocka_unit_test(test_delete_refused),
