@@ -38,6 +38,7 @@ static unsigned poll(struct spate_block *block, unsigned max) {
   unsigned reaped = spate_block_poll(tap->inner, max);
 
   block->power_losses = tap->inner->power_losses;
+  block->power_unknown = tap->inner->power_unknown;
   block->can_trim = tap->inner->can_trim;
   block->can_zero = tap->inner->can_zero;
   return reaped;

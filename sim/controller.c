@@ -149,7 +149,11 @@ static void stopped(void *context, uint64_t epoch) {
 static void disabled(void *context, uint64_t disables) {
   struct sim_drive *drive = context;
 
-  if (disables == drive->disables && !drive_enabled(drive)) drive->registers.csts = 0;
+  if (disables != drive->disables || drive_enabled(drive)) return;
+  drive->registers.csts = 0;
+  if (!drive->options.clears_admin_when_disabled) return;
+  drive->registers.aqa = 0;
+  drive->registers.asq = drive->registers.acq = 0;
 }
 
 /* Why the controller cannot start. NULL: it can. */
@@ -368,11 +372,10 @@ void sim_drive_power_cut(struct sim_drive *drive) {
   drive->media.buffered_bytes = 0;
   drive->drained_ps = 0;
   drive->counters.power_cycles++;
+  drive->counters.unsafe_shutdowns += unsafe;
+  if (drive->options.counts_no_power_cut) return;
   count_up(drive->smart + 112);
-  if (unsafe) {
-    drive->counters.unsafe_shutdowns++;
-    count_up(drive->smart + 144);
-  }
+  if (unsafe) count_up(drive->smart + 144);
 }
 
 static void link_returns(void *context, uint64_t drops) {

@@ -34,6 +34,8 @@ struct sim_drive_options {
   bool shuffle;            /* complete commands in random order (seeded) */
   uint32_t write_delay_us; /* a Write is carried out up to this much later (seeded): later commands overtake it */
   bool log_commands;       /* record every command as fetched: sim_drive_commands() */
+  bool counts_no_power_cut;      /* the SMART log's counters do not rise at a power cut */
+  bool clears_admin_when_disabled; /* AQA, ASQ and ACQ read 0 after CC.EN was cleared */
   bool reads_4k_of_ranges; /* Dataset Management reads 4 KiB of its range list, whatever the number of ranges is */
   bool follows_last_entry; /* the last entry of a PRP list page is always a pointer to the next one, needed or not */
   uint16_t queue_pairs;    /* how many the drive grants; 0: 8 */

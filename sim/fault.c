@@ -70,7 +70,8 @@ bool drive_fault_before(struct sim_drive *drive, struct drive_command *command) 
   case SIM_WRONG_QUEUE:
   case SIM_MISDIRECT:
   case SIM_WRONG_PHASE:
-  case SIM_GARBAGE: break;
+  case SIM_GARBAGE:
+  case SIM_ZEROS: break;
   case SIM_HOLD:
     command->held = fault->value;
     command->kept = fault->value > 0;

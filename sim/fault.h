@@ -25,6 +25,7 @@ enum sim_action {
   SIM_GONE,        /* the link goes down and stays down */
   SIM_SILENCE,     /* sim_drive_silence() */
   SIM_GARBAGE,     /* the data it returns (Identify, logs, reads) is random; completed with success */
+  SIM_ZEROS,       /* the data it returns is zeros; completed with success */
   SIM_HOLD,        /* completes only after `value` later commands have completed */
 };
 

@@ -101,9 +101,9 @@ static void give_chunk(struct sim_drive *drive, struct drive_command *command, u
     data = command->buffer + command->moved;
   else
     sim_store_read(drive->store, command->at + command->moved, drive->bounce, bytes);
-  if (command->fault && command->fault_action == SIM_GARBAGE) {
+  if (command->fault && (command->fault_action == SIM_GARBAGE || command->fault_action == SIM_ZEROS)) {
     for (uint64_t i = 0; i < bytes; i++)
-      drive->bounce[i] = (uint8_t)sim_random(drive->sim);
+      drive->bounce[i] = command->fault_action == SIM_ZEROS ? 0 : (uint8_t)sim_random(drive->sim);
     data = drive->bounce;
   }
   for (uint64_t done = 0; done < bytes && !command->fails;) {

@@ -138,6 +138,7 @@ static void on_event(void *context, struct spate_stream *from, enum spate_event 
       [SPATE_EVENT_FRAGMENTED] = "the next clip has room for only",
       [SPATE_EVENT_LOST] = "LOST",
       [SPATE_EVENT_OVERRUN] = "OVERRUN by",
+      [SPATE_EVENT_POWER_UNKNOWN] = "a reset of the drive may have lost",
   };
 
   (void)context;

@@ -59,6 +59,7 @@ static void on_event(void *context, struct spate_stream *stream, enum spate_even
     print("stream %u: OVERRUN by %llu bytes\n", number, bytes);
     overrun_bytes += value;
     break;
+  case SPATE_EVENT_POWER_UNKNOWN: print("stream %u: %llu bytes may be lost\n", number, bytes); break;
   case SPATE_EVENT_LOST: print("stream %u: LOST %llu bytes\n", number, bytes); break;
   case SPATE_EVENT_ERROR: print("stream %u: %s\n", number, spate_error_name((enum spate_error)value)); break;
   }

@@ -24,6 +24,7 @@ static struct window *of(struct spate_block *block) { return (struct window *)(v
 /* Copies the fields that the device below may change at any time. */
 static void follow(struct window *window) {
   window->block.power_losses = window->whole->power_losses;
+  window->block.power_unknown = window->whole->power_unknown;
   window->block.can_trim = window->whole->can_trim;
   window->block.can_zero = window->whole->can_zero;
 }

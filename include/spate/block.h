@@ -91,6 +91,9 @@ struct spate_block {
    * host kept running. This includes requests in flight: some of their commands may have completed before. A layer that
    * promises durability compares it before and after a flush, and before and after a request. */
   uint32_t power_losses;
+  /* Rises when nobody can tell whether power_losses should have risen. A layer that can write its data again does it
+   * then, too. */
+  uint32_t power_unknown;
 
   /* Set by the caller, may be NULL: called in each turn of spate_block_do(), so that streams go on while a metadata
    * operation waits. It may submit requests and ring the doorbell; it must not poll this device or call
@@ -100,6 +103,11 @@ struct spate_block {
 
   struct spate_block_user users[SPATE_BLOCK_USERS_MAX]; /* zeros when the backend opens */
 };
+
+/* Changes when the device lost completed writes, or may have. */
+static inline uint32_t spate_block_power_mark(const struct spate_block *block) {
+  return block->power_losses + block->power_unknown;
+}
 
 static inline uint32_t spate_block_bytes(const struct spate_block *block) { return UINT32_C(1) << block->block_shift; }
 

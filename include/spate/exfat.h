@@ -162,7 +162,7 @@ struct spate_exfat {
   bool foreign_dirty;      /* VolumeDirty was set by another system: it stays */
   bool dirty;              /* VolumeDirty was set by this library */
   bool unflushed;          /* something was written without FUA */
-  uint32_t power_losses;   /* of the device when the operation began */
+  uint32_t power_mark;     /* of the device when the operation began */
 
   /* the window on the allocation bitmap */
   uint32_t window_first_byte, window_bytes; /* 0 bytes: nothing loaded */

@@ -146,7 +146,8 @@ struct spate_nvme_counters {
   uint32_t reattachments;        /* link drops after which requests went on */
   uint32_t hard_resets;          /* beyond CC.EN: of the subsystem, the function, the bus, the slot */
   uint32_t spurious_completions; /* with a wrong identifier, generation or queue: ignored */
-  uint32_t power_losses;         /* resets after which the drive's counters of power cycles had risen */
+  uint32_t power_losses;         /* resets at which the drive lost power, or may have and does not say */
+  uint32_t power_unknown;        /* resets at which it may have lost power, and counted none: many drives never count */
   uint32_t events;               /* asynchronous events received */
 };
 
@@ -319,6 +320,11 @@ struct spate_nvme {
   uint32_t doorbell_shift;
   uint16_t age_max; /* of an I/O command, in intervals */
   uint8_t failures; /* recoveries in a row that failed */
+
+  uint8_t power_doubt; /* since the last health log: nvme/power.c */
+  bool admin_registers_written, admin_registers_kept;
+  bool power_counts_known;
+  uint64_t power_cycles, unsafe_shutdowns; /* of the last log with contents */
 
   bool opening; /* spate_nvme_open() has not returned yet */
   bool disable_sent;

@@ -46,6 +46,9 @@ enum spate_event {
   SPATE_EVENT_HEAT,           /* the level of recorder->heat changed; value: the new one. To each stream */
   SPATE_EVENT_CLIP_DISCARDED, /* the clip ended without a byte in its file, because it was not used or all its bytes
                                  were lost: the file was deleted; value: 0 */
+  SPATE_EVENT_POWER_UNKNOWN,  /* the drive was reset, may have lost power, and does not tell. Value: bytes in the file
+                                 that it had completed and not flushed. If it did, they are wrong. A stream with
+                                 config.retain writes them again and gets no event */
 };
 
 /* How soon something has to be done. A level rises at once. It falls when nothing has called for it for a while: one
@@ -159,7 +162,7 @@ struct spate_piece {
   struct spate_stream_clip *clip;
   uint64_t submitted_ticks;
   uint32_t bytes;
-  uint32_t losses; /* the device's power losses when it was submitted */
+  uint32_t mark; /* spate_block_power_mark() of the device when it was submitted */
   uint8_t state;
 };
 
@@ -208,6 +211,7 @@ struct spate_stream_clip {
 struct spate_stream_counters {
   uint64_t pushed_pieces;
   uint64_t pushed_bytes, completed_bytes, durable_bytes, lost_bytes, overrun_bytes;
+  uint64_t unknown_bytes;     /* SPATE_EVENT_POWER_UNKNOWN */
   uint64_t data_requests;     /* submitted */
   uint32_t checkpoints;       /* published lengths */
   uint32_t ring_full;         /* pushes answered FULL */
@@ -231,11 +235,11 @@ struct spate_stream {
   uint32_t flush_mark;                           /* `completed` when the flush under way was submitted */
   uint32_t part;                                 /* number of the next automatic name */
   uint64_t last_completion_ticks;
-  uint64_t event_lost_bytes, event_overrun_bytes;
+  uint64_t event_lost_bytes, event_unknown_bytes, event_overrun_bytes;
   bool volume_ended;           /* there will be no next clip, because the volume is full or for another reason */
   enum spate_error end_reason; /* what push answers when there is no next clip */
   uint32_t arms;               /* clips armed so far: gives each its age */
-  uint32_t losses_seen;        /* power losses of the device that were dealt with */
+  uint32_t mark_seen, losses_seen; /* spate_block_power_mark() and power_losses of the device that were dealt with */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_stream_watch watch;
 };
@@ -261,7 +265,7 @@ struct spate_recorder {
   enum spate_error error; /* to be returned by the next spate_recorder_work() */
   struct spate_io flush;
   uint64_t period_ticks, checkpoint_started_ticks;
-  uint32_t losses_at_flush;
+  uint32_t mark_at_flush;
   uint8_t checkpoint;
   struct spate_recorder_watch watch;
   struct spate_heat_watch heat_watch;

@@ -147,7 +147,7 @@ enum spate_error spate_exfat_barrier(struct spate_exfat *volume) {
   if (error != SPATE_OK) return error;
   volume->unflushed = false;
   /* After a power loss the flush may have succeeded because the cache was empty. */
-  return device->power_losses == volume->power_losses ? SPATE_OK : SPATE_E_POWER_LOST;
+  return spate_block_power_mark(device) == volume->power_mark ? SPATE_OK : SPATE_E_POWER_LOST;
 }
 
 void spate_exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {

@@ -103,7 +103,7 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
  * nothing else is changed before. */
 static enum spate_error unreserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
                                   enum spate_error error) {
-  volume->power_losses = volume->config.block->power_losses; /* what the drive lost is written again here */
+  volume->power_mark = spate_block_power_mark(volume->config.block); /* what the drive lost is written again here */
   enum spate_error undone = spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
 
   if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);

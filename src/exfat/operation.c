@@ -7,7 +7,7 @@ enum spate_error spate_exfat_begin(struct spate_exfat *volume) {
   if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   if (volume->busy) return SPATE_E_BUSY;
   volume->busy = true;
-  volume->power_losses = volume->config.block->power_losses;
+  volume->power_mark = spate_block_power_mark(volume->config.block);
   return SPATE_OK;
 }
 

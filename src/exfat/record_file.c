@@ -164,7 +164,7 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
 
 /* The file could not be made: free its clusters. */
 static enum spate_error unmake(struct spate_exfat *volume, uint32_t first, uint32_t clusters, enum spate_error error) {
-  volume->power_losses = volume->config.block->power_losses; /* what the drive lost is written again here */
+  volume->power_mark = spate_block_power_mark(volume->config.block); /* what the drive lost is written again here */
   enum spate_error undone = spate_exfat_bitmap_set(volume, first, clusters, false);
 
   if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);

@@ -120,7 +120,7 @@ static enum spate_error open_volume(struct spate_exfat *volume, const struct spa
   memset(volume, 0, sizeof *volume);
   volume->config = *config;
   volume->repairs = repairs;
-  volume->power_losses = config->block->power_losses;
+  volume->power_mark = spate_block_power_mark(config->block);
   volume->block_shift = config->block->block_shift;
   volume->block_mask = spate_block_bytes(config->block) - 1u;
   volume->turn_ticks = spate_port_ticks_per_second() / 1000u;

@@ -15,6 +15,7 @@ void spate_nvme_admin_reset(struct spate_nvme *controller) {
   spate_port_write32(registers + NVME_AQA, NVME_AQA_BOTH(NVME_ADMIN_ENTRIES));
   spate_port_write64(registers + NVME_ASQ, spate_port_dma_address(controller->admin_sq));
   spate_port_write64(registers + NVME_ACQ, spate_port_dma_address(controller->admin_cq));
+  controller->admin_registers_written = true;
 }
 
 /* After a reset: ends the commands that were in flight, so that nobody waits for them. */

@@ -136,6 +136,7 @@ static void poll_disabling(struct spate_nvme *controller) {
     return;
   }
   if ((status & NVME_CSTS_READY) == 0) {
+    spate_nvme_power_look(controller);
     spate_nvme_quiesce(controller);
     spate_nvme_admin_reset(controller);
     spate_port_dma_write_barrier();

@@ -12,12 +12,6 @@ static uint64_t saturated(const void *log, unsigned offset_bytes) {
   return spate_nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : spate_nvme_qword(log, offset_bytes);
 }
 
-void spate_nvme_power_lost(struct spate_nvme *controller) {
-  controller->counters.power_losses++;
-  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
-    queue->block.power_losses++;
-}
-
 void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log) {
   const uint32_t first = spate_nvme_dword(log, NVME_HEALTH_WARNING);
   const uint32_t second = spate_nvme_dword(log, NVME_HEALTH_THRESHOLD);
@@ -46,15 +40,21 @@ void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, cons
   throttling->seconds = sum_of(log, NVME_HEALTH_TMT1_SECONDS, NVME_HEALTH_TMT2_SECONDS);
 }
 
-void spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
-  const uint64_t power_cycles = controller->health.power_cycles;
-  const uint64_t unsafe_shutdowns = controller->health.unsafe_shutdowns;
-  const bool first = controller->health.sequence == 0;
+/* Some drives answer with success and zeros, at times or for ever. */
+static bool is_empty(const void *log) {
+  uint64_t all = 0;
 
-  spate_nvme_health_decode(&controller->health, log);
-  if (!first &&
-      (controller->health.power_cycles > power_cycles || controller->health.unsafe_shutdowns > unsafe_shutdowns))
-    spate_nvme_power_lost(controller);
+  for (unsigned at = 0; at < NVME_LOG_BYTES; at += 8u)
+    all |= spate_nvme_qword(log, at);
+  return all == 0;
+}
+
+bool spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
+  const bool good = !is_empty(log);
+
+  if (good) spate_nvme_health_decode(&controller->health, log);
+  spate_nvme_power_judge(controller, good);
+  return good;
 }
 
 void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to) {
@@ -100,7 +100,7 @@ void spate_nvme_log_taken(struct spate_nvme *controller) {
   if (status != 0)
     controller->status = status;
   else if (page == NVME_LOG_HEALTH)
-    spate_nvme_health_take(controller, controller->log);
+    (void)spate_nvme_health_take(controller, controller->log);
   read_next(controller);
 }
 
@@ -149,8 +149,8 @@ enum spate_error spate_nvme_health_read(struct spate_nvme *controller) {
 
   spate_nvme_log_command(&command, NVME_LOG_HEALTH, controller->data);
   const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-  if (error == SPATE_OK) spate_nvme_health_take(controller, controller->data);
-  return error;
+  if (error != SPATE_OK) return error;
+  return spate_nvme_health_take(controller, controller->data) ? SPATE_OK : SPATE_E_UNSUPPORTED;
 }
 
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller) { return &controller->health; }

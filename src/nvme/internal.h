@@ -172,6 +172,8 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_control_status(const struct spate_n
 SPATE_MUST_CHECK enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, uint64_t *cap,
                                                           uint32_t *version);
 void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t control);
+/* Do AQA, ASQ and ACQ have what spate_nvme_admin_reset() wrote? */
+bool spate_nvme_admin_registers_are_ours(const struct spate_nvme *controller);
 /* For a controller that was ready. FATAL: it reports a fatal error (CSTS.CFS), or it is not ready any more, for example
  * because it lost power. */
 enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
@@ -247,11 +249,19 @@ unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to);
 void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page);
 void spate_nvme_log_taken(struct spate_nvme *controller);
-void spate_nvme_health_take(struct spate_nvme *controller, const void *log);
-void spate_nvme_power_lost(struct spate_nvme *controller);
+/* False: the log has no contents. */
+bool spate_nvme_health_take(struct spate_nvme *controller, const void *log);
 void spate_nvme_event_arm(struct spate_nvme *controller);
 void spate_nvme_event_supervise(struct spate_nvme *controller);
 void spate_nvme_event_taken(struct spate_nvme *controller);
+
+/* power.c: did the drive lose power? */
+/* The controller is disabled, and its registers are as it left them. */
+void spate_nvme_power_look(struct spate_nvme *controller);
+/* A reset of the driver cleared the controller's registers. */
+void spate_nvme_power_excuse(struct spate_nvme *controller);
+/* `good`: health has a new log. False: the drive gave none. */
+void spate_nvme_power_judge(struct spate_nvme *controller, bool good);
 
 /* features.c */
 void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);

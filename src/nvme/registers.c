@@ -46,6 +46,18 @@ enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, ui
   return spate_nvme_link_is_up(controller) ? SPATE_OK : SPATE_E_GONE;
 }
 
+/* In halves: some controllers do not take 64-bit accesses. */
+bool spate_nvme_admin_registers_are_ours(const struct spate_nvme *controller) {
+  const uint64_t sq = spate_port_dma_address(controller->admin_sq);
+  const uint64_t cq = spate_port_dma_address(controller->admin_cq);
+
+  return read_register(controller, NVME_AQA) == NVME_AQA_BOTH(NVME_ADMIN_ENTRIES) &&
+         read_register(controller, NVME_ASQ) == (uint32_t)sq &&
+         read_register(controller, NVME_ASQ + 4u) == (uint32_t)(sq >> 32) &&
+         read_register(controller, NVME_ACQ) == (uint32_t)cq &&
+         read_register(controller, NVME_ACQ + 4u) == (uint32_t)(cq >> 32);
+}
+
 void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t control) {
   if (spate_nvme_link_is_up(controller)) spate_port_write32(controller->config.registers + NVME_CC, control);
 }

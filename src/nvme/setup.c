@@ -106,11 +106,11 @@ static enum spate_error take(struct spate_nvme *controller, uint16_t status, uin
         controller,
         status != 0 || (controller->cache_choice == 0 ? (result & 1u) != 0 : controller->cache_choice == 2));
     return SPATE_OK;
-  case STEP_HEALTH: /* without the log, assume that the drive lost power and what it had not flushed */
+  case STEP_HEALTH:
     if (status == 0)
-      spate_nvme_health_take(controller, controller->data);
-    else if (controller->queues != NULL)
-      spate_nvme_power_lost(controller);
+      (void)spate_nvme_health_take(controller, controller->data);
+    else
+      spate_nvme_power_judge(controller, false);
     return SPATE_OK;
   case STEP_NAMESPACE: /* another namespace counts as another drive */
     if (status != 0 || spate_nvme_namespace_mark(controller) != controller->setup_queue->namespace_mark)

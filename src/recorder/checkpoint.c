@@ -62,7 +62,7 @@ static void begin(struct spate_recorder *recorder) {
   }
   /* Nothing completes between the submission and here: completions only come from poll(). */
   recorder->checkpoint_started_ticks = recorder->now_ticks;
-  recorder->losses_at_flush = recorder->block->power_losses;
+  recorder->mark_at_flush = spate_block_power_mark(recorder->block);
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     recorder->streams[i]->flush_mark = recorder->streams[i]->completed;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
@@ -122,7 +122,7 @@ void spate_checkpoint_step(struct spate_recorder *recorder, bool may_begin) {
       recorder->checkpoint = CHECKPOINT_IDLE;
       return;
     }
-    if (recorder->losses_at_flush != recorder->block->power_losses) {
+    if (recorder->mark_at_flush != spate_block_power_mark(recorder->block)) {
       recorder->checkpoint = CHECKPOINT_IDLE; /* the flush may have come after the loss: it proves nothing */
       return;
     }

@@ -86,7 +86,7 @@ static bool may_close(struct spate_stream_clip *clip) {
   /* The older clip closes first: the flush of a close then covers every piece before the clip's end. */
   bool older = other->state == CLIP_ENDING && (int32_t)(other->order - clip->order) < 0;
   /* The drive lost power while the other clip was closing, and this is not dealt with yet: pieces may be gone. */
-  bool lost = clip->stream->losses_seen != clip->stream->recorder->block->power_losses;
+  bool lost = clip->stream->mark_seen != spate_block_power_mark(clip->stream->recorder->block);
 
   /* Its length is on its way to the volume: closing would wait for that. */
   bool publishing = clip->stream->recorder->checkpoint == CHECKPOINT_PUBLISHING && clip->snapshot_bytes > 0;

@@ -10,11 +10,16 @@ void spate_recorder_event(struct spate_stream *stream, enum spate_event event, u
 
 void spate_recorder_report(struct spate_stream *stream) {
   uint64_t lost_bytes = stream->counters.lost_bytes;
+  uint64_t unknown_bytes = stream->counters.unknown_bytes;
   uint64_t overrun_bytes = stream->counters.overrun_bytes;
 
   if (lost_bytes > stream->event_lost_bytes) {
     spate_recorder_event(stream, SPATE_EVENT_LOST, lost_bytes - stream->event_lost_bytes);
     stream->event_lost_bytes = lost_bytes;
+  }
+  if (unknown_bytes > stream->event_unknown_bytes) {
+    spate_recorder_event(stream, SPATE_EVENT_POWER_UNKNOWN, unknown_bytes - stream->event_unknown_bytes);
+    stream->event_unknown_bytes = unknown_bytes;
   }
   if (overrun_bytes > stream->event_overrun_bytes) {
     spate_recorder_event(stream, SPATE_EVENT_OVERRUN, overrun_bytes - stream->event_overrun_bytes);

@@ -112,8 +112,10 @@ enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate
   if ((config->chunk_bytes & (spate_block_bytes(recorder->block) - 1u)) != 0) return SPATE_E_INVALID;
   if (is_taken(recorder, stream, config)) return SPATE_E_OPEN;
   if (recorder->stream_count == SPATE_STREAMS_MAX) return SPATE_E_FULL;
-  *stream =
-      (struct spate_stream){.config = *config, .recorder = recorder, .losses_seen = recorder->block->power_losses};
+  *stream = (struct spate_stream){.config = *config,
+                                  .recorder = recorder,
+                                  .mark_seen = spate_block_power_mark(recorder->block),
+                                  .losses_seen = recorder->block->power_losses};
   stream->clips[0].stream = stream;
   stream->clips[1].stream = stream;
   spate_watch_stream(stream);

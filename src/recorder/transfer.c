@@ -60,7 +60,7 @@ static void piece_done(struct spate_io *io) {
   recorder->in_flight--;
   /* Some of the request's commands may have completed before the power loss: write it again. A failed request is not
    * repeated, because it may be the cause of the power loss. */
-  if (piece->io.error == SPATE_OK && piece->losses != recorder->block->power_losses) {
+  if (piece->io.error == SPATE_OK && piece->mark != spate_block_power_mark(recorder->block)) {
     piece->state = PIECE_QUEUED;
     stream->next = stream->completed;
     return;
@@ -179,7 +179,7 @@ void spate_transfer_submit(struct spate_recorder *recorder) {
       stream->counters.data_requests++;
       if (error == SPATE_OK) {
         piece->state = PIECE_IN_FLIGHT;
-        piece->losses = recorder->block->power_losses;
+        piece->mark = spate_block_power_mark(recorder->block);
         piece->submitted_ticks = recorder->now_ticks;
         recorder->in_flight++;
       } else { /* refused for good: as if it had failed */
@@ -193,9 +193,8 @@ void spate_transfer_submit(struct spate_recorder *recorder) {
   spate_block_kick(recorder->block);
 }
 
-/* What completed since the last flush may be gone. Pieces still held are written again; a clip whose pieces were
- * already released ends at what was flushed. */
-static void power_lost(struct spate_stream *stream) {
+/* What completed since the last flush may be gone: write again the pieces that are still held. */
+static void write_again(struct spate_stream *stream) {
   uint32_t first = spate_stream_released(stream);
 
   for (uint32_t i = first; i != stream->completed; i++) {
@@ -208,15 +207,25 @@ static void power_lost(struct spate_stream *stream) {
   }
   stream->completed = first;
   stream->next = first;
-  for (unsigned i = 0; i < 2; i++)
-    if (spate_stream_clip_is_open(&stream->clips[i])) spate_progress_cut(&stream->clips[i]);
+}
+
+/* And what is not held any more? A clip ends before what is lost. What may be lost stays, and is counted. */
+static void settle(struct spate_stream *stream, bool lost) {
+  for (unsigned i = 0; i < 2; i++) {
+    struct spate_stream_clip *clip = &stream->clips[i];
+    if (!spate_stream_clip_is_open(clip)) continue;
+    if (lost)
+      spate_progress_cut(clip);
+    else
+      stream->counters.unknown_bytes += clip->progress.completed_bytes - clip->progress.durable_bytes;
+  }
 }
 
 static bool is_closing(const struct spate_stream *stream) {
   return stream->clips[0].state == CLIP_CLOSING || stream->clips[1].state == CLIP_CLOSING;
 }
 
-/* Deal with power losses of the drive. A stream with a clip that is being closed has to wait: the close notices the
+/* Deal with power losses of the drive, and with those that it does not tell. A stream with a clip that is being closed has to wait: the close notices the
  * loss by itself, and only when it returns is it known what became of the clip. True: all losses are dealt with. */
 bool spate_transfer_check_power(struct spate_recorder *recorder) {
   const struct spate_block *block = recorder->block;
@@ -224,13 +233,17 @@ bool spate_transfer_check_power(struct spate_recorder *recorder) {
 
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
     struct spate_stream *stream = recorder->streams[i];
-    if (stream->losses_seen == block->power_losses) continue;
+    if (stream->mark_seen == spate_block_power_mark(block)) continue;
     if (is_closing(stream)) {
       all = false;
       continue;
     }
+    const bool lost = stream->losses_seen != block->power_losses;
+    stream->mark_seen = spate_block_power_mark(block);
     stream->losses_seen = block->power_losses;
-    if (block->volatile_cache) power_lost(stream); /* otherwise completed is durable */
+    if (!block->volatile_cache) continue; /* completed is durable */
+    write_again(stream);
+    settle(stream, lost);
   }
   return all;
 }

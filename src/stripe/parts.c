@@ -43,16 +43,19 @@ static uint64_t blocks_on(const struct spate_stripe *stripe, uint64_t blocks, ui
 static void refresh(struct spate_stripe *stripe) {
   struct spate_block *block = &stripe->block;
   uint32_t power_losses = 0;
+  uint32_t power_unknown = 0;
   bool volatile_cache = false;
 
   for (uint8_t i = 0; i < stripe->member_count; i++) {
     const struct spate_block *member = stripe->members[i].block;
     power_losses += member->power_losses;
+    power_unknown += member->power_unknown;
     volatile_cache |= member->volatile_cache;
     block->can_trim &= member->can_trim;
     block->can_zero &= member->can_zero;
   }
   block->power_losses = power_losses;
+  block->power_unknown = power_unknown;
   block->volatile_cache = volatile_cache;
 }
 

@@ -222,6 +222,64 @@ static void a_failed_flush_is_reported_and_tried_again(void **state) {
   close_fixture(fixture);
 }
 
+/* The memory of what completed is used again already. It may be on the medium: the file keeps it, and the program is
+ * told. */
+static void what_may_be_lost_is_told(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(fixture, source, 5);
+  clock_ns += 600000000;
+  while (spate_stream_progress(&source->stream).durable_bytes < 5 * PIECE)
+    work(fixture);
+  for (unsigned i = 1; i <= 2; i++) {
+    fixture->ram.block.power_unknown++; /* all is flushed: there is no doubt */
+    work(fixture);
+    assert_int_equal(fixture->events[SPATE_EVENT_POWER_UNKNOWN], 0);
+  }
+  stream_pieces(fixture, source, 3);
+  const struct spate_clip_progress progress = spate_stream_progress(&source->stream);
+  const uint64_t unflushed_bytes = progress.completed_bytes - progress.durable_bytes;
+  assert_true(unflushed_bytes > 0);
+  fixture->ram.block.power_unknown++;
+  work(fixture);
+  assert_int_equal(fixture->events[SPATE_EVENT_POWER_UNKNOWN], 1);
+  assert_int_equal(fixture->values[SPATE_EVENT_POWER_UNKNOWN], unflushed_bytes);
+  assert_int_equal(source->stream.counters.unknown_bytes, unflushed_bytes);
+  stream_pieces(fixture, source, 4);
+  OK(spate_recorder_finish(&fixture->recorder));
+  OK(source->stream.error);
+  assert_int_equal(fixture->events[SPATE_EVENT_LOST], 0);
+  assert_int_equal(fixture->events[SPATE_EVENT_POWER_UNKNOWN], 1);
+  file_holds(fixture, "A.RAW", source->sent, 12 * PIECE);
+  close_fixture(fixture);
+}
+
+/* Both at once: the loss that is known counts. */
+static void a_loss_beside_a_doubt_ends_the_clip(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(fixture, source, 5);
+  const uint64_t completed_bytes = spate_stream_progress(&source->stream).completed_bytes;
+  assert_true(completed_bytes > 0);
+  fixture->ram.block.power_unknown++;
+  cut_the_drives_power(fixture);
+  work(fixture);
+  assert_int_equal(source->stream.error, SPATE_E_POWER_LOST);
+  assert_int_equal(fixture->events[SPATE_EVENT_POWER_UNKNOWN], 0);
+  assert_true(source->stream.counters.lost_bytes >= completed_bytes);
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  close_fixture(fixture);
+}
+
 static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -236,9 +294,12 @@ static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
     clock_ns += 300000000;
   }
   fixture->ram.block.power_losses++; /* nothing is lost: completed writes are durable */
+  work(fixture);
+  fixture->ram.block.power_unknown++;
   OK(spate_recorder_finish(&fixture->recorder));
   file_holds(fixture, "A.RAW", source->sent, source->sent_bytes);
   assert_int_equal(fixture->ram.count[SPATE_FLUSH], 0);
+  assert_int_equal(fixture->events[SPATE_EVENT_POWER_UNKNOWN], 0);
   assert_true(source->stream.counters.checkpoints >= 4);
   close_fixture(fixture);
 }
@@ -300,6 +361,8 @@ int main(void) {
       cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
       cmocka_unit_test(a_closed_clip_releases_the_ring),
       cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
+      cmocka_unit_test(what_may_be_lost_is_told),
+      cmocka_unit_test(a_loss_beside_a_doubt_ends_the_clip),
       cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
       cmocka_unit_test(a_stream_of_chunks_survives_up_to_its_last_piece),
       cmocka_unit_test(a_short_chunk_ends_the_clip),

@@ -72,6 +72,8 @@ static const struct misbehaviour misbehaviours[] = {
     {"off the bus", SIM_GONE, 1, 0, REPORTED},
     {"garbage", SIM_GARBAGE, 1, 0, DECEIVED},
     {"garbage, always", SIM_GARBAGE, ALWAYS, 0, DECEIVED},
+    {"zeros", SIM_ZEROS, 1, 0, DECEIVED},
+    {"zeros, always", SIM_ZEROS, ALWAYS, 0, DECEIVED},
     {"held", SIM_HOLD, 1, 5, RECOVERED},
     {"held behind the whole queue", SIM_HOLD, 1, HOSTILE_DEPTH - 1, RECOVERED},
 };

@@ -32,7 +32,7 @@ struct recording {
   uint64_t due_ps;                                  /* of the next one */
   uint64_t pushed_bytes;                            /* accepted by the recorder */
   enum spate_error ended;                           /* the recorder's error when it accepted no more */
-  uint64_t lost_bytes, overrun_bytes, closed_bytes; /* reported by events */
+  uint64_t lost_bytes, unknown_bytes, overrun_bytes, closed_bytes; /* reported by events */
   unsigned closed, errors;
   uint64_t start_ms;
   unsigned turns;
@@ -44,6 +44,7 @@ static inline void on_event(void *context, struct spate_stream *stream, enum spa
   struct recording *r = context;
   assert_ptr_equal(stream, &r->stream);
   if (event == SPATE_EVENT_LOST) r->lost_bytes += value;
+  if (event == SPATE_EVENT_POWER_UNKNOWN) r->unknown_bytes += value;
   if (event == SPATE_EVENT_OVERRUN) r->overrun_bytes += value;
   if (event == SPATE_EVENT_ERROR) r->errors++;
   if (event != SPATE_EVENT_CLIP_CLOSED) return;

@@ -23,30 +23,6 @@ static void test_power_cut_of_the_drive_is_counted(void **state) {
   (void)state;
 }
 
-static void test_either_counter_shows_a_power_cut(void **state) {
-  const unsigned counters[] = {112, 144};
-  for (unsigned i = 0; i < 2; i++) {
-    struct fixture *f = fixture_opened(4);
-    io_fault(f, SIM_FATAL, 0, 1, 0);
-    spate_put64(health_page(f) + counters[i], 1000);
-    assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
-    assert_int_equal(f->queue.block.power_losses, 1);
-    fixture_free(f);
-  }
-  (void)state;
-}
-
-/* The drive was reset, and does not report whether it lost power: the driver assumes that it did. */
-static void test_unreadable_health_counts_as_power_loss(void **state) {
-  struct fixture *f = fixture_opened(8);
-  fixture_fault(f, SIM_STATUS, true, 0x02, 0, 1, 0x4109);
-  io_fault(f, SIM_FATAL, 0, 1, 0);
-  assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
-  assert_int_equal(f->queue.block.power_losses, 1);
-  fixture_free(f);
-  (void)state;
-}
-
 static void test_a_replaced_drive_is_not_written(void **state) {
   struct fixture *f = fixture_opened(8);
   struct outcome outcome;
@@ -163,8 +139,6 @@ static void test_shutdown_gives_up_on_a_hung_drive(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_power_cut_of_the_drive_is_counted),
-      cmocka_unit_test(test_either_counter_shows_a_power_cut),
-      cmocka_unit_test(test_unreadable_health_counts_as_power_loss),
       cmocka_unit_test(test_a_replaced_drive_is_not_written),
       cmocka_unit_test(test_drive_that_is_gone_ends_every_request),
       cmocka_unit_test(test_drive_that_is_gone_is_reported_within_a_second),

@@ -10,6 +10,9 @@
 #define PIECE_US 2000u /* 8 MB/s: the ring holds half a second */
 #define WANTED   450u
 #define WRITE    0x01 /* opcode */
+#define GET_LOG  0x02
+
+#define INVALID_LOG 0x4109u
 
 static struct sim_stack_config clip_config(uint64_t seed, bool journal) {
   struct sim_stack_config config = hostile_config(seed);
@@ -83,6 +86,77 @@ static void test_power_cut_with_retained_pieces_loses_nothing(void **state) {
     recording_begin("power cut, retained", &config, RING, PIECE_US, true);
     stream_to(i);
     cut_power_and_expect_all();
+  }
+}
+
+/* What the drive says about its power after a cut, and before. */
+static const struct habit {
+  bool counts_no_power_cut;
+  enum sim_action log; /* of each Get Log Page, from the moment of the cut; SIM_LATE: the log is good */
+} habits[] = {{true, SIM_LATE}, {true, SIM_ZEROS}, {true, SIM_STATUS}, {false, SIM_ZEROS}, {false, SIM_STATUS}};
+#define HABITS (sizeof habits / sizeof habits[0])
+
+static void begin_with_habit(const char *name, unsigned moment, const struct habit *habit, bool retain) {
+  struct sim_stack_config config = clip_config(moment, true);
+  config.options.counts_no_power_cut = habit->counts_no_power_cut;
+  recording_begin(name, &config, RING, PIECE_US, retain);
+  stream_to(moment);
+  sim_drive_fault(recording.stack->drives[0].drive,
+                  (struct sim_fault){.action = habit->log,
+                                     .admin = true,
+                                     .opcode = GET_LOG,
+                                     .count = UINT32_MAX,
+                                     .value = habit->log == SIM_STATUS ? INVALID_LOG : 0});
+}
+
+static void test_power_cut_that_no_counter_shows_loses_nothing_retained(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < MOMENTS; i++) {
+    for (unsigned j = 0; j < HABITS; j++) {
+      const struct spate_block *block;
+      begin_with_habit("power cut, not counted", i, &habits[j], true);
+      block = recording.stack->block;
+      sim_drive_power_cut(recording.stack->drives[0].drive);
+      assert_int_equal(recording_stream(WANTED), SPATE_OK);
+      assert_int_equal(recording_finish(), SPATE_OK);
+      assert_int_equal(block->power_unknown, j == 0 ? 1 : 0);
+      assert_int_equal(block->power_losses, j == 0 ? 0 : 1);
+      assert_int_equal(recording.unknown_bytes, 0);
+      expect_recovered();
+      recording_end();
+    }
+  }
+}
+
+/* The stream does not retain: it is told how much may be wrong, and goes on. */
+static void test_power_cut_that_no_counter_shows_is_told(void **state) {
+  (void)state;
+  for (unsigned i = 1; i < MOMENTS; i++) {
+    begin_with_habit("power cut, told as unknown", i, &habits[0], false);
+    const struct spate_stream_counters *counters = &recording.stream.counters;
+    const uint64_t unflushed = counters->completed_bytes - counters->durable_bytes;
+    sim_drive_power_cut(recording.stack->drives[0].drive);
+    assert_int_equal(recording_stream(WANTED), SPATE_OK);
+    assert_int_equal(recording_finish(), SPATE_OK);
+    assert_true(recording.unknown_bytes >= unflushed && unflushed > 0);
+    assert_int_equal(recording.lost_bytes, 0);
+    assert_int_equal(recording.closed_bytes, recording.pushed_bytes);
+    recording_end();
+  }
+}
+
+/* A controller reset is no power loss, also where no log says so. */
+static void test_reset_without_a_log_loses_nothing(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < MOMENTS; i++) {
+    begin_with_habit("reset, no log", i, &habits[2], false);
+    sim_drive_fail(recording.stack->drives[0].drive);
+    assert_int_equal(recording_stream(WANTED), SPATE_OK);
+    assert_int_equal(recording_finish(), SPATE_OK);
+    assert_int_equal(spate_block_power_mark(recording.stack->block), 0);
+    assert_int_equal(recording.unknown_bytes, 0);
+    expect_recovered();
+    recording_end();
   }
 }
 
@@ -252,6 +326,9 @@ int main(void) {
       cmocka_unit_test(test_reset_loses_nothing),
       cmocka_unit_test(test_link_drop_loses_nothing),
       cmocka_unit_test(test_power_cut_with_retained_pieces_loses_nothing),
+      cmocka_unit_test(test_power_cut_that_no_counter_shows_loses_nothing_retained),
+      cmocka_unit_test(test_power_cut_that_no_counter_shows_is_told),
+      cmocka_unit_test(test_reset_without_a_log_loses_nothing),
       cmocka_unit_test(test_power_cut_amid_a_piece_of_two_commands),
       cmocka_unit_test(test_power_cut_caps_the_clip_and_reports_the_loss),
       cmocka_unit_test(test_temperature_alarm_is_reported_and_disturbs_nothing),
