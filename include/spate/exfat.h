@@ -161,7 +161,6 @@ struct spate_exfat {
   bool clear_to_zero;      /* ... and this flag has to be cleared */
   bool foreign_dirty;      /* VolumeDirty was set by another system: it stays */
   bool dirty;              /* VolumeDirty was set by this library */
-  bool unflushed;          /* something was written without FUA */
   uint32_t power_mark;     /* of the device when the operation began */
 
   /* the window on the allocation bitmap */

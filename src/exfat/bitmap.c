@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The allocation bitmap (specification, 7.1.5) through a window of the caller's size: bit i of byte j is cluster
- * 2 + 8 j + i. If the whole bitmap fits, it is read once. Writes go through the window, without FUA, and the caller
- * ends them with a barrier. The cache then forgets its blocks of the bitmap, because they are older.
+ * 2 + 8 j + i. If the whole bitmap fits, it is read once. Writes go through the window. The cache then forgets its
+ * blocks of the bitmap, because they are older.
  */
 #include "internal.h"
 
@@ -22,7 +22,7 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
     if (now_bytes > bytes) now_bytes = bytes;
     uint32_t now_blocks = now_bytes >> device->block_shift;
     error = op == SPATE_READ ? spate_block_read(device, lba, now_blocks, at)
-                             : spate_block_write(device, lba, now_blocks, at, 0);
+                             : spate_block_write(device, lba, now_blocks, at, SPATE_IO_FUA);
     if (op == SPATE_WRITE) spate_exfat_cache_forget(volume, lba, now_blocks);
     if (error != SPATE_OK) return error;
     first_byte += now_bytes;
@@ -188,7 +188,6 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
   /* Cached blocks of these clusters belong to their previous owner. */
   spate_exfat_cache_forget(volume, spate_exfat_cluster_lba(volume, first),
                            spate_exfat_cluster_blocks(volume, clusters));
-  volume->unflushed = true;
   while (at < end) {
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error == SPATE_OK) {

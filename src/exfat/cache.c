@@ -3,7 +3,7 @@
  * Metadata blocks in memory, written through. Each block has one image and at most one write in flight, because NVMe
  * does not order two writes to one block. The image does not change while it is being written. Every write has FUA:
  * what an operation wrote is durable before it writes the next block, and the streams' data in the drive's cache need
- * not be flushed for that. The barrier makes durable what was written elsewhere without FUA.
+ * not be flushed for that.
  */
 #include "internal.h"
 
@@ -139,13 +139,11 @@ enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block) {
   return error;
 }
 
-enum spate_error spate_exfat_barrier(struct spate_exfat *volume) {
+enum spate_error spate_exfat_flush_data(struct spate_exfat *volume) {
   struct spate_block *device = volume->config.block;
-
-  if (!volume->unflushed) return SPATE_OK;
   enum spate_error error = spate_block_flush(device);
+
   if (error != SPATE_OK) return error;
-  volume->unflushed = false;
   /* After a power loss the flush may have succeeded because the cache was empty. */
   return spate_block_power_mark(device) == volume->power_mark ? SPATE_OK : SPATE_E_POWER_LOST;
 }

@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #define ZERO_PIECE_BYTES  (UINT32_C(16) << 20)  /* 32768 blocks of 512 bytes: one Write Zeroes command */
+#define ZERO_TRIES        4u /* while the drive loses power each time */
 #define ZERO_SOURCE_BYTES (UINT32_C(256) << 10) /* so little that streams need no turn while it is cleared */
 
 /* The block at `lba` in the cache, and its byte for `offset_bytes` of a structure that begins with a block. */
@@ -154,8 +155,16 @@ enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lb
 }
 
 enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
-  volume->unflushed = true;
+  struct spate_block *device = volume->config.block;
+
   volume->window_bytes = 0; /* its memory is the source of the zeros */
   spate_exfat_cache_forget(volume, lba, blocks);
-  return spate_exfat_zero_blocks(volume->config.block, lba, blocks, volume->config.bitmap, volume->config.bitmap_bytes);
+  for (unsigned tries = 0; tries < ZERO_TRIES; tries++) {
+    const uint32_t mark = spate_block_power_mark(device);
+    enum spate_error error =
+        spate_exfat_zero_blocks(device, lba, blocks, volume->config.bitmap, volume->config.bitmap_bytes);
+    if (error == SPATE_OK) error = spate_block_flush(device);
+    if (error != SPATE_OK || mark == spate_block_power_mark(device)) return error;
+  }
+  return SPATE_E_POWER_LOST;
 }

@@ -3,16 +3,16 @@
  * mkdir, delete, rename. The journal is the record's last slot. Each step below is durable before the next one begins.
  * VolumeDirty is set after the journal is written, and cleared before the journal is.
  *
- * mkdir: journal {cluster}; bitmap, zeros, barrier; entry set; journal cleared. Before the entry the cluster has no
- * owner and recovery frees it; after it, it has one.
+ * mkdir: journal {cluster}; bitmap, zeros; entry set; journal cleared. Before the entry the cluster has no owner and
+ * recovery frees it; after it, it has one.
  *
- * delete: journal {clusters}; entry set erased; bitmap, barrier; journal cleared; TRIM. Before the erasure the file is
- * whole. After it the clusters have no owner, and recovery frees those that a power cut left allocated. If the bitmap
- * came first, a power cut could leave a file over clusters that a PC then gives to another file. First of all the
- * file's clusters are checked: clusters of the volume's own structures are not freed because a damaged entry claims
- * them, and clusters that another file also owns stay allocated (shared.c). If the volume has no room for the record's
- * file, the order is the same without the journal: a power cut may then leave clusters without an owner, on a volume
- * that is marked dirty, but never a file over free clusters.
+ * delete: journal {clusters}; entry set erased; bitmap; journal cleared; TRIM. Before the erasure the file is whole.
+ * After it the clusters have no owner, and recovery frees those that a power cut left allocated. If the bitmap came
+ * first, a power cut could leave a file over clusters that a PC then gives to another file. First of all the file's
+ * clusters are checked: clusters of the volume's own structures are not freed because a damaged entry claims them, and
+ * clusters that another file also owns stay allocated (shared.c). If the volume has no room for the record's file, the
+ * order is the same without the journal: a power cut may then leave clusters without an owner, on a volume that is
+ * marked dirty, but never a file over free clusters.
  *
  * rename: in the old set's place, if that lies in one block and is large enough: one write, which needs neither journal
  * nor VolumeDirty. Otherwise journal {old place, new place}; new set; old set erased; journal cleared. A power cut in
@@ -60,7 +60,6 @@ static enum spate_error make_directory(struct spate_exfat *volume, const char *t
   if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, cluster, 1, true);
   if (error == SPATE_OK)
     error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, cluster), spate_exfat_cluster_blocks(volume, 1));
-  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);
   return spate_exfat_journal_end(volume, error);
 }

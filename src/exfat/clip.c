@@ -54,7 +54,7 @@ static enum spate_error find_run(struct spate_exfat *volume, uint64_t bytes, str
   return error == SPATE_OK && found.run_clusters == 0 ? SPATE_E_NO_SPACE : error;
 }
 
-/* Record, bitmap, barrier. */
+/* Record, bitmap. */
 static enum spate_error reserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
                                 const struct exfat_place *place, const struct exfat_name *name,
                                 const struct spate_exfat_chunks *chunks) {
@@ -70,8 +70,7 @@ static enum spate_error reserve(struct spate_exfat *volume, const struct spate_e
     record.name_hash = name->hash;
   }
   enum spate_error error = spate_exfat_record_begin(volume, clip->record, &record);
-  if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true);
-  return error == SPATE_OK ? spate_exfat_barrier(volume) : error;
+  return error == SPATE_OK ? spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, true) : error;
 }
 
 /* Write the entry set, and keep its block in memory. */
@@ -103,10 +102,8 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
  * nothing else is changed before. */
 static enum spate_error unreserve(struct spate_exfat *volume, const struct spate_exfat_clip *clip,
                                   enum spate_error error) {
-  volume->power_mark = spate_block_power_mark(volume->config.block); /* what the drive lost is written again here */
   enum spate_error undone = spate_exfat_bitmap_set(volume, clip->first_cluster, clip->clusters, false);
 
-  if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);
   if (undone == SPATE_OK) undone = spate_exfat_record_end(volume, clip->record);
   if (undone != SPATE_OK) volume->failed = undone;
   return error;
@@ -165,8 +162,7 @@ static void forget(struct spate_exfat *volume, struct spate_exfat_clip *clip) {
 
 /* Flush the data, then write the final length. */
 static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
-  volume->unflushed = true; /* the stream's data */
-  enum spate_error error = spate_exfat_barrier(volume);
+  enum spate_error error = spate_exfat_flush_data(volume);
 
   if (error != SPATE_OK) return error;
   spate_exfat_block_settle(clip->block);
@@ -193,7 +189,6 @@ static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
 static enum spate_error free_tail(struct spate_exfat *volume, uint32_t first, uint32_t clusters) {
   if (clusters == 0) return SPATE_OK; /* what was written before is durable */
   enum spate_error error = spate_exfat_bitmap_set(volume, first, clusters, false);
-  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK) return SPATE_OK;
   enum spate_error kept = spate_exfat_bitmap_set(volume, first, clusters, true);
   if (kept != SPATE_OK) volume->failed = kept;

@@ -3,8 +3,8 @@
  * Add a cluster to a directory. The FAT links it. For a contiguous directory the FAT entries of all its clusters are
  * written first; nothing reads them until the entry set says that the directory is not contiguous.
  *
- * The order: journal; bitmap, zeros and FAT entry of the new cluster; barrier; the link from the last cluster; the
- * entry set with the new length, in one block. If the power is cut before the link, recovery frees the cluster. Between
+ * The order: journal; bitmap, zeros and FAT entry of the new cluster; the link from the last cluster; the entry set
+ * with the new length, in one block. If the power is cut before the link, recovery frees the cluster. Between
  * link and length the chain is longer than the directory, and recovery removes the link first. The root directory has
  * no length: with the link it has grown.
  */
@@ -87,7 +87,6 @@ static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_pat
   if (error == SPATE_OK)
     error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));
   if (error == SPATE_OK) error = spate_exfat_fat_set(volume, added, next);
-  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK) error = link_cluster(volume, &path->directory, record->previous_cluster, added);
   if (error != SPATE_OK) return error;
   if (grown.first_cluster == 0) {

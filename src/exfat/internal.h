@@ -147,8 +147,8 @@ struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume);
 void spate_exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* How many blocks more may be pinned. */
 uint32_t spate_exfat_cache_room(const struct spate_exfat *volume);
-/* Flush, if something was written without FUA. */
-enum spate_error spate_exfat_barrier(struct spate_exfat *volume);
+/* Flush the streams' data. POWER_LOST: since the operation began the drive has lost power, or may have. */
+enum spate_error spate_exfat_flush_data(struct spate_exfat *volume);
 
 /* ---- chain.c: clusters and the FAT ---- */
 
@@ -191,7 +191,7 @@ enum spate_error spate_exfat_chain_get(struct spate_exfat *volume, struct spate_
 /* From cluster number `index` of the chain: the first cluster, and how many follow each other on the volume. */
 enum spate_error spate_exfat_chain_run(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t index,
                                        uint32_t *first, uint32_t *clusters);
-/* Blocks read as zeros afterwards; durable after the next barrier. */
+/* Blocks read as zeros afterwards, durably. */
 enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* The same by a command, if the device has one and accepts it; else from the first part of `zeros`. */
 enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lba, uint64_t blocks, void *zeros,
@@ -214,7 +214,7 @@ void spate_exfat_give_turn(struct spate_exfat *volume, uint64_t at, uint64_t *si
 /* The first run of `enough` clusters, or the longest one if there is none, and how many are free (up to that run, if
  * there is one). Gives the streams their turns. */
 enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t enough, struct spate_exfat_free *found);
-/* Mark a run as allocated or free; durable after the next barrier. */
+/* Mark a run as allocated or free, durably. */
 enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
 /* Are all of these clusters allocated? */
 enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);

@@ -177,8 +177,7 @@ enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots) {
   /* A slot in use means an open clip, or something to recover: the volume stays dirty. */
   if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
     return SPATE_OK;
-  enum spate_error error = spate_exfat_barrier(volume);
-  return error == SPATE_OK ? spate_exfat_boot_dirty(volume, false) : error;
+  return spate_exfat_boot_dirty(volume, false);
 }
 
 enum spate_error spate_exfat_record_end(struct spate_exfat *volume, uint32_t slot) {
@@ -212,7 +211,6 @@ enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct ex
 }
 
 enum spate_error spate_exfat_journal_end(struct spate_exfat *volume, enum spate_error error) {
-  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error == SPATE_OK && volume->record_lba != 0) error = spate_exfat_record_end(volume, EXFAT_RECORD_JOURNAL);
   if (error != SPATE_OK && !spate_exfat_journal_held(volume)) volume->failed = error;
   return error;

@@ -164,10 +164,8 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
 
 /* The file could not be made: free its clusters. */
 static enum spate_error unmake(struct spate_exfat *volume, uint32_t first, uint32_t clusters, enum spate_error error) {
-  volume->power_mark = spate_block_power_mark(volume->config.block); /* what the drive lost is written again here */
   enum spate_error undone = spate_exfat_bitmap_set(volume, first, clusters, false);
 
-  if (undone == SPATE_OK) undone = spate_exfat_barrier(volume);
   if (undone != SPATE_OK) volume->failed = undone;
   return error;
 }
@@ -193,7 +191,6 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
   uint64_t lba = spate_exfat_cluster_lba(volume, first);
   error = spate_exfat_bitmap_set(volume, first, clusters, true);
   if (error == SPATE_OK) error = spate_exfat_zero(volume, lba, EXFAT_RECORD_SLOTS);
-  if (error == SPATE_OK) error = spate_exfat_barrier(volume);
   if (error != SPATE_OK) return unmake(volume, first, clusters, error);
   spate_exfat_record_build(raw, number, first, spate_exfat_block_shift(volume), &volume->config);
   error = spate_exfat_entries_write(volume, &place, raw);

@@ -151,8 +151,7 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
   if (error != SPATE_OK || bytes == published_bytes) return error;
   *gained_bytes = bytes - published_bytes;
   /* If the drive had power all the time, the chunks may have been read from its cache, and not be on the medium. */
-  volume->unflushed = true;
-  error = spate_exfat_barrier(volume);
+  error = spate_exfat_flush_data(volume);
   if (error != SPATE_OK) return error;
   spate_exfat_set_lengths(set.raw, record->clusters.first_cluster, bytes, true);
   spate_exfat_set_seal(set.raw, set.place.entries);

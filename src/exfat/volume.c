@@ -234,7 +234,7 @@ enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {
     spate_exfat_end(volume);
     return SPATE_E_IN_USE;
   }
-  error = spate_exfat_end_change(volume, spate_exfat_barrier(volume));
+  error = spate_exfat_end_change(volume, SPATE_OK);
   spate_exfat_abandon(volume);
   if (error == SPATE_OK) error = volume->failed;
   return error == SPATE_OK && volume->dirty ? SPATE_E_CORRUPT : error;

@@ -193,7 +193,8 @@ void spate_transfer_submit(struct spate_recorder *recorder) {
   spate_block_kick(recorder->block);
 }
 
-/* What completed since the last flush may be gone: write again the pieces that are still held. */
+/* What completed since the last flush may be gone: write again the pieces that are still held. A failed one is not
+ * repeated, because it may be what resets the drive. */
 static void write_again(struct spate_stream *stream) {
   uint32_t first = spate_stream_released(stream);
 
@@ -203,7 +204,8 @@ static void write_again(struct spate_stream *stream) {
     spate_progress_take_back(piece->clip, offset_blocks << stream->recorder->block->block_shift, piece->bytes);
   }
   for (uint32_t i = first; i != stream->pushed; i++) {
-    if (spate_piece_at(stream, i)->state == PIECE_DONE) spate_piece_at(stream, i)->state = PIECE_QUEUED;
+    struct spate_piece *piece = spate_piece_at(stream, i);
+    if (piece->state == PIECE_DONE && piece->io.error == SPATE_OK) piece->state = PIECE_QUEUED;
   }
   stream->completed = first;
   stream->next = first;

@@ -36,7 +36,7 @@ static void test_clip_order(void **state) {
   struct spate_exfat_clip clip;
   open_image(512);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
-  assert_string_equal(requests(), "record!, boot!, bitmap, flush, root!");
+  assert_string_equal(requests(), "record!, boot!, bitmap!, root!");
   assert_int_equal(spate_exfat_publish(&clip, 1000), SPATE_E_BUSY);
   assert_int_equal(clip.published_bytes, 0);
   assert_int_equal(image_publish(&image.ram.block, &clip, 1000), SPATE_OK);
@@ -45,9 +45,9 @@ static void test_clip_order(void **state) {
   assert_int_equal(spate_exfat_publish(&clip, 1000), SPATE_OK);
   assert_string_equal(requests(), "");
   assert_int_equal(spate_exfat_close(&clip, 2 * MIB), SPATE_OK);
-  assert_string_equal(requests(), "flush, root!, bitmap, flush, boot!, record!, trim data");
+  assert_string_equal(requests(), "flush, root!, bitmap!, boot!, record!, trim data");
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "all", MIB), SPATE_OK);
-  assert_string_equal(requests(), "record!, boot!, bitmap, flush, root!");
+  assert_string_equal(requests(), "record!, boot!, bitmap!, root!");
   assert_int_equal(spate_exfat_close(&clip, MIB), SPATE_OK);
   assert_string_equal(requests(), "flush, root!, boot!, record!"); /* no tail */
   image_close(&image);
@@ -61,9 +61,9 @@ static void test_two_clips_order(void **state) {
   open_image(512);
   image.ram.block.volatile_cache = false;
   assert_int_equal(spate_exfat_arm(&image.volume, &a, "a", MIB), SPATE_OK);
-  assert_string_equal(requests(), "record!, boot!, bitmap, root!");
+  assert_string_equal(requests(), "record!, boot!, bitmap!, root!");
   assert_int_equal(spate_exfat_arm(&image.volume, &b, "b", MIB), SPATE_OK);
-  assert_string_equal(requests(), "record!, bitmap, root!");
+  assert_string_equal(requests(), "record!, bitmap!, root!");
   assert_int_equal(spate_exfat_close(&a, 1), SPATE_OK);
   assert_string_equal(requests(), "root!, record!");
   assert_int_equal(spate_exfat_close(&b, 1), SPATE_OK);
@@ -75,15 +75,15 @@ static void test_change_order(void **state) {
   (void)state;
   open_image(512);
   assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
-  assert_string_equal(requests(), "record!, boot!, bitmap, zero first, flush, root!, boot!, record!");
+  assert_string_equal(requests(), "record!, boot!, bitmap!, zero first, flush, root!, boot!, record!");
   assert_int_equal(spate_exfat_mkdir(&image.volume, "d/e"), SPATE_OK);
-  assert_string_equal(requests(), "record!, boot!, bitmap, zero data, flush, first!, boot!, record!");
+  assert_string_equal(requests(), "record!, boot!, bitmap!, zero data, flush, first!, boot!, record!");
   assert_int_equal(spate_exfat_rename(&image.volume, "d/e", "d/f"), SPATE_OK);
   assert_string_equal(requests(), "first!");
   assert_int_equal(spate_exfat_rename(&image.volume, "d/f", "f"), SPATE_OK);
   assert_string_equal(requests(), "record!, boot!, root!, first!, boot!, record!");
   assert_int_equal(spate_exfat_delete(&image.volume, "f"), SPATE_OK);
-  assert_string_equal(requests(), "record!, boot!, root!, bitmap, flush, boot!, record!, trim data");
+  assert_string_equal(requests(), "record!, boot!, root!, bitmap!, boot!, record!, trim data");
   image_close(&image);
 }
 
@@ -95,7 +95,7 @@ static void test_discard_order(void **state) {
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
   (void)requests();
   assert_int_equal(spate_exfat_discard(&clip), SPATE_OK);
-  assert_string_equal(requests(), "root!, bitmap, flush, boot!, record!, trim first");
+  assert_string_equal(requests(), "root!, bitmap!, boot!, record!, trim first");
   assert_int_equal(spate_exfat_stat(&image.volume, "clip", &entry), SPATE_E_NOT_FOUND);
   assert_int_equal(spate_exfat_discard(&clip), SPATE_E_INVALID);
 
@@ -116,7 +116,7 @@ static void test_padding(void **state) {
   memset(name, 'n', 210);
   name[210] = '\0';
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, name, MIB), SPATE_OK);
-  assert_string_equal(requests(), "root!, record!, boot!, bitmap, flush, root!");
+  assert_string_equal(requests(), "root!, record!, boot!, bitmap!, root!");
   const uint8_t *root = image.ram.memory + (lba_of(4) << 9);
   for (unsigned i = 6; i < 16; i++)
     assert_int_equal(root[32 * i], 5);

@@ -62,14 +62,12 @@ MUTATIONS = {
     ),
     "no flush before the final length": (
         CLIP,
-        [("  volume->unflushed = true; /* the stream's data */\n", "")],
+        [("  enum spate_error error = spate_exfat_flush_data(volume);\n", "  enum spate_error error = SPATE_OK;\n")],
         "crash_volumes", "foreign byte",
     ),
-    "no barrier between bitmap and entry": (
-        CHANGE,
-        [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
-          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
-          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
+    "no FUA of the bitmap": (
+        "exfat/bitmap.c",
+        [("now_blocks, at, SPATE_IO_FUA)", "now_blocks, at, 0)")],
         "crash_volumes", "free in the bitmap",
     ),
     "entry before bitmap": (
@@ -131,7 +129,7 @@ MUTATIONS = {
     ),
     "a length salvaged from the drive's cache": (
         "exfat/salvage.c",
-        [("  volume->unflushed = true;\n", "")],
+        [("  error = spate_exfat_flush_data(volume);\n", "")],
         "crash_recording", "foreign byte",
     ),
     "checkpoints that come late": (
@@ -201,12 +199,10 @@ MUTATIONS = {
           "")],
         "crash_others", "stale .* was never created|stray entries|entry behind the end",
     ),
-    "no barrier between zeros and a directory's entry": (
-        CHANGE,
-        [("  if (error == SPATE_OK) error = spate_exfat_barrier(volume);\n"
-          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);",
-          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &record.to, raw);")],
-        "crash_others", "stale .* was never created|free in the bitmap",
+    "no flush between zeros and a directory's entry": (
+        "exfat/chain.c",
+        [("    if (error == SPATE_OK) error = spate_block_flush(device);\n", "")],
+        "crash_others", "stale .* was never created|stray entries|entry behind the end",
     ),
     "the second unit of a pair without its last bits": (
         "exfat/name.c",
