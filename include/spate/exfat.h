@@ -390,7 +390,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_arm_chunks(struct spate_exfat *vol
                                                          const struct spate_exfat_chunks *chunks);
 
 /* For spate_exfat_config.salvage; never called directly. It is a hook so that firmware without chunks does not link it.
- * It reads the data behind the last published length: at most what was recorded since the last checkpoint. */
+ * It reads the data behind the last published length: at most what was recorded since the last checkpoint. A clip is
+ * extended only if the whole tree can be read, has the clip where it was armed, and has no other owner for the
+ * clusters. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
 /*

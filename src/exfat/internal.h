@@ -416,6 +416,42 @@ enum spate_error spate_exfat_journal_begin(struct spate_exfat *volume, struct ex
 enum spate_error spate_exfat_journal_end(struct spate_exfat *volume, enum spate_error error);
 enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
+/* ---- met.c: places that the record names, and what a walk meets there ---- */
+
+struct exfat_met {
+  uint32_t first_cluster;   /* of the directory, as recorded; 0: none */
+  uint32_t offset_bytes;    /* in the directory */
+  uint32_t directory_bytes; /* as the directory is now; 0: the walk has not met it */
+  uint8_t entries;          /* as recorded; 0: no place */
+  bool contiguous;          /* the directory, as it is now */
+  bool whole;               /* the directory has a whole set there */
+};
+
+#define EXFAT_MET_TO   EXFAT_RECORD_JOURNAL /* of the journal; below it: of the clips */
+#define EXFAT_MET_FROM EXFAT_RECORD_SLOTS
+#define EXFAT_PLACES   (EXFAT_RECORD_SLOTS + 1u)
+
+struct exfat_recorded {
+  uint32_t previous_cluster; /* of the journal; 0: none */
+  bool previous_met;         /* it is the last cluster of a directory */
+  struct exfat_met places[EXFAT_PLACES];
+};
+
+/* The places that the slots in use name. */
+enum spate_error spate_exfat_recorded_read(struct spate_exfat *volume, struct exfat_recorded *recorded);
+/* Another walk begins: since the last one, sets may have been erased. */
+void spate_exfat_forget_sets(struct exfat_recorded *recorded);
+/* The walk meets a directory, whose chain was followed to its end; and a set that is whole. */
+enum spate_error spate_exfat_meet_directory(struct spate_exfat *volume, struct exfat_recorded *recorded,
+                                            struct spate_exfat_chain *directory);
+void spate_exfat_meet_set(struct exfat_recorded *recorded, const struct exfat_place *place);
+/* Is this entry in a place of the journal? A secondary entry without a set is then what is left of a set that was being
+ * made or removed. */
+bool spate_exfat_is_remains(const struct exfat_recorded *recorded, const struct spate_exfat_chain *directory,
+                            uint32_t offset_bytes);
+/* The directory as it is now. */
+void spate_exfat_met_chain(const struct exfat_met *met, struct spate_exfat_chain *directory);
+
 /* ---- owners.c, reclaim.c, shared.c: who owns which clusters ---- */
 
 #define EXFAT_DEPTH_MAX 64u /* nested directories; the walk has its own stack */
@@ -428,8 +464,9 @@ struct exfat_level {
 /* Clusters are counted from the heap's start. */
 struct exfat_owners {
   struct spate_exfat *volume;
+  struct exfat_recorded *recorded; /* what the walk meets of it is noted there; NULL: nothing */
   bool clips_grew;          /* lengths were published during the walk: it may have missed clusters with two owners */
-  bool steps_over;          /* skip damage and directories that are too deep; else both end the walk with CORRUPT */
+  bool incomplete;          /* damage, or directories that are too deep: there may be owners that were not met */
   uint32_t first, clusters; /* those with a bit in the window */
   uint32_t shared_first, shared_end; /* clusters with two owners lie between these; end 0: there are none */
   uint64_t freed, kept; /* clusters that spate_exfat_reclaim_chain() freed; that have owners and were kept */

@@ -3,8 +3,8 @@
  * Which clusters have an owner: a walk through the whole tree marks them in the window's memory, for as many clusters
  * at a time as it has bits. A cluster that is marked twice has two owners.
  *
- * Recovery must see every owner, so damage ends its walk. The walk of a deletion skips damage: no system can read those
- * data, and one damaged entry set must not prevent all deletions.
+ * The walk steps over damage, and notes that it is incomplete. Recovery must see every owner, so it frees nothing then.
+ * A deletion goes on: no system can read those data, and one damaged entry set must not prevent all deletions.
  */
 #include "internal.h"
 
@@ -14,9 +14,10 @@
 /* If clusters have more owners than that on average, the walk meets a directory again and again. */
 #define OWNERS_MAX 4u
 
-static enum spate_error damaged(const struct exfat_owners *owners) {
+static enum spate_error step_over(struct exfat_owners *owners) {
   (void)spate_exfat_corrupt(owners->volume);
-  return owners->steps_over ? SPATE_OK : SPATE_E_CORRUPT;
+  owners->incomplete = true;
+  return SPATE_OK;
 }
 
 /* In the word of clusters from `at` on, which may be the last one: its end may not fit into 32 bits. */
@@ -51,7 +52,7 @@ static enum spate_error mark_chain(struct exfat_owners *owners, struct spate_exf
   uint32_t run;
 
   if (chain->first_cluster == 0 && chain->bytes == 0) return SPATE_OK;
-  if (spate_exfat_chain_check(volume, chain) != SPATE_OK) return damaged(owners);
+  if (spate_exfat_chain_check(volume, chain) != SPATE_OK) return step_over(owners);
   if (chain->bytes == 0) /* not as specified, but it claims this cluster */
     mark_run(owners, chain->first_cluster - EXFAT_FIRST_CLUSTER, 1, true);
   uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
@@ -60,19 +61,22 @@ static enum spate_error mark_chain(struct exfat_owners *owners, struct spate_exf
   for (uint32_t index = 0; index < count; index += run) {
     uint32_t first;
     enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
-    if (error == SPATE_E_CORRUPT) return damaged(owners);
+    if (error == SPATE_E_CORRUPT) return step_over(owners);
     if (error != SPATE_OK) return error;
     mark_run(owners, first - EXFAT_FIRST_CLUSTER, run, true);
   }
   return SPATE_OK;
 }
 
-static enum spate_error enter(struct exfat_owners *owners, const struct spate_exfat_chain *directory) {
+static enum spate_error enter(struct exfat_owners *owners, struct spate_exfat_chain *directory) {
   for (uint32_t i = 0; i < owners->depth; i++)
-    if (owners->levels[i].directory.first_cluster == directory->first_cluster) return damaged(owners); /* in itself */
-  if (owners->depth == EXFAT_DEPTH_MAX) return owners->steps_over ? SPATE_OK : spate_exfat_corrupt(owners->volume);
+    if (owners->levels[i].directory.first_cluster == directory->first_cluster) return step_over(owners); /* in itself */
+  if (owners->depth == EXFAT_DEPTH_MAX) {
+    owners->incomplete = true; /* no damage */
+    return SPATE_OK;
+  }
   owners->levels[owners->depth++] = (struct exfat_level){.directory = *directory};
-  return SPATE_OK;
+  return owners->recorded == NULL ? SPATE_OK : spate_exfat_meet_directory(owners->volume, owners->recorded, directory);
 }
 
 /* Vendor allocations, which can follow the name. */
@@ -94,22 +98,31 @@ static enum spate_error mark_set(struct exfat_owners *owners, struct exfat_level
   enum spate_error error = spate_exfat_set_read(owners->volume, &level->directory, level->offset_bytes, &set);
 
   level->offset_bytes += error == SPATE_OK ? set.place.entries * EXFAT_ENTRY_BYTES : EXFAT_ENTRY_BYTES;
-  if (error == SPATE_E_CORRUPT) return damaged(owners);
+  if (error == SPATE_E_CORRUPT) return step_over(owners);
   if (error != SPATE_OK) return error;
+  if (owners->recorded != NULL) spate_exfat_meet_set(owners->recorded, &set.place);
   bool sane = spate_exfat_set_chain(owners->volume, set.raw, &chain) == SPATE_OK;
-  if (!sane) error = damaged(owners); /* mark those of its clusters that it can own */
+  if (!sane) error = step_over(owners); /* mark those of its clusters that it can own */
   if (error == SPATE_OK) error = mark_chain(owners, &chain);
   if (error == SPATE_OK) error = mark_vendors(owners, &set);
   bool directory = (spate_field_get16(set.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   return error == SPATE_OK && sane && directory && chain.bytes > 0 ? enter(owners, &chain) : error;
 }
 
+/* Is the entry before the level's offset what is left of a set that the journal names? It owns nothing. */
+static bool is_remains(const struct exfat_owners *owners, const struct exfat_level *level, const uint8_t *entry) {
+  return (entry[0] & EXFAT_TYPE_SECONDARY) != 0 && owners->recorded != NULL &&
+         spate_exfat_is_remains(owners->recorded, &level->directory, level->offset_bytes - EXFAT_ENTRY_BYTES);
+}
+
 /* By the generic templates (specification, 6.3 and 6.4), which all types that may be ignored follow. */
-static enum spate_error mark_unknown(struct exfat_owners *owners, const uint8_t *entry) {
+static enum spate_error mark_unknown(struct exfat_owners *owners, const struct exfat_level *level,
+                                     const uint8_t *entry) {
   uint8_t flags = entry[(entry[0] & EXFAT_TYPE_SECONDARY) != 0 ? ENTRY_FLAGS : PRIMARY_FLAGS];
   struct spate_exfat_chain chain;
 
-  if ((entry[0] & EXFAT_TYPE_BENIGN) == 0) return damaged(owners); /* it may own clusters in other ways */
+  if ((entry[0] & EXFAT_TYPE_BENIGN) == 0) /* it may own clusters in other ways */
+    return is_remains(owners, level, entry) ? SPATE_OK : step_over(owners);
   if ((flags & EXFAT_ALLOCATION_POSSIBLE) == 0) return SPATE_OK;
   spate_exfat_entry_chain(entry, flags, &chain);
   return mark_chain(owners, &chain);
@@ -127,7 +140,7 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
     error = spate_exfat_entry_read(owners->volume, &level->directory, level->offset_bytes, raw);
   if (error == SPATE_E_CORRUPT) {
     owners->depth--; /* the rest of a broken chain cannot be reached */
-    return damaged(owners);
+    return step_over(owners);
   }
   if (error != SPATE_OK) return error;
   if (raw[0] == EXFAT_TYPE_FILE) return mark_set(owners, level);
@@ -142,7 +155,7 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   case EXFAT_TYPE_UPCASE: spate_exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
   case EXFAT_TYPE_LABEL:
   case TYPE_VOLUME_GUID: return SPATE_OK;
-  default: return mark_unknown(owners, raw);
+  default: return mark_unknown(owners, level, raw);
   }
 }
 
@@ -216,6 +229,7 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
   uint64_t clips_clusters = all_entry_clusters(volume);
 
   owners->since_ticks = spate_port_ticks();
+  if (owners->recorded != NULL) spate_exfat_forget_sets(owners->recorded);
   open_window(owners, at);
   owners->budget = (uint64_t)volume->cluster_count * OWNERS_MAX;
   owners->depth = 0;

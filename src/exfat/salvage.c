@@ -4,7 +4,8 @@
  * each chunk has a header with which it can be recognised (spate/chunk.h).
  *
  * Only if the volume is still marked dirty, as it was at the power cut: a PC that has checked it in between may have
- * given the clusters to another file.
+ * given the clusters to another file. That mark proves nothing, because some systems leave it set while they change the
+ * volume. So the tree must have the clip's entry set, and nobody may own the clusters that it would get.
  */
 #include "internal.h"
 #include <spate/chunk.h>
@@ -136,7 +137,15 @@ static bool is_clips(const struct exfat_record *record, const struct exfat_set *
   return first == record->clusters.first_cluster && contiguous && bytes <= record->clusters.bytes;
 }
 
-static enum spate_error extend(struct spate_exfat *volume, const struct exfat_record *record, uint64_t *gained_bytes) {
+/* What a clip can be extended by. */
+struct gain {
+  uint64_t published_bytes, bytes; /* from this length to that one; equal: by nothing */
+  uint32_t first, end;             /* its clusters, counted from the heap's start */
+};
+
+/* The gain of a clip, if everything is as it was at the power cut. Nothing is proved yet: the recorded place, and the
+ * clusters, may be somebody else's by now. */
+static enum spate_error find_gain(struct spate_exfat *volume, const struct exfat_record *record, struct gain *gain) {
   struct reader reader = {
       .volume = volume, .record = record, .first_lba = spate_exfat_cluster_lba(volume, record->clusters.first_cluster)};
   struct exfat_set set;
@@ -144,33 +153,131 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
 
   if (error == SPATE_E_CORRUPT) return SPATE_OK; /* it or its directory was deleted */
   if (error != SPATE_OK) return error;
-  uint64_t published_bytes = spate_field_get64(set.raw + STREAM_BYTES);
-  uint64_t bytes = published_bytes;
-  if (!is_clips(record, &set, published_bytes)) return SPATE_OK;
+  uint64_t bytes = spate_field_get64(set.raw + STREAM_BYTES);
+  if (!is_clips(record, &set, bytes)) return SPATE_OK;
+  uint32_t at = record->clusters.first_cluster - EXFAT_FIRST_CLUSTER;
+  *gain = (struct gain){.published_bytes = bytes, .first = at + (uint32_t)spate_exfat_clusters(volume, bytes)};
   error = measure(&reader, &bytes);
-  if (error != SPATE_OK || bytes == published_bytes) return error;
-  *gained_bytes = bytes - published_bytes;
+  gain->bytes = bytes;
+  gain->end = at + (uint32_t)spate_exfat_clusters(volume, bytes);
+  return error;
+}
+
+static bool is_some(const struct gain *gain) { return gain->bytes > gain->published_bytes; }
+
+/* Nobody may own a cluster of the gain, and no other gain may get it. */
+static void claim(struct exfat_owners *owners, struct gain *gain) {
+  uint32_t window_end = owners->first + owners->clusters;
+
+  for (uint32_t at = gain->first > owners->first ? gain->first : owners->first; at < gain->end && at < window_end;
+       at++) {
+    if (!spate_exfat_ownerless(owners, at)) {
+      gain->bytes = gain->published_bytes;
+      return;
+    }
+    *spate_exfat_owner_byte(owners, at) |= (uint8_t)(1u << (at & 7u));
+  }
+}
+
+/* The first cluster of a gain from `at` on; UINT32_MAX: none. */
+static uint32_t next_gain(const struct gain *gains, uint32_t at) {
+  uint32_t next = UINT32_MAX;
+
+  for (uint32_t slot = 0; slot < SPATE_EXFAT_CLIPS_MAX; slot++) {
+    const struct gain *gain = &gains[slot];
+    uint32_t first = gain->first > at ? gain->first : at;
+    if (is_some(gain) && first < gain->end && first < next) next = first;
+  }
+  return next;
+}
+
+/* Walk through the tree, once for each window that has clusters of a gain, and keep the gains without an owner. They
+ * are kept only if the whole tree was read. */
+static enum spate_error prove(struct exfat_owners *owners, struct gain *gains) {
+  uint32_t at = next_gain(gains, 0);
+
+  if (at == UINT32_MAX) at = 0; /* all gains are in clusters that the clips have already */
+  while (at != UINT32_MAX) {
+    enum spate_error error = spate_exfat_owners_mark(owners, at);
+    if (error != SPATE_OK) return error;
+    for (uint32_t slot = 0; slot < SPATE_EXFAT_CLIPS_MAX; slot++) {
+      if (owners->incomplete) gains[slot].bytes = gains[slot].published_bytes;
+      if (is_some(&gains[slot])) claim(owners, &gains[slot]);
+    }
+    at = next_gain(gains, owners->first + owners->clusters);
+  }
+  return SPATE_OK;
+}
+
+/* Write the new length, into the set that the walk has met. */
+static enum spate_error extend(struct spate_exfat *volume, const struct exfat_record *record,
+                               const struct exfat_met *met, const struct gain *gain, bool *extended) {
+  struct spate_exfat_chain directory;
+  struct exfat_set set;
+
+  if (!met->whole) return SPATE_OK;
+  spate_exfat_met_chain(met, &directory);
+  enum spate_error error = spate_exfat_set_read(volume, &directory, met->offset_bytes, &set);
+  if (error != SPATE_OK) return error;
+  uint64_t published_bytes = spate_field_get64(set.raw + STREAM_BYTES);
+  if (published_bytes != gain->published_bytes || !is_clips(record, &set, published_bytes)) return SPATE_OK;
   /* If the drive had power all the time, the chunks may have been read from its cache, and not be on the medium. */
   error = spate_exfat_flush_data(volume);
   if (error != SPATE_OK) return error;
-  spate_exfat_set_lengths(set.raw, record->clusters.first_cluster, bytes, true);
+  spate_exfat_set_lengths(set.raw, record->clusters.first_cluster, gain->bytes, true);
   spate_exfat_set_seal(set.raw, set.place.entries);
+  *extended = true;
   return spate_exfat_entries_write(volume, &set.place, set.raw);
 }
 
-enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
-  if (!found->dirty) return SPATE_OK;
-  volume->window_bytes = 0;
+static enum spate_error read_clip(struct spate_exfat *volume, uint32_t slot, struct exfat_record *record, bool *valid) {
+  enum spate_error error = spate_exfat_record_read(volume, slot, record, valid);
+
+  *valid = error == SPATE_OK && *valid && record->chunk_bytes > 0 && record->clusters.contiguous;
+  return error;
+}
+
+static enum spate_error find_gains(struct spate_exfat *volume, struct gain *gains, bool *any) {
   for (uint32_t slot = 0; slot < SPATE_EXFAT_CLIPS_MAX; slot++) {
     struct exfat_record record;
-    uint64_t gained_bytes = 0;
     bool valid;
-    enum spate_error error = spate_exfat_record_read(volume, slot, &record, &valid);
-    if (error == SPATE_OK && valid && record.chunk_bytes > 0 && record.clusters.contiguous)
-      error = extend(volume, &record, &gained_bytes);
+    enum spate_error error = read_clip(volume, slot, &record, &valid);
+    if (error == SPATE_OK && valid) error = find_gain(volume, &record, &gains[slot]);
     if (error != SPATE_OK) return error;
-    if (gained_bytes > 0) spate_port_log("exfat: bytes salvaged past the last checkpoint", gained_bytes);
-    found->salvaged_bytes += gained_bytes;
+    *any |= is_some(&gains[slot]);
   }
   return SPATE_OK;
+}
+
+static enum spate_error extend_all(struct spate_exfat *volume, const struct exfat_recorded *recorded,
+                                   const struct gain *gains, struct spate_exfat_mounted *found) {
+  for (uint32_t slot = 0; slot < SPATE_EXFAT_CLIPS_MAX; slot++) {
+    struct exfat_record record;
+    const struct gain *gain = &gains[slot];
+    bool valid;
+    bool extended = false;
+    if (!is_some(gain)) continue;
+    enum spate_error error = read_clip(volume, slot, &record, &valid);
+    if (error == SPATE_OK && valid) error = extend(volume, &record, &recorded->places[slot], gain, &extended);
+    if (error != SPATE_OK) return error;
+    if (!extended) continue;
+    spate_port_log("exfat: bytes salvaged past the last checkpoint", gain->bytes - gain->published_bytes);
+    found->salvaged_bytes += gain->bytes - gain->published_bytes;
+  }
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+  struct gain gains[SPATE_EXFAT_CLIPS_MAX] = {{.bytes = 0}};
+  struct exfat_recorded recorded;
+  struct exfat_owners owners = {.volume = volume, .recorded = &recorded};
+  bool any = false;
+
+  if (!found->dirty) return SPATE_OK;
+  volume->window_bytes = 0;
+  enum spate_error error = find_gains(volume, gains, &any);
+  if (error != SPATE_OK || !any) return error;
+  error = spate_exfat_recorded_read(volume, &recorded);
+  if (error == SPATE_OK) error = prove(&owners, gains);
+  return error == SPATE_OK ? extend_all(volume, &recorded, gains, found) : error;
 }

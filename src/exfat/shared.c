@@ -41,7 +41,7 @@ static void note_shared(struct spate_exfat *volume, const struct exfat_owners *o
 }
 
 static enum spate_error look(struct spate_exfat *volume, uint32_t area, uint32_t shift) {
-  struct exfat_owners owners = {.volume = volume, .steps_over = true};
+  struct exfat_owners owners = {.volume = volume};
   uint64_t end = ((uint64_t)area + 1u) << shift;
 
   if (end > volume->cluster_count) end = volume->cluster_count;
@@ -83,7 +83,7 @@ enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spat
 }
 
 enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain) {
-  struct exfat_owners owners = {.volume = volume, .steps_over = true};
+  struct exfat_owners owners = {.volume = volume};
   uint32_t at = 0;
   enum spate_error error = SPATE_OK;
 

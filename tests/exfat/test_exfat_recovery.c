@@ -200,20 +200,27 @@ static void test_unfinished_change(void **state) {
   image_close(&image);
 }
 
-/* The tree is read once for each window that a record affects, not for every window. */
-static void test_recovery_reads_the_tree_once(void **state) {
-  (void)state;
-  struct spate_exfat_clip clip;
+/* ---- how often the tree is read ---- */
+
+/* A volume of eight windows, with 40 directories. */
+static void open_windows(uint32_t cache_blocks) {
   image_open(&image, 128 * MIB, 512, 0);
   small_format(image.ram.memory, 128 * MIB, 9, 9);
-  image.config.bitmap_bytes = 4096; /* 8 windows */
-  image.config.cache_bytes = 5 * 512;
+  image.config.bitmap_bytes = 4096;
+  image.config.cache_bytes = cache_blocks * UINT64_C(512);
   assert_int_equal(image_mount(&image), SPATE_OK);
   for (unsigned i = 0; i < 40; i++) {
     char path[32];
     (void)snprintf(path, sizeof path, "directory %u", i);
     assert_int_equal(spate_exfat_mkdir(&image.volume, path), SPATE_OK);
   }
+}
+
+/* The tree is read once for each window that a record affects, not for every window. */
+static void test_recovery_reads_the_tree_once(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_windows(5);
   put_file("most", NULL, 110 * MIB);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
   assert_true(clip.first_cluster > 110 * 2048);
@@ -222,6 +229,72 @@ static void test_recovery_reads_the_tree_once(void **state) {
   assert_int_equal(image.found.reclaimed_bytes, MIB);
   assert_in_range(image.ram.count[SPATE_READ], 60, 400);
   assert_whole(false);
+  image_close(&image);
+}
+
+/* Reads of a mount. */
+static uint64_t reads_of_mount(void) {
+  ram_block_clear_log(&image.ram);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  return image.ram.count[SPATE_READ];
+}
+
+/* A move names no clusters, and its directories must be met. */
+static void test_a_move_costs_one_walk(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_windows(5);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  const uint64_t without = reads_of_mount();
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+  const uint64_t walk = reads_of_mount() - without;
+  assert_in_range(walk, 40, 300);
+  put_file("directory 3/old", NULL, 0);
+  assert_whole(false);
+  const uint64_t target_lba = image.volume.heap_lba + oracle_find(&oracle, "directory 30")->first_cluster - 2;
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), /* of the new set */
+                                                 .first_lba = target_lba,
+                                                 .last_lba = target_lba,
+                                                 .times = RAM_ALWAYS,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_rename(&image.volume, "directory 3/old", "directory 30/a long name of a file"),
+                   SPATE_E_MEDIA);
+  ram_block_clear_faults(&image.ram);
+  host_starts_again(&image.ram.block);
+  assert_in_range(reads_of_mount() - without, walk - 20, walk + 50);
+  assert_int_equal(image.found.reservations, 1);
+  assert_whole(false);
+  image_close(&image);
+}
+
+/* Two reservations in different windows, so that the tree is read twice: the move is finished once. */
+static void test_a_move_beside_two_windows(void **state) {
+  (void)state;
+  struct spate_exfat_clip low;
+  struct spate_exfat_clip high;
+  open_windows(8);
+  put_file("directory 3/old", NULL, 0);
+  assert_whole(false);
+  const uint64_t from_lba = image.volume.heap_lba + oracle_find(&oracle, "directory 3")->first_cluster - 2;
+  assert_int_equal(spate_exfat_arm(&image.volume, &low, "low", MIB), SPATE_OK);
+  put_file("most", NULL, 50 * MIB);
+  assert_int_equal(spate_exfat_arm(&image.volume, &high, "high", MIB), SPATE_OK);
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), /* of the old set */
+                                                 .first_lba = from_lba,
+                                                 .last_lba = from_lba,
+                                                 .times = RAM_ALWAYS,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_rename(&image.volume, "directory 3/old", "directory 30/a long name of a file"),
+                   SPATE_E_MEDIA);
+  ram_block_clear_faults(&image.ram);
+  host_starts_again(&image.ram.block);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reclaimed_bytes, 2 * MIB);
+  assert_whole(false);
+  assert_null(oracle_find(&oracle, "directory 3/old"));
+  assert_non_null(oracle_find(&oracle, "directory 30/a long name of a file"));
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reservations, 0);
   image_close(&image);
 }
 
@@ -236,6 +309,8 @@ int main(void) {
       cmocka_unit_test(test_recording_goes_on),
       cmocka_unit_test(test_unfinished_change),
       cmocka_unit_test(test_recovery_reads_the_tree_once),
+      cmocka_unit_test(test_a_move_costs_one_walk),
+      cmocka_unit_test(test_a_move_beside_two_windows),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
