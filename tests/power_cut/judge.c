@@ -10,6 +10,7 @@
 #define CACHE_BLOCKS 16u
 #define WINDOW_BYTES 8192u
 #define PARTS        64u
+#define PC_CHANGES   8u /* for each state */
 
 /* The record's file has this many clusters of 512 bytes. A cut while it is made may leak them once. */
 #define RECORD_CLUSTERS (SPATE_EXFAT_CLIPS_MAX + 1u)
@@ -35,6 +36,7 @@ void judge_open(struct judge *judge) {
 }
 
 void judge_close(struct judge *judge) {
+  before_free(&judge->before);
   free(judge->memory);
   free(judge->oracle);
 }
@@ -137,13 +139,23 @@ static void check_structure(struct judge *judge, bool recovered) {
   /* The record exists before the flag is set and after it is cleared, so a volume of ours never stays dirty. */
   if (recovered && oracle->dirty && !judge->foreign_dirty && !damaged && recorded)
     promises_broken(promises, "recovered, and marked dirty");
-  if (oracle->dirty && !(recovered && recorded)) return;
+  const bool unfinished = oracle->dirty || (promises->by_pc.marks_clean != 0 && !recovered);
+  if (unfinished && !(recovered && recorded)) return;
   if (oracle->cross_linked > judge->cross_linked) promises_broken(promises, "%u cross-linked", oracle->cross_linked);
   if (oracle->overlong > judge->overlong) promises_broken(promises, "%u chains too long", oracle->overlong);
   if (oracle->strays > 0) promises_broken(promises, "%u stray entries", oracle->strays);
   /* Clusters that were being freed and that a PC has linked to another file cannot be identified any more. */
   if (promises->by_pc.written[0] != '\0') leaked_max = UINT32_MAX;
   if (oracle->leaked > leaked_max) promises_broken(promises, "%u clusters leaked", oracle->leaked);
+}
+
+/* A mount changes no byte of a file. */
+static void check_before(struct judge *judge) {
+  const char *written = judge->promises->by_pc.written;
+  const char *changed = before_changed(&judge->before, judge->oracle);
+  if (written[0] != '\0' && oracle_find(judge->oracle, written) == NULL)
+    promises_broken(judge->promises, "%s, which a PC has written, is lost", written);
+  if (changed != NULL) promises_broken(judge->promises, "%s: a mount has changed its bytes", changed);
 }
 
 /* False: the volume cannot even be read. */
@@ -157,20 +169,35 @@ static bool check_volume(struct judge *judge, uint64_t at, bool recovered) {
   if (!whole) return false;
   check_structure(judge, recovered);
   promises_check(judge->promises, judge->oracle, at, recovered);
-  const struct promise_by_pc *by_pc = &judge->promises->by_pc;
-  if (by_pc->written[0] != '\0' && !pc_file_whole(judge->oracle, by_pc))
-    promises_broken(judge->promises, "%s, which a PC has written, is lost or changed", by_pc->written);
+  if (recovered || judge->depth > 0) check_before(judge); /* also in the middle of a recovery */
   return true;
 }
 
-/* Between the cut and the mount. Not on a dirty volume with damage, where a PC's change could add damage of its own. */
-static void use_pc(struct judge *judge, uint64_t random) {
-  const struct oracle *oracle = judge->oracle;
-  const bool sound = oracle->cross_linked + oracle->unallocated + oracle->overlong + oracle->strays == 0;
-  struct pc pc = {judge->medium, judge->first_lba * judge->block_bytes, oracle};
-  if (!judge->pc || judge->depth > 0 || !sound || (random >> 32 & 1) != 0) return;
-  pc_change(&pc, random, &judge->promises->by_pc);
+static bool read_volume(struct judge *judge) {
+  return oracle_read(judge->oracle, volume_start(judge), volume_bytes(judge));
+}
+
+/* Between the cut and the mount. Not where two owners, or an owner of free clusters, let a PC's change add damage of
+ * its own: false. */
+static bool use_pc(struct judge *judge, uint64_t random) {
+  struct oracle *oracle = judge->oracle;
+  struct pc pc = {judge->medium, judge->first_lba * judge->block_bytes, oracle, false};
+  const bool usable = read_volume(judge) && oracle->cross_linked + oracle->unallocated == 0;
+  pc.sound = oracle->overlong + oracle->strays == 0;
+  if (usable) pc_change(&pc, random, &judge->promises->by_pc);
+  oracle_free(oracle);
   judge->changed_by_pc += judge->promises->by_pc.from[0] != '\0' || judge->promises->by_pc.written[0] != '\0';
+  return usable;
+}
+
+/* What the files hold when the mount begins. */
+static void note_before(struct judge *judge) {
+  judge->before.count = 0;
+  if (read_volume(judge))
+    before_note(&judge->before, judge->oracle);
+  else
+    promises_broken(judge->promises, "fault before the mount: %s", judge->oracle->fault);
+  oracle_free(judge->oracle);
 }
 
 /* ---- cuts in the recovery ---- */
@@ -223,17 +250,18 @@ uint64_t judge_promised(void *context, uint64_t at) {
   return judge->promised;
 }
 
-bool judge_state(void *context, uint64_t at, uint64_t random) {
-  struct judge *judge = context;
+/* `change`: 0: no PC has the volume. */
+static bool judge_once(struct judge *judge, uint64_t at, uint64_t random, unsigned change) {
   struct promises *promises = judge->promises;
   const struct promise_loss loss = promises->loss;
   if (judge->depth == 0) {
     promises->broken[0] = '\0';
     promises->short_of = promises->foreign = false;
-    judge->states++;
     promises->by_pc = (struct promise_by_pc){0};
   }
-  if (check_volume(judge, at, false)) use_pc(judge, random);
+  if (change == 0) (void)check_volume(judge, at, false);
+  if (change > 0 && !use_pc(judge, random + change)) return true;
+  if (judge->pc && judge->depth == 0) note_before(judge);
   const struct medium_mark mark = medium_mark(judge->medium);
   recover(judge, random);
   if (judge->mounted != SPATE_OK) promises_broken(promises, "mount: %s", spate_error_name(judge->mounted));
@@ -251,6 +279,19 @@ bool judge_state(void *context, uint64_t at, uint64_t random) {
     promises->loss.unmountable += judge->mounted != SPATE_OK;
   }
   return whole || judge->tally;
+}
+
+bool judge_state(void *context, uint64_t at, uint64_t random) {
+  struct judge *judge = context;
+  const unsigned changes = judge->pc && judge->depth == 0 ? PC_CHANGES : 0;
+  bool good = true;
+  if (judge->depth == 0) judge->states++;
+  for (unsigned change = 0; good && change <= changes; change++) {
+    const struct medium_mark mark = medium_mark(judge->medium);
+    good = judge_once(judge, at, random, change);
+    if (changes > 0) medium_undo(judge->medium, mark);
+  }
+  return good;
 }
 
 /* ---- a volume that is being formatted ---- */

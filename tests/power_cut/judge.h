@@ -7,6 +7,7 @@
 #ifndef SPATE_TESTS_JUDGE_H
 #define SPATE_TESTS_JUDGE_H
 
+#include "before.h"
 #include "cuts.h"
 #include "promises.h"
 
@@ -30,12 +31,12 @@ struct judge {
   uint32_t cross_linked, overlong, leaked;
   uint32_t again_every;  /* one recovery in this number is cut; 0: none */
   uint32_t again_states; /* into at most this number of states */
-  bool pc;               /* a PC changes the volume before the mount, in half of the states: pc.h */
+  bool pc;               /* a PC changes the volume before the mount, each state in several ways: pc.h */
   bool tally;            /* go on after a broken promise, and count them */
   uint32_t tear_blocks;
   struct images *images; /* judged so far, and not judged again; NULL: each state is */
   uint64_t recoveries_cut;
-  uint64_t changed_by_pc;           /* states */
+  uint64_t changed_by_pc;           /* mounts after a change */
   struct spate_exfat_mounted found; /* by the last mount */
   uint32_t serial;                  /* of the volume that it mounted */
   enum spate_error mounted;         /* the result of that mount */
@@ -44,6 +45,7 @@ struct judge {
   uint64_t states;
   uint64_t promised_at, promised; /* the last hash that was computed */
   struct judge_memory *memory;
+  struct before before; /* the PC's change, or none */
 };
 
 void judge_open(struct judge *judge);

@@ -247,25 +247,33 @@ static const struct promise *promise_at(const struct promised_path *path, uint64
   return NULL;
 }
 
+/* A path after the PC's change, made in `name` if it is another one; NULL: the PC has deleted it. */
+static const char *by_now(const struct promises *promises, const char *path, char *name) {
+  const struct promise_by_pc *by_pc = &promises->by_pc;
+  if (by_pc->from[0] == '\0' || !renamed(path, by_pc->from, by_pc->to, name)) return path;
+  return by_pc->to[0] != '\0' ? name : NULL;
+}
+
 static void check_path(struct promises *promises, const struct oracle *oracle, const struct promised_path *path,
                        uint64_t at, bool recovered) {
   const struct promise *promise = promise_at(path, at);
+  char name[PROMISE_PATH_BYTES_MAX];
   if (promise == NULL) return;
-  const struct promise_by_pc *by_pc = &promises->by_pc;
-  const bool changed = by_pc->from[0] != '\0' && strcmp(path->path, by_pc->from) == 0;
-  if (changed && oracle_find(oracle, by_pc->from) != NULL)
+  const char *now = by_now(promises, path->path, name);
+  if (now != path->path && oracle_find(oracle, path->path) != NULL)
     promises_broken(promises, "%s is back after a PC's change", path->path);
-  if (changed && by_pc->to[0] == '\0') return;
-  const struct oracle_file *file = oracle_find(oracle, changed ? by_pc->to : path->path);
+  if (now == NULL) return;
+  const struct oracle_file *file = oracle_find(oracle, now);
   if (promise->presence == PRESENT && file == NULL) {
     promises->short_of |= promise->bytes_min > 0;
     promises_broken(promises, "%s is lost", path->path);
   }
   if (promise->presence == ABSENT && file != NULL) promises_broken(promises, "%s is back", path->path);
   if (promise->twin != UINT32_MAX) {
-    const char *twin = promises->paths[promise->twin].path;
-    const struct oracle_file *other = oracle_find(oracle, twin);
-    if (file == NULL && other == NULL) promises_broken(promises, "%s exists neither there nor at %s", path->path, twin);
+    const char *twin = by_now(promises, promises->paths[promise->twin].path, name);
+    const struct oracle_file *other = twin != NULL ? oracle_find(oracle, twin) : NULL;
+    if (file == NULL && other == NULL && twin != NULL)
+      promises_broken(promises, "%s exists neither there nor at %s", path->path, twin);
     if (recovered && file != NULL && other != NULL)
       promises_broken(promises, "%s exists both there and at %s", path->path, twin);
   }
@@ -280,9 +288,12 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
 /* A file that was never created: for instance, old contents of a directory's cluster. */
 static void check_created(struct promises *promises, const struct oracle_file *file) {
   if (strcmp(file->path, ".spate") == 0 || strchr(file->path, '?') != NULL) return;
-  if (strcmp(file->path, promises->by_pc.to) == 0 || strcmp(file->path, promises->by_pc.written) == 0) return;
-  for (uint32_t i = 0; i < promises->path_count; i++)
-    if (strcmp(file->path, promises->paths[i].path) == 0) return;
+  if (strcmp(file->path, promises->by_pc.written) == 0) return;
+  for (uint32_t i = 0; i < promises->path_count; i++) {
+    char name[PROMISE_PATH_BYTES_MAX];
+    const char *now = by_now(promises, promises->paths[i].path, name);
+    if (now != NULL && strcmp(file->path, now) == 0) return;
+  }
   promises_broken(promises, "%s was never created", file->path);
 }
 

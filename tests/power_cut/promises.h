@@ -64,9 +64,11 @@ struct promises {
   uint64_t window_ticks;
   uint64_t *ticks; /* of each event */
   size_t tick_count, tick_capacity;
-  /* What a PC did since the cut: it renamed or deleted (`to` empty) a file, and wrote one. Empty: nothing. */
+  /* What a PC did since the cut: it renamed, moved or deleted (`to` empty) a file, or a directory with all that is in
+   * it, and wrote a file. Empty: nothing. */
   struct promise_by_pc {
     char from[1024], to[1024], written[1024]; /* as long as the oracle's */
+    uint64_t marks_clean;                     /* 1: it marked the volume clean, which still has to be recovered */
   } by_pc;
   char broken[512]; /* the first broken promise of the current state; empty: none */
   struct promise_loss loss;

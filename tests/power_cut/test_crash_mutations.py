@@ -226,6 +226,24 @@ MUTATIONS = {
           "    error = mark_chain(owners, &chain);\n  if (error == SPATE_OK) error = mark_vendors")],
         "crash_others", "free in the bitmap",
     ),
+    "recovery that trusts a recorded directory": (
+        "exfat/met.c",
+        [("  *met = (struct exfat_met){\n      ",
+          "  *met = (struct exfat_met){\n"
+          "      .directory_bytes = (uint32_t)place->directory.bytes, .contiguous = place->directory.contiguous,\n      ")],
+        "crash_others", "FROM A PC.TXT: a mount has changed its bytes",
+    ),
+    "a clip that is extended into what a PC has given away": (
+        "exfat/salvage.c",
+        [("    if (!spate_exfat_ownerless(owners, at)) {", "    if (false) {")],
+        "crash_others", "cross-linked|leaked",
+    ),
+    "a clip that is extended in a set outside of the tree": (
+        "exfat/salvage.c",
+        [("  if (!met->whole) return SPATE_OK;\n  spate_exfat_met_chain(met, &directory);\n",
+          "  (void)met;\n  directory = record->to.directory;\n")],
+        "crash_others", "FROM A PC.TXT: a mount has changed its bytes",
+    ),
     "a record of eight reservations": (
         CLIP,
         [("  return *slot < SPATE_EXFAT_CLIPS_MAX ? SPATE_OK : SPATE_E_FULL;", "  *slot &= 7u;\n  return SPATE_OK;")],

@@ -3,6 +3,8 @@
  * set. */
 #include "volume_fixture.h"
 
+#include <spate/chunk.h>
+
 #define GIVES(error, call) assert_int_equal(call, error)
 #define STALE_SETS         5u /* of three entries each: with one more entry they fill 512 bytes */
 
@@ -200,6 +202,77 @@ static void test_changed_by_a_pc_4096(void **state) {
   changed_by_a_pc(12);
 }
 
+/* ---- directories ---- */
+
+#define CHUNK 1536u
+
+/* Chunks from `from` to `to`, and what is behind the last one is not known. */
+static void stream_chunks(struct spate_exfat_clip *clip, uint32_t from, uint32_t to) {
+  static _Alignas(64) uint8_t data[CHUNK];
+  static const uint8_t identity[16] = "one stream only";
+  for (uint32_t i = from; i < to; i++) {
+    fill(data, sizeof data, 140, i * UINT64_C(1536));
+    spate_chunk_seal(data, identity, i, sizeof data);
+    OK(spate_block_write(&image.ram.block, clip->first_lba + i * (CHUNK / 512), CHUNK / 512, data, 0));
+  }
+}
+
+/* Every change of a directory, and clips in directories, of which a PC may delete or move any. */
+static void directories_changed_by_a_pc(uint32_t cluster_shift) {
+  static const struct spate_exfat_chunks chunks = {.stream = "one stream only", .chunk_bytes = CHUNK};
+  struct spate_exfat_clip clip;
+  char path[64];
+  const uint32_t cluster_bytes = 1u << cluster_shift;
+  (void)begin_small(SMALL_BYTES, cluster_shift);
+  image.config.salvage = spate_exfat_salvage;
+  OK(image_mount(&image));
+  witness_pc();
+  make_directory("F");
+  make_directory("G");
+  record("F/A", 2ull * cluster_bytes, 141);
+  rename_file("F/A", "F/A WITH A NAME OF SEVERAL ENTRIES");
+  record("G/B", 700, 142);
+  rename_file("G/B", "F/B");
+  make_directory("F/H");
+  record("F/H/C", 700, 143);
+  OK(spate_exfat_arm_chunks(&image.volume, &clip, "F/H/CLIP", 30ull * CHUNK, &chunks));
+  stream_chunks(&clip, 0, 8);
+  flush();
+  published(&clip, 4ull * CHUNK);
+  stream_chunks(&clip, 8, 16);
+  flush();
+  rename_file("F/H/C", "G/C");
+  delete_file("F/B");
+  stream_chunks(&clip, 16, 20);
+  OK(spate_exfat_close(&clip, 20ull * CHUNK));
+  rename_file("F/H/CLIP", "F/H/A CLIP WITH A NAME OF SEVERAL ENTRIES");
+  for (unsigned i = 0; i < 6; i++) { /* with clusters of 512 bytes the directory grows */
+    (void)snprintf(path, sizeof path, "G/FILE %u", i);
+    record(path, 300, 150 + i);
+  }
+  rename_file("F/H", "G/H");
+  delete_file("G/C");
+  (void)snprintf(path, sizeof path, "G/A NAME OF MORE ENTRIES THAN A BLOCK OF 512 BYTES HAS");
+  rename_file("G/FILE 3", path);
+  delete_file(path);
+  end();
+}
+
+static void test_directories_changed_by_a_pc_512(void **state) {
+  (void)state;
+  directories_changed_by_a_pc(9);
+}
+
+static void test_directories_changed_by_a_pc_1024(void **state) {
+  (void)state;
+  directories_changed_by_a_pc(10);
+}
+
+static void test_directories_changed_by_a_pc_4096(void **state) {
+  (void)state;
+  directories_changed_by_a_pc(12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_two_fats),
@@ -210,6 +283,9 @@ int main(void) {
       cmocka_unit_test(test_names_4096),
       cmocka_unit_test(test_changed_by_a_pc_512),
       cmocka_unit_test(test_changed_by_a_pc_4096),
+      cmocka_unit_test(test_directories_changed_by_a_pc_512),
+      cmocka_unit_test(test_directories_changed_by_a_pc_1024),
+      cmocka_unit_test(test_directories_changed_by_a_pc_4096),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

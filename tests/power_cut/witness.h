@@ -31,8 +31,8 @@ void witness_format(const struct spate_exfat_config *config, uint32_t fresh_seri
 /* The test has changed the medium itself: drop the journal, and begin at the next mount. */
 void witness_again(void);
 
-/* Let a PC change something between the cuts of this volume and the mount, in half of the states: pc.h. For one
- * drive. */
+/* Let a PC change something between the cuts of this volume and the mount, each state also without it: pc.h. For one
+ * drive, and a volume without damage. */
 void witness_pc(void);
 
 /*
