@@ -83,8 +83,8 @@ struct spate_block {
   bool can_trim, can_zero;     /* false: TRIM, ZERO answer UNSUPPORTED. Cleared when the device refuses the command */
   uint16_t depth;              /* commands that can be in flight */
   uint32_t command_bytes_max;  /* a request is split into commands of at most this size; a power of two */
-  /* The largest READ or WRITE that submit() accepts; it may need several commands. In a region, from an offset that is no
-   * multiple of a block, it may be INVALID above half of this. */
+  /* The largest READ or WRITE that submit() accepts; it may need several commands. In a region, from an offset that is
+   * no multiple of a block: the largest is half of this, or, if `depth` is 2, a page. More may be INVALID. */
   uint32_t request_blocks_max;
 
   /* Rises when the device may have lost completed writes that were not flushed, because its power was cut while the

@@ -300,8 +300,8 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
 
 /*
  * The memory at `offset_bytes` (a multiple of 4; with cpu_filled of SPATE_DMA_ALIGN) of the stream's region holds the
- * next `bytes` of the clip: whole logical blocks, at most block->request_blocks_max. Only a clip's last piece may end
- * within a block, or be shorter than chunk_bytes. A block that it ends within is written whole, as it is in memory.
+ * next `bytes` of the clip: whole logical blocks, at most block->request_blocks_max, or half of that if the offset is
+ * no multiple of a block. Only a clip's last piece may end within a block, or be shorter than chunk_bytes. A block that it ends within is written whole, as it is in memory.
  * Never waits, and submits nothing: spate_recorder_work() does.
  *
  * FULL: all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work(). INVALID.

@@ -94,13 +94,14 @@ static enum spate_error enter_following(struct spate_stream *stream, uint64_t pi
 
 static bool piece_is_valid(const struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes, uint32_t blocks) {
   const struct spate_block *block = stream->recorder->block;
+  const bool aligned = (offset_bytes & (spate_block_bytes(block) - 1u)) == 0;
   uint64_t whole_bytes = (uint64_t)blocks << block->block_shift;
   uint64_t region_bytes = stream->config.region->bytes;
 
   /* Data that the CPU wrote are cleaned from its cache by whole lines. */
   const uint64_t align = stream->config.cpu_filled ? SPATE_DMA_ALIGN : 4u;
 
-  return bytes > 0 && blocks <= block->request_blocks_max && (offset_bytes & (align - 1u)) == 0 &&
+  return bytes > 0 && blocks <= block->request_blocks_max / (aligned ? 1u : 2u) && (offset_bytes & (align - 1u)) == 0 &&
          offset_bytes <= region_bytes && whole_bytes <= region_bytes - offset_bytes;
 }
 

@@ -8,6 +8,7 @@
 #include "hostile.h"
 
 #define REQUESTS    72u
+#define TRIMS       24u /* one is in flight at a time, so their time-outs add up */
 #define BLOCKS      40u /* 20 KiB: two commands of at most 16 KiB, if the request begins at a multiple of 16 KiB */
 #define DATA_BYTES  (BLOCKS * 512u)
 #define STRIDE      (UINT64_C(32) << 10)
@@ -42,7 +43,7 @@ struct stream {
   const struct misbehaviour *what;
   char name[128];
   struct request requests[REQUESTS];
-  unsigned submitted, ended, failed;
+  unsigned wanted, submitted, ended, failed;
   enum spate_error refused; /* by submit, permanently: the device is dead */
 };
 
@@ -93,10 +94,10 @@ static void make_contents(void) {
 static void run(void) {
   const uint64_t start_ms = now_ms(stream.stack);
   struct spate_block *block = stream.stack->block;
-  for (unsigned turn = 0; stream.ended < stream.submitted || stream.submitted < REQUESTS; turn++) {
+  for (unsigned turn = 0; stream.ended < stream.submitted || stream.submitted < stream.wanted; turn++) {
     if (turn == TURNS_MAX || now_ms(stream.stack) - start_ms > END_MS_MAX)
       fail_msg("%s: %u of %u requests ended", stream.name, stream.ended, stream.submitted);
-    while (stream.submitted < REQUESTS) {
+    while (stream.submitted < stream.wanted) {
       prepare(stream.submitted);
       const enum spate_error error = spate_block_submit(block, &stream.requests[stream.submitted].io);
       if (error == SPATE_E_FULL) break;
@@ -148,7 +149,7 @@ static void check(void) {
     fail_msg("%s: nothing fails", stream.name);
   if (what->io == REPORTED && what->count == 1 && what->action == SIM_STATUS && stream.failed != 1)
     fail_msg("%s: %u requests fail", stream.name, stream.failed);
-  if (what->io == RECOVERED) assert_int_equal(stream.submitted, REQUESTS);
+  if (what->io == RECOVERED) assert_int_equal(stream.submitted, stream.wanted);
   const bool lost_power = what->action == SIM_POWER_CUT;
   assert_int_equal(stream.stack->block->power_losses, lost_power ? 1 : 0);
 }
@@ -167,12 +168,15 @@ static void check_after(void) {
   assert_int_equal(sim_stack_close(stream.stack), SPATE_OK);
 }
 
+static unsigned requests_of(const struct kind *kind) { return kind->op == SPATE_TRIM ? TRIMS : REQUESTS; }
+
 static void one(const struct kind *kind, const struct misbehaviour *what, uint32_t position) {
   struct sim_stack_config config = hostile_config(position);
   config.command_timeout_ms = TIMEOUT_MS;
   memset(&stream, 0, sizeof stream);
   stream.kind = kind;
   stream.what = what;
+  stream.wanted = requests_of(kind);
   (void)snprintf(stream.name, sizeof stream.name, "%s at %s %u", what->name, kind->name, position);
   stream.stack = sim_stack_new(&config);
   sim_drive_identify_controller(stream.stack->drives[0].drive)[77] = MDTS_16_KIB;
@@ -195,7 +199,7 @@ static void test_every_kind_of_command(void **state) {
   for (unsigned kind = 0; kind < KINDS; kind++)
     for (unsigned what = 0; what < MISBEHAVIOURS; what++)
       for (unsigned i = 0; i < sizeof positions / sizeof positions[0]; i++)
-        one(&kinds[kind], &misbehaviours[what], positions[i]);
+        if (positions[i] < requests_of(&kinds[kind])) one(&kinds[kind], &misbehaviours[what], positions[i]);
   print_message("%u cases\n", hostile_cases);
 }
 

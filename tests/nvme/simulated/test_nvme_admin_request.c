@@ -10,7 +10,7 @@
 #define TO_HOST      0xc2
 #define BOTH_WAYS    0xc3
 #define NO_DATA      0xc0
-#define DATA_MAX     (UINT32_C(4) << 20)
+#define DATA_MAX     (SPATE_NVME_BUFFER_PAGES * SPATE_PAGE_BYTES)
 #define TELEMETRY    7u /* log page */
 #define CANARY       0xee
 #define MARGIN       8192u
