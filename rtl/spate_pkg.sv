@@ -65,8 +65,10 @@ package spate_pkg;
   localparam int unsigned LbaWidth = 40;  // 512 TiB of 512-byte blocks; bring-up refuses more
   localparam int unsigned PageShift = 12;  // CC.MPS = 0
   localparam int unsigned SectorShift = 9;  // lengths are counted in sectors of 512 bytes, the smallest block
-  // A command's data are described by PRP1 and one list page. Lists are never chained.
-  localparam int unsigned CommandSectorsMax = 4096;
+  // A command's data are described by PRP1 and one list page. Lists are never chained. 511 pages that may begin anywhere in
+  // a page need at most 511 entries: the last entry of a list page is never one of data, because some drives follow it
+  // as a pointer to another list page.
+  localparam int unsigned CommandSectorsMax = 4088;
   localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
 
   // ---- windows: what the drive accesses, as offsets in its half of the aperture (docs/understand/gateware.md, "Addresses") ----

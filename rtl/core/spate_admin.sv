@@ -13,7 +13,7 @@ module spate_admin
     parameter int unsigned WindowBits = CtrlBits + 1,
     parameter logic [63:0] BarBase = 64'he000_0000,  // address assigned to BAR 0: below 4 GiB, a multiple of its window
     parameter int unsigned QueueShiftMax = 7,  // log2 of the largest number of entries of the I/O queues
-    parameter int unsigned CommandSectorsLimit = 4096,  // largest command that the buffer allows
+    parameter int unsigned CommandSectorsLimit = CommandSectorsMax,  // largest command that the buffer allows
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers: enable the bridge through 0x148
     parameter int unsigned PerstMs = 2,  // shortest time for which PERST# is low
     parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log

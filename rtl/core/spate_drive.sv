@@ -101,7 +101,10 @@ module spate_drive
     $error("spate_drive: WindowBase must be aligned to the aperture");
   end
   if (SectorsLimit < 8 || SectorsLimit > CommandSectorsMax) begin : gen_check_4
-    $error("spate_drive: CommandSectorsLimit must be 8 to 4096; RamBytes 8192, or 40960 and more, give a good one");
+    $error("spate_drive: CommandSectorsLimit must be 8 to 4088; RamBytes 8192, or 40960 and more, give a good one");
+  end
+  if (SectorsLimit * 512 > 511 * 4096) begin : gen_check_list
+    $error("spate_drive: a list page would have an address of data in its last entry");
   end
   if (HasRing && SectorsLimit * 2 > RingSectors) begin : gen_check_5
     $error("spate_drive: two commands must fit into the ring");

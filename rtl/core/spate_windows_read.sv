@@ -198,7 +198,7 @@ module spate_windows_read
   logic [63:0] data_address, list_address;
   logic [51:0] first_page;
   logic [11:0] page_offset;
-  logic [13:0] pages;  // up to 513: 2 MiB that do not begin at a page's start
+  logic [13:0] pages;  // up to 512: CommandSectorsMax that do not begin at a page's start
   logic [11:0] unused_end;
   if (HasRing) begin : gen_ring_address
     assign data_address = WindowBase | 64'({epoch_i, 1'b1, (WindowBits - 2)'({base_q, 9'd0})});

@@ -23,7 +23,7 @@ module spate_nvme_axi
     parameter logic [63:0] MemoryRingDriveBase = 64'h0,  // address of the same byte, as the drive sees it
     parameter int unsigned PartBytes = 524288,  // ring in memory: largest part; a power of two, at least 4096
     parameter int unsigned Parts = 32,  // ring in memory: parts in flight; a power of two
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4096
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4088
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log

@@ -21,7 +21,7 @@ module spate_nvme_stripe_axi
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
     parameter int unsigned IdWidth = 4,  // of the bridge's master
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
-    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4096
+    parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4088
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
