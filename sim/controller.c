@@ -23,6 +23,7 @@ enum { REG_NSSR = 0x20, REG_AQA = 0x24, REG_ASQ = 0x28, REG_ACQ = 0x30, REG_DOOR
 #define NSSR_VALUE        UINT32_C(0x4e564d65)
 #define RESET_HELD_PS     SIM_PS_PER_MS /* shortest reset of a link */
 #define TRAINING_MS       20u
+#define UNSEEN_PS         (2 * SIM_PS_PER_US) /* a read of a register, and a write */
 #define SUBSYSTEM_MS      5u /* how long a subsystem reset keeps the link down. Assumed */
 
 /* ---- creation ---- */
@@ -183,7 +184,9 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
   drive->shut_down = false;
   registers->csts = 0;
   const char *fault = start_fault(drive);
-  if (fault != NULL) sim_violate(drive->sim, "CC.EN set with %s", fault);
+  /* Between its last look at CSTS and its write to CC a host cannot know that the drive has reset itself. */
+  const bool too_soon = sim_now_ps(drive->sim) - drive->surprised_ps < UNSEEN_PS;
+  if (fault != NULL && !too_soon) sim_violate(drive->sim, "CC.EN set with %s", fault);
   if (fault != NULL || drive->fatal_on_enable || drive->broken) {
     registers->csts = CSTS_FATAL;
     return;
@@ -261,6 +264,19 @@ static void write_cc(struct sim_drive *drive, uint32_t value, uint64_t sequence)
 
 /* ---- registers ---- */
 
+static uint32_t admin_register(const struct sim_drive *drive, uint32_t offset) {
+  const struct drive_registers *registers = &drive->registers;
+
+  if (drive->options.hides_admin_registers) return 0;
+  switch (offset) {
+  case REG_AQA: return registers->aqa;
+  case REG_ASQ: return (uint32_t)registers->asq;
+  case REG_ASQ + 4: return (uint32_t)(registers->asq >> 32);
+  case REG_ACQ: return (uint32_t)registers->acq;
+  default: return (uint32_t)(registers->acq >> 32);
+  }
+}
+
 uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset) {
   const struct drive_registers *registers = &drive->registers;
 
@@ -274,11 +290,11 @@ uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset) {
   case REG_INTMC: return registers->intms;
   case REG_CC: return registers->cc;
   case REG_CSTS: return registers->csts;
-  case REG_AQA: return registers->aqa;
-  case REG_ASQ: return (uint32_t)registers->asq;
-  case REG_ASQ + 4: return (uint32_t)(registers->asq >> 32);
-  case REG_ACQ: return (uint32_t)registers->acq;
-  case REG_ACQ + 4: return (uint32_t)(registers->acq >> 32);
+  case REG_AQA:
+  case REG_ASQ:
+  case REG_ASQ + 4:
+  case REG_ACQ:
+  case REG_ACQ + 4: return admin_register(drive, offset);
   case REG_NSSR: return 0;
   default:
     if (offset < REG_DOORBELLS)
@@ -348,6 +364,7 @@ static void fall_back(struct sim_drive *drive) {
   drive_features_reset(drive);
   drive->registers = (struct drive_registers){.cap = drive->registers.cap};
   drive->surprised = true;
+  drive->surprised_ps = sim_now_ps(drive->sim);
 }
 
 void sim_drive_reset(struct sim_drive *drive) {

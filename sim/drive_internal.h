@@ -219,6 +219,7 @@ struct sim_drive {
   uint32_t disables;       /* count */
   uint64_t patience_ps;    /* when CAP.TO ends after an enable: a host waits for CSTS.RDY until then */
   bool surprised;          /* it reset itself without the host's knowledge; ends when the host writes CC */
+  uint64_t surprised_ps;   /* when it did */
   bool shut_down;          /* cleanly, since the last enable */
   struct drive_sq sq[DRIVE_QUEUES_MAX + 1];
   struct drive_cq cq[DRIVE_QUEUES_MAX + 1];

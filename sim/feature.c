@@ -242,6 +242,7 @@ uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *comman
     return STATUS_PENDING;
   }
   const bool cache_was_on = drive_cache_on(drive);
+  if (feature == FEATURE_WRITE_CACHE && cache_was_on && drive->options.keeps_cache_on) return STATUS_OK;
   drive->cache_chosen |= feature == FEATURE_WRITE_CACHE;
   if (status == STATUS_OK) drive->features.values[feature] = command->dwords[11];
   if (cache_was_on && !drive_cache_on(drive))

@@ -322,7 +322,7 @@ struct spate_nvme {
   uint8_t failures; /* recoveries in a row that failed */
 
   uint8_t power_doubt; /* since the last health log: nvme/power.c */
-  bool admin_registers_written, admin_registers_kept;
+  bool admin_registers_written, admin_registers_readable, admin_registers_kept;
   bool power_counts_known;
   uint64_t power_cycles, unsafe_shutdowns; /* of the last log with contents */
 
@@ -510,6 +510,7 @@ bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid
 
 /* Features. These functions wait for the drive. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on);
+/* Off: flushes. UNSUPPORTED: the drive has no volatile cache, or keeps it on. After an error it counts as on. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on);
 SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state);
 SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state);
@@ -561,9 +562,16 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize_status(struct spate_nvme *
 uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action);
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log);
 
-/* Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight, up to 30 s. After OK everything that
- * completed is durable, and the drive does not count an unsafe shutdown. A request that has not ended by then ends with
- * INVALID when its block is polled. Until then the queue, its slots, and the queue memory are in use. */
+/*
+ * Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight, up to 30 s. After OK everything that
+ * completed is durable, unless counters.power_unknown has risen, and the drive does not count an unsafe shutdown. If
+ * the drive is reset meanwhile, or falls off the bus, the shutdown begins again, at most SPATE_NVME_RECOVERIES_MAX
+ * times; each recovery has its own deadlines.
+ *
+ * POWER_LOST: the drive lost power during this call and has stopped since. What had completed and not been flushed may
+ * be lost. Other errors: the controller was given up. A request that has not ended by then ends with INVALID when its
+ * block is polled. Until then the queue, its slots, and the queue memory are in use.
+ */
 SPATE_MUST_CHECK enum spate_error spate_nvme_shutdown(struct spate_nvme *controller);
 
 /* The specification's name of a status field (without the phase bit), e.g. "LBA Out of Range". Never NULL. */

@@ -179,10 +179,20 @@ static void poll_setup(struct spate_nvme *controller) {
 static void poll_stopping(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK)
-    spate_nvme_give_up(controller, SPATE_E_GONE);
-  else if ((status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE)
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK) {
+    if (can_restore(controller))
+      spate_nvme_recover(controller, SPATE_E_GONE);
+    else
+      wait_while_silent(controller);
+    return;
+  }
+  controller->silent_since_ticks = 0;
+  const bool complete = (status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE;
+  const bool restarted = (control & NVME_CC_SHUTDOWN_NORMAL) == 0 || spate_nvme_power_is_doubtful(controller);
+  if (complete && !restarted)
     controller->state = SPATE_NVME_CLOSED;
+  else if (restarted || (status & NVME_CSTS_FATAL) != 0)
+    spate_nvme_recover(controller, SPATE_E_FATAL);
   else if (deadline_passed(controller))
     spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
 }

@@ -19,23 +19,43 @@ enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool 
   return SPATE_OK;
 }
 
-enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on) {
-  if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
-  const enum spate_error error =
-      spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
+static enum spate_error send_choice(struct spate_nvme *controller, bool on) {
+  return spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_WRITE_CACHE, on ? 1 : 0);
+}
+
+/* The specification does not say what happens to cached data when the cache is turned off. So the cache is flushed
+ * then, while volatile_cache is still set: without it a flush is not sent. Not every drive that accepts the choice
+ * follows it, so the drive is asked. */
+static enum spate_error turn_off(struct spate_nvme *controller) {
+  enum spate_error error = send_choice(controller, false);
+
+  for (struct spate_nvme_queue *queue = controller->queues; error == SPATE_OK && queue != NULL; queue = queue->next)
+    error = spate_block_flush(&queue->block);
+  if (error == SPATE_OK)
+    error = spate_nvme_call_dwords(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);
   if (error != SPATE_OK) return error;
-  /* The specification does not say what happens to cached data when the cache is turned off. So the cache is flushed
-   * now, while volatile_cache is still set: without it a flush is not sent. */
-  for (struct spate_nvme_queue *queue = controller->queues; !on && queue != NULL; queue = queue->next) {
-    const enum spate_error flush_error = spate_block_flush(&queue->block);
-    if (flush_error != SPATE_OK) {
-      controller->cache_choice = 2; /* bring-up turns it on again, because a cache that is off counts as empty */
-      return flush_error;
-    }
+  return (controller->admin[SPATE_NVME_ADMIN_CALLER].result & 1u) == 0 ? SPATE_OK : SPATE_E_UNSUPPORTED;
+}
+
+/* Until the cache is known to be off, bring-up turns it on. A reset between two steps therefore starts them again. */
+enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on) {
+  enum spate_error error = SPATE_E_UNSUPPORTED;
+
+  if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
+  controller->cache_choice = 2;
+  spate_nvme_write_cache_take(controller, true);
+  if (on) return send_choice(controller, true);
+  for (unsigned tries = 0; tries < SPATE_NVME_RECOVERIES_MAX; tries++) {
+    spate_nvme_wait_for_running(controller);
+    const uint32_t resets = controller->counters.resets;
+    error = turn_off(controller);
+    if (controller->counters.resets != resets) continue;
+    if (error != SPATE_OK) return error;
+    controller->cache_choice = 1;
+    spate_nvme_write_cache_take(controller, false);
+    return SPATE_OK;
   }
-  controller->cache_choice = on ? 2 : 1;
-  spate_nvme_write_cache_take(controller, on);
-  return SPATE_OK;
+  return error == SPATE_OK ? SPATE_E_TIMEOUT : error;
 }
 
 enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state) {

@@ -29,6 +29,10 @@ static void raise_doubt(struct spate_nvme *controller, enum power_doubt doubt) {
   if (controller->power_doubt < doubt) controller->power_doubt = (uint8_t)doubt;
 }
 
+bool spate_nvme_power_is_doubtful(const struct spate_nvme *controller) {
+  return controller->admin_registers_readable && !spate_nvme_admin_registers_are_ours(controller);
+}
+
 void spate_nvme_power_look(struct spate_nvme *controller) {
   const bool found_disabled = !controller->disable_sent;
 

@@ -38,27 +38,52 @@ static void release_memory(struct spate_nvme *controller) {
   if (error != SPATE_OK) spate_port_log("nvme: buffer or queues not released, error", error);
 }
 
-enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
-  if (controller->state == SPATE_NVME_CLOSED) return SPATE_E_INVALID;
-  drain(controller);
-  spate_nvme_wait_for_running(controller);
+/* Tells the drive to stop, if it is ready and has no queues. After a reset it has its queues again. */
+static void notify(struct spate_nvme *controller, bool release) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     queue->fast_boundary_bytes = 0;
-  if (spate_nvme_is_running(controller)) release_memory(controller);
-  if (controller->state == SPATE_NVME_DEAD) return controller->error;
-
+  if (release) release_memory(controller);
+  if (!spate_nvme_is_running(controller)) return;
+  const enum spate_error error = spate_nvme_status_check(controller);
+  if (error != SPATE_OK) {
+    spate_nvme_recover(controller, error);
+    return;
+  }
   controller->error = SPATE_OK;
   spate_nvme_write_control(controller, NVME_CC_START | NVME_CC_SHUTDOWN_NORMAL);
   spate_nvme_enter(controller, SPATE_NVME_STOPPING, controller->shutdown_ms);
-  while (controller->state == SPATE_NVME_STOPPING || controller->state == SPATE_NVME_HALTING) {
+}
+
+/* A reset in between starts it again. A drive that is reset by the release of its memory, again and again, is stopped
+ * without that. */
+static void stop(struct spate_nvme *controller) {
+  for (unsigned tries = 0; tries <= SPATE_NVME_RECOVERIES_MAX; tries++) {
+    spate_nvme_wait_for_running(controller);
+    if (spate_nvme_is_running(controller)) notify(controller, tries < SPATE_NVME_RECOVERIES_MAX);
+    while (controller->state == SPATE_NVME_STOPPING || controller->state == SPATE_NVME_HALTING) {
+      spate_nvme_service(controller);
+      spate_port_relax();
+    }
+    if (controller->state == SPATE_NVME_CLOSED || controller->state == SPATE_NVME_DEAD) return;
+  }
+  spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
+  while (controller->state == SPATE_NVME_HALTING) {
     spate_nvme_service(controller);
     spate_port_relax();
   }
+}
+
+enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
+  const uint32_t losses = controller->counters.power_losses;
+
+  if (controller->state == SPATE_NVME_CLOSED) return SPATE_E_INVALID;
+  drain(controller);
+  stop(controller);
   const enum spate_error error = controller->error;
   spate_nvme_request_end(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
   if (error != SPATE_OK) return error;
   controller->error = SPATE_E_INVALID; /* the answer to requests and calls from now on */
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     if (!spate_nvme_has_requests(queue)) queue->block.ops = &spate_nvme_closed_ops;
-  return SPATE_OK;
+  return controller->cache_on && controller->counters.power_losses != losses ? SPATE_E_POWER_LOST : SPATE_OK;
 }

@@ -155,6 +155,16 @@ static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
   (void)state;
 }
 
+/* It answers success and keeps its cache on: a later write needs a flush. */
+static void test_a_drive_that_keeps_its_cache_on_is_believed(void **state) {
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.keeps_cache_on = true}, 1);
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_E_UNSUPPORTED);
+  assert_true(f->queue.block.volatile_cache);
+  fixture_free(f);
+  (void)state;
+}
+
 /* The Sanitize Status log, field by field. */
 static void test_sanitize_status_is_decoded(void **state) {
   for (uint32_t bit = 0; bit < 32; bit++) {
@@ -272,6 +282,7 @@ int main(void) {
       cmocka_unit_test(test_write_cache_is_known_and_set),
       cmocka_unit_test(test_write_cache_is_set_again_after_a_reset),
       cmocka_unit_test(test_write_cache_is_flushed_when_it_is_turned_off),
+      cmocka_unit_test(test_a_drive_that_keeps_its_cache_on_is_believed),
       cmocka_unit_test(test_sanitize_status_is_decoded),
       cmocka_unit_test(test_power_state),
       cmocka_unit_test(test_health_arrives_while_polling),

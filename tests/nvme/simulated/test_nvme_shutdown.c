@@ -65,11 +65,85 @@ static void test_it_waits_for_an_admin_request_without_queues(void **state) {
   (void)state;
 }
 
+/* A drive that fails each time a queue is deleted is shut down all the same. */
+static void test_a_drive_that_keeps_its_queues(void **state) {
+  struct fixture *f = fixture_opened(4);
+  fixture_fault(f, SIM_FATAL, true, 0x00, 0, UINT32_MAX, 0);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 1);
+  assert_int_equal(csts(f) & 0xc, 8);
+  fixture_free(f);
+  (void)state;
+}
+
+/* It has restarted since the driver last looked. */
+static void restarted(const struct sim_drive_options options) {
+  struct fixture *f = fixture_make_with(options, 1);
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  sim_drive_reset(f->drive);
+  spend_us(f, 10);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 1);
+  fixture_free(f);
+}
+
+static void restart(void *context, uint64_t number) {
+  sim_drive_reset(((struct fixture *)context)->drive);
+  (void)number;
+}
+
+/* It restarts while it shuts down, and knows nothing of that afterwards. */
+static void restarts(const struct sim_drive_options options) {
+  struct fixture *f = fixture_make_with(options, 1);
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  sim_drive_slow_shutdown(f->drive, 10);
+  sim_at(f->sim, sim_now_ps(f->sim) + 5 * SIM_PS_PER_MS, restart, f, 0);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 2);
+  fixture_free(f);
+}
+
+static void test_a_drive_that_restarts(void **state) {
+  for (unsigned hides = 0; hides < 2; hides++) {
+    const struct sim_drive_options options = {.hides_admin_registers = hides != 0};
+    restarted(options);
+    restarts(options);
+  }
+  (void)state;
+}
+
+/* For sim_trace(): the drive restarts when CC.SHN is on its way to the drive. */
+static void restart_before_it(void *context, const struct sim_access *access) {
+  struct fixture *f = context;
+  const uint32_t control = access->kind == SIM_ACCESS_WRITE ? spate_get32(access->data) : 0;
+
+  if (access->address - SIM_WINDOW >= SIM_WINDOW_BYTES || access->address % 4096u != 0x14) return;
+  if ((control & 0xc000u) == 0) return;
+  sim_at(f->sim, access->at_ps, restart, f, 0);
+  sim_trace(f->sim, NULL, NULL);
+}
+
+/* The drive confirms a shutdown at once that came when it had just restarted: it is not the one that was meant. */
+static void test_a_restart_just_before_the_notification(void **state) {
+  struct fixture *f = fixture_opened(4);
+  sim_trace(f->sim, restart_before_it, f);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 2);
+  fixture_free(f);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_accepted_after_it),
       cmocka_unit_test(test_it_waits_for_a_recovery),
       cmocka_unit_test(test_it_waits_for_an_admin_request_without_queues),
+      cmocka_unit_test(test_a_drive_that_keeps_its_queues),
+      cmocka_unit_test(test_a_drive_that_restarts),
+      cmocka_unit_test(test_a_restart_just_before_the_notification),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
