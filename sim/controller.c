@@ -24,7 +24,7 @@ enum { REG_NSSR = 0x20, REG_AQA = 0x24, REG_ASQ = 0x28, REG_ACQ = 0x30, REG_DOOR
 #define RESET_HELD_PS     SIM_PS_PER_MS /* shortest reset of a link */
 #define TRAINING_MS       20u
 #define UNSEEN_PS         (2 * SIM_PS_PER_US) /* a read of a register, and a write */
-#define SUBSYSTEM_MS      5u /* how long a subsystem reset keeps the link down. Assumed */
+#define SUBSYSTEM_MS      5u                  /* how long a subsystem reset keeps the link down. Assumed */
 
 /* ---- creation ---- */
 

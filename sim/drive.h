@@ -29,12 +29,12 @@ struct sim_drive_options {
   uint64_t bytes;              /* capacity; 0: the profile's */
   double filled;               /* share of the capacity, at its end, that is already written and not trimmed */
   bool no_volatile_cache;      /* overrides the profile */
-  bool keeps_write_cache;  /* Set Features 6 survives a reset, as if saved. Otherwise a reset restores the default */
-  bool journal;            /* record every write, flush and trim with its data: see below */
-  bool shuffle;            /* complete commands in random order (seeded) */
-  uint32_t write_delay_us; /* a Write is carried out up to this much later (seeded): later commands overtake it */
-  bool log_commands;       /* record every command as fetched: sim_drive_commands() */
-  bool counts_no_power_cut;      /* the SMART log's counters do not rise at a power cut */
+  bool keeps_write_cache;   /* Set Features 6 survives a reset, as if saved. Otherwise a reset restores the default */
+  bool journal;             /* record every write, flush and trim with its data: see below */
+  bool shuffle;             /* complete commands in random order (seeded) */
+  uint32_t write_delay_us;  /* a Write is carried out up to this much later (seeded): later commands overtake it */
+  bool log_commands;        /* record every command as fetched: sim_drive_commands() */
+  bool counts_no_power_cut; /* the SMART log's counters do not rise at a power cut */
   bool clears_admin_when_disabled; /* AQA, ASQ and ACQ read 0 after CC.EN was cleared */
   bool hides_admin_registers;      /* they always read 0 */
   bool keeps_cache_on;             /* Set Features 6 succeeds, and a cache that is on stays on */

@@ -247,8 +247,8 @@ static void dataset_arrived(struct sim_drive *drive, struct drive_command *comma
   after_short_work(drive, command);
 }
 
-/* Phison's E12 reads 4 KiB, and for a list that does not begin a page goes on at PRP2, which is reserved: "nvme: Discard
- * workaround for non-conformant devices", Linux 530436c45ef2. */
+/* Phison's E12 reads 4 KiB, and for a list that does not begin a page goes on at PRP2, which is reserved: "nvme:
+ * Discard workaround for non-conformant devices", Linux 530436c45ef2. */
 static uint16_t dataset(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t bytes = (uint64_t)((command->dwords[10] & 0xffu) + 1u) * RANGE_BYTES;
 

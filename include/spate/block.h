@@ -77,12 +77,12 @@ struct spate_block_user {
 /* The geometry is set by the backend when it opens, and fixed afterwards. */
 struct spate_block {
   const struct spate_block_ops *ops;
-  uint64_t blocks;             /* capacity in logical blocks */
-  uint8_t block_shift;         /* 9 or 12 */
-  bool volatile_cache;         /* a completed write is durable only after a flush */
-  bool can_trim, can_zero;     /* false: TRIM, ZERO answer UNSUPPORTED. Cleared when the device refuses the command */
-  uint16_t depth;              /* commands that can be in flight */
-  uint32_t command_bytes_max;  /* a request is split into commands of at most this size; a power of two */
+  uint64_t blocks;            /* capacity in logical blocks */
+  uint8_t block_shift;        /* 9 or 12 */
+  bool volatile_cache;        /* a completed write is durable only after a flush */
+  bool can_trim, can_zero;    /* false: TRIM, ZERO answer UNSUPPORTED. Cleared when the device refuses the command */
+  uint16_t depth;             /* commands that can be in flight */
+  uint32_t command_bytes_max; /* a request is split into commands of at most this size; a power of two */
   /* The largest READ or WRITE that submit() accepts; it may need several commands. In a region, from an offset that is
    * no multiple of a block: the largest is half of this, or, if `depth` is 2, a page. More may be INVALID. */
   uint32_t request_blocks_max;

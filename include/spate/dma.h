@@ -7,9 +7,9 @@
  * needs only a pointer into the table, and no list of its own. So to submit 1 MiB costs the same as to submit 4 KiB.
  * All drives can use the same table.
  *
- * A command names its first page itself, so its list begins with the second. The table is shifted by this one entry: the
- * entry at the end of a table page is that of the first page of the next 2 MiB, where a list begins or has ended. So no
- * list has an address of data there, which some drives would follow as a pointer to more of the list.
+ * A command names its first page itself, so its list begins with the second. The table is shifted by this one entry:
+ * the entry at the end of a table page is that of the first page of the next 2 MiB, where a list begins or has ended.
+ * So no list has an address of data there, which some drives would follow as a pointer to more of the list.
  */
 #ifndef SPATE_DMA_H
 #define SPATE_DMA_H
@@ -45,8 +45,8 @@ struct spate_region {
   uint64_t bytes;     /* a multiple of SPATE_PAGE_BYTES */
   uint64_t first_dma; /* bus address of page 0, if the pages are contiguous on the bus; 0: they are not */
   uint64_t list_dma;  /* bus address of `list`, a multiple of SPATE_PAGE_BYTES */
-  uint64_t *list;     /* list[i]: bus address of page i + 1; the last entry: of page 0. Usually uncached; the NVMe driver
-                         does not read it if first_dma is set */
+  uint64_t *list; /* list[i]: bus address of page i + 1; the last entry: of page 0. Usually uncached; the NVMe driver
+                     does not read it if first_dma is set */
 };
 
 /* The bus address of page `page` of a region. */

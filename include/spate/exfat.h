@@ -213,9 +213,9 @@ struct spate_exfat_mounted {
  * tree or the record cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount.
  * Three kinds of volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the
  * backup boot region is left, one whose up-case table has a wrong checksum, and one whose bitmap would give a new file
- * clusters of the root directory, of the bitmap or of the up-case table (found->system_free). Errors: NOT_EXFAT, SECTOR_SIZE,
- * CORRUPT, MEMORY, INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the device are
- * mounted), and those of the device. */
+ * clusters of the root directory, of the bitmap or of the up-case table (found->system_free). Errors: NOT_EXFAT,
+ * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the
+ * device are mounted), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 

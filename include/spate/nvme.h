@@ -455,8 +455,9 @@ struct spate_nvme_admin_request {
   uint8_t opcode; /* bits 1:0 are the direction of the data: 1 to the drive, 2 to the host (5, figure 139) */
   uint32_t nsid;
   uint32_t dwords_10_15[6];
-  void *buffer;        /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
-  uint32_t bytes;      /* a multiple of 4, at most MDTS and 4 MiB - 8 KiB (4 MiB - 4 KiB from the start of a page); 0: none */
+  void *buffer; /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
+  uint32_t
+      bytes; /* a multiple of 4, at most MDTS and 4 MiB - 8 KiB (4 MiB - 4 KiB from the start of a page); 0: none */
   uint32_t timeout_ms; /* not 0. Then it is aborted, and if it has not ended a second later, the controller is reset */
   void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
   void *context;

@@ -236,9 +236,9 @@ struct spate_stream {
   uint32_t part;                                 /* number of the next automatic name */
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_unknown_bytes, event_overrun_bytes;
-  bool volume_ended;           /* there will be no next clip, because the volume is full or for another reason */
-  enum spate_error end_reason; /* what push answers when there is no next clip */
-  uint32_t arms;               /* clips armed so far: gives each its age */
+  bool volume_ended;               /* there will be no next clip, because the volume is full or for another reason */
+  enum spate_error end_reason;     /* what push answers when there is no next clip */
+  uint32_t arms;                   /* clips armed so far: gives each its age */
   uint32_t mark_seen, losses_seen; /* spate_block_power_mark() and power_losses of the device that were dealt with */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_stream_watch watch;
@@ -301,8 +301,8 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
 /*
  * The memory at `offset_bytes` (a multiple of 4; with cpu_filled of SPATE_DMA_ALIGN) of the stream's region holds the
  * next `bytes` of the clip: whole logical blocks, at most block->request_blocks_max, or half of that if the offset is
- * no multiple of a block. Only a clip's last piece may end within a block, or be shorter than chunk_bytes. A block that it ends within is written whole, as it is in memory.
- * Never waits, and submits nothing: spate_recorder_work() does.
+ * no multiple of a block. Only a clip's last piece may end within a block, or be shorter than chunk_bytes. A block that
+ * it ends within is written whole, as it is in memory. Never waits, and submits nothing: spate_recorder_work() does.
  *
  * FULL: all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work(). INVALID.
  * STATE: no clip is armed, or the clip's last piece was pushed already. RESERVATION: the reservation is used up, and

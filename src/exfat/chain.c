@@ -6,7 +6,7 @@
 #include "internal.h"
 
 #define ZERO_PIECE_BYTES  (UINT32_C(16) << 20)  /* 32768 blocks of 512 bytes: one Write Zeroes command */
-#define ZERO_TRIES        4u /* while the drive loses power each time */
+#define ZERO_TRIES        4u                    /* while the drive loses power each time */
 #define ZERO_SOURCE_BYTES (UINT32_C(256) << 10) /* so little that streams need no turn while it is cleared */
 
 /* The block at `lba` in the cache, and its byte for `offset_bytes` of a structure that begins with a block. */

@@ -168,8 +168,9 @@ static inline uint64_t spate_exfat_cluster_lba(const struct spate_exfat *volume,
   return volume->heap_lba + spate_exfat_cluster_blocks(volume, cluster - EXFAT_FIRST_CLUSTER);
 }
 
-/* What the bitmap needs. Its entry may state more: there are volumes in use whose entry counts a cluster that is not the
- * bitmap's, and that chkdsk calls clean ("Unable to mount exfat after commit 79c1587b", linux-fsdevel, December 2025). */
+/* What the bitmap needs. Its entry may state more: there are volumes in use whose entry counts a cluster that is not
+ * the bitmap's, and that chkdsk calls clean ("Unable to mount exfat after commit 79c1587b", linux-fsdevel, December
+ * 2025). */
 static inline uint64_t spate_exfat_bitmap_bytes(const struct spate_exfat *volume) {
   return (volume->cluster_count + UINT64_C(7)) / 8u;
 }

@@ -150,7 +150,8 @@ static enum spate_error mark_next(struct exfat_owners *owners) {
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
     spate_exfat_entry_chain(raw, 0, &system);
-    if (system.bytes > spate_exfat_bitmap_bytes(owners->volume)) system.bytes = spate_exfat_bitmap_bytes(owners->volume);
+    if (system.bytes > spate_exfat_bitmap_bytes(owners->volume))
+      system.bytes = spate_exfat_bitmap_bytes(owners->volume);
     return mark_chain(owners, &system);
   case EXFAT_TYPE_UPCASE: spate_exfat_entry_chain(raw, 0, &system); return mark_chain(owners, &system);
   case EXFAT_TYPE_LABEL:

@@ -72,8 +72,8 @@ static enum spate_error start_data(struct spate_gateware *gateware, struct spate
                                      .blocks = io->blocks};
   if (lane == LANE_MEMORY) {
     command.source = GATEWARE_ADDRESS;
-    command.address =
-        spate_region_page_dma(io->region, io->offset_bytes >> SPATE_PAGE_SHIFT) + (io->offset_bytes & (SPATE_PAGE_BYTES - 1u));
+    command.address = spate_region_page_dma(io->region, io->offset_bytes >> SPATE_PAGE_SHIFT) +
+                      (io->offset_bytes & (SPATE_PAGE_BYTES - 1u));
     cache_maintain(gateware, io);
     spate_port_dma_write_barrier();
   }

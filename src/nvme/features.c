@@ -31,8 +31,7 @@ static enum spate_error turn_off(struct spate_nvme *controller) {
 
   for (struct spate_nvme_queue *queue = controller->queues; error == SPATE_OK && queue != NULL; queue = queue->next)
     error = spate_block_flush(&queue->block);
-  if (error == SPATE_OK)
-    error = spate_nvme_call_dwords(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);
+  if (error == SPATE_OK) error = spate_nvme_call_dwords(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);
   if (error != SPATE_OK) return error;
   return (controller->admin[SPATE_NVME_ADMIN_CALLER].result & 1u) == 0 ? SPATE_OK : SPATE_E_UNSUPPORTED;
 }

@@ -40,7 +40,7 @@ void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, cons
   throttling->seconds = sum_of(log, NVME_HEALTH_TMT1_SECONDS, NVME_HEALTH_TMT2_SECONDS);
 }
 
-/* Some drives answer with success and zeros, at times or for ever. */
+/* Some drives answer with success and zeros, at times or always. */
 static bool is_empty(const void *log) {
   uint64_t all = 0;
 

@@ -100,9 +100,9 @@ static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate
     const uint32_t entries = queue->entries > memory->entries ? queue->entries : memory->entries;
     const uint32_t list_pages = queue->list_pages > memory->list_pages ? queue->list_pages : memory->list_pages;
     const size_t lists_bytes = (size_t)list_pages * SPATE_PAGE_BYTES;
-    uint8_t *start = spate_arena_take(queue->controller->config.queue_memory,
-                                      sq_bytes(entries) + cq_bytes(entries) + SPATE_PAGE_BYTES + lists_bytes,
-                                      SPATE_PAGE_BYTES);
+    uint8_t *start =
+        spate_arena_take(queue->controller->config.queue_memory,
+                         sq_bytes(entries) + cq_bytes(entries) + SPATE_PAGE_BYTES + lists_bytes, SPATE_PAGE_BYTES);
     if (start == NULL) return SPATE_E_MEMORY;
     *memory = (struct spate_nvme_queue_memory){
         .start = start, .entries = (uint16_t)entries, .list_pages = (uint8_t)list_pages};
@@ -129,8 +129,8 @@ static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries,
     if (memory->start == NULL)
       waste = WASTE_NO_MEMORY_YET;
     else if (is_enough(memory, entries, list_pages))
-      waste = (memory->entries - entries) * (SQE_BYTES + CQE_BYTES) +
-              (memory->list_pages - list_pages) * SPATE_PAGE_BYTES;
+      waste =
+          (memory->entries - entries) * (SQE_BYTES + CQE_BYTES) + (memory->list_pages - list_pages) * SPATE_PAGE_BYTES;
     if (memory->in_use || waste >= chosen_waste || spate_nvme_doorbell(controller, 2u * id + 1u) == 0) continue;
     chosen = id;
     chosen_waste = waste;

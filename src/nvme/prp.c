@@ -3,9 +3,9 @@
  * Physical Region Page entries and lists (4.3): the addresses of a command's data, page by page. PRP1 may start inside
  * its page. With one more page, PRP2 is the address of that page. With more pages, PRP2 is the address of a list.
  *
- * The last entry of a list page is a pointer to the next one if there are more entries (4.3). Some drives follow it in any
- * case: O2 Micro's, by Linux's quirk NVME_QUIRK_DMAPOOL_ALIGN_512 (ebefac564796), and Micron's 4100AT. So no list has an
- * address of data there.
+ * The last entry of a list page is a pointer to the next one if there are more entries (4.3). Some drives follow it in
+ * any case: O2 Micro's, by Linux's quirk NVME_QUIRK_DMAPOOL_ALIGN_512 (ebefac564796), and Micron's 4100AT. So no list
+ * has an address of data there.
  */
 #include "internal.h"
 

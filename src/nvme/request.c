@@ -163,8 +163,8 @@ static bool prps_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot
 
 /*
  * The range of a TRIM, or false: the command has to wait for the one before it. Some drives read 4 KiB from the range's
- * address, whatever the number of ranges is (Phison E12), or 512 bytes (Silicon Motion SM22xx): Linux 530436c45ef2. So the
- * range begins a page of zeros, and does not change until the drive has completed the command.
+ * address, whatever the number of ranges is (Phison E12), or 512 bytes (Silicon Motion SM22xx): Linux 530436c45ef2. So
+ * the range begins a page of zeros, and does not change until the drive has completed the command.
  */
 static bool range_of(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, struct nvme_prps *prps) {
   if (queue->range_owner != NULL && queue->range_owner != slot) return false;
@@ -239,8 +239,8 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   entry[NVME_SQE_CDW12_13] = cdw12_13;
 }
 
-/* Sends commands whose wait is over: retries after their delay, TRIMs that got the range, and commands that found no list
- * page. The first of the latter begins, so that each of them has its turn. */
+/* Sends commands whose wait is over: retries after their delay, TRIMs that got the range, and commands that found no
+ * list page. The first of the latter begins, so that each of them has its turn. */
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   const unsigned depth = queue->block.depth;
   unsigned next = queue->next_for_pages;

@@ -228,8 +228,9 @@ static bool is_closing(const struct spate_stream *stream) {
   return stream->clips[0].state == CLIP_CLOSING || stream->clips[1].state == CLIP_CLOSING;
 }
 
-/* Deal with power losses of the drive, and with those that it does not tell. A stream with a clip that is being closed has to wait: the close notices the
- * loss by itself, and only when it returns is it known what became of the clip. True: all losses are dealt with. */
+/* Deal with power losses of the drive, and with those that it does not tell. A stream with a clip that is being closed
+ * has to wait: the close notices the loss by itself, and only when it returns is it known what became of the clip.
+ * True: all losses are dealt with. */
 bool spate_transfer_check_power(struct spate_recorder *recorder) {
   const struct spate_block *block = recorder->block;
   bool all = true;

@@ -248,9 +248,12 @@ static void test_power_lost(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_publish_refused),    cmocka_unit_test(test_power_lost),
-      cmocka_unit_test(test_zeros_are_written_again), cmocka_unit_test(test_zero_refused),
-      cmocka_unit_test(test_failures),           cmocka_unit_test(test_close_again),
+      cmocka_unit_test(test_publish_refused),
+      cmocka_unit_test(test_power_lost),
+      cmocka_unit_test(test_zeros_are_written_again),
+      cmocka_unit_test(test_zero_refused),
+      cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_close_again),
       cmocka_unit_test(test_discard_again),
   };
 

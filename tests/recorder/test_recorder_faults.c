@@ -264,7 +264,8 @@ static bool arm_with_a_failure(uint32_t skip) {
   OK(spate_exfat_info(&fixture->volume, &before));
   ram_block_fault(
       &fixture->ram,
-      (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .skip = skip, .times = 1, .error = SPATE_E_COMMAND});
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .skip = skip, .times = 1, .error = SPATE_E_COMMAND});
   bool failed = spate_stream_arm(&source->stream, "A.RAW", 60 * MIB) == SPATE_E_COMMAND;
   ram_block_clear_faults(&fixture->ram);
   if (failed) {

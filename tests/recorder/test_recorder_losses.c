@@ -98,9 +98,9 @@ static void a_power_loss_caps_a_clip_whose_memory_was_released(void **state) {
   close_fixture(fixture);
 }
 
-/* Nine pieces are published, four have completed since, and the next write fails while two are in flight behind it. Then
- * the power loss takes the four back, and the end of the clip with them: the two complete, and must not take the place of
- * what is gone. */
+/* Nine pieces are published, four have completed since, and the next write fails while two are in flight behind it.
+ * Then the power loss takes the four back, and the end of the clip with them: the two complete, and must not take the
+ * place of what is gone. */
 static void a_power_loss_takes_back_the_end_of_a_clip_that_had_failed(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);

@@ -24,14 +24,14 @@ struct recording {
   struct spate_stream stream;
   struct spate_piece pieces[PIECES_MAX];
   struct spate_region *region;
-  const char *name;                                 /* of the case */
-  uint32_t piece_count;                             /* of the ring */
-  uint32_t piece_us;                                /* the source's period for a piece */
-  uint32_t produced;                                /* pieces so far */
-  uint32_t wanted;                                  /* then the source stops */
-  uint64_t due_ps;                                  /* of the next one */
-  uint64_t pushed_bytes;                            /* accepted by the recorder */
-  enum spate_error ended;                           /* the recorder's error when it accepted no more */
+  const char *name;                                                /* of the case */
+  uint32_t piece_count;                                            /* of the ring */
+  uint32_t piece_us;                                               /* the source's period for a piece */
+  uint32_t produced;                                               /* pieces so far */
+  uint32_t wanted;                                                 /* then the source stops */
+  uint64_t due_ps;                                                 /* of the next one */
+  uint64_t pushed_bytes;                                           /* accepted by the recorder */
+  enum spate_error ended;                                          /* the recorder's error when it accepted no more */
   uint64_t lost_bytes, unknown_bytes, overrun_bytes, closed_bytes; /* reported by events */
   unsigned closed, errors;
   uint64_t start_ms;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every call that waits for the drive, with a fault between any two of its steps. The steps are what the call was seen to
- * write to the drive's registers when nothing failed: at each of these times, and half-way to the next, the drive fails,
- * is reset, loses power, drops its link or falls silent.
+ * Every call that waits for the drive, with a fault between any two of its steps. The steps are what the call was seen
+ * to write to the drive's registers when nothing failed: at each of these times, and half-way to the next, the drive
+ * fails, is reset, loses power, drops its link or falls silent.
  *
- * What must hold afterwards is asked of the drive: a cache that is on is never taken for one that is off, a shutdown that
- * succeeded was one, and what had completed before it is on the medium. The machine reports what the specification
+ * What must hold afterwards is asked of the drive: a cache that is on is never taken for one that is off, a shutdown
+ * that succeeded was one, and what had completed before it is on the medium. The machine reports what the specification
  * forbids, for example an enable without admin queues.
  */
 #include "nvme_fixture.h"
@@ -63,10 +63,10 @@ static const struct call {
   const char *name;
   enum spate_error (*call)(struct fixture *f);
 } calls[] = {
-    {"cache off", cache_off}, {"cache on", cache_on},     {"cache off and on", cache_off_and_on},
-    {"cache get", cache_get}, {"shutdown", shut_down},    {"health", health},
-    {"power", power_state},   {"power get", power_state_get}, {"flush", flush},
-    {"queue open", open_second}, {"queue close", close_first}, {"namespaces", namespaces},
+    {"cache off", cache_off},    {"cache on", cache_on},         {"cache off and on", cache_off_and_on},
+    {"cache get", cache_get},    {"shutdown", shut_down},        {"health", health},
+    {"power", power_state},      {"power get", power_state_get}, {"flush", flush},
+    {"queue open", open_second}, {"queue close", close_first},   {"namespaces", namespaces},
     {"namespace", namespace_of},
 };
 #define CALLS (sizeof calls / sizeof calls[0])
@@ -93,7 +93,7 @@ static const struct what {
   const char *name;
   void (*act)(struct fixture *f);
   bool ends; /* the drive never comes back */
-} faults[] = {{"fatal", fatal, false},         {"reset", reset, false},   {"power cut", power_cut, false},
+} faults[] = {{"fatal", fatal, false},         {"reset", reset, false},     {"power cut", power_cut, false},
               {"link drop", link_drop, false}, {"silence", silence, false}, {"off the bus", off_the_bus, true}};
 #define FAULTS (sizeof faults / sizeof faults[0])
 
@@ -179,7 +179,8 @@ static void call_with(const struct call *call, const struct what *what, uint64_t
   sim_at(f->sim, run.start_ps + at_ps, act, &run, 0);
   const enum spate_error error = call->call(f);
   const uint64_t took_ps = sim_now_ps(f->sim) - run.start_ps;
-  if (took_ps > BOUND_S * 1000 * SIM_PS_PER_MS) fail_msg("%s: took %llu s", name, (unsigned long long)(took_ps / 1000 / SIM_PS_PER_MS));
+  if (took_ps > BOUND_S * 1000 * SIM_PS_PER_MS)
+    fail_msg("%s: took %llu s", name, (unsigned long long)(took_ps / 1000 / SIM_PS_PER_MS));
   spend_us(f, 400000); /* the fault may come after the end of the call */
   if (call->call == shut_down && (error == SPATE_OK || error == SPATE_E_POWER_LOST))
     check_stopped(f, name, error);

@@ -193,8 +193,7 @@ static void test_flush_fua_zero_trim(void **state) {
 }
 
 static struct fixture *drive_that_reads_4k_of_ranges(unsigned depth) {
-  struct fixture *f =
-      fixture_make_with((struct sim_drive_options){.deallocated = 1, .reads_4k_of_ranges = true}, 1);
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.deallocated = 1, .reads_4k_of_ranges = true}, 1);
 
   fixture_open(f, depth);
   return f;

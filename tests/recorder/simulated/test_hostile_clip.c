@@ -257,7 +257,9 @@ static void test_storm_of_events_disturbs_nothing(void **state) {
 enum phase { ARMING, STREAMING, CLOSING };
 static const char *const phase_names[] = {"arming", "streaming", "closing"};
 
-static bool deceives(const struct misbehaviour *what) { return what->action == SIM_GARBAGE || what->action == SIM_ZEROS; }
+static bool deceives(const struct misbehaviour *what) {
+  return what->action == SIM_GARBAGE || what->action == SIM_ZEROS;
+}
 
 /* Whatever happened, a host that restarts finds what the recorder reported. */
 static void expect_consistent_report(const struct misbehaviour *what, enum spate_error error) {
