@@ -353,6 +353,10 @@ void sim_drive_stick(struct sim_drive *drive, bool never_ready, bool never_disab
   drive->fatal_on_enable = fatal_on_enable;
 }
 
+void sim_drive_hide_admin_registers(struct sim_drive *drive, bool hides) {
+  drive->options.hides_admin_registers = hides;
+}
+
 void sim_drive_ignore_control(struct sim_drive *drive) { drive->ignores_control = true; }
 
 void sim_drive_slow_shutdown(struct sim_drive *drive, uint32_t ms) { drive->shutdown_ms = ms; }

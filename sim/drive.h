@@ -72,6 +72,8 @@ void sim_drive_fault(struct sim_drive *drive, struct sim_fault fault);
 void sim_drive_clear_faults(struct sim_drive *drive);
 /* CSTS.RDY does not follow CC.EN to 1, or to 0, or CSTS.CFS is set instead. */
 void sim_drive_stick(struct sim_drive *drive, bool never_ready, bool never_disabled, bool fatal_on_enable);
+/* AQA, ASQ and ACQ read 0: options.hides_admin_registers. */
+void sim_drive_hide_admin_registers(struct sim_drive *drive, bool hides);
 /* CC keeps its value, although CSTS.RDY follows the value written to CC.EN. */
 void sim_drive_ignore_control(struct sim_drive *drive);
 /* A shutdown takes this long, in addition to the time to write back the cache. */

@@ -87,11 +87,14 @@ static void open_nvme(struct drive *drive, unsigned depth) {
       .depth = depth, .slots = drive->slots, .slot_count = SPATE_NVME_SLOTS(DRIVE_DEPTH_MAX)};
   must("creating an I/O queue", spate_nvme_queue_open(&drive->controller, &drive->queue, &queue_config));
   const struct spate_block *block = &drive->queue.block;
-  must("reading its health", spate_nvme_health_read(&drive->controller));
-  const struct spate_nvme_health *health = spate_nvme_health(&drive->controller);
-  print("       namespace %u: %s in %u-byte blocks, %u commands in flight, %s write cache, %d C\n", drive->queue.nsid,
+  print("       namespace %u: %s in %u-byte blocks, %u commands in flight, %s write cache, ", drive->queue.nsid,
         size_text(&size, block->blocks << block->block_shift), spate_block_bytes(block), block->depth,
-        block->volatile_cache ? "volatile" : "no volatile", health->temperature_c);
+        block->volatile_cache ? "volatile" : "no volatile");
+  const enum spate_error error = spate_nvme_health_read(&drive->controller); /* some drives have no log */
+  if (error == SPATE_OK)
+    print("%d C\n", spate_nvme_health(&drive->controller)->temperature_c);
+  else
+    print("no health log\n");
 }
 
 void drive_open(struct drive *drive, unsigned depth) {

@@ -11,8 +11,9 @@
 
 /* The result of one file. */
 struct outcome {
-  uint64_t bytes;      /* in the file */
-  uint64_t lost_bytes; /* received from the source, and not in the file */
+  uint64_t bytes;         /* in the file */
+  uint64_t lost_bytes;    /* received from the source, and not in the file */
+  uint64_t unknown_bytes; /* in the file, and perhaps not what was received: SPATE_EVENT_POWER_UNKNOWN */
   uint64_t lost_datagrams;
   bool nothing; /* no file was made, because no data came */
 };
@@ -21,6 +22,7 @@ static struct outcome outcome_of(struct session *session, const struct recording
   const struct spate_stream_counters *counters = &recording->stream.counters;
   const struct source *source = &recording->source;
   struct outcome outcome = {.lost_bytes = counters->lost_bytes + counters->overrun_bytes,
+                            .unknown_bytes = counters->unknown_bytes,
                             .lost_datagrams = atomic_load(&source->lost_datagrams)};
   struct spate_exfat_entry entry;
 
@@ -32,7 +34,7 @@ static struct outcome outcome_of(struct session *session, const struct recording
 }
 
 static enum exit_status status_of(const struct recording *recording, const struct outcome *outcome) {
-  if (outcome->lost_bytes > 0 || outcome->lost_datagrams > 0) return EXIT_LOST;
+  if (outcome->lost_bytes > 0 || outcome->unknown_bytes > 0 || outcome->lost_datagrams > 0) return EXIT_LOST;
   return recording->source.error != 0 || recording->refused != SPATE_OK || recording->stream.error != SPATE_OK ||
                  outcome->nothing
              ? EXIT_FAILED
@@ -76,6 +78,12 @@ static void print_result(const struct session *session, const struct recording *
   if (outcome->lost_datagrams > 0)
     (void)fprintf(stderr, "spate: %s: %llu datagrams were LOST before spate could read them\n", recording->path,
                   (unsigned long long)outcome->lost_datagrams);
+  if (outcome->unknown_bytes > 0)
+    (void)fprintf(
+        stderr,
+        "spate: %s: %s may be WRONG: the drive was reset, may have lost power, and does not tell. Compare the "
+        "file with its source\n",
+        recording->path, units_text(outcome->unknown_bytes, size));
   if (outcome->lost_bytes > 0)
     (void)fprintf(stderr, "spate: %s: %s were LOST%s\n", recording->path, units_text(outcome->lost_bytes, size),
                   error == SPATE_OK ? ": the target is slower than the source. Try a larger --ring" : "");
@@ -87,6 +95,7 @@ static void write_json(struct json *json, const struct session *session, const s
   json_string(json, "path", recording->path);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
+  json_integer(json, "unknown_bytes", outcome->unknown_bytes);
   if (recording->source.kind == &source_udp) json_integer(json, "lost_datagrams", outcome->lost_datagrams);
   json_real(json, "seconds", seconds);
   json_string(json, "error", spate_error_name(error_of(session, recording)));

@@ -49,7 +49,7 @@ enum spate_error {
   SPATE_E_COMMAND,      /* the drive refused a command: spate_io.detail has the status */
   SPATE_E_MEDIA,        /* the medium failed: spate_io.detail has the status */
   SPATE_E_NOT_STOPPED,  /* the controller was given up, and may still write to memory */
-  SPATE_E_POWER_LOST,   /* the drive lost power, and data that were not flushed */
+  SPATE_E_POWER_LOST,   /* the drive lost power, or may have, and data that were not flushed */
 
   /* stripe */
   SPATE_E_NO_STRIPE, /* a member has no superblock of an array */

@@ -240,9 +240,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount_own(struct spate_exfat *volu
                                                         const struct spate_exfat_config *config,
                                                         struct spate_exfat_mounted *found);
 
-/* Flush, mark the volume clean, and unmount it. IN_USE while a clip is open, BUSY while a function waits. After any
- * other error it is unmounted, and stays marked dirty; CORRUPT: because of a contradiction, or because mount could not
- * recover everything. */
+/* Mark the volume clean, and unmount it. Its metadata and the data of closed clips are durable already. IN_USE while a
+ * clip is open, BUSY while a function waits. After any other error it is unmounted, and stays marked dirty; CORRUPT:
+ * because of a contradiction, or because mount could not recover everything. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
 
 /* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
@@ -409,9 +409,10 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /*
- * All data are written: flush, write the final length and time, free the unused clusters, flush, mark the volume clean
- * if this was the last clip, and trim the unused clusters. INVALID: fewer bytes than published_bytes, more than
- * reserved_bytes, or the clip is closed. On an error the clip stays open, and the volume dirty.
+ * All data are written: flush, write the final length and time, free the unused clusters, mark the volume clean if
+ * this was the last clip, and trim the unused clusters. INVALID: fewer bytes than published_bytes, more than
+ * reserved_bytes, or the clip is closed. POWER_LOST: meanwhile the drive lost power, or may have; what it had not
+ * flushed has to be written again. On an error the clip stays open, and the volume dirty.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 

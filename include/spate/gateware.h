@@ -18,8 +18,9 @@
  * ends inside a block is pushed with its true length in bytes. The padding of the last block is written to the drive,
  * but is not part of the file.
  *
- * The core does resets and retries by itself; they are not visible here. If the drive lost power, block.power_losses
- * rises before anything that happened after the loss is reported, and stream writes in flight end with POWER_LOST.
+ * The core does resets and retries by itself; they are not visible here. If the drive counts a loss of power,
+ * block.power_losses rises before anything that happened after the loss is reported, and stream writes in flight end
+ * with POWER_LOST.
  */
 #ifndef SPATE_GATEWARE_H
 #define SPATE_GATEWARE_H

@@ -323,6 +323,8 @@ struct spate_nvme {
 
   uint8_t power_doubt; /* since the last health log: nvme/power.c */
   bool admin_registers_written, admin_registers_readable, admin_registers_kept;
+  bool stopped_by_us;     /* CC.EN was cleared since the controller was ready */
+  bool stop_was_doubtful; /* the drive has confirmed a shutdown, and the registers said that it had restarted */
   bool power_counts_known;
   uint64_t power_cycles, unsafe_shutdowns; /* of the last log with contents */
 
@@ -492,8 +494,8 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *con
 void spate_nvme_poll(struct spate_nvme *controller);
 
 /* Health. start() never waits: the new log is in spate_nvme_health(), with a higher `sequence`, while the caller polls
- * a queue. If the drive refuses the log, nothing changes. start() answers BUSY if the controller does not run, or if a
- * log page is being read. read() waits for a new log. */
+ * a queue. If the drive refuses the log, or gives one of zeros, nothing changes; read() answers UNSUPPORTED to zeros.
+ * start() answers BUSY if the controller does not run, or if a log page is being read. read() waits for a new log. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_start(struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_read(struct spate_nvme *controller);
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller);

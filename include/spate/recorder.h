@@ -48,7 +48,8 @@ enum spate_event {
                                  were lost: the file was deleted; value: 0 */
   SPATE_EVENT_POWER_UNKNOWN,  /* the drive was reset, may have lost power, and does not tell. Value: bytes in the file
                                  that it had completed and not flushed. If it did, they are wrong. A stream with
-                                 config.retain writes them again and gets no event */
+                                 config.retain writes them again and gets no event. If the drive then is known to
+                                 have lost power, LOST counts them, too */
 };
 
 /* How soon something has to be done. A level rises at once. It falls when nothing has called for it for a while: one
@@ -197,6 +198,7 @@ struct spate_stream_clip {
   struct spate_clip_progress progress;
   uint64_t cap_bytes;      /* if it is capped: the file ends there */
   uint64_t snapshot_bytes; /* completed_bytes when the checkpoint under way began; 0: it does not concern the clip */
+  uint64_t doubted_bytes;  /* of the clip, up to which SPATE_EVENT_POWER_UNKNOWN has counted */
   uint32_t outstanding;    /* pieces pushed, not yet completed or given up */
   uint32_t order;          /* its age among the stream's clips */
   uint32_t end;            /* of its pieces, in the count of the stream; set when it ends */
@@ -300,9 +302,10 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
 
 /*
  * The memory at `offset_bytes` (a multiple of 4; with cpu_filled of SPATE_DMA_ALIGN) of the stream's region holds the
- * next `bytes` of the clip: whole logical blocks, at most block->request_blocks_max, or half of that if the offset is
- * no multiple of a block. Only a clip's last piece may end within a block, or be shorter than chunk_bytes. A block that
- * it ends within is written whole, as it is in memory. Never waits, and submits nothing: spate_recorder_work() does.
+ * next `bytes` of the clip: whole logical blocks, at most block->request_blocks_max, or what
+ * spate/block.h says of an offset that is no multiple of a block. Only a clip's last piece may end within a block, or
+ * be shorter than chunk_bytes. A block that it ends within is written whole, as it is in memory. Never waits, and
+ * submits nothing: spate_recorder_work() does.
  *
  * FULL: all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work(). INVALID.
  * STATE: no clip is armed, or the clip's last piece was pushed already. RESERVATION: the reservation is used up, and

@@ -13,8 +13,8 @@
  * large request needs no more parts than a small one, and a FLUSH is accepted while streams keep the array full.
  *
  * FLUSH goes to every member and completes when all have flushed. FUA goes to the members with each part. power_losses
- * is the sum over the members, and is up to date when a request ends. volatile_cache is true if any member has a
- * volatile cache; can_trim and can_zero are true while all members can. These may change.
+ * and power_unknown are sums over the members, and are up to date when a request ends. volatile_cache is true if any
+ * member has a volatile cache; can_trim and can_zero are true while all members can. These may change.
  *
  * The first error of a part is the error of the request, which ends when all its parts have ended. After an error no
  * further parts of it are sent. If a member is gone, requests that need it fail, and others go on.

@@ -2,12 +2,12 @@
 /*
  * A clip's life: arm, close, discard. In between its lengths are published: publish.c.
  *
- * Arm: write the record, set VolumeDirty, write the bitmap, flush, and write the entry set of an empty file without
+ * Arm: write the record, set VolumeDirty, write the bitmap, and write the entry set of an empty file without
  * clusters. Each step is durable before the next one is written. After a power cut the next mount frees the run; if the
  * entry set was written, the empty file stays. If the entry came before the bitmap, a power cut could leave a file
  * whose clusters the bitmap calls free.
  *
- * Close: flush the data, write the final entry, free the tail in the bitmap, flush, clear VolumeDirty, and clear the
+ * Close: flush the data, write the final entry, free the tail in the bitmap, clear VolumeDirty, and clear the
  * record last: otherwise a power cut could leave the tail allocated or the volume dirty, and no record of why. TRIM
  * comes when all of this is durable, because a trimmed block may read as anything at once.
  *

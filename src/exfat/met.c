@@ -4,7 +4,7 @@
  *
  * Between a power cut and the next mount somebody else may have had the volume. A directory may be gone, and a file may
  * lie over its clusters; it may have moved, or another one may begin with its first cluster. Nothing on the volume
- * tells, also not VolumeDirty: some systems leave a dirty volume dirty. So a recorded place says only where to look.
+ * tells, not even VolumeDirty: some systems leave a dirty volume dirty. So a recorded place says only where to look.
  * What is changed is what the walk has met: a directory of the tree with the chain that it has now, and in it an entry
  * set that the directory has now.
  */
@@ -40,6 +40,8 @@ void spate_exfat_forget_sets(struct exfat_recorded *recorded) {
 static enum spate_error meet_previous(struct spate_exfat *volume, struct exfat_recorded *recorded,
                                       struct spate_exfat_chain *directory) {
   uint64_t lba;
+
+  if (recorded->previous_cluster == 0) return SPATE_OK;
   enum spate_error error = spate_exfat_chain_lba(volume, directory, directory->bytes - 1u, &lba);
 
   if (error == SPATE_E_CORRUPT) return SPATE_OK; /* its chain is broken, and the walk has noted that */

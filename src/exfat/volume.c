@@ -105,9 +105,13 @@ static enum spate_error check_system(struct spate_exfat *volume, struct spate_ex
 
   if (error == SPATE_OK) error = chain_is_marked(volume, &volume->bitmap, &marked);
   if (error == SPATE_OK) error = chain_is_marked(volume, &volume->upcase, &marked);
-  if (error != SPATE_OK || marked) return error;
-  spate_port_log("exfat: clusters of the root directory, the bitmap or the up-case table are free: no changes", 0);
-  found->system_free = true;
+  if (error == SPATE_OK && marked) return SPATE_OK;
+  if (error != SPATE_OK && error != SPATE_E_MEDIA && error != SPATE_E_CORRUPT) return error;
+  if (error == SPATE_OK)
+    spate_port_log("exfat: clusters of the root directory, the bitmap or the up-case table are free: no changes", 0);
+  else
+    spate_port_log("exfat: the bitmap cannot be read: no changes; error", (uint64_t)error);
+  found->system_free = error == SPATE_OK;
   (void)spate_exfat_distrust(volume);
   return SPATE_OK;
 }

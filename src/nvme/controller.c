@@ -133,9 +133,10 @@ static void poll_disabling(struct spate_nvme *controller) {
     spate_nvme_disable(controller);
     spate_nvme_pause(controller);
     controller->disable_sent = true;
+    controller->stopped_by_us = true;
     return;
   }
-  if ((status & NVME_CSTS_READY) == 0) {
+  if ((status & NVME_CSTS_READY) == 0 && (control & NVME_CC_ENABLE) == 0) {
     spate_nvme_power_look(controller);
     spate_nvme_quiesce(controller);
     spate_nvme_admin_reset(controller);
@@ -188,12 +189,16 @@ static void poll_stopping(struct spate_nvme *controller) {
   }
   controller->silent_since_ticks = 0;
   const bool complete = (status & NVME_CSTS_SHUTDOWN_MASK) == NVME_CSTS_SHUTDOWN_COMPLETE;
-  const bool restarted = (control & NVME_CC_SHUTDOWN_NORMAL) == 0 || spate_nvme_power_is_doubtful(controller);
-  if (complete && !restarted)
+  const bool restarted = (control & NVME_CC_SHUTDOWN_NORMAL) == 0;
+  /* It confirms a shutdown that came when it had just restarted; or it clears its registers when it stops. That again
+   * and again would be another coincidence. */
+  const bool doubtful = !controller->stop_was_doubtful && spate_nvme_power_is_doubtful(controller);
+  if (complete && !restarted && !doubtful) {
     controller->state = SPATE_NVME_CLOSED;
-  else if (restarted || (status & NVME_CSTS_FATAL) != 0)
+  } else if (complete || restarted || (status & NVME_CSTS_FATAL) != 0) {
+    controller->stop_was_doubtful |= doubtful;
     spate_nvme_recover(controller, SPATE_E_FATAL);
-  else if (deadline_passed(controller))
+  } else if (deadline_passed(controller))
     spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
 }
 

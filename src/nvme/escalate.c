@@ -23,7 +23,7 @@ static bool reset_subsystem(const struct spate_nvme *controller) {
 /* The controller was reset, and may have lost its configuration and its link. `failures` stays at its limit: each reset
  * is followed by one bring-up. */
 static void was_reset(struct spate_nvme *controller) {
-  spate_nvme_power_excuse(controller);
+  spate_nvme_power_reset(controller);
   controller->silent_since_ticks = 0;
   controller->reattach_by_ticks = 0; /* the time to reattach starts again */
   if (controller->config.bus.restore != NULL)

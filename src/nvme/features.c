@@ -38,18 +38,17 @@ static enum spate_error turn_off(struct spate_nvme *controller) {
 
 /* Until the cache is known to be off, bring-up turns it on. A reset between two steps therefore starts them again. */
 enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on) {
-  enum spate_error error = SPATE_E_UNSUPPORTED;
+  enum spate_error error = SPATE_OK;
 
   if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
   controller->cache_choice = 2;
   spate_nvme_write_cache_take(controller, true);
-  if (on) return send_choice(controller, true);
   for (unsigned tries = 0; tries < SPATE_NVME_RECOVERIES_MAX; tries++) {
     spate_nvme_wait_for_running(controller);
     const uint32_t resets = controller->counters.resets;
-    error = turn_off(controller);
+    error = on ? send_choice(controller, true) : turn_off(controller);
     if (controller->counters.resets != resets) continue;
-    if (error != SPATE_OK) return error;
+    if (error != SPATE_OK || on) return error;
     controller->cache_choice = 1;
     spate_nvme_write_cache_take(controller, false);
     return SPATE_OK;

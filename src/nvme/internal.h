@@ -261,7 +261,7 @@ bool spate_nvme_power_is_doubtful(const struct spate_nvme *controller);
 /* The controller is disabled, and its registers are as it left them. */
 void spate_nvme_power_look(struct spate_nvme *controller);
 /* A reset of the driver cleared the controller's registers. */
-void spate_nvme_power_excuse(struct spate_nvme *controller);
+void spate_nvme_power_reset(struct spate_nvme *controller);
 /* `good`: health has a new log. False: the drive gave none. */
 void spate_nvme_power_judge(struct spate_nvme *controller, bool good);
 

@@ -55,8 +55,8 @@ unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes) {
   return more <= ADDRESSES ? 1 : 2;
 }
 
-/* A list of as many addresses as a page has entries would end with one of them, as no pointer is needed. It begins with
- * the second entry, so that one is. */
+/* 512 addresses fill a page, so that its last entry would be one of data. Such a list begins with the page's second
+ * entry: 511 are left, and the last one is a pointer to the next page. */
 void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t bytes, struct nvme_prps *prps) {
   uint32_t more = bytes == 0 ? 0 : more_pages(address, bytes);
   uint64_t next_page = (address & ~(uint64_t)(SPATE_PAGE_BYTES - 1u)) + SPATE_PAGE_BYTES;

@@ -124,6 +124,7 @@ static enum spate_error take(struct spate_nvme *controller, uint16_t status, uin
 }
 
 void spate_nvme_setup_start(struct spate_nvme *controller) {
+  controller->stopped_by_us = false;
   controller->admin_registers_readable = spate_nvme_admin_registers_are_ours(controller);
   controller->setup_step = STEP_IDENTIFY;
   controller->setup_sent = false;

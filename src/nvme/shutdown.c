@@ -24,8 +24,9 @@ static void drain(struct spate_nvme *controller) {
 }
 
 /* Takes the host memory buffer back from the drive and deletes the queues, submission before completion queues (5.6).
- * An error is only logged: the shutdown follows in any case. */
-static void release_memory(struct spate_nvme *controller) {
+ * An error is only logged: the shutdown follows in any case. False: the controller was reset, and has both again. */
+static bool release_memory(struct spate_nvme *controller) {
+  const uint32_t resets = controller->counters.resets;
   enum spate_error error = SPATE_OK;
 
   if (controller->host_buffer_lent)
@@ -33,16 +34,18 @@ static void release_memory(struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL && error == SPATE_OK;
        queue = queue->next) {
     error = spate_nvme_call_dwords(controller, NVME_DELETE_SQ, queue->id, 0);
+    if (controller->counters.resets != resets) return false;
     if (error == SPATE_OK) error = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0);
   }
   if (error != SPATE_OK) spate_port_log("nvme: buffer or queues not released, error", error);
+  return controller->counters.resets == resets;
 }
 
-/* Tells the drive to stop, if it is ready and has no queues. After a reset it has its queues again. */
+/* Tells the drive to stop, if it is ready and, with `release`, has no queues. */
 static void notify(struct spate_nvme *controller, bool release) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     queue->fast_boundary_bytes = 0;
-  if (release) release_memory(controller);
+  if (release && !release_memory(controller)) return;
   if (!spate_nvme_is_running(controller)) return;
   const enum spate_error error = spate_nvme_status_check(controller);
   if (error != SPATE_OK) {
@@ -57,6 +60,7 @@ static void notify(struct spate_nvme *controller, bool release) {
 /* A reset in between starts it again. A drive that is reset by the release of its memory, again and again, is stopped
  * without that. */
 static void stop(struct spate_nvme *controller) {
+  controller->stop_was_doubtful = false;
   for (unsigned tries = 0; tries <= SPATE_NVME_RECOVERIES_MAX; tries++) {
     spate_nvme_wait_for_running(controller);
     if (spate_nvme_is_running(controller)) notify(controller, tries < SPATE_NVME_RECOVERIES_MAX);
@@ -66,7 +70,7 @@ static void stop(struct spate_nvme *controller) {
     }
     if (controller->state == SPATE_NVME_CLOSED || controller->state == SPATE_NVME_DEAD) return;
   }
-  spate_nvme_give_up(controller, SPATE_E_TIMEOUT);
+  spate_nvme_give_up(controller, controller->error == SPATE_OK ? SPATE_E_TIMEOUT : controller->error);
   while (controller->state == SPATE_NVME_HALTING) {
     spate_nvme_service(controller);
     spate_port_relax();

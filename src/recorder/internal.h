@@ -45,6 +45,7 @@ void spate_progress_take_back(struct spate_stream_clip *clip, uint64_t offset_by
 void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);
 void spate_progress_published(struct spate_stream_clip *clip);
 void spate_progress_cut(struct spate_stream_clip *clip);
+void spate_progress_doubt(struct spate_stream_clip *clip);
 
 /* The device knows the recorder that is open on it. */
 static inline bool spate_recorder_is_open(const struct spate_recorder *recorder) {

@@ -8,6 +8,7 @@
 void spate_progress_begin(struct spate_stream_clip *clip) {
   clip->progress = (struct spate_clip_progress){0};
   clip->snapshot_bytes = 0;
+  clip->doubted_bytes = 0;
   clip->outstanding = 0;
 }
 
@@ -59,6 +60,16 @@ void spate_progress_cut(struct spate_stream_clip *clip) {
   counters->completed_bytes -= lost_bytes;
   counters->lost_bytes += lost_bytes;
   spate_stream_clip_cap(clip, SPATE_E_POWER_LOST);
+}
+
+/* The drive may have lost the same. The file keeps it. Each byte is counted once. */
+void spate_progress_doubt(struct spate_stream_clip *clip) {
+  uint64_t from_bytes = clip->progress.durable_bytes;
+
+  if (from_bytes < clip->doubted_bytes) from_bytes = clip->doubted_bytes;
+  if (clip->progress.completed_bytes <= from_bytes) return;
+  clip->stream->counters.unknown_bytes += clip->progress.completed_bytes - from_bytes;
+  clip->doubted_bytes = clip->progress.completed_bytes;
 }
 
 struct spate_clip_progress spate_stream_progress(const struct spate_stream *stream) {

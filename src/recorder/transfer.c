@@ -92,16 +92,21 @@ static enum spate_error enter_following(struct spate_stream *stream, uint64_t pi
   return SPATE_OK;
 }
 
+/* Of one request from this offset: spate/block.h. */
+static uint32_t blocks_max(const struct spate_block *block, uint64_t offset_bytes) {
+  if ((offset_bytes & (spate_block_bytes(block) - 1u)) == 0) return block->request_blocks_max;
+  return block->depth > 2 ? block->request_blocks_max / 2u : SPATE_PAGE_BYTES >> block->block_shift;
+}
+
 static bool piece_is_valid(const struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes, uint32_t blocks) {
   const struct spate_block *block = stream->recorder->block;
-  const bool aligned = (offset_bytes & (spate_block_bytes(block) - 1u)) == 0;
   uint64_t whole_bytes = (uint64_t)blocks << block->block_shift;
   uint64_t region_bytes = stream->config.region->bytes;
 
   /* Data that the CPU wrote are cleaned from its cache by whole lines. */
   const uint64_t align = stream->config.cpu_filled ? SPATE_DMA_ALIGN : 4u;
 
-  return bytes > 0 && blocks <= block->request_blocks_max / (aligned ? 1u : 2u) && (offset_bytes & (align - 1u)) == 0 &&
+  return bytes > 0 && blocks <= blocks_max(block, offset_bytes) && (offset_bytes & (align - 1u)) == 0 &&
          offset_bytes <= region_bytes && whole_bytes <= region_bytes - offset_bytes;
 }
 
@@ -210,9 +215,11 @@ static void write_again(struct spate_stream *stream) {
   }
   stream->completed = first;
   stream->next = first;
+  advance(stream); /* if only failed pieces are left, nothing else would */
 }
 
-/* And what is not held any more? A clip ends before what is lost. What may be lost stays, and is counted. */
+/* What is not held any more cannot be written again. A clip ends before what is lost. What may be lost stays in it, and
+ * is counted. */
 static void settle(struct spate_stream *stream, bool lost) {
   for (unsigned i = 0; i < 2; i++) {
     struct spate_stream_clip *clip = &stream->clips[i];
@@ -220,7 +227,7 @@ static void settle(struct spate_stream *stream, bool lost) {
     if (lost)
       spate_progress_cut(clip);
     else
-      stream->counters.unknown_bytes += clip->progress.completed_bytes - clip->progress.durable_bytes;
+      spate_progress_doubt(clip);
   }
 }
 

@@ -227,6 +227,34 @@ static void test_system_clusters_that_are_free(void **state) {
   }
 }
 
+/* A block of the bitmap cannot be read, or its chain is broken: the volume's files still can. */
+static void test_a_bitmap_that_cannot_be_read(void **state) {
+  (void)state;
+  for (unsigned broken = 0; broken < 2; broken++) {
+    open_fragmented_root();
+    const uint64_t lba = image.config.first_lba +
+                         (uint64_t)(small_cluster(image.ram.memory, BITMAP_CLUSTERS) - image_start(&image)) / 512u;
+    if (broken != 0)
+      set_fat(BITMAP_CLUSTERS, 0);
+    else
+      ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                     .first_lba = lba,
+                                                     .last_lba = lba,
+                                                     .times = RAM_ALWAYS,
+                                                     .error = SPATE_E_MEDIA});
+    for (unsigned read_only = 0; read_only < 2; read_only++) {
+      struct spate_exfat_clip clip;
+      image.config.read_only = read_only != 0;
+      assert_int_equal(image_mount(&image), SPATE_OK);
+      assert_false(image.found.system_free);
+      assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 512),
+                       read_only != 0 ? SPATE_E_READ_ONLY : SPATE_E_CORRUPT);
+    }
+    image.config.read_only = false;
+    image_close(&image);
+  }
+}
+
 /* What is not damage: a bitmap entry that states more than the bitmap needs, and a second entry for the same FAT. */
 static void test_system_entries_that_others_write(void **state) {
   (void)state;
@@ -331,6 +359,7 @@ int main(void) {
       cmocka_unit_test(test_corrupt),
       cmocka_unit_test(test_upcase_checksum),
       cmocka_unit_test(test_system_clusters_that_are_free),
+      cmocka_unit_test(test_a_bitmap_that_cannot_be_read),
       cmocka_unit_test(test_system_entries_that_others_write),
       cmocka_unit_test(test_corrupt_meanwhile),
       cmocka_unit_test(test_repair_keeps_dirty),

@@ -258,6 +258,62 @@ static void what_may_be_lost_is_told(void **state) {
   close_fixture(fixture);
 }
 
+/* Each byte is in doubt once, however often the drive is reset. */
+static void no_byte_is_told_twice(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  for (unsigned i = 1; i <= 3; i++) {
+    stream_pieces(fixture, source, 1);
+    drain(fixture, source);
+    for (unsigned times = 0; times < 3; times++) {
+      fixture->ram.block.power_unknown++;
+      work(fixture);
+    }
+    assert_int_equal(source->stream.counters.unknown_bytes, i * PIECE);
+    assert_int_equal(fixture->events[SPATE_EVENT_POWER_UNKNOWN], i);
+  }
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  close_fixture(fixture);
+}
+
+/* The clip's last piece has failed, and nothing else is held: it is not written again, and the clip ends. */
+static void a_failed_last_piece_ends_through_a_power_loss(void **state) {
+  (void)state;
+  for (unsigned told = 0; told < 2; told++) {
+    struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+    struct source *source = &fixture->sources[0];
+
+    open_source(fixture, source, 3, true, 0);
+    OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+    stream_pieces(fixture, source, 9);
+    drain(fixture, source);
+    clock_ns += 600000000;
+    while (spate_stream_progress(&source->stream).published_bytes < 9 * PIECE)
+      work(fixture);
+    const uint64_t lba = source->stream.clips[0].file.first_lba + 9 * PIECE / 512;
+    ram_block_fault(&fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                      .first_lba = lba,
+                                                      .last_lba = lba,
+                                                      .times = RAM_ALWAYS,
+                                                      .error = SPATE_E_MEDIA});
+    OK(push(source, PIECE));
+    drain(fixture, source);
+    assert_int_equal(source->stream.error, SPATE_E_MEDIA);
+    *(told ? &fixture->ram.block.power_losses : &fixture->ram.block.power_unknown) += 1;
+    OK(spate_stream_stop(&source->stream));
+    close_clips(fixture, source);
+    assert_false(spate_stream_active(&source->stream));
+    assert_int_equal(source->stream.counters.lost_bytes, PIECE);
+    file_holds(fixture, "A.RAW", source->sent, 9 * PIECE);
+    close_fixture(fixture);
+  }
+}
+
 /* Both at once: the loss that is known counts. */
 static void a_loss_beside_a_doubt_ends_the_clip(void **state) {
   (void)state;
@@ -363,6 +419,8 @@ int main(void) {
       cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
       cmocka_unit_test(what_may_be_lost_is_told),
       cmocka_unit_test(a_loss_beside_a_doubt_ends_the_clip),
+      cmocka_unit_test(no_byte_is_told_twice),
+      cmocka_unit_test(a_failed_last_piece_ends_through_a_power_loss),
       cmocka_unit_test(no_flush_where_the_drive_has_no_volatile_cache),
       cmocka_unit_test(a_stream_of_chunks_survives_up_to_its_last_piece),
       cmocka_unit_test(a_short_chunk_ends_the_clip),

@@ -249,22 +249,22 @@ static void reset_subsystem(struct fixture *f) {
   assert_int_equal(spate_nvme_counters(&f->nvme)->hard_resets, before + 1);
 }
 
-/* Only a rise of the counters is then a loss, however late the log comes. */
+/* Only a rise of the counters is then a loss, however late the log comes. Until then it is not known. */
 static void test_a_reset_of_the_subsystem(void **state) {
   static const struct {
     bool refused, cut;
-    unsigned losses;
-  } cases[] = {{false, false, 0}, {true, false, 0}, {false, true, 1}, {true, true, 1}};
+    unsigned losses, unknown;
+  } cases[] = {{false, false, 0, 1}, {true, false, 0, 1}, {false, true, 1, 0}, {true, true, 1, 1}};
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct fixture *f = with_subsystem_reset();
     fixture_open(f, 4);
     if (cases[i].refused) log_fault(f, SIM_STATUS, 0, 1);
     if (cases[i].cut) spate_put64(health_page(f) + UNSAFE, 1000);
     reset_subsystem(f);
-    assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
-    expect(f, cases[i].losses, 0);
-    assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
-    expect(f, cases[i].losses, 0);
+    for (unsigned reads = 0; reads < 2; reads++) {
+      assert_int_equal(spate_nvme_health_read(&f->nvme), SPATE_OK);
+      expect(f, cases[i].losses, cases[i].unknown);
+    }
     fixture_free(f);
   }
   (void)state;
@@ -275,7 +275,7 @@ static void test_a_reset_of_the_subsystem_before_the_first_log(void **state) {
   log_fault(f, SIM_STATUS, 0, 1);
   fixture_open(f, 4);
   reset_subsystem(f);
-  expect(f, 0, 0);
+  expect(f, 0, 1);
   fixture_free(f);
   (void)state;
 }
@@ -288,7 +288,7 @@ static void test_a_rise_is_not_reported_again_after_a_reset_of_the_subsystem(voi
   meet(f, SIM_POWER_CUT);
   expect(f, 1, 0);
   reset_subsystem(f);
-  expect(f, 1, 0);
+  expect(f, 1, 1);
   fixture_free(f);
   (void)state;
 }

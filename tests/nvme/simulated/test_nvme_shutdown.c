@@ -136,6 +136,46 @@ static void test_a_restart_just_before_the_notification(void **state) {
   (void)state;
 }
 
+/* For sim_trace(): the drive fails when the completion of Delete I/O Submission Queue is acknowledged, and the driver
+ * is due to look at its status. */
+static void fail_between(void *context, const struct sim_access *access) {
+  struct fixture *f = context;
+
+  if (access->kind != SIM_ACCESS_WRITE || access->address - f->config.registers != 0x1004) return;
+  f->nvme.serviced_ticks -= f->nvme.interval_ticks + 1u;
+  sim_drive_fail(f->drive);
+  sim_trace(f->sim, NULL, NULL);
+}
+
+static void test_a_reset_between_the_two_halves_of_a_queue(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open_two(f, 4);
+  sim_trace(f->sim, fail_between, f);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+  assert_int_equal(sim_drive_counters(f->drive)->hot_shutdowns, 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* For sim_trace(): AQA, ASQ and ACQ read 0 from the notification on, until the next enable. */
+static void clear_when_stopped(void *context, const struct sim_access *access) {
+  struct fixture *f = context;
+  const uint32_t control = access->kind == SIM_ACCESS_WRITE ? spate_get32(access->data) : 0;
+
+  if (access->address - f->config.registers != 0x14 || (control & 1u) == 0) return;
+  sim_drive_hide_admin_registers(f->drive, (control & 0xc000u) != 0);
+}
+
+static void test_a_drive_that_clears_its_registers_when_it_stops(void **state) {
+  struct fixture *f = fixture_opened(4);
+  sim_trace(f->sim, clear_when_stopped, f);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(sim_drive_counters(f->drive)->shutdowns, 2);
+  fixture_free(f);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_accepted_after_it),
@@ -144,6 +184,8 @@ int main(void) {
       cmocka_unit_test(test_a_drive_that_keeps_its_queues),
       cmocka_unit_test(test_a_drive_that_restarts),
       cmocka_unit_test(test_a_restart_just_before_the_notification),
+      cmocka_unit_test(test_a_reset_between_the_two_halves_of_a_queue),
+      cmocka_unit_test(test_a_drive_that_clears_its_registers_when_it_stops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
