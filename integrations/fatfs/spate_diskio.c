@@ -324,13 +324,12 @@ static DRESULT move_all(struct transfer *transfer) {
 
 /* ---- what FatFs has to be told ---- */
 
-/* The drive lost power, or may have, and with it what was written since the last CTRL_SYNC. That includes FatFs's own
- * structures. */
+/* The drive lost power, and with it what was written since the last CTRL_SYNC. That includes FatFs's own structures. */
 static bool has_lost_power(struct spate_diskio *disk) {
-  const uint32_t mark = spate_block_power_mark(disk->config.block);
+  const uint32_t losses = disk->config.block->power_losses;
 
-  if (mark == disk->power_mark) return false;
-  disk->power_mark = mark;
+  if (losses == disk->power_losses) return false;
+  disk->power_losses = losses;
   if (!disk->unsynced) return false;
   note(&disk->failure, &(struct spate_io){.op = SPATE_WRITE, .error = SPATE_E_POWER_LOST});
   disk->counters.failures++;
@@ -482,7 +481,7 @@ DSTATUS disk_initialize(BYTE pdrv) {
   wait_for_all(disk);
   if (disk->initialized) return 0;
   disk->report_to_all = disk->report_to_sync = disk->unsynced = false;
-  disk->power_mark = spate_block_power_mark(disk->config.block);
+  disk->power_losses = disk->config.block->power_losses;
   disk->initialized = true;
   return 0;
 }

@@ -111,7 +111,7 @@ struct spate_diskio {
   struct spate_diskio_config config;
   struct spate_diskio_range *ranges;
   uint32_t slots_free; /* a bit for each */
-  uint32_t power_mark;
+  uint32_t power_losses;
   bool initialized;
   bool unsynced;                      /* something was written since the last CTRL_SYNC that succeeded */
   bool report_to_sync, report_to_all; /* a failure that CTRL_SYNC, or disk_read() or disk_write(), has to report */

@@ -129,7 +129,7 @@ static void test_lost_power_ends_the_mount(void **state) {
   assert_int_equal(disk_initialize(0), 0);
   assert_int_equal(disk_ioctl(0, CTRL_SYNC, NULL), RES_OK);
   assert_int_equal(disk_write(0, f->memory, 40, 100), RES_OK);
-  f->ram.block.power_unknown++;                                 /* nor may it be a loss */
+  f->ram.block.power_losses++;
   assert_int_equal(disk_read(0, f->plain, 4000, 1), RES_ERROR); /* before the next sync, too */
   end(f);
   (void)state;
