@@ -68,7 +68,7 @@ MUTATIONS = {
     "no FUA of the bitmap": (
         "exfat/bitmap.c",
         [("now_blocks, at, SPATE_IO_FUA)", "now_blocks, at, 0)")],
-        "crash_volumes", "free in the bitmap",
+        "crash_volumes", "free in the bitmap|leaked",
     ),
     "entry before bitmap": (
         CHANGE,
@@ -102,7 +102,7 @@ MUTATIONS = {
     "no record of a reservation": (
         CLIP,
         [("spate_exfat_record_begin(volume, clip->record, &record);", "spate_exfat_boot_dirty(volume, true);")],
-        "crash_recording", "leaked",
+        "crash_recording", "leaked|recovered, and marked dirty",
     ),
     "record cleared before the tail is free": (
         CLIP,
@@ -175,9 +175,8 @@ MUTATIONS = {
     # The rest: volumes of others, names, changes by a PC, many streams.
     "the first FAT's bitmap": (
         "exfat/volume.c",
-        [("    if ((raw[1] & BITMAP_SECOND) != volume->active_fat) return SPATE_OK;",
-          "    if ((raw[1] & BITMAP_SECOND) != 0) return SPATE_OK;")],
-        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry behind the end",
+        [("(raw[1] & BITMAP_SECOND) != volume->active_fat ||", "(raw[1] & BITMAP_SECOND) != 0 ||")],
+        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry behind the end|came before its region",
     ),
     "a deleted chain freed as if its clusters lay together": (
         CHANGE,
