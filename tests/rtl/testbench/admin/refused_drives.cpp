@@ -91,11 +91,11 @@ const Accepted kAccepted[] = {
      },
      [](records::drive_t &d) {
        d.block_4096 = 1;
-       d.command_sectors_max = 4096;
+       d.command_sectors_max = 4088;
      }},
     {"MDTS of a page", [](Profile &p) { p.mdts = 1; }, [](records::drive_t &d) { d.command_sectors_max = 16; }},
-    {"MDTS of 2 MiB", [](Profile &p) { p.mdts = 9; }, [](records::drive_t &d) { d.command_sectors_max = 4096; }},
-    {"MDTS beyond ours", [](Profile &p) { p.mdts = 11; }, [](records::drive_t &d) { d.command_sectors_max = 4096; }},
+    {"MDTS of 2 MiB", [](Profile &p) { p.mdts = 9; }, [](records::drive_t &d) { d.command_sectors_max = 4088; }},
+    {"MDTS beyond ours", [](Profile &p) { p.mdts = 11; }, [](records::drive_t &d) { d.command_sectors_max = 4088; }},
     {"namespace 7",
      [](Profile &p) {
        p.namespaces = {7, 9};
