@@ -88,7 +88,11 @@ static bool read_pages(const char *node, struct checkup_pages *pages, char *why)
 
   pages->known = admin_node_health(node, log, why);
   if (!pages->known) return false;
-  spate_nvme_health_decode(&pages->health, log);
+  if (!spate_nvme_health_decode(&pages->health, log)) {
+    (void)snprintf(why, ADMIN_WHY_BYTES, "%s: the drive's health log is all zeros", node);
+    pages->known = false;
+    return false;
+  }
   spate_nvme_throttling_decode(&pages->throttling, log);
   return true;
 }

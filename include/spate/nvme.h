@@ -506,7 +506,8 @@ const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *contr
  * bytes; `sequence` rises). The pages are at a multiple of 8.
  */
 void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page);
-void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log);
+/* False: the log is all zeros, as some drives answer, and `health` has not changed. */
+bool spate_nvme_health_decode(struct spate_nvme_health *health, const void *log);
 void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, const void *log);
 /* Identify Namespace (5.15.2.1, 4096 bytes) of this namespace. False: it is not active. */
 bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid, const void *page);

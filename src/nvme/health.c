@@ -12,10 +12,20 @@ static uint64_t saturated(const void *log, unsigned offset_bytes) {
   return spate_nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : spate_nvme_qword(log, offset_bytes);
 }
 
-void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log) {
+/* Some drives answer with success and zeros, at times or always. */
+static bool is_empty(const void *log) {
+  uint64_t all = 0;
+
+  for (unsigned at = 0; at < NVME_LOG_BYTES; at += 8u)
+    all |= spate_nvme_qword(log, at);
+  return all == 0;
+}
+
+bool spate_nvme_health_decode(struct spate_nvme_health *health, const void *log) {
   const uint32_t first = spate_nvme_dword(log, NVME_HEALTH_WARNING);
   const uint32_t second = spate_nvme_dword(log, NVME_HEALTH_THRESHOLD);
 
+  if (is_empty(log)) return false;
   health->critical_warning = (uint8_t)first;
   health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - KELVIN);
   health->spare_percent = (uint8_t)(first >> 24);
@@ -28,6 +38,7 @@ void spate_nvme_health_decode(struct spate_nvme_health *health, const void *log)
   health->unsafe_shutdowns = saturated(log, NVME_HEALTH_UNSAFE_SHUTDOWNS);
   health->media_errors = saturated(log, NVME_HEALTH_MEDIA_ERRORS);
   health->sequence++;
+  return true;
 }
 
 static uint64_t sum_of(const void *log, unsigned first_offset, unsigned second_offset) {
@@ -40,19 +51,9 @@ void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, cons
   throttling->seconds = sum_of(log, NVME_HEALTH_TMT1_SECONDS, NVME_HEALTH_TMT2_SECONDS);
 }
 
-/* Some drives answer with success and zeros, at times or always. */
-static bool is_empty(const void *log) {
-  uint64_t all = 0;
-
-  for (unsigned at = 0; at < NVME_LOG_BYTES; at += 8u)
-    all |= spate_nvme_qword(log, at);
-  return all == 0;
-}
-
 bool spate_nvme_health_take(struct spate_nvme *controller, const void *log) {
-  const bool good = !is_empty(log);
+  const bool good = spate_nvme_health_decode(&controller->health, log);
 
-  if (good) spate_nvme_health_decode(&controller->health, log);
   spate_nvme_power_judge(controller, good);
   return good;
 }

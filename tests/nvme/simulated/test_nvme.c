@@ -75,7 +75,7 @@ static void test_health_is_decoded(void **state) {
   log[128 / 8] = 1234;
   log[160 / 8] = 5;
   log[168 / 8] = 1; /* beyond 64 bits */
-  spate_nvme_health_decode(&health, log);
+  assert_true(spate_nvme_health_decode(&health, log));
   assert_int_equal(health.sequence, 5);
   assert_int_equal(health.critical_warning, 0x12);
   assert_int_equal(health.temperature_c, 46);
@@ -84,6 +84,10 @@ static void test_health_is_decoded(void **state) {
   assert_int_equal(health.used_percent, 3);
   assert_int_equal(health.power_on_hours, 1234);
   assert_true(health.media_errors == UINT64_MAX);
+  memset(log, 0, sizeof log);
+  assert_false(spate_nvme_health_decode(&health, log)); /* as some drives answer */
+  assert_int_equal(health.sequence, 5);
+  assert_int_equal(health.temperature_c, 46);
   (void)state;
 }
 
