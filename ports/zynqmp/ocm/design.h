@@ -18,11 +18,11 @@
 
 #define DESIGN_UART 0xFF000000
 
-/* The controller's 12 KiB, 12 KiB for a queue of 32 commands (spate/nvme.h), and 2 KiB for each MiB of the ring. A
+/* The controller's 12 KiB, 16 KiB for a queue of 32 commands (spate/nvme.h), and 2 KiB for each MiB of the ring. A
  * larger ring needs its queue memory in DDR. */
 #define DESIGN_RING        0x10000000
 #define DESIGN_RING_BYTES  0x00800000
-#define DESIGN_QUEUE_BYTES (24u * 1024u + DESIGN_RING_BYTES / 512u)
+#define DESIGN_QUEUE_BYTES (28u * 1024u + DESIGN_RING_BYTES / 512u)
 
 #define DESIGN_PAGE_TABLES 5
 
