@@ -57,7 +57,8 @@ package spate_pkg;
     StatusGone = 16'h8004,  // the drive was given up or shut down: see the bring-up error
     StatusDeadline = 16'h8005,  // no answer, although the drive was reset and the command sent again several times
     StatusBusy = 16'h8006,  // the data path did not become empty, which format and sanitize need
-    StatusMemory = 16'h8007  // spate_ring_ddr: the memory answered with an error
+    StatusMemory = 16'h8007,  // spate_ring_ddr: the memory answered with an error
+    StatusPower = 16'h8008  // flush, shutdown: done, but the drive lost power since the one before, or may have
   } status_e;
 
   // ---- limits ----
@@ -276,8 +277,26 @@ package spate_pkg;
     logic [7:0]  spare_threshold_percent;  // the drive warns below it
     logic [7:0]  used_percent;             // of the drive's rated life; may exceed 100
     logic [31:0] media_errors;             // the low 32 bits
-    logic [31:0] unsafe_shutdowns;         // the low 32 bits
   } health_t;
+
+  typedef struct packed {
+    logic [15:0] losses;            // of power, since the core's reset
+    logic [15:0] unknown;           // resets since then after which the drive does not tell whether it lost power
+    logic [31:0] unsafe_shutdowns;  // from the SMART log, the low 32 bits
+  } power_t;
+
+  // What spate_power learns.
+  typedef enum logic [3:0] {
+    PowerWritten,  // AQA, ASQ and ACQ, and CC.EN was set
+    PowerStopped,  // CC.EN was cleared
+    PowerReset,  // by PERST#
+    PowerKept,  // AQA, ASQ and ACQ have what was written
+    PowerCleared,  // they do not
+    PowerSafe,  // the drive has said that its shutdown is complete
+    PowerLog,  // the two counters are from a log with contents
+    PowerNoLog,  // the log was refused or has no contents
+    PowerTold  // the current command's side
+  } power_event_e;
 
   // ---- what the microcode composes for the drive to read ----
 

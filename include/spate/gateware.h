@@ -18,9 +18,9 @@
  * ends inside a block is pushed with its true length in bytes. The padding of the last block is written to the drive,
  * but is not part of the file.
  *
- * The core does resets and retries by itself; they are not visible here. If the drive counts a loss of power,
- * block.power_losses rises before anything that happened after the loss is reported, and stream writes in flight end
- * with POWER_LOST.
+ * The core does resets and retries by itself; they are not visible here. If the drive lost power, block.power_losses
+ * rises before anything that happened after the loss is reported, and stream writes in flight end with POWER_LOST. If
+ * it may have lost power, block.power_unknown rises.
  */
 #ifndef SPATE_GATEWARE_H
 #define SPATE_GATEWARE_H
@@ -75,9 +75,8 @@ struct spate_gateware {
     uint64_t ticks;      /* when it was submitted */
   } data[SPATE_GATEWARE_DEPTH];
   uint32_t data_count;
-  bool settling; /* after a recovery: it is not known yet whether the drive lost power */
-  uint64_t settling_ticks;
-  uint32_t unsafe_shutdowns; /* at the last read */
+  bool settling;  /* after a recovery: it is not known yet whether the drive lost power */
+  uint32_t power; /* the register, at the last read */
   uint64_t command_timeout_ticks;
   enum spate_error error; /* not OK: the drive has failed, and accepts no more requests */
   bool lost;              /* the core does not answer any more */
@@ -85,10 +84,10 @@ struct spate_gateware {
 
 /*
  * Find the core, wait for its drive, and read the geometry. The object must not move afterwards.
- * Errors: NO_BRIDGE (no core at that address), UNSUPPORTED (registers of another major version, or a drive that the
- * core cannot use), and those of a drive that cannot be brought up (spate_gateware_failure() has the step): LINK_DOWN,
- * NO_DEVICE, WRONG_CLASS, COMMAND_SET, PAGE_SIZE, NO_NAMESPACE, BLOCK_SIZE, METADATA, WINDOW, TOPOLOGY, COMMAND, FATAL,
- * GONE, TIMEOUT.
+ * Errors: NO_BRIDGE (no core at that address), UNSUPPORTED (registers of another major or an older minor version, or a
+ * drive that the core cannot use), and those of a drive that cannot be brought up (spate_gateware_failure() has the
+ * step): LINK_DOWN, NO_DEVICE, WRONG_CLASS, COMMAND_SET, PAGE_SIZE, NO_NAMESPACE, BLOCK_SIZE, METADATA, WINDOW,
+ * TOPOLOGY, COMMAND, FATAL, GONE, TIMEOUT.
  */
 SPATE_MUST_CHECK enum spate_error spate_gateware_open(struct spate_gateware *gateware,
                                                       const struct spate_gateware_config *config);
@@ -110,7 +109,10 @@ bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_g
 /* Blocks that stream and memory writes have completed, in order since the core's reset. Not all are durable. */
 uint64_t spate_gateware_written_blocks(const struct spate_gateware *gateware);
 
-/* Flush, and prepare the drive for power-off. Waits. BUSY: requests are in flight. After OK requests end with GONE. */
+/*
+ * Flush, and prepare the drive for power-off. Waits. BUSY: requests are in flight. After OK requests end with GONE;
+ * after POWER_LOST, too, but what had completed since the last flush may be lost.
+ */
 SPATE_MUST_CHECK enum spate_error spate_gateware_shutdown(struct spate_gateware *gateware);
 
 #ifdef __cplusplus

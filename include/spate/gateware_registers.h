@@ -10,7 +10,7 @@
 #define SPATE_REGS_MAGIC_VALUE_NOW                    UINT32_C(0x53505445)
 #define SPATE_REGS_VERSION                            0x004u
 #define SPATE_REGS_VERSION_MINOR                      UINT32_C(0xffff)
-#define SPATE_REGS_VERSION_MINOR_NOW                  UINT32_C(0x0)
+#define SPATE_REGS_VERSION_MINOR_NOW                  UINT32_C(0x1)
 #define SPATE_REGS_VERSION_MAJOR                      UINT32_C(0xffff0000)
 #define SPATE_REGS_VERSION_MAJOR_SHIFT                16u
 #define SPATE_REGS_VERSION_MAJOR_NOW                  UINT32_C(0x1)
@@ -29,8 +29,9 @@
 #define SPATE_REGS_INTERRUPT_STATUS_HEALTH_WARNING    UINT32_C(0x8)
 #define SPATE_REGS_INTERRUPT_STATUS_COMMAND_REFUSED   UINT32_C(0x10)
 #define SPATE_REGS_INTERRUPT_STATUS_RECOVERY          UINT32_C(0x20)
+#define SPATE_REGS_INTERRUPT_STATUS_POWER             UINT32_C(0x40)
 #define SPATE_REGS_INTERRUPT_ENABLE                   0x018u
-#define SPATE_REGS_INTERRUPT_ENABLE_ENABLE            UINT32_C(0x3f)
+#define SPATE_REGS_INTERRUPT_ENABLE_ENABLE            UINT32_C(0x7f)
 #define SPATE_REGS_STATUS                             0x01cu
 #define SPATE_REGS_STATUS_READY                       UINT32_C(0x1)
 #define SPATE_REGS_STATUS_GONE                        UINT32_C(0x2)
@@ -58,6 +59,10 @@
 #define SPATE_REGS_GEOMETRY_QUEUE_SHIFT_SHIFT         16u
 #define SPATE_REGS_NSID                               0x034u
 #define SPATE_REGS_CAP_LOW                            0x038u
+#define SPATE_REGS_POWER                              0x03cu
+#define SPATE_REGS_POWER_LOSSES                       UINT32_C(0xffff)
+#define SPATE_REGS_POWER_UNKNOWN                      UINT32_C(0xffff0000)
+#define SPATE_REGS_POWER_UNKNOWN_SHIFT                16u
 #define SPATE_REGS_COMMAND_LBA_LOW                    0x040u
 #define SPATE_REGS_COMMAND_LBA_HIGH                   0x044u
 #define SPATE_REGS_COMMAND_BLOCKS                     0x048u

@@ -80,7 +80,8 @@ module spate_admin
     output logic      recovery_o,  // a pulse: the drive was given up and will be brought up again
     // For the registers.
     output bring_up_t bring_up_o,
-    output health_t   health_o
+    output health_t   health_o,
+    output power_t    power_o
 );
 
   if (WindowBits < CtrlBits + 1 || WindowBits > 32 || (WindowBase & ((64'd1 << WindowBits) - 64'd1)) != 0)
@@ -155,6 +156,7 @@ module spate_admin
 
   // ---- inputs are kept until the program looks at them ----
 
+  logic power_untold;
   logic [31:0] operand_q;
   logic [31:0] now_q;  // milliseconds
   logic recover_q, progress_q, disabled_q, busy_q, response_valid_q;
@@ -167,6 +169,9 @@ module spate_admin
 
   function automatic logic is_out(out_e which);
     return executing && operation == DoOut && selected == which;
+  endfunction
+  function automatic logic is_pulse(pulse_e which);
+    return is_out(OutPulse) && |(operand_q[15:0] & which);
   endfunction
 
   always_ff @(posedge clk_i) begin
@@ -183,10 +188,10 @@ module spate_admin
     end else begin
       if (ms_tick_i) now_q <= now_q + 32'd1;
       // A link drop, however short, is remembered: the adapter has dropped the drive's accesses.
-      recover_q <= recover_i || !link_up_i || (recover_q && !is_out(OutForget));
-      progress_q <= retired_i || is_out(OutRespond) || (progress_q && !is_out(OutForget));
+      recover_q <= recover_i || !link_up_i || (recover_q && !is_pulse(PulseForget));
+      progress_q <= retired_i || is_out(OutRespond) || (progress_q && !is_pulse(PulseForget));
       disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // remembered, however short it was
-      admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_out(OutAdminTaken));
+      admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_pulse(PulseAdminTaken));
       side_done_q <= side_completion_valid_i || (side_done_q && !is_out(OutPush));
       if (is_out(OutPush)) push_q <= operand_q[0];
       else if (side_push_ready_i) push_q <= 1'b0;
@@ -298,6 +303,7 @@ module spate_admin
       IfCommand[4:1]: condition = busy_q && !response_valid_q;
       IfGone[4:1]: condition = drive_o.gone;
       IfProgress[4:1]: condition = progress_q;
+      IfUntold[4:1]: condition = power_untold;
       default: condition = drive_o.ready;
     endcase
     if (instruction.rd[0]) condition = !condition;
@@ -371,6 +377,22 @@ module spate_admin
   assign sqe_o = '{side: side_q, dword: operation == DoFill ? count_q[3:0] : instruction.rd[3:0], data: operand_q};
   assign raw_dword_o = count_q[3:0];
 
+  // ---- did the drive lose power? ----
+
+  spate_power u_power (
+      .clk_i,
+      .rst_ni,
+      .ready_i(drive_o.ready),
+      .event_valid_i(is_out(OutPower)),
+      .event_i(power_event_e'(operand_q[3:0])),
+      .cycles_valid_i(is_out(OutPowerCycles)),
+      .unsafe_valid_i(is_out(OutUnsafeShutdowns)),
+      .count_i(operand_q),
+      .power_o,
+      .from_registers_i(command_q.from_registers),
+      .untold_o(power_untold)
+  );
+
   // ---- outputs ----
 
   logic perst_n_q;
@@ -410,11 +432,11 @@ module spate_admin
         OutAdapterReset: adapter_reset_o <= operand_q[0];
         OutReady: drive_o.ready <= operand_q[0];
         OutGone: drive_o.gone <= operand_q[0];
-        OutQueuesReset: begin
-          queues_reset_o <= 1'b1;
-          drive_o.epoch <= !drive_o.epoch;
+        OutPulse: begin
+          queues_reset_o <= is_pulse(PulseQueues);
+          recovery_o <= is_pulse(PulseRecovery);
+          if (is_pulse(PulseQueues)) drive_o.epoch <= !drive_o.epoch;
         end
-        OutRecovery: recovery_o <= 1'b1;
         OutSpace: space_q <= space_e'(operand_q[1:0]);
         OutSide: side_q <= operand_q[0];
         OutAdminEntry: {admin_entry_valid_o, admin_entry_o} <= operand_q[2:0];
@@ -431,7 +453,6 @@ module spate_admin
         OutHealth0: {health_o.spare_percent, health_o.temperature_k, health_o.critical_warning} <= operand_q;
         OutHealth1: {health_o.used_percent, health_o.spare_threshold_percent} <= operand_q[15:0];
         OutMediaErrors: health_o.media_errors <= operand_q;
-        OutUnsafeShutdowns: health_o.unsafe_shutdowns <= operand_q;
         OutHealthValid: health_o.valid <= operand_q[0];
         OutDone: done_q <= {done_q[31:0], operand_q};
         OutRespond: status_q <= operand_q[15:0];

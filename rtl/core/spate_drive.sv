@@ -81,7 +81,8 @@ module spate_drive
     output events_t                     events_o,
     output logic         [LbaWidth-1:0] written_blocks_o,
     output bring_up_t                   bring_up_o,
-    output health_t                     health_o
+    output health_t                     health_o,
+    output power_t                      power_o
 );
 
   localparam bit HasRing = RamBytes > 8192;
@@ -590,7 +591,8 @@ module spate_drive
       .drive_o,
       .recovery_o(recovery),
       .bring_up_o,
-      .health_o
+      .health_o,
+      .power_o
   );
 
   logic doorbell_valid, doorbell_ready, doorbell_done;

@@ -56,6 +56,7 @@ module spate_microcode
   localparam logic [15:0] CfgCapabilities = 16'h34, CfgBridgeControl = 16'h3c, CfgBridgeEnable = 16'h148;
   localparam logic [15:0] BusReset = 16'h0040;  // Secondary Bus Reset, in the upper half of CfgBridgeControl
   localparam logic [15:0] CommandQuiet = 16'h0400, CommandMemory = 16'h0402, CommandMaster = 16'h0406;  // INTx off
+  localparam logic [31:0] Aqa = 32'h0003_0003;  // both admin queues have 4 entries
   localparam logic [31:0] CcEnabled = 32'h0046_0001, CcShutdown = 32'h0046_4001;
   localparam logic [15:0] DoNotRetry = 16'h4000;
   // Flags of RReruns. JustBringUp: only the bring-up after the command is repeated, not the command. AnyDrive: the
@@ -131,6 +132,7 @@ module spate_microcode
     LDispatch,
     LRawAdmin,
     LFlush,
+    LDurable,
     LMailboxWrite,
     LMailboxRead,
     LTransfer,
@@ -169,6 +171,7 @@ module spate_microcode
     LRawPages,
     LPrp,
     LHealth,
+    LNoHealth,
     LWatch,
     LReturn,
     LGiveUp,
@@ -177,6 +180,8 @@ module spate_microcode
     LDisableController,
     LDisabling,
     LDisablePoll,
+    LWitness,
+    LCleared,
     LFindCapability,
     LNextCapability,
     LFound,
@@ -234,6 +239,7 @@ module spate_microcode
     load(RAttempts, imm(16'd0)),
     at(LPerst),
     enter(StepPerst),
+    out(OutPower, imm(16'(PowerReset))),
     load(RError, imm(16'(ErrAccess))),
     catch_at(LFailed),
     out(OutHealthValid, imm(16'd0)),
@@ -513,15 +519,14 @@ module spate_microcode
     load(RAdminTail, imm(16'd0)),
     load(RAdminHead, imm(16'd0)),
     out(OutAdminEntry, imm(16'd0)),
-    out(OutQueuesReset, imm(16'd0)),
-    out(OutForget, imm(16'd0)),
+    out(OutPulse, imm(PulseQueues | PulseForget)),
     out(OutSpace, imm(16'(SpaceDevice))),
     load(RValue, imm(CommandMaster)),
     write(imm(CfgCommand), RValue),
     out(OutSpace, imm(16'(SpaceBar))),
 
     enter(StepEnable),
-    wide(RTemp, 32'h0003_0003),
+    wide(RTemp, Aqa),
     write(imm(RegAqa), RTemp),
     load(RTemp, of(RWindow)),
     write(imm(RegAsqLow), RTemp),
@@ -532,6 +537,7 @@ module spate_microcode
     write(imm(RegAcqHigh), RTemp),
     wide(RTemp, CcEnabled),
     write(imm(RegCc), RTemp),
+    out(OutPower, imm(16'(PowerWritten))),
     deadline(of(RTimeoutMs)),
     load(RPollAt, get(InNow)),
     add(RPollAt, imm(16'(PollMs))),
@@ -762,14 +768,14 @@ module spate_microcode
     call(LAdmin),
     fail(IfNotZero, ErrCreateQueue),
 
-    // Health is read before `ready`, so that a power loss during a reset is visible before any later flush.
+    // The log is read before `ready`: it is known whether power was lost before any later command.
     enter(
         StepHealth
     ),
     call(LHealth),
     enter(StepReady),
     catch_at(LRecover),
-    out(OutForget, imm(16'd0)),
+    out(OutPulse, imm(PulseForget)),
     load(RPollAt, get(InNow)),
     add(RPollAt, imm(16'(PollMs))),
     out(OutReady, imm(16'd1))
@@ -799,7 +805,7 @@ module spate_microcode
     out(OutHealthValid, imm(16'd0)),
     out(OutReady, imm(16'd0)),
     out(OutPush, imm(16'd0)),
-    out(OutRecovery, imm(16'd0)),
+    out(OutPulse, imm(PulseRecovery)),
     jump(IfDisabled, LDisabled),
     enter(StepRecovery),
     // A command that makes the drive fail becomes the oldest in the end, and spate_deadline then ends it.
@@ -952,6 +958,16 @@ module spate_microcode
     load(RDoneLow, get(InWritten)),
     load(RDoneHigh, get(InSideStatus)),
     shift(RDoneHigh, 5'd24),
+    // What had completed before a loss of power is not durable, although the drive has flushed.
+    at(
+        LDurable
+    ),
+    load(RStatus, imm(16'(StatusOk))),
+    test(RFeatures, imm(16'd1)),
+    jump(IfZero, LRespond),
+    jump(IfTold, LRespond),
+    out(OutPower, imm(16'(PowerTold))),
+    load(RStatus, imm(16'(StatusPower))),
     go(LRespond),
 
     at(LMailboxWrite),
@@ -1042,7 +1058,7 @@ module spate_microcode
     ),
     load(RReruns, imm(JustBringUp | AnyDrive)),
     out(OutReady, imm(16'd0)),
-    out(OutRecovery, imm(16'd0)),
+    out(OutPulse, imm(PulseRecovery)),
     jump(IfIdle, LStart),
     load(RReruns, imm(JustBringUp)),
     go(LStart),
@@ -1131,7 +1147,9 @@ module spate_microcode
     call(LGiveUp),
     compare(RStatus, imm(16'(ErrShutDown))),
     jump(IfNotZero, LLost),
+    out(OutPower, imm(16'(PowerSafe))),
     load(RStatus, of(ROther)),
+    jump(IfZero, LDurable),
     go(LRespond)
   };
 
@@ -1166,7 +1184,7 @@ module spate_microcode
     entry(4'd0, of(RTemp)),
     load(RTemp, of(RAdminTail)),
     add(RTemp, imm(16'd4)),
-    out(OutAdminTaken, imm(16'd0)),
+    out(OutPulse, imm(PulseAdminTaken)),
     out(OutAdminEntry, of(RTemp)),
     add(RAdminTail, imm(16'd1)),
     mask(RAdminTail, imm(16'd3)),
@@ -1181,7 +1199,7 @@ module spate_microcode
     go(LAdminWait),
     at(LAdminCompletion),
     load(RStatus, get(InAdminStatus)),
-    out(OutAdminTaken, imm(16'd0)),
+    out(OutPulse, imm(PulseAdminTaken)),
     add(RAdminHead, imm(16'd1)),
     mask(RAdminHead, imm(16'd3)),
     write(of(RHeadDoorbell), RAdminHead),
@@ -1316,16 +1334,23 @@ module spate_microcode
     load(RHealthAt, get(InNow)),
     add(RHealthAt, imm(16'(HealthMs))),
     test(RStatus, imm(16'hffff)),
-    jump(IfNotZero, LReturn),
+    jump(IfNotZero, LNoHealth),
     page(RTemp, imm(16'd0)),
+    jump(IfZero, LNoHealth),  // 0 K and no spare: a log without contents
     out(OutHealth0, of(RTemp)),
+    page(RTemp, imm(16'd28)),
+    out(OutPowerCycles, of(RTemp)),
     page(RTemp, imm(16'd1)),
     out(OutHealth1, of(RTemp)),
     page(RTemp, imm(16'd40)),
     out(OutMediaErrors, of(RTemp)),
     page(RTemp, imm(16'd36)),
     out(OutUnsafeShutdowns, of(RTemp)),
+    out(OutPower, imm(16'(PowerLog))),
     out(OutHealthValid, imm(16'd1)),
+    ret(),
+    at(LNoHealth),
+    out(OutPower, imm(16'(PowerNoLog))),
     ret(),
 
     // Checks for failures while the program waits for something else.
@@ -1366,11 +1391,13 @@ module spate_microcode
     ret(),
 
     at(LDisableController),
+    call(LWitness),
     read(RValue, imm(RegCc)),
     test(RValue, imm(16'h0001)),
     jump(IfZero, LDisabling),
     sub(RValue, imm(16'd1)),
     write(imm(RegCc), RValue),
+    out(OutPower, imm(16'(PowerStopped))),
     at(LDisabling),
     deadline(of(RTimeoutMs)),
     at(LDisablePoll),
@@ -1383,6 +1410,39 @@ module spate_microcode
     load(RTemp, imm(16'd0)),
     call(LDelay),
     go(LDisablePoll),
+
+    // Does the controller still have the admin queue that this core gave it? All ones are no answer.
+    at(
+        LWitness
+    ),
+    wide(RTemp, Aqa),
+    read(RValue, imm(RegAqa)),
+    compare(RTemp, of(RValue)),
+    jump(IfNotZero, LCleared),
+    load(RTemp, of(RWindow)),
+    read(RValue, imm(RegAsqLow)),
+    compare(RTemp, of(RValue)),
+    jump(IfNotZero, LCleared),
+    add(RTemp, imm(OffsetAdminCq[15:0])),
+    read(RValue, imm(RegAcqLow)),
+    compare(RTemp, of(RValue)),
+    jump(IfNotZero, LCleared),
+    wide(RTemp, WindowBase[63:32]),
+    read(RValue, imm(RegAsqHigh)),
+    compare(RTemp, of(RValue)),
+    jump(IfNotZero, LCleared),
+    read(RValue, imm(RegAcqHigh)),
+    compare(RTemp, of(RValue)),
+    jump(IfNotZero, LCleared),
+    out(OutPower, imm(16'(PowerKept))),
+    ret(),
+    at(LCleared),
+    load(RTemp, imm(16'd0)),
+    sub(RTemp, imm(16'd1)),
+    compare(RTemp, of(RValue)),
+    jump(IfZero, LReturn),
+    out(OutPower, imm(16'(PowerCleared))),
+    ret(),
 
     // RPointer = the PCI Express capability in the chosen space, RTemp = its first dword; RPointer = 0 if there is
     // none.

@@ -173,7 +173,9 @@ package spate_microcode_pkg;
     IfReady = 5'd26,
     IfNotReady = 5'd27,
     IfProgress = 5'd28,  // a command of either lane ended since OutForget
-    IfNoProgress = 5'd29
+    IfNoProgress = 5'd29,
+    IfUntold = 5'd30,  // a verdict of spate_power that the side of the current command was not told
+    IfTold = 5'd31
   } if_e;
 
   typedef enum logic [4:0] {
@@ -184,13 +186,10 @@ package spate_microcode_pkg;
     OutAdapterReset,
     OutReady,
     OutGone,
-    OutQueuesReset,  // all queues restart in the other epoch
-    OutRecovery,  // a pulse
-    OutForget,  // clears the requests of recover_i and of a link drop, and what IfProgress tests
+    OutPulse,  // one or more of pulse_e
     OutSpace,
     OutSide,  // which submission entry is written: 0 admin, 1 side
     OutAdminEntry,  // {valid, index}
-    OutAdminTaken,  // the admin completion was read
     OutPush,
     OutBlock4096,
     OutBlocksLow,
@@ -205,11 +204,20 @@ package spate_microcode_pkg;
     OutHealth0,  // dwords 0 and 1 of the SMART log, and the low dwords of two counters
     OutHealth1,
     OutMediaErrors,
+    OutPowerCycles,
     OutUnsafeShutdowns,
     OutHealthValid,
+    OutPower,  // one of power_event_e
     OutDone,  // shifts in a dword: the high one first, then the low one
     OutRespond  // respond with this status
   } out_e;
+
+  typedef enum logic [15:0] {
+    PulseQueues = 16'd1,  // all queues restart in the other epoch
+    PulseForget = 16'd2,  // clears the requests of recover_i and of a link drop, and what IfProgress tests
+    PulseRecovery = 16'd4,
+    PulseAdminTaken = 16'd8  // the admin completion was read
+  } pulse_e;
 
   localparam int unsigned AddressWidth = 10;  // of the program
 

@@ -67,7 +67,8 @@ module spate_registers
     input logic                     tap_lost_i,
     input logic      [LbaWidth-1:0] written_blocks_i,
     input bring_up_t                bring_up_i,
-    input health_t                  health_i
+    input health_t                  health_i,
+    input power_t                   power_i
 );
 
   localparam int unsigned Depth = 16;
@@ -281,18 +282,21 @@ module spate_registers
   // ---- interrupts ----
 
   logic ready_q, gone_q;
+  logic [1:0] power_q;  // a verdict changes one of the two counts by one
   logic [7:0] critical_warning_q;
-  logic [5:0] interrupts;
+  logic [6:0] interrupts;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       ready_q <= 1'b0;
       gone_q <= 1'b0;
+      power_q <= '0;
       critical_warning_q <= '0;
       irq_q <= 1'b0;
     end else begin
       ready_q <= drive_i.ready;
       gone_q <= drive_i.gone;
+      power_q <= {power_i.losses[0], power_i.unknown[0]};
       critical_warning_q <= health_i.critical_warning;
       irq_q <= irq_o;
     end
@@ -304,7 +308,9 @@ module spate_registers
   assign in.interrupt_status.health_warning.hwset = |(health_i.critical_warning & ~critical_warning_q);
   assign in.interrupt_status.command_refused.hwset = out.command.start.value && !may_start;
   assign in.interrupt_status.recovery.hwset = events_i.recovery;
+  assign in.interrupt_status.power.hwset = {power_i.losses[0], power_i.unknown[0]} != power_q;
   assign interrupts = {
+    out.interrupt_status.power.value,
     out.interrupt_status.recovery.value,
     out.interrupt_status.command_refused.value,
     out.interrupt_status.health_warning.value,
@@ -340,6 +346,8 @@ module spate_registers
   assign in.geometry.queue_shift.next = drive_i.queue_shift;
   assign in.nsid.value.next = drive_i.nsid;
   assign in.cap_low.value.next = bring_up_i.cap_low;
+  assign in.power.losses.next = power_i.losses;
+  assign in.power.unknown.next = power_i.unknown;
   assign in.response.tag.next = response.tag;
   assign in.response.status.next = response.status;
   assign in.response_done_low.low.next = response.done[31:0];
@@ -350,7 +358,7 @@ module spate_registers
   assign in.wear.spare_threshold_percent.next = health_i.spare_threshold_percent;
   assign in.wear.used_percent.next = health_i.used_percent;
   assign in.media_errors.value.next = health_i.media_errors;
-  assign in.unsafe_shutdowns.value.next = health_i.unsafe_shutdowns;
+  assign in.unsafe_shutdowns.value.next = power_i.unsafe_shutdowns;
   assign in.written_low.low.next = written_blocks_i[31:0];
   assign in.written_high.high.next = 8'(written_blocks_i[LbaWidth-1:32]);
 

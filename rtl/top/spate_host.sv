@@ -198,6 +198,7 @@ module spate_host
   logic [LbaWidth-1:0] written_blocks;
   bring_up_t bring_up;
   health_t health;
+  power_t power;
   events_t events;
 
   spate_registers #(
@@ -250,7 +251,8 @@ module spate_host
       .tap_lost_i,
       .written_blocks_i(written_blocks),
       .bring_up_i(bring_up),
-      .health_i(health)
+      .health_i(health),
+      .power_i(power)
   );
 
   // ---- what the drive is given: through a ring in memory, or directly ----
@@ -425,7 +427,8 @@ module spate_host
       .events_o(events),
       .written_blocks_o(drive_written_blocks),
       .bring_up_o(bring_up),
-      .health_o(health)
+      .health_o(health),
+      .power_o(power)
   );
 
 endmodule

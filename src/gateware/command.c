@@ -31,6 +31,7 @@ enum spate_error spate_gateware_status_error(const struct spate_gateware *gatewa
   case GATEWARE_STATUS_DEADLINE: return SPATE_E_TIMEOUT;
   case GATEWARE_STATUS_BUSY: return SPATE_E_BUSY;
   case GATEWARE_STATUS_MEMORY: return SPATE_E_MEDIA;
+  case GATEWARE_STATUS_POWER: return SPATE_E_POWER_LOST;
   default: return STATUS_TYPE(status) == STATUS_MEDIA ? SPATE_E_MEDIA : SPATE_E_COMMAND;
   }
 }

@@ -23,7 +23,8 @@ static enum spate_error identify(const struct spate_gateware *gateware) {
   const uint32_t version = spate_gateware_read(gateware, SPATE_REGS_VERSION);
 
   if (spate_gateware_read(gateware, SPATE_REGS_MAGIC) != SPATE_REGS_MAGIC_VALUE_NOW) return SPATE_E_NO_BRIDGE;
-  return (version & SPATE_REGS_VERSION_MAJOR) == SPATE_REGS_VERSION_MAJOR_NOW << SPATE_REGS_VERSION_MAJOR_SHIFT
+  return version >> SPATE_REGS_VERSION_MAJOR_SHIFT == SPATE_REGS_VERSION_MAJOR_NOW &&
+                 (version & SPATE_REGS_VERSION_MINOR) >= SPATE_REGS_VERSION_MINOR_NOW
              ? SPATE_OK
              : SPATE_E_UNSUPPORTED;
 }
@@ -67,7 +68,7 @@ static void describe(struct spate_gateware *gateware) {
   block->depth = SPATE_GATEWARE_DEPTH;
   block->command_bytes_max = GATEWARE_MAILBOX_BYTES;
   block->request_blocks_max = REQUEST_BYTES_MAX >> block->block_shift;
-  gateware->unsafe_shutdowns = spate_gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
+  gateware->power = spate_gateware_read(gateware, SPATE_REGS_POWER);
   /* The region has no memory and no limit: offsets in it have no meaning. */
   if (spate_gateware_read(gateware, SPATE_REGS_RING) > 0)
     gateware->region.bytes = UINT64_MAX & ~(uint64_t)(SPATE_PAGE_BYTES - 1u);

@@ -3,13 +3,10 @@
  * The block device: chooses the lane of a request, and handles responses.
  *
  * After a recovery responses are read only when it is known whether the drive lost power. Otherwise block.power_losses
- * would rise too late for a caller that compares it before and after a flush. The core reads the drive's health log
- * again before it is ready, so this is known before any command after the recovery can complete.
+ * would rise too late for a caller that compares it before and after a flush. The core knows it before it is ready, and
+ * so before any command after the recovery can complete.
  */
 #include "internal.h"
-
-/* Without a health log for so long after a recovery, the drive counts as having lost power. */
-#define SETTLE_MS_MAX 10000u
 
 enum lane { LANE_NONE, LANE_SIDE, LANE_STREAM, LANE_MEMORY };
 
@@ -142,7 +139,21 @@ static void take_response(struct spate_gateware *gateware) {
     spate_port_log("gateware: a response without a request", tag);
 }
 
-/* Handles recoveries and failures since the last call. True: there is a response. */
+/* Takes over what the core has counted since the last call. */
+static void count_power(struct spate_gateware *gateware) {
+  const uint32_t power = spate_gateware_read(gateware, SPATE_REGS_POWER);
+  const uint16_t losses = (uint16_t)(power - gateware->power);
+  const uint16_t unknown =
+      (uint16_t)((power >> SPATE_REGS_POWER_UNKNOWN_SHIFT) - (gateware->power >> SPATE_REGS_POWER_UNKNOWN_SHIFT));
+
+  gateware->power = power;
+  gateware->block.power_losses += losses;
+  gateware->block.power_unknown += unknown;
+  if (losses > 0) spate_port_log("gateware: the drive lost power, count", gateware->block.power_losses);
+  if (unknown > 0) spate_port_log("gateware: the drive may have lost power, count", gateware->block.power_unknown);
+}
+
+/* Handles losses of power, recoveries and failures since the last call. True: there is a response. */
 static bool has_response(struct spate_gateware *gateware) {
   const uint32_t seen = spate_gateware_read(gateware, SPATE_REGS_INTERRUPT_STATUS);
 
@@ -151,11 +162,14 @@ static bool has_response(struct spate_gateware *gateware) {
     gateware->lost = true;
     return false;
   }
+  if ((seen & SPATE_REGS_INTERRUPT_STATUS_POWER) != 0) { /* cleared first: a change after it is seen next time */
+    spate_gateware_write(gateware, SPATE_REGS_INTERRUPT_STATUS, SPATE_REGS_INTERRUPT_STATUS_POWER);
+    count_power(gateware);
+  }
   if ((seen & SPATE_REGS_INTERRUPT_STATUS_RECOVERY) != 0) {
     spate_gateware_write(gateware, SPATE_REGS_INTERRUPT_STATUS, SPATE_REGS_INTERRUPT_STATUS_RECOVERY);
     gateware->recoveries++;
     gateware->settling = true;
-    gateware->settling_ticks = spate_port_ticks();
     spate_port_log("gateware: the drive was reset, count", gateware->recoveries);
   }
   if ((seen & SPATE_REGS_INTERRUPT_STATUS_GONE) != 0 && gateware->error == SPATE_OK) {
@@ -169,16 +183,9 @@ static bool has_response(struct spate_gateware *gateware) {
 static bool settled(struct spate_gateware *gateware) {
   if (!gateware->settling) return true;
   if (gateware->error != SPATE_OK) return true; /* everything ends with an error */
-  if ((spate_gateware_read(gateware, SPATE_REGS_STATUS) & SPATE_REGS_STATUS_HEALTH_VALID) != 0) {
-    const uint32_t count = spate_gateware_read(gateware, SPATE_REGS_UNSAFE_SHUTDOWNS);
-    if (count != gateware->unsafe_shutdowns) gateware->block.power_losses++;
-    gateware->unsafe_shutdowns = count;
-  } else if (spate_port_ticks() - gateware->settling_ticks > spate_ticks_of_ms(SETTLE_MS_MAX)) {
-    gateware->block.power_losses++;
-  } else {
-    return false;
-  }
+  if ((spate_gateware_read(gateware, SPATE_REGS_STATUS) & SPATE_REGS_STATUS_READY) == 0) return false;
   gateware->settling = false;
+  count_power(gateware);
   return true;
 }
 

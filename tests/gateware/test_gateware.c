@@ -37,6 +37,12 @@ static void open_reports_what_is_wrong(void **state) {
   fake.vanished = true;
   GIVES(SPATE_E_NO_BRIDGE, spate_gateware_open(&gateware, &config));
   fake.vanished = false;
+  for (uint32_t major = 0; major < 3; major++) { /* minor 0 does not count losses of power */
+    fake.version = major << SPATE_REGS_VERSION_MAJOR_SHIFT;
+    GIVES(SPATE_E_UNSUPPORTED, spate_gateware_open(&gateware, &config));
+  }
+  fake.version = 1u << SPATE_REGS_VERSION_MAJOR_SHIFT | 2u;
+  OK(spate_gateware_open(&gateware, &config));
   fake.ready = false;
   const uint64_t began_ns = clock_ns;
   GIVES(SPATE_E_TIMEOUT, spate_gateware_open(&gateware, &config));

@@ -187,10 +187,10 @@ static void a_power_loss_ends_the_clip_at_what_is_durable(void **state) {
          fixture.stream.counters.durable_bytes == fixture.stream.counters.completed_bytes)
     OK(turn(&left_bytes));
   const uint64_t durable_bytes = fixture.stream.counters.durable_bytes;
-  fake_gateware_recover(&fake, true);
+  fake_gateware_reset(&fake, FAKE_POWER_LOST);
   for (int i = 0; i < 100; i++)
     OK(turn(&left_bytes));
-  fake.health_valid = true;
+  fake_gateware_return(&fake);
   while (error == SPATE_OK && left_bytes > 0)
     error = turn(&left_bytes);
   GIVES(SPATE_E_POWER_LOST, error);
@@ -224,10 +224,10 @@ static void a_recovery_without_a_loss_costs_nothing(void **state) {
   OK(spate_stream_arm(&fixture.stream, "A.RAW", 8 * MIB));
   while (fixture.stream.counters.completed_bytes < 2 * MIB)
     OK(turn(&left_bytes));
-  fake_gateware_recover(&fake, false);
+  fake_gateware_reset(&fake, FAKE_POWER_KEPT);
   for (int i = 0; i < 10; i++)
     OK(turn(&left_bytes));
-  fake.health_valid = true;
+  fake_gateware_return(&fake);
   while (left_bytes > 0)
     OK(turn(&left_bytes));
   OK(spate_recorder_finish(&fixture.recorder));

@@ -19,7 +19,7 @@ static void a_command_that_a_reset_ended_is_sent_again(void **state) {
 }
 
 /* A flush after the drive lost its power must not be taken for one that made earlier data durable. */
-static void a_power_loss_is_known_before_the_flush_after_it(bool power_lost) {
+static void a_power_loss_is_known_before_the_flush_after_it(enum fake_power power) {
   struct spate_io flush = {.op = SPATE_FLUSH, .done = count_done};
 
   open_fake(BLOCKS, 9);
@@ -27,35 +27,64 @@ static void a_power_loss_is_known_before_the_flush_after_it(bool power_lost) {
   done_count = 0;
   OK(spate_block_submit(&gateware.block, &flush));
   spate_block_kick(&gateware.block);
-  fake_gateware_recover(&fake, power_lost);
+  for (int i = 0; i < 100; i++)
+    fake_gateware_step(&fake);
+  fake_gateware_reset(&fake, power);
   for (int i = 0; i < 2000; i++) {
     spate_block_poll(&gateware.block, 4);
     host_relax();
   }
   assert_int_equal(fake.flushes, 1); /* it is done, ... */
   assert_int_equal(done_count, 0);   /* ... but not reported yet: was power lost? */
-  fake.health_valid = true;
+  fake_gateware_return(&fake);
   wait_for(1);
   assert_int_equal(flush.error, SPATE_OK);
-  assert_int_equal(gateware.block.power_losses, power_lost ? 1 : 0);
+  assert_int_equal(gateware.block.power_losses, power == FAKE_POWER_LOST ? 1 : 0);
+  assert_int_equal(gateware.block.power_unknown, power == FAKE_POWER_UNKNOWN ? 1 : 0);
   assert_int_equal(gateware.recoveries, 1);
   fake_gateware_close(&fake);
 }
 
 static void power_losses_are_reported_in_time(void **state) {
   (void)state;
-  a_power_loss_is_known_before_the_flush_after_it(true);
-  a_power_loss_is_known_before_the_flush_after_it(false);
+  a_power_loss_is_known_before_the_flush_after_it(FAKE_POWER_LOST);
+  a_power_loss_is_known_before_the_flush_after_it(FAKE_POWER_UNKNOWN);
+  a_power_loss_is_known_before_the_flush_after_it(FAKE_POWER_KEPT);
 }
 
-static void no_health_log_counts_as_a_loss(void **state) {
+/* A log that came only when the drive was ready again, and shows a loss; or a reset before this program began. */
+static void a_loss_is_counted_whenever_the_core_sees_it(void **state) {
+  (void)state;
+
+  open_fake(BLOCKS, 9);
+  fake_gateware_verdict(&fake, FAKE_POWER_LOST);
+  fake_gateware_verdict(&fake, FAKE_POWER_UNKNOWN);
+  open_backend();
+  OK(spate_block_flush(&gateware.block));
+  assert_int_equal(gateware.block.power_losses, 0);
+  assert_int_equal(gateware.block.power_unknown, 0);
+  fake.losses = UINT16_MAX; /* the counts wrap */
+  fake.unknown = UINT16_MAX;
+  open_backend();
+  fake_gateware_verdict(&fake, FAKE_POWER_LOST);
+  OK(spate_block_flush(&gateware.block));
+  assert_int_equal(gateware.block.power_losses, 1);
+  fake_gateware_verdict(&fake, FAKE_POWER_UNKNOWN);
+  OK(spate_block_flush(&gateware.block));
+  assert_int_equal(gateware.block.power_losses, 1);
+  assert_int_equal(gateware.block.power_unknown, 1);
+  fake_gateware_close(&fake);
+}
+
+/* The shutdown flushes, but too late for what was lost before. */
+static void a_shutdown_after_a_loss_tells_of_it(void **state) {
   (void)state;
 
   open_fake(BLOCKS, 9);
   open_backend();
-  fake_gateware_recover(&fake, false);
-  OK(spate_block_flush(&gateware.block));
-  assert_int_equal(gateware.block.power_losses, 1);
+  fake_gateware_verdict(&fake, FAKE_POWER_LOST);
+  GIVES(SPATE_E_POWER_LOST, spate_gateware_shutdown(&gateware));
+  assert_int_equal(fake.shutdowns, 1);
   fake_gateware_close(&fake);
 }
 
@@ -75,8 +104,8 @@ static void stream_writes_under_a_power_loss_fail(void **state) {
   OK(spate_block_submit(&gateware.block, &under));
   fake.flow_bytes = 130 * 512;
   wait_for(1);
-  fake_gateware_recover(&fake, true);
-  fake.health_valid = true;
+  fake_gateware_reset(&fake, FAKE_POWER_LOST);
+  fake_gateware_return(&fake);
   fake.flow_bytes = UINT64_MAX;
   wait_for(2);
   OK(spate_block_submit(&gateware.block, &after));
@@ -173,7 +202,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_command_that_a_reset_ended_is_sent_again),
       cmocka_unit_test(power_losses_are_reported_in_time),
-      cmocka_unit_test(no_health_log_counts_as_a_loss),
+      cmocka_unit_test(a_loss_is_counted_whenever_the_core_sees_it),
+      cmocka_unit_test(a_shutdown_after_a_loss_tells_of_it),
       cmocka_unit_test(stream_writes_under_a_power_loss_fail),
       cmocka_unit_test(every_request_ends_when_the_core_does),
       cmocka_unit_test(a_stream_may_wait_for_ever),

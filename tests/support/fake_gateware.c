@@ -11,6 +11,7 @@ enum { STREAM, ADDRESS, MAILBOX };
 #define STATUS_INVALID     0x8001u
 #define STATUS_RANGE       0x8002u
 #define STATUS_GONE        0x8004u
+#define STATUS_POWER       0x8008u
 #define STREAM_STEP_BLOCKS 64u /* of a stream write, per step */
 
 __attribute__((noreturn)) static void die(const char *what) {
@@ -31,6 +32,8 @@ void fake_gateware_open(struct fake_gateware *fake, uint64_t blocks, uint8_t blo
                                  .volatile_cache = true,
                                  .health_valid = true,
                                  .ready = true,
+                                 .version = SPATE_REGS_VERSION_MAJOR_NOW << SPATE_REGS_VERSION_MAJOR_SHIFT |
+                                            SPATE_REGS_VERSION_MINOR_NOW,
                                  .unsafe_shutdowns = 7,
                                  .side_steps = 3,
                                  .medium = calloc(blocks, (size_t)1 << block_shift),
@@ -78,6 +81,14 @@ static void store(struct fake_gateware *fake, uint64_t lba, const void *from, ui
   if (durable || !fake->volatile_cache) memcpy(at(fake->durable, fake, lba), from, (size_t)blocks << fake->block_shift);
 }
 
+/* The status of a flush or a shutdown that has been carried out. */
+static uint16_t tell(struct fake_gateware *fake) {
+  const bool untold = fake->untold;
+
+  fake->untold = false;
+  return untold ? STATUS_POWER : 0;
+}
+
 static uint16_t side_carry_out(struct fake_gateware *fake, const struct fake_command *command, uint64_t *done) {
   const size_t bytes = (size_t)command->blocks << fake->block_shift;
   uint16_t status = fault_of(fake, command);
@@ -92,7 +103,7 @@ static uint16_t side_carry_out(struct fake_gateware *fake, const struct fake_com
     memcpy(fake->durable, fake->medium, (size_t)fake->blocks << fake->block_shift);
     fake->flushes++;
     *done = command->written_blocks;
-    return 0;
+    return tell(fake);
   case WRITE:
     if (bytes > sizeof fake->mailbox) return STATUS_INVALID;
     store(fake, command->lba, fake->mailbox, command->blocks, command->fua);
@@ -112,7 +123,7 @@ static uint16_t side_carry_out(struct fake_gateware *fake, const struct fake_com
     fake->gone = true;
     fake->ready = false;
     fake->interrupts |= SPATE_REGS_INTERRUPT_STATUS_GONE;
-    return 0;
+    return tell(fake);
   default: return STATUS_INVALID;
   }
 }
@@ -174,12 +185,28 @@ void fake_gateware_step(struct fake_gateware *fake) {
   }
 }
 
-void fake_gateware_recover(struct fake_gateware *fake, bool power_lost) {
+void fake_gateware_reset(struct fake_gateware *fake, enum fake_power power) {
   fake->interrupts |= SPATE_REGS_INTERRUPT_STATUS_RECOVERY;
-  fake->health_valid = false;
-  if (!power_lost) return;
-  memcpy(fake->medium, fake->durable, (size_t)fake->blocks << fake->block_shift);
-  fake->unsafe_shutdowns++;
+  fake->health_valid = fake->ready = false;
+  fake->power = power;
+  if (power != FAKE_POWER_KEPT) memcpy(fake->medium, fake->durable, (size_t)fake->blocks << fake->block_shift);
+}
+
+void fake_gateware_verdict(struct fake_gateware *fake, enum fake_power power) {
+  if (power == FAKE_POWER_KEPT) return;
+  if (power == FAKE_POWER_LOST) {
+    fake->losses++;
+    fake->unsafe_shutdowns++;
+  } else {
+    fake->unknown++;
+  }
+  fake->untold = true;
+  fake->interrupts |= SPATE_REGS_INTERRUPT_STATUS_POWER;
+}
+
+void fake_gateware_return(struct fake_gateware *fake) {
+  fake_gateware_verdict(fake, fake->power);
+  fake->health_valid = fake->ready = true;
 }
 
 /* ---- registers ---- */
@@ -249,7 +276,7 @@ uint32_t fake_gateware_read(struct fake_gateware *fake, uint32_t offset) {
     return fake->mailbox[(offset - SPATE_REGS_MAILBOX) / 4];
   switch (offset) {
   case SPATE_REGS_MAGIC: return SPATE_REGS_MAGIC_VALUE_NOW;
-  case SPATE_REGS_VERSION: return SPATE_REGS_VERSION_MAJOR_NOW << SPATE_REGS_VERSION_MAJOR_SHIFT;
+  case SPATE_REGS_VERSION: return fake->version;
   case SPATE_REGS_RING: return fake->memory_mode ? 0 : 262144 - 8192;
   case SPATE_REGS_STATUS: return status_register(fake);
   case SPATE_REGS_INTERRUPT_STATUS: return fake->interrupts | (fake->response_count > 0);
@@ -264,6 +291,7 @@ uint32_t fake_gateware_read(struct fake_gateware *fake, uint32_t offset) {
   case SPATE_REGS_HEALTH: return 300u << SPATE_REGS_HEALTH_TEMPERATURE_K_SHIFT;
   case SPATE_REGS_WEAR: return 100;
   case SPATE_REGS_UNSAFE_SHUTDOWNS: return fake->unsafe_shutdowns;
+  case SPATE_REGS_POWER: return (uint32_t)fake->unknown << SPATE_REGS_POWER_UNKNOWN_SHIFT | fake->losses;
   case SPATE_REGS_WRITTEN_LOW: return (uint32_t)fake->written_blocks;
   case SPATE_REGS_WRITTEN_HIGH: return (uint32_t)(fake->written_blocks >> 32);
   default: return 0;

@@ -42,6 +42,8 @@ struct fake_gateware_memory {
   void *context;
 };
 
+enum fake_power { FAKE_POWER_KEPT, FAKE_POWER_LOST, FAKE_POWER_UNKNOWN };
+
 struct fake_gateware {
   /* the drive: set before use, or through fake_gateware_open() */
   uint8_t *medium;
@@ -59,6 +61,8 @@ struct fake_gateware {
   bool vanished;       /* registers read all ones */
   bool health_valid;   /* a log was read since the last recovery */
   bool ready, gone;
+  uint32_t version;
+  uint16_t losses, unknown; /* the register `power` */
   uint8_t step, error;
   uint32_t error_detail, unsafe_shutdowns;
   struct fake_gateware_fault faults[FAKE_GATEWARE_FAULTS_MAX];
@@ -80,7 +84,9 @@ struct fake_gateware {
     uint64_t done;
   } responses[FAKE_GATEWARE_OPEN_MAX];
   uint32_t response_count, open_count;
-  uint8_t *durable; /* the medium after a loss of power */
+  uint8_t *durable;      /* the medium after a loss of power */
+  enum fake_power power; /* of the reset that has not returned */
+  bool untold;           /* the next flush tells of a loss */
 };
 
 uint8_t fake_stream_byte(uint64_t index);
@@ -92,9 +98,12 @@ uint32_t fake_gateware_read(struct fake_gateware *fake, uint32_t offset);
 void fake_gateware_write(struct fake_gateware *fake, uint32_t offset, uint32_t value);
 void fake_gateware_step(struct fake_gateware *fake);
 
-/* The core resets the drive and goes on; the health log is not available yet. With `power_lost` all unflushed data is
- * gone, and the log will report the loss. */
-void fake_gateware_recover(struct fake_gateware *fake, bool power_lost);
+/* The core resets the drive. Unless power was kept, all unflushed data are gone. */
+void fake_gateware_reset(struct fake_gateware *fake, enum fake_power power);
+/* The core has counted what the reset was, and is ready again. */
+void fake_gateware_return(struct fake_gateware *fake);
+/* The core counts it now: a log that came late shows a loss. */
+void fake_gateware_verdict(struct fake_gateware *fake, enum fake_power power);
 
 /* A response that belongs to no command of this run, as after a restart of the processor. */
 void fake_gateware_answer(struct fake_gateware *fake, uint16_t tag, uint16_t status);

@@ -268,6 +268,7 @@ module spate_regs (
         logic geometry;
         logic nsid;
         logic cap_low;
+        logic power;
         logic command_lba_low;
         logic command_lba_high;
         logic command_blocks;
@@ -321,6 +322,7 @@ module spate_regs (
         decoded_reg_strb.geometry = cpuif_req_masked & (cpuif_addr == 14'h30) & !cpuif_req_is_wr;
         decoded_reg_strb.nsid = cpuif_req_masked & (cpuif_addr == 14'h34) & !cpuif_req_is_wr;
         decoded_reg_strb.cap_low = cpuif_req_masked & (cpuif_addr == 14'h38) & !cpuif_req_is_wr;
+        decoded_reg_strb.power = cpuif_req_masked & (cpuif_addr == 14'h3c) & !cpuif_req_is_wr;
         decoded_reg_strb.command_lba_low = cpuif_req_masked & (cpuif_addr == 14'h40) & cpuif_req_is_wr;
         decoded_reg_strb.command_lba_high = cpuif_req_masked & (cpuif_addr == 14'h44) & cpuif_req_is_wr;
         decoded_reg_strb.command_blocks = cpuif_req_masked & (cpuif_addr == 14'h48) & cpuif_req_is_wr;
@@ -403,10 +405,14 @@ module spate_regs (
                 logic next;
                 logic load_next;
             } recovery;
+            struct {
+                logic next;
+                logic load_next;
+            } power;
         } interrupt_status;
         struct {
             struct {
-                logic [5:0] next;
+                logic [6:0] next;
                 logic load_next;
             } enable;
         } interrupt_enable;
@@ -493,10 +499,13 @@ module spate_regs (
             struct {
                 logic value;
             } recovery;
+            struct {
+                logic value;
+            } power;
         } interrupt_status;
         struct {
             struct {
-                logic [5:0] value;
+                logic [6:0] value;
             } enable;
         } interrupt_enable;
         struct {
@@ -702,14 +711,40 @@ module spate_regs (
         end
     end
     assign hwif_out.interrupt_status.recovery.value = field_storage.interrupt_status.recovery.value;
+    // Field: spate_regs.interrupt_status.power
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.interrupt_status.power.value;
+        load_next_c = '0;
+        if(hwif_in.interrupt_status.power.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.interrupt_status && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.interrupt_status.power.value & ~(decoded_wr_data[6:6] & decoded_wr_biten[6:6]);
+            load_next_c = '1;
+        end
+        field_combo.interrupt_status.power.next = next_c;
+        field_combo.interrupt_status.power.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.interrupt_status.power.value <= 1'h0;
+        end else begin
+            if(field_combo.interrupt_status.power.load_next) begin
+                field_storage.interrupt_status.power.value <= field_combo.interrupt_status.power.next;
+            end
+        end
+    end
+    assign hwif_out.interrupt_status.power.value = field_storage.interrupt_status.power.value;
     // Field: spate_regs.interrupt_enable.enable
     always_comb begin
-        automatic logic [5:0] next_c;
+        automatic logic [6:0] next_c;
         automatic logic load_next_c;
         next_c = field_storage.interrupt_enable.enable.value;
         load_next_c = '0;
         if(decoded_reg_strb.interrupt_enable && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.interrupt_enable.enable.value & ~decoded_wr_biten[5:0]) | (decoded_wr_data[5:0] & decoded_wr_biten[5:0]);
+            next_c = (field_storage.interrupt_enable.enable.value & ~decoded_wr_biten[6:0]) | (decoded_wr_data[6:0] & decoded_wr_biten[6:0]);
             load_next_c = '1;
         end
         field_combo.interrupt_enable.enable.next = next_c;
@@ -717,7 +752,7 @@ module spate_regs (
     end
     always_ff @(posedge clk) begin
         if(~rst_n) begin
-            field_storage.interrupt_enable.enable.value <= 6'h0;
+            field_storage.interrupt_enable.enable.value <= 7'h0;
         end else begin
             if(field_combo.interrupt_enable.enable.load_next) begin
                 field_storage.interrupt_enable.enable.value <= field_combo.interrupt_enable.enable.next;
@@ -1079,7 +1114,7 @@ module spate_regs (
             readback_data_var[ad_hi(14'h0)][31:0] = 32'h53505445;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h4)) begin
-            readback_data_var[ad_hi(14'h4)][15:0] = 16'h0;
+            readback_data_var[ad_hi(14'h4)][15:0] = 16'h1;
             readback_data_var[ad_hi(14'h4)][31:16] = 16'h1;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h8)) begin
@@ -1100,9 +1135,10 @@ module spate_regs (
             readback_data_var[ad_hi(14'h14)][3] = field_storage.interrupt_status.health_warning.value;
             readback_data_var[ad_hi(14'h14)][4] = field_storage.interrupt_status.command_refused.value;
             readback_data_var[ad_hi(14'h14)][5] = field_storage.interrupt_status.recovery.value;
+            readback_data_var[ad_hi(14'h14)][6] = field_storage.interrupt_status.power.value;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h18)) begin
-            readback_data_var[ad_hi(14'h18)][5:0] = field_storage.interrupt_enable.enable.value;
+            readback_data_var[ad_hi(14'h18)][6:0] = field_storage.interrupt_enable.enable.value;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h1c)) begin
             readback_data_var[ad_hi(14'h1c)][0] = hwif_in.status.ready.next;
@@ -1139,6 +1175,10 @@ module spate_regs (
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h38)) begin
             readback_data_var[ad_hi(14'h38)][31:0] = hwif_in.cap_low.value.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h3c)) begin
+            readback_data_var[ad_hi(14'h3c)][15:0] = hwif_in.power.losses.next;
+            readback_data_var[ad_hi(14'h3c)][31:16] = hwif_in.power.unknown.next;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h58)) begin
             readback_data_var[ad_hi(14'h58)][15:0] = hwif_in.response.tag.next;

@@ -60,12 +60,17 @@ package spate_regs_pkg;
     } spate_regs__interrupt_status__recovery__in_t;
 
     typedef struct {
+        logic hwset;
+    } spate_regs__interrupt_status__power__in_t;
+
+    typedef struct {
         spate_regs__interrupt_status__response__in_t response;
         spate_regs__interrupt_status__ready_changed__in_t ready_changed;
         spate_regs__interrupt_status__gone__in_t gone;
         spate_regs__interrupt_status__health_warning__in_t health_warning;
         spate_regs__interrupt_status__command_refused__in_t command_refused;
         spate_regs__interrupt_status__recovery__in_t recovery;
+        spate_regs__interrupt_status__power__in_t power;
     } spate_regs__interrupt_status__in_t;
 
     typedef struct {
@@ -191,6 +196,19 @@ package spate_regs_pkg;
     typedef struct {
         spate_regs__cap_low__value__in_t value;
     } spate_regs__cap_low__in_t;
+
+    typedef struct {
+        logic [15:0] next;
+    } spate_regs__power__losses__in_t;
+
+    typedef struct {
+        logic [15:0] next;
+    } spate_regs__power__unknown__in_t;
+
+    typedef struct {
+        spate_regs__power__losses__in_t losses;
+        spate_regs__power__unknown__in_t unknown;
+    } spate_regs__power__in_t;
 
     typedef struct {
         logic [15:0] next;
@@ -320,6 +338,7 @@ package spate_regs_pkg;
         spate_regs__geometry__in_t geometry;
         spate_regs__nsid__in_t nsid;
         spate_regs__cap_low__in_t cap_low;
+        spate_regs__power__in_t power;
         spate_regs__response__in_t response;
         spate_regs__response_done_low__in_t response_done_low;
         spate_regs__response_done_high__in_t response_done_high;
@@ -364,15 +383,20 @@ package spate_regs_pkg;
     } spate_regs__interrupt_status__recovery__out_t;
 
     typedef struct {
+        logic value;
+    } spate_regs__interrupt_status__power__out_t;
+
+    typedef struct {
         spate_regs__interrupt_status__ready_changed__out_t ready_changed;
         spate_regs__interrupt_status__gone__out_t gone;
         spate_regs__interrupt_status__health_warning__out_t health_warning;
         spate_regs__interrupt_status__command_refused__out_t command_refused;
         spate_regs__interrupt_status__recovery__out_t recovery;
+        spate_regs__interrupt_status__power__out_t power;
     } spate_regs__interrupt_status__out_t;
 
     typedef struct {
-        logic [5:0] value;
+        logic [6:0] value;
     } spate_regs__interrupt_enable__enable__out_t;
 
     typedef struct {

@@ -15,7 +15,7 @@ import records
 RAM_BYTES = int(os.environ["RAM_BYTES"])
 MAGIC, PARAMETERS, RING, CONTROL, INTERRUPTS, INTERRUPT_ENABLE, STATUS = 0x00, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x1C
 BRING_UP, ERROR_DETAIL, BLOCKS_LOW, BLOCKS_HIGH, GEOMETRY, NSID, CAP_LOW = 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38
-HEALTH, WEAR, MEDIA_ERRORS, UNSAFE_SHUTDOWNS = 0x68, 0x6C, 0x70, 0x74
+POWER, HEALTH, WEAR, MEDIA_ERRORS, UNSAFE_SHUTDOWNS = 0x3C, 0x68, 0x6C, 0x70, 0x74
 COMMAND_LBA, COMMAND_BLOCKS, COMMAND_ADDRESS, COMMAND = 0x40, 0x48, 0x4C, 0x54
 RESPONSE, DONE_LOW, DONE_HIGH, TAKE, RAW, COUNTERS, MAILBOX, ADMIN_PAGE = 0x58, 0x5C, 0x60, 0x64, 0x80, 0xC0, 0x1000, 0x2000
 COMMAND_READY, RESPONSE_VALID, START, FUA = 1 << 8, 1 << 9, 1 << 7, 1 << 6
@@ -85,7 +85,7 @@ async def start(dut, ready_share: float = 0.5, answers: bool = True) -> tuple[Ax
     bus = AxiLiteBus.from_entity(Renamed(dut))
     master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
     core = Core(dut, ready_share, answers)
-    for name in ("beat_in_i", "beat_out_i", "command_taken_i", "response_given_i", "bring_up_i", "health_i",
+    for name in ("beat_in_i", "beat_out_i", "command_taken_i", "response_given_i", "bring_up_i", "health_i", "power_i",
                  "raw_dword_i"):
         getattr(dut, name).value = 0
     for _ in range(4):
@@ -240,17 +240,18 @@ async def bring_up_and_health_can_be_read(dut):
     assert await master.read_dword(BRING_UP) == 0xDEF0_3412 and await master.read_dword(ERROR_DETAIL) == 0x5678_9ABC
     assert await master.read_dword(CAP_LOW) == 0x1357_9BDF and await master.read_dword(STATUS) & 0x30 == 0x20
     records.put(dut.health_i, "health_t", valid=1, critical_warning=0x12, temperature_k=0x3456, spare_percent=0x78,
-                spare_threshold_percent=0x9A, used_percent=0xBC, media_errors=0x2468_ACE0, unsafe_shutdowns=0x0F1E_2D3C)
+                spare_threshold_percent=0x9A, used_percent=0xBC, media_errors=0x2468_ACE0)
+    records.put(dut.power_i, "power_t", losses=0x1234, unknown=0x5678, unsafe_shutdowns=0x0F1E_2D3C)
     assert await master.read_dword(HEALTH) == 0x3456_0012 and await master.read_dword(WEAR) == 0x00BC_9A78
     assert await master.read_dword(MEDIA_ERRORS) == 0x2468_ACE0
-    assert await master.read_dword(UNSAFE_SHUTDOWNS) == 0x0F1E_2D3C
+    assert await master.read_dword(UNSAFE_SHUTDOWNS) == 0x0F1E_2D3C and await master.read_dword(POWER) == 0x5678_1234
     assert await master.read_dword(STATUS) & 0x30 == 0x30
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
 async def interrupts_follow_what_is_enabled(dut):
     master, core = await start(dut, ready_share=1.0)
-    await master.write_dword(INTERRUPT_ENABLE, 0x3F)
+    await master.write_dword(INTERRUPT_ENABLE, 0x7F)
     assert dut.irq_o.value == 0
     await give(master, op=FLUSH, source=STREAM, tag=7, lba=0, blocks=0, address=0, fua=False)
     while not dut.irq_o.value:
@@ -269,6 +270,13 @@ async def interrupts_follow_what_is_enabled(dut):
     for _ in range(3):
         await RisingEdge(dut.clk_i)
     assert await master.read_dword(INTERRUPTS) == 0, "a falling critical warning raised an interrupt"
+    for losses, unknown in ((1, 0), (1, 1), (2, 1)):
+        records.put(dut.power_i, "power_t", losses=losses, unknown=unknown)
+        for _ in range(3):
+            await RisingEdge(dut.clk_i)
+        assert await master.read_dword(INTERRUPTS) == 0x40 and dut.irq_o.value == 1
+        await master.write_dword(INTERRUPTS, 0x40)
+        assert await master.read_dword(INTERRUPTS) == 0 and dut.irq_o.value == 0
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")

@@ -121,7 +121,8 @@ class AdminDrive:
                                       CONTROL_2[LOCAL]: TIMEOUT_210_MS}
         self.configuration[LOCAL].setdefault(0x148, 0x0000_0000)
         self.reset_controller()
-        self.registers[CC] = 0
+        for address in (CC, AQA, ASQ, ASQ + 4, ACQ, ACQ + 4):  # a reset by CC.EN keeps the last five (NVMe 1.4, 7.3.2)
+            self.registers[address] = 0
 
     def reset_controller(self) -> None:
         p = self.profile

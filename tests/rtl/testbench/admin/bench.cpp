@@ -201,6 +201,7 @@ void AdminBench::set_command() {
 
 records::bring_up_t AdminBench::bring_up() const { return records::get<records::bring_up_t>(model_->bring_up_o); }
 records::health_t AdminBench::health() const { return records::get<records::health_t>(model_->health_o); }
+records::power_t AdminBench::power() const { return records::get<records::power_t>(model_->power_o); }
 
 void AdminBench::cycles(uint64_t count) {
   while (count-- != 0)

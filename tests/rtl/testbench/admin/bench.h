@@ -77,6 +77,7 @@ public:
   const records::drive_t &shown() const { return shown_; } // drive_o
   records::bring_up_t bring_up() const;
   records::health_t health() const;
+  records::power_t power() const;
 
   // ---- what a test does ----
 

@@ -54,7 +54,9 @@ void AdminDrive::power_up() {
   device_since_ = cycle_;
   reset_configuration();
   reset_controller();
-  registers_[kCc] = 0;
+  // A reset by CC.EN keeps these (NVMe 1.4, 7.3.2).
+  for (const uint32_t address : {kCc, kAqa, kAsq, kAsq + 4, kAcq, kAcq + 4})
+    registers_[address] = 0;
 }
 
 void AdminDrive::reset_configuration() {

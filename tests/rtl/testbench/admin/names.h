@@ -75,7 +75,7 @@ enum class Source : uint8_t { Stream, Memory, Mailbox };
 
 // Statuses of a response that are the core's own.
 constexpr uint16_t kOk = 0, kInvalid = 0x8001, kRange = 0x8002, kUnsupported = 0x8003, kGone = 0x8004,
-                   kDeadline = 0x8005, kBusy = 0x8006;
+                   kDeadline = 0x8005, kBusy = 0x8006, kPower = 0x8008;
 
 // Statuses of a completion.
 constexpr uint16_t kDoNotRetry = 0x4000;

@@ -163,8 +163,10 @@ void check_health(const AdminBench &bench) {
   wanted.spare_threshold_percent = 10;
   wanted.used_percent = 5;
   wanted.media_errors = 3;
-  wanted.unsafe_shutdowns = 7;
   expect_record("the health", bench.health(), wanted);
+  records::power_t power;
+  power.unsafe_shutdowns = 7;
+  expect_record("the losses of power", bench.power(), power);
 }
 
 void comes_up(AdminBench &bench, const Accepted &accepted) {
