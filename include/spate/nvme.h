@@ -391,9 +391,10 @@ struct spate_nvme {
  * host memory buffer, and to the buffers of requests that ended with this error. Do not use any of this memory before
  * the drive is reset or without power.
  *
- * GONE: the registers are silent. A drive that is off the bus does not write to memory, and config.bus.isolate is
- * called in case it is still on the bus. Without isolate(), or if it fails, a drive that is still on the bus and whose
- * memory decoding was turned off may write to the same memory as after NOT_STOPPED.
+ * GONE: the registers are silent. A link that dropped has cost the drive its addresses: enumerate the bus again before
+ * the next open. A drive that is off the bus does not write to memory, and config.bus.isolate is called in case it is
+ * still on the bus. Without isolate(), or if it fails, a drive that is still on the bus and whose memory decoding was
+ * turned off may write to the same memory as after NOT_STOPPED.
  *
  * A request whose completion entry is already in memory at that time ends with the status of the entry, and not with
  * these errors. An entry with a status that allows a retry is the exception: that request ends with one of these

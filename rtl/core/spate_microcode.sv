@@ -1411,7 +1411,7 @@ module spate_microcode
     call(LDelay),
     go(LDisablePoll),
 
-    // Does the controller still have the admin queue that this core gave it? All ones are no answer.
+    // Does the controller still have the admin queue that this core gave it? All zeros or all ones are no answer.
     at(
         LWitness
     ),
@@ -1437,9 +1437,9 @@ module spate_microcode
     out(OutPower, imm(16'(PowerKept))),
     ret(),
     at(LCleared),
-    load(RTemp, imm(16'd0)),
-    sub(RTemp, imm(16'd1)),
-    compare(RTemp, of(RValue)),
+    read(RValue, imm(RegVs)),
+    jump(IfZero, LReturn),
+    add(RValue, imm(16'd1)),
     jump(IfZero, LReturn),
     out(OutPower, imm(16'(PowerCleared))),
     ret(),

@@ -11,11 +11,13 @@
 #include "nvme_fixture.h"
 #include <stdio.h>
 
-#define CACHE_FEATURE 6
-#define WRITES        6u
-#define BLOCKS        8u
-#define STEPS_MAX     512u
-#define BOUND_S       200u /* a recovery waits for a link 10 s at most, and a call for SPATE_NVME_RECOVERIES_MAX of them */
+#define CACHE_FEATURE   6
+#define GET_FEATURES    0x0a
+#define FORMATTED_BYTES 4096u
+#define WRITES          6u
+#define BLOCKS          8u
+#define STEPS_MAX       512u
+#define BOUND_S         200u /* a recovery waits for a link 10 s at most, and a call for SPATE_NVME_RECOVERIES_MAX of them */
 
 /* ---- the calls ---- */
 
@@ -59,15 +61,64 @@ static enum spate_error namespace_of(struct fixture *f) {
   return spate_nvme_namespace(&f->nvme, 1, &found);
 }
 
+static enum spate_error format(struct fixture *f) {
+  return spate_nvme_format(&f->nvme, 1, FORMATTED_BYTES, SPATE_NVME_ERASE_NONE, 5000);
+}
+
+static enum spate_error sanitize(struct fixture *f) { return spate_nvme_sanitize(&f->nvme, SPATE_NVME_SANITIZE_BLOCK); }
+
+static enum spate_error sanitize_status(struct fixture *f) {
+  struct spate_nvme_sanitize_status status;
+
+  return spate_nvme_sanitize_status(&f->nvme, &status);
+}
+
+static void note_end(struct spate_nvme_admin_request *request) { (*(unsigned *)request->context)++; }
+
+/* It ends once. */
+static enum spate_error request(struct fixture *f) {
+  unsigned ends = 0;
+  struct spate_nvme_admin_request get = {
+      .opcode = GET_FEATURES, .dwords_10_15 = {CACHE_FEATURE}, .timeout_ms = 1000, .done = note_end, .context = &ends};
+  const enum spate_error error = spate_nvme_admin_submit(&f->nvme, &get);
+
+  if (error != SPATE_OK) return error;
+  fixture_poll_ms(f, 15000);
+  assert_int_equal(ends, 1);
+  return get.error;
+}
+
+static enum spate_error open_both(struct fixture *f) {
+  const enum spate_error error = spate_nvme_open(&f->nvme, &f->config);
+
+  return error == SPATE_OK ? fixture_queue_open(f, &f->queue, 0, 4) : error;
+}
+
+enum start { RUNNING, NO_QUEUE, NOT_OPEN };
+
 static const struct call {
   const char *name;
   enum spate_error (*call)(struct fixture *f);
+  enum start start;
 } calls[] = {
-    {"cache off", cache_off},    {"cache on", cache_on},         {"cache off and on", cache_off_and_on},
-    {"cache get", cache_get},    {"shutdown", shut_down},        {"health", health},
-    {"power", power_state},      {"power get", power_state_get}, {"flush", flush},
-    {"queue open", open_second}, {"queue close", close_first},   {"namespaces", namespaces},
-    {"namespace", namespace_of},
+    {"cache off", cache_off, RUNNING},
+    {"cache on", cache_on, RUNNING},
+    {"cache off and on", cache_off_and_on, RUNNING},
+    {"cache get", cache_get, RUNNING},
+    {"shutdown", shut_down, RUNNING},
+    {"health", health, RUNNING},
+    {"power", power_state, RUNNING},
+    {"power get", power_state_get, RUNNING},
+    {"flush", flush, RUNNING},
+    {"queue open", open_second, RUNNING},
+    {"queue close", close_first, RUNNING},
+    {"namespaces", namespaces, RUNNING},
+    {"namespace", namespace_of, RUNNING},
+    {"request", request, RUNNING},
+    {"format", format, NO_QUEUE},
+    {"sanitize", sanitize, NO_QUEUE},
+    {"sanitize status", sanitize_status, NO_QUEUE},
+    {"open", open_both, NOT_OPEN},
 };
 #define CALLS (sizeof calls / sizeof calls[0])
 
@@ -127,11 +178,17 @@ static void act(void *context, uint64_t number) {
   (void)number;
 }
 
-static struct fixture *prepared(void) {
+static void enumerate(struct fixture *f) {
+  fixture_enumerate(f);
+  f->config.bus = spate_nvme_pcie_bus(&f->way);
+}
+
+static struct fixture *prepared(enum start start) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.journal = true}, 1);
 
-  f->config.bus = spate_nvme_pcie_bus(&f->way);
+  enumerate(f);
   sim_drive_slow_shutdown(f->drive, 3);
+  if (start == NOT_OPEN) return f;
   fixture_open(f, 4);
   fill_pattern(f->ring_memory, WRITES * BLOCKS * 512, 5);
   for (unsigned i = 0; i < WRITES; i++) {
@@ -139,6 +196,7 @@ static struct fixture *prepared(void) {
     io.offset_bytes = (uint64_t)i * BLOCKS * 512;
     assert_int_equal(fixture_do(f, io, NULL), SPATE_OK);
   }
+  if (start == NO_QUEUE) assert_int_equal(spate_nvme_queue_close(&f->nvme, &f->queue), SPATE_OK);
   return f;
 }
 
@@ -169,10 +227,28 @@ static void check_running(struct fixture *f, const char *name, enum spate_error 
   expect_media(f, 0, f->ring_memory, WRITES * BLOCKS * 512);
 }
 
+/* A queue can be opened, and has the blocks that the drive now has. */
+static void check_opens(struct fixture *f, const char *name, enum spate_error error, const struct call *call) {
+  struct spate_io io = write_of(f, 0, 1);
+  const bool erased = call->call == sanitize; /* the drive may be at it: then it refuses the write */
+  const bool begun = erased && error == SPATE_OK;
+  struct spate_nvme_sanitize_status status;
+
+  if (call->start == NOT_OPEN && error != SPATE_OK) enumerate(f);
+  if (call->start == NO_QUEUE || error != SPATE_OK)
+    error = call->start == NO_QUEUE ? fixture_queue_open(f, &f->queue, 0, 4) : open_both(f);
+  if (error != SPATE_OK) fail_msg("%s: nothing can be opened afterwards: %s", name, spate_error_name(error));
+  if (f->queue.block.block_shift != sim_drive_block_shift(f->drive)) fail_msg("%s: blocks of another size", name);
+  if (drive_caches(f) && !f->queue.block.volatile_cache) fail_msg("%s: the drive's cache is unknown", name);
+  if (!erased && fixture_do(f, io, NULL) != SPATE_OK) fail_msg("%s: a write fails afterwards", name);
+  if (spate_nvme_sanitize_status(&f->nvme, &status) != SPATE_OK) fail_msg("%s: no sanitize status", name);
+  if (begun && status.state == SPATE_NVME_SANITIZE_NEVER) fail_msg("%s: it was not begun", name);
+}
+
 static void call_with(const struct call *call, const struct what *what, uint64_t at_ps) {
   char name[100];
   const char *violation = NULL;
-  struct fixture *f = prepared();
+  struct fixture *f = prepared(call->start);
   struct run run = {.f = f, .what = what, .start_ps = sim_now_ps(f->sim)};
   (void)snprintf(name, sizeof name, "%s, %s after %llu ps", call->name, what->name, (unsigned long long)at_ps);
 
@@ -184,6 +260,8 @@ static void call_with(const struct call *call, const struct what *what, uint64_t
   spend_us(f, 400000); /* the fault may come after the end of the call */
   if (call->call == shut_down && (error == SPATE_OK || error == SPATE_E_POWER_LOST))
     check_stopped(f, name, error);
+  else if (!what->ends && call->start != RUNNING)
+    check_opens(f, name, error, call);
   else if (!what->ends && call->call != shut_down)
     check_running(f, name, error, call);
   else if (!what->ends)
@@ -194,7 +272,7 @@ static void call_with(const struct call *call, const struct what *what, uint64_t
 
 static struct steps steps_of(const struct call *call) {
   struct steps steps = {.count = 0};
-  struct fixture *f = prepared();
+  struct fixture *f = prepared(call->start);
   struct run run = {.f = f, .seen = &steps, .start_ps = sim_now_ps(f->sim)};
 
   sim_trace(f->sim, note_step, &run);

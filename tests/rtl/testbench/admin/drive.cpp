@@ -129,7 +129,7 @@ std::optional<Answer> AdminDrive::access(const Access &access) {
   const auto fault = access_faults.find({access.space, access.address});
   if (fault != access_faults.end()) {
     if (fault->second == AccessFault::Lost) return {};
-    return Answer{fault->second == AccessFault::Error, 0};
+    return Answer{fault->second == AccessFault::Error, fault->second == AccessFault::Ones ? UINT32_MAX : 0};
   }
   if (access.space != Space::Local) return access_device(access);
   if (access.write && access.address == kBridgeControl && profile.bus_reset) see_reset(BusReset, access.data >> 22 & 1);

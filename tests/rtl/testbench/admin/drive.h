@@ -46,7 +46,7 @@ constexpr Behaviour kLate = {Behaviour::Late, 0};     // it completes again with
 constexpr Behaviour kNoData = {Behaviour::NoData, 0}; // it succeeds without writing its data
 constexpr Behaviour failed_with(unsigned status) { return {Behaviour::Status, static_cast<uint16_t>(status)}; }
 
-enum class AccessFault { Error, Zeros, Lost };
+enum class AccessFault { Error, Zeros, Ones, Lost };
 
 struct Access {
   Space space = Space::Local;

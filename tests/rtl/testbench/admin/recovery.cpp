@@ -66,6 +66,21 @@ void recovers(AdminBench &bench, const Recovered &failure, bool with_command) {
   expect("the status of the next", bench.status_of(command(Op::Flush)), kOk);
 }
 
+// The drive does not answer for a moment, and has kept its registers: no loss.
+void silent_for_a_moment(AdminBench &bench, AccessFault silence) {
+  bench.until_ready();
+  for (const uint32_t address : {kAqa, kAsq, kAcq, kVs})
+    bench.drive.access_faults[{Space::Bar, address}] = silence;
+  make(bench, Fault::DataPath);
+  bench.until([&] { return static_cast<Step>(bench.bring_up().step) == Step::Recovery; }, "recovery");
+  bench.until([&] { return static_cast<Step>(bench.bring_up().step) != Step::Recovery; }, "the next step");
+  bench.drive.access_faults.clear();
+  bench.until_ready("ready again");
+  expect("the losses that are unknown", bench.power().unknown, 0u);
+  expect("the losses", bench.power().losses, 0u);
+  expect("the status of a flush", bench.status_of(command(Op::Flush)), kOk);
+}
+
 // The adapter drops the drive's accesses with the link, so a drop that ends before the program looks counts as well. In
 // between, the drive is well for long enough.
 void notices_short_drops(AdminBench &bench) {
@@ -228,6 +243,8 @@ void add_recovery(Cases &cases) {
   Profile at_once;
   at_once.link_fall_ms = 0;
   add(cases, "a_link_drop_is_noticed_after_it_has_ended", at_once, notices_short_drops);
+  add(cases, "silence_is_no_loss/ones", [](AdminBench &bench) { silent_for_a_moment(bench, AccessFault::Ones); });
+  add(cases, "silence_is_no_loss/zeros", [](AdminBench &bench) { silent_for_a_moment(bench, AccessFault::Zeros); });
   add(cases, "a_drive_that_never_answers_a_command", never_answers);
   add(cases, "a_drive_that_fails_again_and_again_is_given_up", fails_again_and_again);
   constexpr std::pair<const char *, Between> betweens[] = {{"nothing", Between::Nothing},
