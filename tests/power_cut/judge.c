@@ -186,7 +186,8 @@ static bool use_pc(struct judge *judge, uint64_t random) {
   pc.sound = oracle->overlong + oracle->strays == 0;
   if (usable) pc_change(&pc, random, &judge->promises->by_pc);
   oracle_free(oracle);
-  judge->changed_by_pc += judge->promises->by_pc.from[0] != '\0' || judge->promises->by_pc.written[0] != '\0';
+  judge->changed_by_pc += judge->promises->by_pc.from[0] != '\0' || judge->promises->by_pc.written[0] != '\0' ||
+                          judge->promises->by_pc.formats != 0;
   return usable;
 }
 

@@ -71,15 +71,16 @@ static void mark_clean(struct pc *pc, struct promise_by_pc *by_pc) {
 /* ---- */
 
 void pc_change(struct pc *pc, uint64_t random, struct promise_by_pc *by_pc) {
-  const uint64_t what = ram_random(&random) % 8;
+  const uint64_t what = ram_random(&random) % 9;
   *by_pc = (struct promise_by_pc){0};
   if (what >= 3) {
     uint32_t from = 0;
     if (what < 7) from = pc_change_folder(pc, &random, by_pc);
     if (what == 7 && pc->sound) from = free_ownerless(pc, &random);
+    if (what == 8) pc_format(pc, by_pc);
     if (from != 0 || (ram_random(&random) & 1) != 0) pc_write_large(pc, &random, from, by_pc);
   } else if (pc->sound) {
     change_files(pc, &random, by_pc);
   }
-  if ((ram_random(&random) & 1) != 0) mark_clean(pc, by_pc);
+  if (by_pc->formats != 0 || (ram_random(&random) & 1) != 0) mark_clean(pc, by_pc);
 }

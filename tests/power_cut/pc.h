@@ -3,8 +3,8 @@
  * Changes that a PC may make to a volume between a cut and our next mount. It renames a file, deletes one, writes one,
  * or deletes one and writes another in its place. It deletes a directory with all that is in it, moves one, or gives
  * one another first cluster, and writes a large file over what is free by that: bytes of FFh, random ones, or none
- * (only its length is stated). It frees clusters without an owner, as a checker does, and writes over them. It leaves
- * the volume marked as it was, or marks it clean.
+ * (only its length is stated). It frees clusters without an owner, as a checker does, and writes over them. It
+ * formats the volume. It leaves the volume marked as it was, or marks it clean.
  *
  * Done on the raw image, from what the oracle has read, without code of the library. Like Linux, it uses what the
  * bitmap calls free, and knows nothing of our record.

@@ -39,6 +39,12 @@ void pc_write_small(struct pc *pc, struct promise_by_pc *by_pc);
 /* Write a large one, beginning with cluster `from` if that is free, or only state its length. */
 void pc_write_large(struct pc *pc, uint64_t *random, uint32_t from, struct promise_by_pc *by_pc);
 
+/* ---- pc_format.c ---- */
+
+/* A quick format with the same geometry and serial number: a new bitmap, FAT and root directory; all other clusters keep
+ * their contents. */
+void pc_format(struct pc *pc, struct promise_by_pc *by_pc);
+
 /* ---- pc_folder.c ---- */
 
 /* Delete a directory with all that is in it, move it into another one with a new name, or give it another first

@@ -250,6 +250,7 @@ static const struct promise *promise_at(const struct promised_path *path, uint64
 /* A path after the PC's change, made in `name` if it is another one; NULL: the PC has deleted it. */
 static const char *by_now(const struct promises *promises, const char *path, char *name) {
   const struct promise_by_pc *by_pc = &promises->by_pc;
+  if (by_pc->formats != 0) return NULL;
   if (by_pc->from[0] == '\0' || !renamed(path, by_pc->from, by_pc->to, name)) return path;
   return by_pc->to[0] != '\0' ? name : NULL;
 }

@@ -69,6 +69,7 @@ struct promises {
   struct promise_by_pc {
     char from[1024], to[1024], written[1024]; /* as long as the oracle's */
     uint64_t marks_clean;                     /* 1: it marked the volume clean, which still has to be recovered */
+    uint64_t formats;                         /* 1: it formatted the volume */
   } by_pc;
   char broken[512]; /* the first broken promise of the current state; empty: none */
   struct promise_loss loss;

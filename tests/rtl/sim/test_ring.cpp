@@ -15,7 +15,7 @@ using namespace testbench;
 constexpr uint32_t kBlockBytes = 512;
 constexpr uint32_t kRingBlocks = kRingBytes / kBlockBytes, kPartBlocks = 16384 / kBlockBytes;
 constexpr unsigned kIoWrite = 1, kIoRead = 2;
-constexpr uint16_t kGone = 0x8004, kMemory = 0x8007;
+constexpr uint16_t kGone = 0x8004, kMemory = 0x8007, kPower = 0x8008;
 
 SimTestbenchConfig config_of(uint64_t seed, unsigned stall_percent = 0) {
   SimTestbenchConfig config;
@@ -59,9 +59,9 @@ uint64_t blocks_written_register(SimTestbench &testbench) {
 }
 
 // A flush and the registers report what the responses reported.
-void check_flush(SimTestbench &testbench) {
+void check_flush(SimTestbench &testbench, uint16_t status = 0) {
   const UserResponse flush = testbench.request(Op::Flush);
-  testbench.check(flush.status == 0, "flush: status %04x", flush.status);
+  testbench.check(flush.status == status, "flush: status %04x", flush.status);
   testbench.check(flush.done == testbench.requests.blocks_written(),
                   "the flush reports %llu blocks, the responses %llu", (unsigned long long)flush.done,
                   (unsigned long long)testbench.requests.blocks_written());
@@ -143,6 +143,7 @@ void link_drops(uint64_t seed) {
     testbench.check(testbench.counter(Recoveries) == 1, "%u recoveries", testbench.counter(Recoveries));
     testbench.check(testbench.requests.errors() == 0, "%llu requests failed",
                     (unsigned long long)testbench.requests.errors());
+    check_flush(testbench, kPower); // the drive does not tell whether it lost power
     check_flush(testbench);
     testbench.verify();
   }
@@ -179,6 +180,7 @@ void gone_and_back(uint64_t seed) {
     testbench.requests.start(Op::Read, i * kRingBlocks, kRingBlocks);
   testbench.finish();
   testbench.check(testbench.requests.errors() == errors, "a request failed after the restart");
+  check_flush(testbench, kPower); // the restart has reset it
   check_flush(testbench);
   testbench.verify();
 }

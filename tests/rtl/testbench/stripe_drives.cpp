@@ -34,6 +34,7 @@ constexpr uint64_t kDriveBlocks = UINT64_C(1) << 20, kArrayBlocks = UINT64_C(1) 
 constexpr uint64_t kTrackedBlocks = UINT64_C(1) << 16;
 constexpr uint64_t kBringUpCycles = 1'000'000, kPatience = 2'000'000;
 constexpr uint32_t kWriteNs = 10'000, kReadNs = 20'000;
+constexpr uint16_t kOk = 0, kPower = 0x8008, kFlushTag = 0xffff;
 constexpr uint16_t kWriteFault = 0x0280; // the drive's status when it refuses: SCT 2, and DNR
 
 DriveConfig drive_config() {
@@ -110,6 +111,7 @@ private:
   void write(uint64_t lba, uint32_t blocks, uint32_t version);
   void read(uint64_t lba, uint32_t blocks);
   void submit(const Request &request);
+  uint16_t flush();
   void finish(const char *what);
   void all_good(const char *what);
   void read_all(uint64_t blocks);
@@ -133,6 +135,8 @@ private:
   std::deque<Request> waiting_;    // requests that wait for a response
   std::vector<Answer> answers_;
   uint64_t responses_ = 0;
+  bool flushed_ = false;
+  uint16_t flush_status_ = 0;
   uint16_t tag_ = 0;
   uint32_t version_ = 1;
 };
@@ -159,7 +163,22 @@ void Array::read(uint64_t lba, uint32_t blocks) {
   submit({false, lba, blocks, 0, tag_++});
 }
 
+// Returns the status. No other request is in flight.
+uint16_t Array::flush() {
+  UserCommand command;
+  command.tag = kFlushTag;
+  flushed_ = false;
+  user_.submit(command);
+  if (!board_.run_until([this] { return flushed_; }, kPatience)) board_.fail("a flush does not end");
+  return flush_status_;
+}
+
 void Array::responded(const UserResponse &response) {
+  if (response.tag == kFlushTag) {
+    flushed_ = true;
+    flush_status_ = response.status;
+    return;
+  }
   if (waiting_.empty() || waiting_.front().tag != response.tag)
     board_.fail("a response with tag %u out of order", response.tag);
   const Request request = waiting_.front();
@@ -274,6 +293,11 @@ void Array::recoveries_lose_nothing() {
     victim.drive.faults.fatal = 0;
     finish("a recovery");
     all_good("a recovery");
+    // A drive whose link dropped may have lost power: that concerns the array.
+    for (const uint16_t wanted : {turn < 2 ? kPower : kOk, kOk}) {
+      const uint16_t status = flush();
+      if (status != wanted) board_.fail("a flush after turn %u ends with 0x%x", turn, status);
+    }
     if (victim.drive.counters.enables == enables) board_.fail("the drive was not brought up again");
   }
   read_all(kBlocks);
@@ -327,7 +351,7 @@ void Array::a_hung_user_leaves_the_registers_alone() {
   uint64_t polls = 0;
   while (!(registers_.read(SPATE_REGS_STATUS) & SPATE_REGS_STATUS_RESPONSE_VALID))
     if (++polls > 2'000) board_.fail("a flush through the registers does not end while the user takes no response");
-  if (registers_.read(SPATE_REGS_RESPONSE) != 77) board_.fail("the flush has another tag");
+  if ((registers_.read(SPATE_REGS_RESPONSE) & SPATE_REGS_RESPONSE_TAG) != 77) board_.fail("the flush has another tag");
   registers_.write(SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
   user_.set_stall(0);
   finish("a user that comes back");
