@@ -58,7 +58,7 @@ package spate_pkg;
     StatusDeadline = 16'h8005,  // no answer, although the drive was reset and the command sent again several times
     StatusBusy = 16'h8006,  // the data path did not become empty, which format and sanitize need
     StatusMemory = 16'h8007,  // spate_ring_ddr: the memory answered with an error
-    StatusPower = 16'h8008  // flush, shutdown: done, but the drive lost power since the one before, or may have
+    StatusPower = 16'h8008  // flush, shutdown: done, but since this side's last flush the drive lost power, or may have
   } status_e;
 
   // ---- limits ----

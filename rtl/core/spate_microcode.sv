@@ -13,7 +13,7 @@ module spate_microcode
     parameter int unsigned WindowBits = CtrlBits + 1,
     parameter logic [63:0] BarBase = 64'he000_0000,
     parameter int unsigned QueueShiftMax = 7,
-    parameter int unsigned CommandSectorsLimit = 4096,
+    parameter int unsigned CommandSectorsLimit = CommandSectorsMax,
     parameter bit XilinxBridge = 1'b1,
     parameter int unsigned PerstMs = 2,
     parameter int unsigned HealthMs = 1000,
@@ -1391,19 +1391,20 @@ module spate_microcode
     ret(),
 
     at(LDisableController),
-    call(LWitness),
     read(RValue, imm(RegCc)),
     test(RValue, imm(16'h0001)),
     jump(IfZero, LDisabling),
     sub(RValue, imm(16'd1)),
     write(imm(RegCc), RValue),
+    test(RValue, high(16'hff00)),
+    jump(IfNotZero, LDisabling),  // all ones: the drive did not answer
     out(OutPower, imm(16'(PowerStopped))),
     at(LDisabling),
     deadline(of(RTimeoutMs)),
     at(LDisablePoll),
     read(RValue, imm(RegCsts)),
     test(RValue, imm(16'h0001)),
-    jump(IfZero, LReturn),
+    jump(IfZero, LWitness),
     fail(IfLinkDown, ErrLinkLost),
     compare(RDeadline, get(InNow)),
     fail(IfNegative, ErrDisable),
@@ -1411,7 +1412,7 @@ module spate_microcode
     call(LDelay),
     go(LDisablePoll),
 
-    // Does the controller still have the admin queue that this core gave it? All zeros or all ones are no answer.
+    // Does the controller still have the admin queue that this core gave it? A VS of zeros or ones is no answer.
     at(
         LWitness
     ),
@@ -1438,9 +1439,9 @@ module spate_microcode
     ret(),
     at(LCleared),
     read(RValue, imm(RegVs)),
-    jump(IfZero, LReturn),
+    fail(IfZero, ErrAccess),
     add(RValue, imm(16'd1)),
-    jump(IfZero, LReturn),
+    fail(IfZero, ErrAccess),
     out(OutPower, imm(16'(PowerCleared))),
     ret(),
 

@@ -172,7 +172,7 @@ package spate_microcode_pkg;
     IfNotGone = 5'd25,
     IfReady = 5'd26,
     IfNotReady = 5'd27,
-    IfProgress = 5'd28,  // a command of either lane ended since OutForget
+    IfProgress = 5'd28,  // a command of either lane ended since PulseForget
     IfNoProgress = 5'd29,
     IfUntold = 5'd30,  // a verdict of spate_power that the side of the current command was not told
     IfTold = 5'd31
@@ -201,7 +201,7 @@ package spate_microcode_pkg;
     OutLinkStatus,
     OutCapLow,
     OutVolatileCache,
-    OutHealth0,  // dwords 0 and 1 of the SMART log, and the low dwords of two counters
+    OutHealth0,  // dwords 0 and 1 of the SMART log, and the low dwords of three counters
     OutHealth1,
     OutMediaErrors,
     OutPowerCycles,

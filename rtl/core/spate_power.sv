@@ -16,7 +16,8 @@
 //   cleared when the core    a counter higher, however late the log comes      loss
 //   stopped the controller   anything else                                     no loss
 //
-// The last row is for a controller that breaks the rule. One that has kept its registers then is not believed to.
+// The last row is for a controller that breaks the rule. It does not apply to one that has kept its registers through a
+// stop.
 //
 // Guarantee: the verdict on a reset falls before `ready`, unless a later log shows a rise. Each side that gives flushes
 // is told once.
@@ -103,7 +104,7 @@ module spate_power
           stopped_q <= 1'b0;
         end
         PowerStopped: stopped_q <= 1'b1;
-        PowerReset: written_q <= 1'b0;
+        PowerReset: {written_q, kept_q} <= '0;  // another drive may come
         PowerKept: kept_q <= kept_q || (written_q && stopped_q);
         PowerSafe: begin
           used_q <= 1'b0;
@@ -141,15 +142,16 @@ module spate_power
   always_comb assume (!(cycles_valid_i && unsafe_valid_i));  // one counter at a time, ...
   always_comb assume (!(event_valid_i && (cycles_valid_i || unsafe_valid_i)));  // ... and then PowerLog
 
-  // What happened since the last log with contents: cleared_q, the registers were found cleared, and no stop explains
+  // was_*: from the events alone. What happened since the last log with contents: cleared_q, the registers were found cleared, and no stop explains
   // it; excused_q, a stop does; reset_q, PERST#; late_q, PERST# and then no log. log_q and unsafe_log_q,
   // cycles_log_q: there was a log, and these were its counters.
   logic cleared_q, excused_q, reset_q, late_q, log_q;
+  logic was_ready_q, was_written_q, was_stopped_q, was_kept_q;
   logic [31:0] unsafe_log_q, cycles_log_q;
   logic is_log, is_no_log, explained;
   assign is_log = event_valid_i && event_i == PowerLog;
   assign is_no_log = event_valid_i && event_i == PowerNoLog;
-  assign explained = stopped_q && !kept_q;
+  assign explained = was_stopped_q && !was_kept_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || (event_valid_i && event_i inside {PowerLog, PowerSafe})) begin
@@ -158,11 +160,19 @@ module spate_power
       {cleared_q, reset_q} <= '0;
       excused_q <= excused_q && !cleared_q;
       late_q <= (late_q || reset_q) && !cleared_q;
-    end else if (event_valid_i && used_q) begin
+    end else if (event_valid_i && was_ready_q) begin
       if (event_i == PowerReset) reset_q <= 1'b1;
-      if (event_i == PowerCleared && written_q && explained) excused_q <= 1'b1;
-      if (event_i == PowerCleared && written_q && !explained) cleared_q <= 1'b1;
+      if (event_i == PowerCleared && was_written_q && explained) excused_q <= 1'b1;
+      if (event_i == PowerCleared && was_written_q && !explained) cleared_q <= 1'b1;
     end
+    if (!rst_ni || (event_valid_i && event_i == PowerSafe)) was_ready_q <= 1'b0;
+    else if (ready_i) was_ready_q <= 1'b1;
+    if (!rst_ni || (event_valid_i && event_i == PowerReset)) was_written_q <= 1'b0;
+    else if (event_valid_i && event_i == PowerWritten) was_written_q <= 1'b1;
+    if (!rst_ni || (event_valid_i && event_i == PowerWritten)) was_stopped_q <= 1'b0;
+    else if (event_valid_i && event_i == PowerStopped) was_stopped_q <= 1'b1;
+    if (!rst_ni || (event_valid_i && event_i == PowerReset)) was_kept_q <= 1'b0;
+    else if (event_valid_i && event_i == PowerKept && was_written_q && was_stopped_q) was_kept_q <= 1'b1;
     if (!rst_ni || (is_no_log && cleared_q)) log_q <= 1'b0;
     else if (is_log) log_q <= 1'b1;
     if (!rst_ni) {unsafe_log_q, cycles_log_q} <= '0;
@@ -173,6 +183,7 @@ module spate_power
     if (past_reset_q && rst_ni) begin
       assert (!(lost && unknown) && (!(lost || unknown) || is_log || is_no_log));
       assert (known_q == log_q);
+      assert ({used_q, written_q, stopped_q, kept_q} == {was_ready_q, was_written_q, was_stopped_q, was_kept_q});
       // a counter that differs from the last log's is seen
       if (power_o.unsafe_shutdowns != unsafe_log_q || cycles_q != cycles_log_q) assert (other_q);
       if (power_o.unsafe_shutdowns > unsafe_log_q || cycles_q > cycles_log_q) assert (higher_q);
@@ -196,7 +207,10 @@ module spate_power
         assert (&untold_q);
         else if (!$past(event_valid_i && event_i == PowerTold))
           assert (untold_q == $past(untold_q));
-          else assert (!untold_q[$past(from_registers_i)]);
+          else begin
+            assert (!untold_q[$past(from_registers_i)]);
+            assert (untold_q[!$past(from_registers_i)] == $past(untold_q[!from_registers_i]));
+          end
     end
   end
 `endif

@@ -251,7 +251,6 @@ module spate_ring_ddr
     };
     if (side_shown) begin
       drive_command_o = command_i;
-      drive_command_o.from_registers = 1'b0;
       drive_command_o.tag = 16'd1;
     end
   end

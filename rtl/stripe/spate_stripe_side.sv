@@ -4,7 +4,8 @@
 // range on one member are contiguous there, so a deallocate is one command per member, whatever its size. Other
 // commands concern one drive and must be given to it directly: here they end with StatusInvalid.
 //
-// Guarantee: one response for each command, with the first error of the members; only a flush has a `done`. A member
+// Guarantee: one response for each command, with the first error of the members, or StatusPower if that is all; only a
+// flush has a `done`. A member
 // that is dead, or was dead at any time since the command was taken, is skipped, and the status is StatusGone: the
 // range may be other data on the drive that comes back, and its flush does not cover what the drive before had written.
 module spate_stripe_side
@@ -65,8 +66,12 @@ module spate_stripe_side
   logic [MemberBits-1:0] first_member_q, end_member_q, member_q, place_member;
   logic place_start_q, place_done;
   logic [Drives-1:0] waiting_q, was_dead_q;
-  logic [15:0] status_q;
+  logic [15:0] status_q, status;
   logic dead, sent;
+
+  function automatic logic is_error(logic [15:0] of);
+    return of != StatusOk && of != StatusPower;
+  endfunction
 
   localparam int unsigned MemberWidth = ChunkWidth + ChunkShift;
   logic [MemberWidth-1:0] member_from, member_to;
@@ -115,6 +120,17 @@ module spate_stripe_side
   assign command_end = (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks);
   assign beyond = command_i.lba[63:ArrayWidth] != '0 || command_end > (ArrayWidth + 1)'(array_blocks_i);
   assign last_member = member_q == MemberBits'(Drives - 1);
+
+  // The first error counts. StatusPower is none: its member has flushed.
+  always_comb begin
+    status = status_q;
+    if (state_q == StSend && dead && !is_error(status)) status = StatusGone;
+    for (int unsigned i = 0; i < Drives; i++) begin
+      if (member_response_valid_i[i] && member_response_status_i[i] != StatusOk && !is_error(status)) begin
+        if (status == StatusOk || is_error(member_response_status_i[i])) status = member_response_status_i[i];
+      end
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     place_start_q <= 1'b0;
@@ -168,7 +184,6 @@ module spate_stripe_side
         end
       end
       StSend: begin
-        if (dead && status_q == StatusOk) status_q <= StatusGone;
         if (dead || sent) begin
           member_q <= member_q + 1'b1;
           state_q <= last_member ? StWait : StSize;
@@ -181,10 +196,7 @@ module spate_stripe_side
 
     was_dead_q <= dead_i | (idle_o ? '0 : was_dead_q);
     waiting_q <= (waiting_q | (member_valid_o & member_ready_i)) & ~member_response_valid_i;
-    for (int i = Drives - 1; i >= 0; i--) begin
-      if (member_response_valid_i[i] && member_response_status_i[i] != StatusOk && status_q == StatusOk)
-        status_q <= member_response_status_i[i];
-    end
+    if (!idle_o) status_q <= status;
 
     if (!rst_ni) begin
       state_q <= StIdle;

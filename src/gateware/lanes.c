@@ -4,7 +4,7 @@
  *
  * After a recovery responses are read only when it is known whether the drive lost power. Otherwise block.power_losses
  * would rise too late for a caller that compares it before and after a flush. The core knows it before it is ready, and
- * so before any command after the recovery can complete.
+ * so before any command after the recovery can complete, unless only a later log shows it.
  */
 #include "internal.h"
 

@@ -99,7 +99,7 @@ void spate_gateware_side_done(struct spate_gateware *gateware, uint16_t status, 
     gateware->block.can_trim = false;
     status = GATEWARE_STATUS_UNSUPPORTED;
   }
-  if (status == GATEWARE_STATUS_POWER && io->op == SPATE_FLUSH) status = 0; /* block.power_losses has told */
+  if (status == GATEWARE_STATUS_POWER && io->op == SPATE_FLUSH) status = 0; /* power_losses or power_unknown has told */
   if (status == 0) {
     if (io->op == SPATE_FLUSH) gateware->flushed_blocks = done;
     if (io->op == SPATE_READ) from_mailbox(gateware, step_data(gateware), step_words(gateware));

@@ -212,7 +212,8 @@ static void check_stopped(struct fixture *f, const char *name, enum spate_error 
   if (error == SPATE_OK) expect_media(f, 0, f->ring_memory, WRITES * BLOCKS * 512);
 }
 
-static void check_running(struct fixture *f, const char *name, enum spate_error error, const struct call *call) {
+static void check_running(struct fixture *f, const char *name, enum spate_error error, const struct call *call,
+                          uint32_t mark) {
   struct spate_io io = write_of(f, 100, 1);
 
   if (f->nvme.queues == NULL) return; /* the only one was closed */
@@ -222,9 +223,19 @@ static void check_running(struct fixture *f, const char *name, enum spate_error 
   if (call->call == cache_off && error != SPATE_OK) fail_msg("%s: %s", name, spate_error_name(error));
   if (call->call == cache_off && drive_caches(f)) fail_msg("%s: the cache is on", name);
   if (error != SPATE_OK && !block->volatile_cache) fail_msg("%s: the cache is taken for off after an error", name);
-  if (call->call != cache_off || f->nvme.counters.power_losses > 0) return;
+  const bool flushes = call->call == cache_off || call->call == flush;
+  if (!flushes || error != SPATE_OK || spate_block_power_mark(block) != mark) return;
   sim_drive_power_cut(f->drive); /* all is on the medium */
   expect_media(f, 0, f->ring_memory, WRITES * BLOCKS * 512);
+}
+
+/* The drive is off the bus for good: nothing that is asked of it afterwards is a success. */
+static void check_gone(struct fixture *f, const char *name) {
+  struct spate_io io = write_of(f, 0, 1);
+
+  if (spate_nvme_health_read(&f->nvme) == SPATE_OK) fail_msg("%s: a drive that is not there has a log", name);
+  if (f->nvme.queues != NULL && spate_block_do(&f->nvme.queues->block, &io) == SPATE_OK)
+    fail_msg("%s: a drive that is not there takes a write", name);
 }
 
 /* A queue can be opened, and has the blocks that the drive now has. */
@@ -250,6 +261,7 @@ static void call_with(const struct call *call, const struct what *what, uint64_t
   const char *violation = NULL;
   struct fixture *f = prepared(call->start);
   struct run run = {.f = f, .what = what, .start_ps = sim_now_ps(f->sim)};
+  const uint32_t mark = call->start == RUNNING ? spate_block_power_mark(&f->queue.block) : 0;
   (void)snprintf(name, sizeof name, "%s, %s after %llu ps", call->name, what->name, (unsigned long long)at_ps);
 
   sim_at(f->sim, run.start_ps + at_ps, act, &run, 0);
@@ -263,7 +275,9 @@ static void call_with(const struct call *call, const struct what *what, uint64_t
   else if (!what->ends && call->start != RUNNING)
     check_opens(f, name, error, call);
   else if (!what->ends && call->call != shut_down)
-    check_running(f, name, error, call);
+    check_running(f, name, error, call, mark);
+  else if (what->ends && f->queue.controller != NULL)
+    check_gone(f, name);
   else if (!what->ends)
     fail_msg("%s: %s", name, spate_error_name(error));
   if (sim_take_violations(f->sim, &violation) != 0) fail_msg("%s: %s", name, violation);

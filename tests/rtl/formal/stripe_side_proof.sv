@@ -79,7 +79,7 @@ module stripe_side_proof
   );
 
   logic past_reset_q = 1'b0;
-  logic busy_q, refused_q, failed_q, held_q, taken, flush, deallocate;
+  logic busy_q, refused_q, failed_q, told_q, held_q, taken, flush, deallocate;
   command_t given_q;
   logic [15:0] first_error_q;
   logic [31:0] covered_q;
@@ -109,6 +109,7 @@ module stripe_side_proof
         asked_q <= '0;
         dead_q <= dead_i;
         failed_q <= 1'b0;
+        told_q <= 1'b0;
         covered_q <= '0;
       end else begin
         if (response_valid && response_ready_i) busy_q <= 1'b0;
@@ -116,7 +117,8 @@ module stripe_side_proof
         dead_q <= dead_q | dead_i;
         if ((member_valid & member_ready_i) != '0) covered_q <= covered_q + member_blocks;
         for (int i = Drives - 1; i >= 0; i--) begin
-          if (answered[i] && status_i[i] != StatusOk && !failed_q) begin
+          if (answered[i] && status_i[i] == StatusPower) told_q <= 1'b1;
+          if (answered[i] && status_i[i] != StatusOk && status_i[i] != StatusPower && !failed_q) begin
             failed_q <= 1'b1;
             first_error_q <= status_i[i];
           end
@@ -148,17 +150,17 @@ module stripe_side_proof
         assert (owed_q == '0 && response.tag == given_q.tag);
         if (flush) begin
           assert ((asked_q | dead_q) == '1);
-          assert (asked_q == '1 || response.status != StatusOk);
+          assert (asked_q == '1 || (response.status != StatusOk && response.status != StatusPower));
           assert (response.done == 64'(written_q));
         end else begin
           assert (response.done == '0);
         end
         if (deallocate) begin
           assert (covered_q == given_q.blocks || (covered_q < given_q.blocks && dead_q != '0));
-          assert (covered_q == given_q.blocks || response.status != StatusOk);
+          assert (covered_q == given_q.blocks || (response.status != StatusOk && response.status != StatusPower));
         end
         if (flush || deallocate)
-          assert (response.status == (failed_q ? first_error_q : StatusOk) ||
+          assert (response.status == (failed_q ? first_error_q : told_q ? StatusPower : StatusOk) ||
                   (dead_q != '0 && asked_q != '1 && response.status == StatusGone));
           else begin
             assert (asked_q == '0);
@@ -167,7 +169,8 @@ module stripe_side_proof
           end
       end
       assert (idle_q <= (asked_q == '0 ? 6'd9 : 6'd4));
-      cover (response_valid && flush && failed_q);
+      cover (response_valid && flush && failed_q && told_q);
+      cover (response_valid && flush && response.status == StatusPower);
       cover (response_valid && deallocate && asked_q == '1 && !failed_q);
       cover (response_valid && deallocate && asked_q == 2'b10);
       cover (response_valid && deallocate && asked_q == 2'b10 && response.status == StatusGone);

@@ -157,6 +157,15 @@ UserResponse SimTestbench::request(Op op, uint64_t lba, uint32_t blocks, bool fu
   board.fail("a request ended without a response");
 }
 
+uint16_t SimTestbench::flush_by_registers() {
+  registers.write(SPATE_REGS_COMMAND, SPATE_REGS_COMMAND_START);
+  const auto answered = [this] { return (status() & SPATE_REGS_STATUS_RESPONSE_VALID) != 0; };
+  check(run_until(answered, 20'000'000), "the flush from the registers does not end");
+  const uint32_t response = registers.read(SPATE_REGS_RESPONSE);
+  registers.write(SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
+  return static_cast<uint16_t>(response >> SPATE_REGS_RESPONSE_STATUS_SHIFT);
+}
+
 void SimTestbench::verify() {
   const char *first = nullptr;
   const unsigned violations = sim_take_violations(sim, &first);

@@ -74,6 +74,7 @@ public:
 
   // Runs a request to its end; returns the response.
   UserResponse request(Op op, uint64_t lba = 0, uint32_t blocks = 0, bool fua = false);
+  uint16_t flush_by_registers(); // returns the status
   // Runs until all requests have ended. Fails when that takes longer.
   void finish(uint64_t cycles_max = 20'000'000);
   // Compares the medium with its expected contents, and checks that the core did nothing that is forbidden.

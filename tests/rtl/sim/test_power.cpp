@@ -48,19 +48,10 @@ void is(SimTestbench &testbench, const char *name, unsigned losses, unsigned unk
                   power & SPATE_REGS_POWER_LOSSES, power >> SPATE_REGS_POWER_UNKNOWN_SHIFT, losses, unknown);
 }
 
-uint16_t flush_by_registers(SimTestbench &testbench) {
-  testbench.registers.write(SPATE_REGS_COMMAND, SPATE_REGS_COMMAND_START);
-  const auto answered = [&] { return (testbench.status() & SPATE_REGS_STATUS_RESPONSE_VALID) != 0; };
-  testbench.check(testbench.run_until(answered, 20'000'000), "the flush from the registers does not end");
-  const uint32_t response = testbench.registers.read(SPATE_REGS_RESPONSE);
-  testbench.registers.write(SPATE_REGS_RESPONSE_TAKE, SPATE_REGS_RESPONSE_TAKE_TAKE);
-  return static_cast<uint16_t>(response >> SPATE_REGS_RESPONSE_STATUS_SHIFT);
-}
-
 // Both sides that give flushes are told, once each.
 void is_told(SimTestbench &testbench, const char *name) {
   for (const uint16_t wanted : {kPower, uint16_t{0}}) {
-    const uint16_t user = testbench.request(Op::Flush).status, registers = flush_by_registers(testbench);
+    const uint16_t user = testbench.request(Op::Flush).status, registers = testbench.flush_by_registers();
     testbench.check(user == wanted && registers == wanted, "%s: flushes end with %04x and %04x instead of %04x", name,
                     user, registers, wanted);
   }
@@ -198,6 +189,25 @@ void a_loss_of_a_drive_that_clears_its_registers(uint64_t seed) {
   }
 }
 
+// A fatal status, and during its recovery the drive loses power; it never counts.
+void a_loss_during_a_recovery(uint64_t seed) {
+  for (const unsigned ms : {5u, 50u, 90u, 120u}) {
+    SimTestbenchConfig config = config_of(seed);
+    config.options.counts_no_power_cut = true;
+    SimTestbench testbench(config);
+    testbench.bring_up();
+    write(testbench, 0, kWrites);
+    testbench.finish();
+    sim_drive_fail(testbench.drive);
+    testbench.run_until([&] { return (testbench.status() & SPATE_REGS_STATUS_READY) == 0; }, 10'000'000);
+    testbench.run(ms * kUsPerMs * 250); // cycles of 4 ns
+    sim_drive_power_cut(testbench.drive);
+    testbench.finish(60'000'000);
+    testbench.check(testbench.request(Op::Flush).status == kPower, "nobody is told of a loss %u ms after a failure",
+                    ms);
+  }
+}
+
 // The link's drop clears the registers as a loss of power does.
 void a_link_drop(uint64_t seed) {
   SimTestbench testbench(config_of(seed));
@@ -233,6 +243,7 @@ int main(int argc, char **argv) {
                     {"a_restart_without_a_shutdown", a_restart_without_a_shutdown},
                     {"resets", resets},
                     {"a_loss_of_a_drive_that_clears_its_registers", a_loss_of_a_drive_that_clears_its_registers},
+                    {"a_loss_during_a_recovery", a_loss_during_a_recovery},
                     {"a_link_drop", a_link_drop},
                     {"a_drive_without_a_cache", a_drive_without_a_cache}},
                    argc, argv);

@@ -145,6 +145,8 @@ void link_drops(uint64_t seed) {
                     (unsigned long long)testbench.requests.errors());
     check_flush(testbench, kPower); // the drive does not tell whether it lost power
     check_flush(testbench);
+    testbench.check(testbench.flush_by_registers() == kPower, "the registers' side is not told");
+    testbench.check(testbench.flush_by_registers() == 0, "the registers' side is told twice");
     testbench.verify();
   }
 }

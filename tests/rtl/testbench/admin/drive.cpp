@@ -53,6 +53,10 @@ void AdminDrive::power_up() {
   generation_++;
   device_since_ = cycle_;
   reset_configuration();
+  restart();
+}
+
+void AdminDrive::restart() {
   reset_controller();
   // A reset by CC.EN keeps these (NVMe 1.4, 7.3.2).
   for (const uint32_t address : {kCc, kAqa, kAsq, kAsq + 4, kAcq, kAcq + 4})

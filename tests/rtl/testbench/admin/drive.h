@@ -96,6 +96,7 @@ public:
   // The link drops. After `cycles` it is up again, with a drive that was reset; without, it stays down.
   void drop_link(std::optional<uint64_t> cycles);
   void power_up();
+  void restart(); // of its firmware: the link and the configuration space stay
 
   // ---- what a test reads ----
 
