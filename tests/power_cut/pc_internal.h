@@ -41,8 +41,8 @@ void pc_write_large(struct pc *pc, uint64_t *random, uint32_t from, struct promi
 
 /* ---- pc_format.c ---- */
 
-/* A quick format with the same geometry and serial number: a new bitmap, FAT and root directory; all other clusters keep
- * their contents. */
+/* A quick format with the same geometry and serial number: a new bitmap, FAT and root directory; all other clusters
+ * keep their contents. */
 void pc_format(struct pc *pc, struct promise_by_pc *by_pc);
 
 /* ---- pc_folder.c ---- */
