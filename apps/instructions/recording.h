@@ -252,7 +252,7 @@ static uint32_t recording_checkpoints(struct recording *recording, uint32_t plai
   while (recording->stream.counters.checkpoints - first < RECORDING_CHECKPOINTS)
     more += recording_turn(recording, 1, push) - turn;
   const uint32_t requests = 2u * calls->submit + calls->flush + calls->metadata;
-  return (uint32_t)(more / RECORDING_CHECKPOINTS) - requests;
+  return (uint32_t)((more + RECORDING_CHECKPOINTS / 2u) / RECORDING_CHECKPOINTS) - requests;
 }
 
 /* Records a clip. `name`: of a file that does not exist. */
