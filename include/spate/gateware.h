@@ -19,8 +19,9 @@
  * but is not part of the file.
  *
  * The core does resets and retries by itself; they are not visible here. If the drive lost power, block.power_losses
- * rises before anything that happened after the loss is reported, unless only a later health log shows it, and stream
- * writes in flight end with POWER_LOST. If it may have lost power, block.power_unknown rises.
+ * rises, and stream writes in flight end with POWER_LOST. If it may have lost power, block.power_unknown rises. Both
+ * rise before anything that happened after the loss is reported. A loss that only a later health log shows is counted
+ * later.
  */
 #ifndef SPATE_GATEWARE_H
 #define SPATE_GATEWARE_H
@@ -110,8 +111,9 @@ bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_g
 uint64_t spate_gateware_written_blocks(const struct spate_gateware *gateware);
 
 /*
- * Flush, and prepare the drive for power-off. Waits. BUSY: requests are in flight. After OK requests end with GONE;
- * after POWER_LOST, too, but what had completed since the last flush may be lost, also of a program that ran before.
+ * Flush, and prepare the drive for power-off. Waits. BUSY: requests are in flight. After OK requests end with GONE.
+ * After POWER_LOST they do, too, but what had completed since the last flush may be lost. That flush may be one of a
+ * program that ran before.
  */
 SPATE_MUST_CHECK enum spate_error spate_gateware_shutdown(struct spate_gateware *gateware);
 

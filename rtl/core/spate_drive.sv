@@ -104,6 +104,7 @@ module spate_drive
   if (SectorsLimit < 8 || SectorsLimit > CommandSectorsMax) begin : gen_check_4
     $error("spate_drive: CommandSectorsLimit must be 8 to 4088; RamBytes 8192, or 40960 and more, give a good one");
   end
+  // Fires if CommandSectorsMax becomes larger: its comment says why it must not.
   if (SectorsLimit * 512 > 511 * 4096) begin : gen_check_list
     $error("spate_drive: a list page would have an address of data in its last entry");
   end

@@ -958,11 +958,10 @@ module spate_microcode
     load(RDoneLow, get(InWritten)),
     load(RDoneHigh, get(InSideStatus)),
     shift(RDoneHigh, 5'd24),
-    // What had completed before a loss of power is not durable, although the drive has flushed.
+    // RStatus is StatusOk. What had completed before a loss of power is not durable, although the drive has flushed.
     at(
         LDurable
     ),
-    load(RStatus, imm(16'(StatusOk))),
     test(RFeatures, imm(16'd1)),
     jump(IfZero, LRespond),
     jump(IfTold, LRespond),

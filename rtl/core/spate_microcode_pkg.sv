@@ -174,7 +174,7 @@ package spate_microcode_pkg;
     IfNotReady = 5'd27,
     IfProgress = 5'd28,  // a command of either lane ended since PulseForget
     IfNoProgress = 5'd29,
-    IfUntold = 5'd30,  // a verdict of spate_power that the side of the current command was not told
+    IfUntold = 5'd30,  // spate_power has a verdict that the current command's side does not know
     IfTold = 5'd31
   } if_e;
 

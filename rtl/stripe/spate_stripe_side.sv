@@ -4,10 +4,10 @@
 // range on one member are contiguous there, so a deallocate is one command per member, whatever its size. Other
 // commands concern one drive and must be given to it directly: here they end with StatusInvalid.
 //
-// Guarantee: one response for each command, with the first error of the members, or StatusPower if that is all; only a
-// flush has a `done`. A member
-// that is dead, or was dead at any time since the command was taken, is skipped, and the status is StatusGone: the
-// range may be other data on the drive that comes back, and its flush does not cover what the drive before had written.
+// Guarantee: one response for each command. Its status is the first error of the members. Without an error it is
+// StatusPower if a member has it. Only a flush has a `done`. A member that is dead, or was dead at any time since the
+// command was taken, is skipped, and the status is StatusGone: the range may be other data on the drive that comes
+// back, and its flush does not cover what the drive before had written.
 module spate_stripe_side
   import spate_pkg::*;
 #(

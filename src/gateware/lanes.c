@@ -4,7 +4,7 @@
  *
  * After a recovery responses are read only when it is known whether the drive lost power. Otherwise block.power_losses
  * would rise too late for a caller that compares it before and after a flush. The core knows it before it is ready, and
- * so before any command after the recovery can complete, unless only a later log shows it.
+ * so before any command after the recovery can complete. A loss that only a later log shows is known later.
  */
 #include "internal.h"
 
@@ -142,6 +142,8 @@ static void take_response(struct spate_gateware *gateware) {
 /* Takes over what the core has counted since the last call. */
 static void count_power(struct spate_gateware *gateware) {
   const uint32_t power = spate_gateware_read(gateware, SPATE_REGS_POWER);
+
+  if (power == UINT32_MAX) return; /* the core does not answer any more */
   const uint16_t losses = (uint16_t)(power - gateware->power);
   const uint16_t unknown =
       (uint16_t)((power >> SPATE_REGS_POWER_UNKNOWN_SHIFT) - (gateware->power >> SPATE_REGS_POWER_UNKNOWN_SHIFT));

@@ -76,6 +76,25 @@ static void a_loss_is_counted_whenever_the_core_sees_it(void **state) {
   fake_gateware_close(&fake);
 }
 
+/* All ones of a core that vanishes between two reads are no counts. */
+static void a_core_that_vanishes_has_lost_no_power(void **state) {
+  (void)state;
+  for (uint32_t reads = 1; reads < 40; reads++) {
+    struct spate_io flush = {.op = SPATE_FLUSH, .done = count_done};
+    open_fake(BLOCKS, 9);
+    open_backend();
+    done_count = 0;
+    OK(spate_block_submit(&gateware.block, &flush));
+    fake_gateware_reset(&fake, FAKE_POWER_UNKNOWN);
+    fake_gateware_return(&fake);
+    fake.reads_left = reads;
+    wait_for(1);
+    assert_int_equal(gateware.block.power_losses, 0);
+    assert_in_range(gateware.block.power_unknown, 0, 1);
+    fake_gateware_close(&fake);
+  }
+}
+
 /* The shutdown flushes, but too late for what was lost before. */
 static void a_shutdown_after_a_loss_tells_of_it(void **state) {
   (void)state;
@@ -203,6 +222,7 @@ int main(void) {
       cmocka_unit_test(a_command_that_a_reset_ended_is_sent_again),
       cmocka_unit_test(power_losses_are_reported_in_time),
       cmocka_unit_test(a_loss_is_counted_whenever_the_core_sees_it),
+      cmocka_unit_test(a_core_that_vanishes_has_lost_no_power),
       cmocka_unit_test(a_shutdown_after_a_loss_tells_of_it),
       cmocka_unit_test(stream_writes_under_a_power_loss_fail),
       cmocka_unit_test(every_request_ends_when_the_core_does),

@@ -272,6 +272,8 @@ static uint32_t status_register(const struct fake_gateware *fake) {
 uint32_t fake_gateware_read(struct fake_gateware *fake, uint32_t offset) {
   fake_gateware_step(fake);
   if (fake->vanished) return UINT32_MAX;
+  fake->vanished = fake->reads_left == 1;
+  if (fake->reads_left > 0) fake->reads_left--;
   if (offset >= SPATE_REGS_MAILBOX && offset < SPATE_REGS_MAILBOX + sizeof fake->mailbox)
     return fake->mailbox[(offset - SPATE_REGS_MAILBOX) / 4];
   switch (offset) {

@@ -59,6 +59,7 @@ struct fake_gateware {
   uint64_t flow_bytes; /* bytes that the write stream may still deliver */
   bool unanswering;    /* the core answers nothing any more */
   bool vanished;       /* registers read all ones */
+  uint32_t reads_left; /* then it vanishes; 0: it does not */
   bool health_valid;   /* a log was read since the last recovery */
   bool ready, gone;
   uint32_t version;
