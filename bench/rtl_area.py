@@ -25,12 +25,12 @@ as LUT. A level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain.
 UltraRAM (URAM, 288 Kbit) where the tool chooses it for them. A RAMB36 counts as two BRAM18.
 
 The aims are for this flow. It maps the ROM of the admin program separately (`keep_hierarchy`) and everything else flat. Plain
-flat `synth_xilinx` maps the ROM together with the logic around it, and needs more LUTs. Measured once with Yosys 0.70:
+flat `synth_xilinx` maps the ROM together with the logic around it, and needs more LUTs. Measured once with Yosys 0.70, before the core had `spate_power`, which has about 100 LUTs and flops:
 
 | design, by `synth_xilinx -family xcup -noiopad -flatten -uram` | LUT | FF | what it contains |
 |---|---|---|---|
-| stream mode, core: `spate_drive`, 128 bit | 5145 (4520 by our flow) | 2911 | bring-up and recovery, queues without memory, ring of 256 KiB |
-| whole host on the hard block: `spate_nvme_usp`, 128 bit | 8570 (7893 by our flow) | 5884 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
+| stream mode, core: `spate_drive`, 128 bit | 5145 | 2911 | bring-up and recovery, queues without memory, ring of 256 KiB |
+| whole host on the hard block: `spate_nvme_usp`, 128 bit | 8570 | 5884 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
 | the same, 256 bit | 10954 | 7744 | the same |
 | LiteNVMe's CPU-less core (June 2026), 256 bit at 125 MHz | 7936, of which 2064 LUTRAM | 5532 | its adapter to the hard block, a window of 256 KiB, one command at a time through a staging buffer; no recovery |
 

@@ -78,10 +78,12 @@ static void warn_system_free(const char *name, const struct spate_exfat_mounted 
   if (found->system_free)
     (void)fprintf(
         stderr,
-        "spate: %s: the allocation bitmap calls clusters free that the root directory, the bitmap itself or the "
-        "up-case table is in: a new file would destroy the volume, so it is only read. fsck.exfat 1.3.1 or later "
-        "repairs it; earlier versions may call it clean\n",
+        "spate: %s: the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case "
+        "table as free: a new file would destroy the volume, so it is only read. fsck.exfat 1.3.1 or later repairs it; "
+        "earlier versions may call it clean\n",
         name);
+  if (found->bitmap_unread)
+    (void)fprintf(stderr, "spate: %s: the drive cannot read the allocation bitmap, so the volume is only read\n", name);
 }
 
 void volume_open(struct volume *volume, const char *name, enum target_access access) {

@@ -173,7 +173,8 @@ static const char *start_fault(const struct sim_drive *drive) {
   return NULL;
 }
 
-static void enable(struct sim_drive *drive, uint64_t sequence) {
+/* `unseen`: the drive reset itself so shortly before that the host could not know. */
+static void enable(struct sim_drive *drive, uint64_t sequence, bool unseen) {
   struct drive_registers *registers = &drive->registers;
 
   if ((registers->csts & CSTS_READY) != 0) sim_violate(drive->sim, "CC.EN set while CSTS.RDY is still 1");
@@ -184,9 +185,7 @@ static void enable(struct sim_drive *drive, uint64_t sequence) {
   drive->shut_down = false;
   registers->csts = 0;
   const char *fault = start_fault(drive);
-  /* Between its last look at CSTS and its write to CC a host cannot know that the drive has reset itself. */
-  const bool too_soon = sim_now_ps(drive->sim) - drive->surprised_ps < UNSEEN_PS;
-  if (fault != NULL && !too_soon) sim_violate(drive->sim, "CC.EN set with %s", fault);
+  if (fault != NULL && !unseen) sim_violate(drive->sim, "CC.EN set with %s", fault);
   if (fault != NULL || drive->fatal_on_enable || drive->broken) {
     registers->csts = CSTS_FATAL;
     return;
@@ -253,9 +252,10 @@ static void write_cc(struct sim_drive *drive, uint32_t value, uint64_t sequence)
   if ((value & CC_RESERVED) != 0) sim_violate(drive->sim, "reserved bits of CC set: %08x", value);
   if ((value & before & CC_ENABLE) != 0 && ((value ^ before) & CC_WHILE_DISABLED) != 0)
     sim_violate(drive->sim, "CC.AMS, MPS or CSS changed while enabled");
+  const bool unseen = drive->surprised && sim_now_ps(drive->sim) - drive->surprised_ps < UNSEEN_PS;
   drive->surprised = false;
   drive->registers.cc = value;
-  if ((value & ~before & CC_ENABLE) != 0) enable(drive, sequence);
+  if ((value & ~before & CC_ENABLE) != 0) enable(drive, sequence, unseen);
   if ((before & ~value & CC_ENABLE) != 0) disable(drive);
   if ((value & CC_SHUTDOWN_MASK) != 0 && (before & CC_SHUTDOWN_MASK) == 0) shutdown_begin(drive);
   if ((value & CC_SHUTDOWN_MASK) == 0 && (before & CC_SHUTDOWN_MASK) != 0)

@@ -3,9 +3,7 @@
  * the address of a list, the drive fetches its entries over the link, one page of the list at a time.
  *
  * An address of data in the last entry of a list page is allowed, and a violation here: some drives follow it as a
- * pointer
- * ("NVMe: prevent bugs caused by non-512 byte aligned dma pool segments", Linux ebefac564796, for O2 Micro 1217:8760).
- * With follows_last_entry the drive does so. */
+ * pointer (Linux ebefac564796, for O2 Micro 1217:8760). With follows_last_entry the drive does so. */
 #include "drive_internal.h"
 #include <stdlib.h>
 

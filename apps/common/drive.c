@@ -90,11 +90,13 @@ static void open_nvme(struct drive *drive, unsigned depth) {
   print("       namespace %u: %s in %u-byte blocks, %u commands in flight, %s write cache, ", drive->queue.nsid,
         size_text(&size, block->blocks << block->block_shift), spate_block_bytes(block), block->depth,
         block->volatile_cache ? "volatile" : "no volatile");
-  const enum spate_error error = spate_nvme_health_read(&drive->controller); /* some drives have no log */
-  if (error == SPATE_OK)
-    print("%d C\n", spate_nvme_health(&drive->controller)->temperature_c);
-  else
+  const enum spate_error error = spate_nvme_health_read(&drive->controller);
+  if (error == SPATE_E_UNSUPPORTED || error == SPATE_E_COMMAND) { /* some drives have no log */
     print("no health log\n");
+    return;
+  }
+  must("reading the health log", error);
+  print("%d C\n", spate_nvme_health(&drive->controller)->temperature_c);
 }
 
 void drive_open(struct drive *drive, unsigned depth) {

@@ -20,6 +20,7 @@
 #define SLOTS          32u
 #define QUEUE_DEPTH    32u
 #define ODD_TAIL       12345u
+#define HEAT_BYTES     16u
 #define LINE_BYTES     120u
 
 /* One clip's source: fills the next slot, and returns the number of bytes in it, 0 at the end. */
@@ -122,10 +123,13 @@ static void show_progress(struct progress *progress, bool last) {
   }
   uint64_t ms = ms_between(progress->started_ticks, now_ticks);
   char line[LINE_BYTES];
-  print_into(line, sizeof line, "record %6llu MiB  %5u MiB/s  ring %2u/%u  in flight %2u  %d C  safe %6llu MiB",
+  const struct spate_nvme_health *health = spate_nvme_health(&drive.controller);
+  char heat[HEAT_BYTES] = "no heat";
+  if (health->sequence > 0) print_into(heat, sizeof heat, "%d C", health->temperature_c);
+  print_into(line, sizeof line, "record %6llu MiB  %5u MiB/s  ring %2u/%u  in flight %2u  %s  safe %6llu MiB",
              (unsigned long long)(counters->completed_bytes >> 20), mib_per_second(counters->completed_bytes, ms),
-             SLOTS - spate_stream_room(&stream), SLOTS, recorder.in_flight,
-             spate_nvme_health(&drive.controller)->temperature_c, (unsigned long long)(counters->durable_bytes >> 20));
+             SLOTS - spate_stream_room(&stream), SLOTS, recorder.in_flight, heat,
+             (unsigned long long)(counters->durable_bytes >> 20));
   rewrite_line(line, "");
 }
 

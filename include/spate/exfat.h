@@ -207,15 +207,16 @@ struct spate_exfat_mounted {
   uint64_t salvaged_bytes; /* that clips are longer than their last published length */
   uint32_t record_unread;  /* blocks of the reservation record that the device cannot read */
   bool system_free;        /* clusters of the root directory, the bitmap or the up-case table are free in the bitmap */
+  bool bitmap_unread;      /* the part of the bitmap that has these clusters cannot be read */
 };
 
 /* Use a volume that this library or another system made, and recover what a power cut left. `found` may be NULL. If the
  * tree or the record cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount.
- * Three kinds of volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the
- * backup boot region is left, one whose up-case table has a wrong checksum, and one whose bitmap would give a new file
- * clusters of the root directory, of the bitmap or of the up-case table (found->system_free). Errors: NOT_EXFAT,
- * SECTOR_SIZE, CORRUPT, MEMORY, INVALID, OPEN (it is mounted already, here or elsewhere), FULL (four volumes of the
- * device are mounted), and those of the device. */
+ * Four kinds of volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the
+ * backup boot region is left, one whose up-case table has a wrong checksum, one whose bitmap would give a new file
+ * clusters of the root directory, of the bitmap or of the up-case table (found->system_free), and one of which this
+ * cannot be read (found->bitmap_unread). Errors: NOT_EXFAT, SECTOR_SIZE, CORRUPT, MEMORY, INVALID, OPEN (it is mounted
+ * already, here or elsewhere), FULL (four volumes of the device are mounted), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 

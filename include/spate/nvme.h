@@ -146,8 +146,8 @@ struct spate_nvme_counters {
   uint32_t reattachments;        /* link drops after which requests went on */
   uint32_t hard_resets;          /* beyond CC.EN: of the subsystem, the function, the bus, the slot */
   uint32_t spurious_completions; /* with a wrong identifier, generation or queue: ignored */
-  uint32_t power_losses;         /* resets at which the drive lost power, or may have and does not say */
-  uint32_t power_unknown;        /* resets at which it may have lost power, and counted none: many drives never count */
+  uint32_t power_losses;         /* resets at which the drive is taken to have lost power: nvme/power.c has the table */
+  uint32_t power_unknown;        /* resets of which nothing tells, for example because its counters never rise */
   uint32_t events;               /* asynchronous events received */
 };
 

@@ -47,9 +47,9 @@ enum spate_event {
   SPATE_EVENT_CLIP_DISCARDED, /* the clip ended without a byte in its file, because it was not used or all its bytes
                                  were lost: the file was deleted; value: 0 */
   SPATE_EVENT_POWER_UNKNOWN,  /* the drive was reset, may have lost power, and does not tell. Value: bytes in the file
-                                 that it had completed and not flushed. If it did, they are wrong. A stream with
-                                 config.retain writes them again and gets no event. If the drive then is known to
-                                 have lost power, LOST counts them, too */
+                                 that the drive had completed and not flushed. If it lost power, these bytes are
+                                 wrong. A stream with config.retain writes them again and gets no event. If a loss
+                                 of power is established later, LOST counts them, too */
 };
 
 /* How soon something has to be done. A level rises at once. It falls when nothing has called for it for a while: one

@@ -49,7 +49,9 @@ extern "C" {
 struct spate_stripe_part;
 
 struct spate_stripe_config {
-  struct spate_block *const *members; /* in any order: the superblocks have the places. All of one block size */
+  struct spate_block *const *members; /* in any order: the superblocks have the places. All of one block size. One
+                                         whose depth is 2 refuses more than a page from an offset that is no multiple
+                                         of a block: push() of a recorder cannot know that */
   uint8_t member_count;               /* 2 … SPATE_STRIPE_MEMBERS_MAX: all members of the array */
   /* Requests to members, in flight or waiting. The sum of the members' depths is enough to keep all of them busy. Not
    * used by spate_stripe_create(). */

@@ -148,6 +148,24 @@ enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32
   return SPATE_OK;
 }
 
+/* Block by block, and each is forgotten: the bitmap is cached in the window only. */
+enum spate_error spate_exfat_bitmap_marked(struct spate_exfat *volume, uint32_t index, uint32_t end, bool *marked) {
+  *marked = true;
+  while (index < end && *marked) {
+    struct spate_exfat_block *block;
+    uint64_t lba;
+    enum spate_error error = spate_exfat_chain_lba(volume, &volume->bitmap, index / 8u, &lba);
+    if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, &block);
+    if (error != SPATE_OK) return error;
+    do {
+      *marked = spate_exfat_bit(block->data[index / 8u & volume->block_mask], index);
+      index++;
+    } while (index < end && *marked && (index / 8u & volume->block_mask) + (index & 7u) != 0);
+    spate_exfat_cache_forget(volume, lba, 1);
+  }
+  return SPATE_OK;
+}
+
 enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first) {
   struct spate_exfat_free found;
   enum spate_error error = spate_exfat_bitmap_scan(volume, clusters, &found);

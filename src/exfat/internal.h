@@ -219,6 +219,8 @@ enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t en
 enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
 /* Are all of these clusters allocated? */
 enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);
+/* Are the clusters of these indices (from 0 on) marked? Reads past the window, which need not be loaded. */
+enum spate_error spate_exfat_bitmap_marked(struct spate_exfat *volume, uint32_t index, uint32_t end, bool *marked);
 /* The first run of `clusters`, or why there is none. */
 enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
 /* TRIM, except where these clusters could hold the data of other files. */

@@ -4,7 +4,8 @@
  * at a time as it has bits. A cluster that is marked twice has two owners.
  *
  * The walk steps over damage, and notes that it is incomplete. Recovery must see every owner, so it frees nothing then.
- * A deletion goes on: no system can read those data, and one damaged entry set must not prevent all deletions.
+ * A deletion goes on: no system can read those data, and one damaged entry set must not prevent all deletions. The walk
+ * ends with CORRUPT only when clusters have more owners than its budget allows.
  */
 #include "internal.h"
 

@@ -85,16 +85,7 @@ static enum spate_error check_allocated(const struct reader *reader, uint64_t of
   uint32_t at = first + (uint32_t)(offset_bytes >> volume->cluster_shift);
   uint32_t end = first + (uint32_t)spate_exfat_clusters(volume, offset_bytes + bytes);
 
-  for (*allocated = true; at < end && *allocated; at++) {
-    struct spate_exfat_block *block;
-    uint64_t lba;
-    enum spate_error error = spate_exfat_chain_lba(volume, &volume->bitmap, at / 8u, &lba);
-    if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, &block);
-    if (error != SPATE_OK) return error;
-    *allocated = spate_exfat_bit(block->data[at / 8u & volume->block_mask], at);
-    spate_exfat_cache_forget(volume, lba, 1); /* the bitmap is cached in the window only */
-  }
-  return SPATE_OK;
+  return spate_exfat_bitmap_marked(volume, at, end, allocated);
 }
 
 /* How long the clip is. *bytes: its published length on entry. */

@@ -71,39 +71,29 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
   return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
 }
 
-/* Are these clusters allocated? Reads the bitmap through the cache: the window is not loaded before it is needed. */
-static enum spate_error run_is_marked(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *marked) {
-  for (uint64_t at = first - EXFAT_FIRST_CLUSTER, end = at + clusters; at < end && *marked; at++) {
-    struct spate_exfat_block *block;
-    uint8_t *byte;
-    const enum spate_error error = spate_exfat_chain_get(volume, &volume->bitmap, at / 8u, false, &block, &byte);
-    if (error != SPATE_OK) return error;
-    *marked = ((uint32_t)*byte >> (at & 7u) & 1u) != 0;
-  }
-  return SPATE_OK;
-}
-
 static enum spate_error chain_is_marked(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *marked) {
   const uint32_t count = (uint32_t)spate_exfat_clusters(volume, chain->bytes);
   uint32_t run;
 
   for (uint32_t index = 0; index < count && *marked; index += run) {
-    uint32_t first;
+    uint32_t first = EXFAT_FIRST_CLUSTER;
     enum spate_error error = spate_exfat_chain_run(volume, chain, index, &first, &run);
-    if (error == SPATE_OK) error = run_is_marked(volume, first, run, marked);
+    first -= EXFAT_FIRST_CLUSTER;
+    if (error == SPATE_OK) error = spate_exfat_bitmap_marked(volume, first, first + run, marked);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
 }
 
-/* If the bitmap calls clusters free that the volume itself is in, the next file would overwrite them. Its files can
- * still be read. Such volumes exist: Linux marks the root directory's first cluster, and refuses to mount if one of the
- * bitmap's is free (79c1587b6cda). */
+/* If the bitmap marks clusters of the volume's own structures as free, the next file would overwrite them. The volume's
+ * files can still be read. Such volumes exist: Linux marks the root directory's first cluster as allocated when it
+ * mounts, and refuses to mount if one of the bitmap's is free (79c1587b6cda). */
 static enum spate_error check_system(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+  struct spate_exfat_chain bitmap = volume->bitmap; /* a cursor of its own: the bits are read through the other */
   bool marked = true;
   enum spate_error error = chain_is_marked(volume, &volume->root, &marked);
 
-  if (error == SPATE_OK) error = chain_is_marked(volume, &volume->bitmap, &marked);
+  if (error == SPATE_OK) error = chain_is_marked(volume, &bitmap, &marked);
   if (error == SPATE_OK) error = chain_is_marked(volume, &volume->upcase, &marked);
   if (error == SPATE_OK && marked) return SPATE_OK;
   if (error != SPATE_OK && error != SPATE_E_MEDIA && error != SPATE_E_CORRUPT) return error;
@@ -112,6 +102,7 @@ static enum spate_error check_system(struct spate_exfat *volume, struct spate_ex
   else
     spate_port_log("exfat: the bitmap cannot be read: no changes; error", (uint64_t)error);
   found->system_free = error == SPATE_OK;
+  found->bitmap_unread = error != SPATE_OK;
   (void)spate_exfat_distrust(volume);
   return SPATE_OK;
 }

@@ -197,6 +197,7 @@ static void poll_stopping(struct spate_nvme *controller) {
     controller->state = SPATE_NVME_CLOSED;
   } else if (complete || restarted || (status & NVME_CSTS_FATAL) != 0) {
     controller->stop_was_doubtful |= doubtful;
+    if (doubtful) spate_nvme_power_doubt(controller);
     spate_nvme_recover(controller, SPATE_E_FATAL);
   } else if (deadline_passed(controller))
     spate_nvme_give_up(controller, SPATE_E_TIMEOUT);

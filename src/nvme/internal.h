@@ -258,6 +258,8 @@ void spate_nvme_event_taken(struct spate_nvme *controller);
 /* power.c: did the drive lose power? */
 /* The controller has restarted since it was ready. */
 bool spate_nvme_power_is_doubtful(const struct spate_nvme *controller);
+/* It is, at the end of a shutdown: the drive restarted just before, or clears its registers when it stops. */
+void spate_nvme_power_doubt(struct spate_nvme *controller);
 /* The controller is disabled, and its registers are as it left them. */
 void spate_nvme_power_look(struct spate_nvme *controller);
 /* A reset of the driver cleared the controller's registers. */

@@ -12,15 +12,16 @@
  *   cleared                  a counter higher or lower, or not known before    loss
  *   cleared                  refused, or without contents                      loss
  *   cleared by a harder      a counter higher, however late the log comes      loss
- *   reset of the driver      anything else                                     unknown
+ *   reset of the driver, or  anything else                                     unknown
+ *   at the end of a shutdown
  *   cleared when the driver  a counter higher, however late the log comes      loss
  *   stopped the controller   anything else                                     no loss
  *
  * A rise without any of these is no loss: drives count safe shutdowns, resets by firmware, and more.
  *
  * The registers are read when the controller is disabled. If the driver had to clear CC.EN for that, CC was the witness
- * until then. The last two rows are for a controller that breaks the rule and clears the registers then, too. One that
- * has kept them before is not believed to.
+ * until then. The last two rows are for a controller that breaks the rule and clears the registers then, too. They do
+ * not apply to one that has kept its registers through a stop.
  */
 #include "internal.h"
 
@@ -31,8 +32,11 @@ static void raise_doubt(struct spate_nvme *controller, enum power_doubt doubt) {
 }
 
 bool spate_nvme_power_is_doubtful(const struct spate_nvme *controller) {
-  return controller->admin_registers_readable && !spate_nvme_admin_registers_are_ours(controller);
+  return controller->admin_registers_readable && !spate_nvme_admin_registers_are_ours(controller) &&
+         spate_nvme_link_is_up(controller);
 }
+
+void spate_nvme_power_doubt(struct spate_nvme *controller) { raise_doubt(controller, RESET_BY_US); }
 
 void spate_nvme_power_look(struct spate_nvme *controller) {
   const bool excused = controller->stopped_by_us && !controller->admin_registers_kept;

@@ -46,7 +46,6 @@ enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, ui
   return spate_nvme_link_is_up(controller) ? SPATE_OK : SPATE_E_GONE;
 }
 
-/* In halves: some controllers do not take 64-bit accesses. */
 bool spate_nvme_admin_registers_are_ours(const struct spate_nvme *controller) {
   const uint64_t sq = spate_port_dma_address(controller->admin_sq);
   const uint64_t cq = spate_port_dma_address(controller->admin_cq);

@@ -247,6 +247,7 @@ static void test_a_bitmap_that_cannot_be_read(void **state) {
       image.config.read_only = read_only != 0;
       assert_int_equal(image_mount(&image), SPATE_OK);
       assert_false(image.found.system_free);
+      assert_true(image.found.bitmap_unread);
       assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 512),
                        read_only != 0 ? SPATE_E_READ_ONLY : SPATE_E_CORRUPT);
     }

@@ -137,8 +137,10 @@ static void test_changes_of_the_device_are_passed_on(void **state) {
   assert_int_equal(spate_block_submit(block, &trim), SPATE_E_UNSUPPORTED);
   assert_false(block->can_trim);
   below.power_losses = 3;
+  below.power_unknown = 5;
   (void)spate_block_poll(block, 1);
   assert_int_equal(block->power_losses, 3);
+  assert_int_equal(block->power_unknown, 5);
 }
 
 int main(void) {

@@ -299,7 +299,11 @@ static void bad_pieces_are_refused(void **state) {
   GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, UINT32_MAX));
   fixture->ram.block.request_blocks_max = PIECE / 512;
   GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 0, PIECE + 512));
-  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, 4, PIECE / 2 + 512)); /* see spate/block.h */
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, SPATE_DMA_ALIGN, PIECE / 2 + 512)); /* spate/block.h */
+  const uint16_t depth = fixture->ram.block.depth;
+  fixture->ram.block.depth = 2;
+  GIVES(SPATE_E_INVALID, spate_stream_push(&source->stream, SPATE_DMA_ALIGN, SPATE_PAGE_BYTES + 512));
+  fixture->ram.block.depth = depth;
   GIVES(SPATE_E_EXISTS, spate_stream_arm(&source->stream, "A.RAW", MIB));
   GIVES(SPATE_E_NOT_FOUND, spate_stream_arm(&source->stream, "NONE/A.RAW", MIB));
   GIVES(SPATE_E_NAME, spate_stream_arm(&source->stream, "A?.RAW", MIB));

@@ -270,6 +270,7 @@ static void call_with(const struct call *call, const struct what *what, uint64_t
   if (took_ps > BOUND_S * 1000 * SIM_PS_PER_MS)
     fail_msg("%s: took %llu s", name, (unsigned long long)(took_ps / 1000 / SIM_PS_PER_MS));
   spend_us(f, 400000); /* the fault may come after the end of the call */
+  if (error == SPATE_E_POWER_LOST && what->act != power_cut) fail_msg("%s: no power was lost", name);
   if (call->call == shut_down && (error == SPATE_OK || error == SPATE_E_POWER_LOST))
     check_stopped(f, name, error);
   else if (!what->ends && call->start != RUNNING)

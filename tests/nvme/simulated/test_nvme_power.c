@@ -250,6 +250,17 @@ static void reset_subsystem(struct fixture *f) {
 }
 
 /* Only a rise of the counters is then a loss, however late the log comes. Until then it is not known. */
+/* Registers that always read 0 are no witness: the counters alone decide. */
+static void test_registers_that_cannot_be_read(void **state) {
+  struct fixture *f = opened((struct sim_drive_options){.hides_admin_registers = true});
+  meet(f, SIM_FATAL);
+  expect(f, 0, 0);
+  meet(f, SIM_POWER_CUT);
+  expect(f, 1, 0);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_a_reset_of_the_subsystem(void **state) {
   static const struct {
     bool refused, cut;
@@ -336,6 +347,7 @@ int main(void) {
       cmocka_unit_test(test_a_loss_during_bring_up),
       cmocka_unit_test(test_every_doubt_is_settled_once),
       cmocka_unit_test(test_a_drive_that_clears_its_registers_is_not_accused),
+      cmocka_unit_test(test_registers_that_cannot_be_read),
       cmocka_unit_test(test_a_reset_of_the_subsystem),
       cmocka_unit_test(test_a_reset_of_the_subsystem_before_the_first_log),
       cmocka_unit_test(test_a_rise_is_not_reported_again_after_a_reset_of_the_subsystem),

@@ -136,6 +136,42 @@ static void test_a_restart_just_before_the_notification(void **state) {
   (void)state;
 }
 
+/* For sim_trace(): the drive loses power just before the notification, and comes back. */
+static void cut_before_it(void *context, const struct sim_access *access) {
+  struct fixture *f = context;
+  const uint32_t control = access->kind == SIM_ACCESS_WRITE ? spate_get32(access->data) : 0;
+
+  if (access->address - f->config.registers != 0x14 || (control & 0xc000u) == 0) return;
+  sim_drive_power_cut(f->drive);
+  sim_trace(f->sim, NULL, NULL);
+}
+
+/* Such a drive confirms the shutdown, but what it had completed before may be gone. */
+static void test_a_power_loss_just_before_the_notification(void **state) {
+  for (unsigned counts = 0; counts < 2; counts++) {
+    struct fixture *f = fixture_make_with((struct sim_drive_options){.counts_no_power_cut = counts == 0}, 1);
+    fixture_open(f, 4);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+    sim_trace(f->sim, cut_before_it, f);
+    assert_int_equal(spate_nvme_shutdown(&f->nvme), counts == 0 ? SPATE_OK : SPATE_E_POWER_LOST);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->power_losses, counts);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->power_unknown, 1 - counts);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* What has no volatile cache has lost nothing. */
+static void test_a_power_loss_without_a_cache(void **state) {
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.no_volatile_cache = true}, 1);
+  fixture_open(f, 4);
+  sim_trace(f->sim, cut_before_it, f);
+  assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->power_losses, 1);
+  fixture_free(f);
+  (void)state;
+}
+
 /* For sim_trace(): the drive fails when the completion of Delete I/O Submission Queue is acknowledged, and the driver
  * is due to look at its status. */
 static void fail_between(void *context, const struct sim_access *access) {
@@ -184,6 +220,8 @@ int main(void) {
       cmocka_unit_test(test_a_drive_that_keeps_its_queues),
       cmocka_unit_test(test_a_drive_that_restarts),
       cmocka_unit_test(test_a_restart_just_before_the_notification),
+      cmocka_unit_test(test_a_power_loss_just_before_the_notification),
+      cmocka_unit_test(test_a_power_loss_without_a_cache),
       cmocka_unit_test(test_a_reset_between_the_two_halves_of_a_queue),
       cmocka_unit_test(test_a_drive_that_clears_its_registers_when_it_stops),
   };
