@@ -62,7 +62,8 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_NOT_STOPPED] = {"NOT_STOPPED",
                              "The drive was given up, but does not stop and may still write to memory: do not use its "
                              "buffers and queues before it is reset or power-cycled."},
-    [SPATE_E_POWER_LOST] = {"POWER_LOST", "The drive lost power, or may have lost it, and with it the data that it had not flushed."},
+    [SPATE_E_POWER_LOST] = {"POWER_LOST",
+                            "The drive lost power, or may have lost it, and with it the data that it had not flushed."},
     [SPATE_E_NO_STRIPE] = {"NO_STRIPE",
                            "A drive has no superblock of an array: is it the wrong drive, or was it erased?"},
     [SPATE_E_STRIPE] =
