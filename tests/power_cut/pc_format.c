@@ -4,16 +4,46 @@
 #include <spate/bytes.h>
 #include <string.h>
 
-#define TYPE_LABEL  0x83u
 #define TYPE_BITMAP 0x81u
 #define TYPE_UPCASE 0x82u
+#define TYPE_LABEL  0x83u
 
-/* An entry of the root directory's first cluster; NULL: none. */
-static const uint8_t *find_entry(const struct pc *pc, uint8_t type) {
+/* What a format writes again: the bitmap (of each FAT, where there are two) and the up-case table stay where they are.
+ */
+struct kept {
+  uint32_t clusters[64]; /* in the order of their chains */
+  bool last[64];         /* a chain ends here */
+  uint32_t cluster_count;
+  uint8_t entries[4 * PC_ENTRY_BYTES];
+  uint32_t entry_count;
+};
+
+/* False: there is no room. A chain of a sound volume ends. */
+static bool keep_chain(struct kept *kept, const struct pc *pc, uint32_t cluster) {
+  while (kept->cluster_count < sizeof kept->last) {
+    const uint32_t next = pc_next(pc, cluster);
+    kept->last[kept->cluster_count] = next == UINT32_MAX;
+    kept->clusters[kept->cluster_count++] = cluster;
+    if (next == UINT32_MAX) return true;
+    cluster = next;
+  }
+  return false;
+}
+
+/* The system entries of the root directory's first cluster. False: they are not all there. */
+static bool keep_system(struct kept *kept, const struct pc *pc) {
   const uint8_t *root = pc_look(pc, pc_cluster_offset(pc, pc->oracle->root));
-  for (uint32_t at = 0; at < pc->oracle->cluster_bytes; at += PC_ENTRY_BYTES)
-    if (root[at] == type) return root + at;
-  return NULL;
+  bool bitmap = false;
+  bool upcase = false;
+  for (uint32_t at = 0; at < pc->oracle->cluster_bytes && root[at] != 0; at += PC_ENTRY_BYTES) {
+    const uint8_t *entry = root + at;
+    if (entry[0] != TYPE_BITMAP && entry[0] != TYPE_UPCASE) continue;
+    if (kept->entry_count == 4 || !keep_chain(kept, pc, spate_get32(entry + 20))) return false;
+    memcpy(kept->entries + kept->entry_count++ * PC_ENTRY_BYTES, entry, PC_ENTRY_BYTES);
+    bitmap = bitmap || (entry[0] == TYPE_BITMAP && (entry[1] & 1) == pc->oracle->active_fat);
+    upcase = upcase || entry[0] == TYPE_UPCASE;
+  }
+  return bitmap && upcase;
 }
 
 static void put_zeros(struct pc *pc, uint64_t offset, uint64_t bytes) {
@@ -22,30 +52,24 @@ static void put_zeros(struct pc *pc, uint64_t offset, uint64_t bytes) {
     pc_put(pc, offset + at, zeros, (uint32_t)(bytes - at < sizeof zeros ? bytes - at : sizeof zeros));
 }
 
-/* A chain of clusters in a row. */
-static void allocate(struct pc *pc, uint32_t first, uint64_t bytes) {
-  const uint32_t count = (uint32_t)((bytes + pc->oracle->cluster_bytes - 1) / pc->oracle->cluster_bytes);
-  for (uint32_t i = 0; i < count; i++) {
-    pc_mark(pc, first + i, true);
-    pc_link(pc, first + i, i + 1 < count ? first + i + 1 : UINT32_MAX);
-  }
+static void allocate(struct pc *pc, uint32_t cluster, uint32_t next) {
+  pc_mark(pc, cluster, true);
+  pc_link(pc, cluster, next);
 }
 
 void pc_format(struct pc *pc, struct promise_by_pc *by_pc) {
   const struct oracle *oracle = pc->oracle;
-  const uint64_t bitmap_bytes = (oracle->cluster_count + 7) / 8;
-  const uint8_t *bitmap = find_entry(pc, TYPE_BITMAP);
-  const uint8_t *upcase = find_entry(pc, TYPE_UPCASE);
-  uint8_t entries[3 * PC_ENTRY_BYTES] = {TYPE_LABEL};
-  if (bitmap == NULL || upcase == NULL) return;
-  memcpy(entries + PC_ENTRY_BYTES, bitmap, PC_ENTRY_BYTES);
-  memcpy(entries + 2 * PC_ENTRY_BYTES, upcase, PC_ENTRY_BYTES);
-  put_zeros(pc, oracle->bitmap, bitmap_bytes);
+  const uint64_t root = pc_cluster_offset(pc, oracle->root);
+  const uint8_t label[PC_ENTRY_BYTES] = {TYPE_LABEL};
+  struct kept kept = {0};
+  if (!keep_system(&kept, pc)) return;
+  put_zeros(pc, oracle->bitmap, (oracle->cluster_count + 7) / 8);
   put_zeros(pc, oracle->fat + 8, 4ull * oracle->cluster_count);
-  put_zeros(pc, pc_cluster_offset(pc, oracle->root), oracle->cluster_bytes);
-  pc_put(pc, pc_cluster_offset(pc, oracle->root), entries, sizeof entries);
-  allocate(pc, spate_get32(entries + PC_ENTRY_BYTES + 20), bitmap_bytes);
-  allocate(pc, spate_get32(entries + 2 * PC_ENTRY_BYTES + 20), spate_get64(entries + 2 * PC_ENTRY_BYTES + 24));
-  allocate(pc, oracle->root, 1);
+  put_zeros(pc, root, oracle->cluster_bytes);
+  pc_put(pc, root, label, PC_ENTRY_BYTES);
+  pc_put(pc, root + PC_ENTRY_BYTES, kept.entries, kept.entry_count * PC_ENTRY_BYTES);
+  for (uint32_t i = 0; i < kept.cluster_count; i++)
+    allocate(pc, kept.clusters[i], kept.last[i] ? UINT32_MAX : kept.clusters[i + 1]);
+  allocate(pc, oracle->root, UINT32_MAX);
   by_pc->formats = 1;
 }
