@@ -18,6 +18,12 @@ void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
   spate_nvme_begin(controller, error);
 }
 
+/* A delay passes only while the controller runs. If the controller fails before, the command is sent again with those
+ * that were in flight, and its attempts count: otherwise it would wait for as long as the controller fails. */
+static bool waits_for_its_delay(const struct spate_nvme_slot *slot) {
+  return slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot) && slot->age != 0;
+}
+
 /* The controller is disabled and writes to memory no more. Reaps what it completed before, then empties all queues. */
 void spate_nvme_quiesce(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
@@ -25,7 +31,7 @@ void spate_nvme_quiesce(struct spate_nvme *controller) {
       ;
     for (unsigned i = 0; i < queue->block.depth; i++) {
       struct spate_nvme_slot *slot = &queue->slots[i];
-      if (!spate_nvme_in_flight(slot)) continue;
+      if (!spate_nvme_in_flight(slot) && !waits_for_its_delay(slot)) continue;
       slot->sent |= SLOT_IDLE;
       slot->age = UINT16_MAX; /* marks it for the replay */
     }

@@ -294,19 +294,27 @@ static bool is_final(uint16_t status) {
   }
 }
 
-static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint16_t status) {
-  struct spate_nvme *controller = queue->controller;
+/* In intervals. A drive that wakes up may call its namespace not ready without stating a delay. */
+static uint16_t retry_delay(const struct spate_nvme *controller, uint16_t status) {
   const unsigned delay = NVME_STATUS_DELAY(status);
 
-  if (is_final(status) || slot->attempts + ATTEMPT_COST >= ATTEMPTS_BUDGET) {
+  if (delay != 0) return controller->retry_delay[delay - 1u];
+  return NVME_STATUS_CODE(status) == NVME_STATUS_NOT_READY ? 1 : 0;
+}
+
+static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint16_t status) {
+  struct spate_nvme *controller = queue->controller;
+  const unsigned cost = NVME_STATUS_CODE(status) == NVME_STATUS_NOT_READY ? 1u : ATTEMPT_COST;
+
+  if (is_final(status) || slot->attempts + cost >= ATTEMPTS_BUDGET) {
     spate_nvme_finish(queue, slot, NVME_STATUS_TYPE(status) == NVME_STATUS_MEDIA ? SPATE_E_MEDIA : SPATE_E_COMMAND,
                       status);
     return;
   }
   controller->counters.retries++;
-  slot->attempts = (uint8_t)(slot->attempts + ATTEMPT_COST);
+  slot->attempts = (uint8_t)(slot->attempts + cost);
   slot->sent |= SLOT_IDLE;
-  slot->age = delay == 0 ? 0 : controller->retry_delay[delay - 1u];
+  slot->age = retry_delay(controller, status);
   queue->waiting = true;
 }
 

@@ -59,7 +59,7 @@ static void test_malformed_is_final_without_dnr(void **state) {
     struct fixture *f = fixture_opened(4);
     io_fault(f, SIM_STATUS, 0, 100, status);
     assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), status >> 8 == 2 ? SPATE_E_MEDIA : SPATE_E_COMMAND);
-    assert_int_equal(io_count(f), is_final ? 1 : SPATE_NVME_ATTEMPTS_MAX);
+    assert_int_equal(io_count(f), is_final ? 1 : status == 0x082 ? SPATE_NVME_LINK_DROPS_MAX : SPATE_NVME_ATTEMPTS_MAX);
     fixture_free(f);
   }
   (void)state;
@@ -95,6 +95,42 @@ static void test_retry_delay_is_bounded(void **state) {
     assert_in_range(io_us(f, 1) - io_us(f, 0), 9800000, 10200000);
     fixture_free(f);
   }
+  (void)state;
+}
+
+/* The controller fails again before the wait is over, each time that it is back. */
+static void test_a_retry_that_waits_ends_although_the_controller_fails(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcome;
+  spate_put16(controller_page(f) + 128, 20); /* CRDT1: 2 s */
+  fixture_open(f, 4);
+  io_fault(f, SIM_STATUS, 0, UINT32_MAX, 1u << 11 | 0x006);
+  assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 8)), SPATE_OK);
+  const uint64_t end_us = now_us(f) + 60 * US_PER_S;
+  while (outcome.calls == 0 && now_us(f) < end_us) {
+    fixture_poll(f);
+    if (f->nvme.state == SPATE_NVME_RUNNING && spate_nvme_counters(&f->nvme)->retries > 0 && (csts(f) & 2u) == 0)
+      sim_drive_fail(f->drive);
+  }
+  assert_int_equal(outcome.calls, 1);
+  assert_int_not_equal(outcome.io.error, SPATE_OK);
+  assert_true(spate_nvme_counters(&f->nvme)->resets < 10);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Namespace Not Ready (082h) without a delay: a drive that wakes up says so for a while. */
+static void test_a_namespace_that_is_not_ready_gets_time(void **state) {
+  struct fixture *f = fixture_opened(4);
+  uint16_t detail = 0;
+  io_fault(f, SIM_STATUS, 0, SPATE_NVME_LINK_DROPS_MAX - 1u, 0x082);
+  assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+  assert_in_range(io_us(f, SPATE_NVME_LINK_DROPS_MAX - 1u) - io_us(f, 0), 1400000, 1700000);
+  io_fault(f, SIM_STATUS, 0, UINT32_MAX, 0x082);
+  assert_int_equal(fixture_do(f, write_of(f, 0, 8), &detail), SPATE_E_COMMAND);
+  assert_int_equal(detail, 0x082);
+  assert_int_equal(io_count(f), 2 * SPATE_NVME_LINK_DROPS_MAX);
+  fixture_free(f);
   (void)state;
 }
 
@@ -154,6 +190,8 @@ int main(void) {
       cmocka_unit_test(test_malformed_is_final_without_dnr),
       cmocka_unit_test(test_retry_waits_for_the_drives_delay),
       cmocka_unit_test(test_retry_delay_is_bounded),
+      cmocka_unit_test(test_a_retry_that_waits_ends_although_the_controller_fails),
+      cmocka_unit_test(test_a_namespace_that_is_not_ready_gets_time),
       cmocka_unit_test(test_acre_only_where_delays_are_stated),
       cmocka_unit_test(test_failed_part_fails_the_request_once),
       cmocka_unit_test(test_slots_keep_no_state),
