@@ -88,12 +88,6 @@ uint32_t host_read32(uintptr_t address) {
   return value;
 }
 
-uint64_t host_read64(uintptr_t address) {
-  const uint32_t low = host_read32(address);
-
-  return (uint64_t)host_read32(address + sizeof low) << 32 | low;
-}
-
 /* ---- posted writes ---- */
 
 /* A write on its way to a drive. */
@@ -202,11 +196,6 @@ void host_write32(uintptr_t address, uint32_t value) {
     drive_write(sim, address, value, drive, offset);
   else if (!sim_bridge_region_write(sim, address, value) && !sim_window_store32(sim, address, value))
     sim_bridge_refused(sim);
-}
-
-void host_write64(uintptr_t address, uint64_t value) {
-  host_write32(address, (uint32_t)value);
-  host_write32(address + sizeof(uint32_t), (uint32_t)(value >> 32));
 }
 
 /* ---- memory ---- */

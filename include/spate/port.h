@@ -5,10 +5,7 @@
  *
  *   uint32_t spate_port_read32(uintptr_t address);
  *   void     spate_port_write32(uintptr_t address, uint32_t value);
- *   uint64_t spate_port_read64(uintptr_t address);
- *   void     spate_port_write64(uintptr_t address, uint64_t value);
- *       Device registers, little endian, in program order among themselves. `address` is the CPU's. A 64-bit access may
- *       be two 32-bit accesses, low half first (NVMe 1.4, 3.1 allows it).
+ *       Device registers, little endian, in program order among themselves. `address` is the CPU's.
  *       An access that no device answers must not end the program, because a drive can disappear at any time: a read
  *       returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does this.
  *       If the bus would hang, a firewall in the logic has to answer. docs/use/porting.md, step 9.
@@ -57,5 +54,17 @@
 #define SPATE_DMA_ALIGN 64u
 
 #include <spate_board.h>
+
+/* Registers of 64 bits: two accesses, low half first (NVMe 1.4, 3.1). There are controllers and root ports that do not
+ * take 64 bits at once. */
+static inline uint64_t spate_port_read64(uintptr_t address) {
+  const uint32_t low = spate_port_read32(address);
+  return (uint64_t)spate_port_read32(address + 4u) << 32 | low;
+}
+
+static inline void spate_port_write64(uintptr_t address, uint64_t value) {
+  spate_port_write32(address, (uint32_t)value);
+  spate_port_write32(address + 4u, (uint32_t)(value >> 32));
+}
 
 #endif

@@ -20,16 +20,13 @@
  * knows, and a failed one goes on at spate_vitis_load_failed, which returns all ones to the caller of the load.
  */
 __asm__(".pushsection .text.spate_vitis_loads, \"ax\", %progbits\n"
-        ".global spate_aarch64_load32, spate_aarch64_load64\n"
+        ".global spate_aarch64_load32\n"
         ".type spate_aarch64_load32, %function\n"
-        ".type spate_aarch64_load64, %function\n"
         ".balign 4\n"
         "spate_aarch64_load32: ldr w0, [x0]\n"
         "  ret\n"
-        "spate_aarch64_load64: ldr x0, [x0]\n"
-        "  ret\n"
         ".global spate_vitis_load_failed\n"
-        "spate_vitis_load_failed: mov x0, #-1\n"
+        "spate_vitis_load_failed: mov w0, #-1\n"
         "  ret\n"
         ".popsection");
 
@@ -39,8 +36,8 @@ extern const uint32_t spate_vitis_load_failed[];
 #define DATA_ABORT     0x25u
 #define EXTERNAL_ABORT 0x10u /* DFSC: from the bus; not on a table walk */
 #define FAR_NOT_VALID  0x400u
-/* STR of 32 or 64 bits without an offset, as spate/port/aarch64.h has it. */
-#define STORE_MASK 0xbffffc00u
+/* STR of 32 bits without an offset, as spate/port/aarch64.h has it. */
+#define STORE_MASK 0xfffffc00u
 #define STORE      0xb9000000u
 
 /* The BSP traps floating point until its first use. A trap in a handler would overwrite what the handler looks at. */
@@ -86,7 +83,7 @@ ON_EXCEPTION static void on_synchronous(void *unused) {
 
   (void)unused;
   if ((syndrome >> 26 & 0x3fu) == DATA_ABORT && (syndrome & 0x3fu) == EXTERNAL_ABORT) {
-    if (at == (uintptr_t)spate_aarch64_load32 || at == (uintptr_t)spate_aarch64_load64) {
+    if (at == (uintptr_t)spate_aarch64_load32) {
       return_to((uintptr_t)spate_vitis_load_failed);
       return;
     }

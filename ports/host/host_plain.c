@@ -14,14 +14,8 @@ __attribute__((noreturn)) static void no_register(uintptr_t address) {
 }
 
 uint32_t host_read32(uintptr_t address) { no_register(address); }
-uint64_t host_read64(uintptr_t address) { no_register(address); }
 
 void host_write32(uintptr_t address, uint32_t value) {
-  (void)value;
-  no_register(address);
-}
-
-void host_write64(uintptr_t address, uint64_t value) {
   (void)value;
   no_register(address);
 }

@@ -12,8 +12,6 @@ extern "C" {
 
 uint32_t host_read32(uintptr_t address);
 void host_write32(uintptr_t address, uint32_t value);
-uint64_t host_read64(uintptr_t address);
-void host_write64(uintptr_t address, uint64_t value);
 void host_dma_write_barrier(void);
 void host_dma_read_barrier(void);
 void host_cache_clean(const void *start, size_t bytes);

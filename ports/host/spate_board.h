@@ -13,8 +13,6 @@
 
 static inline uint32_t spate_port_read32(uintptr_t address) { return host_read32(address); }
 static inline void spate_port_write32(uintptr_t address, uint32_t value) { host_write32(address, value); }
-static inline uint64_t spate_port_read64(uintptr_t address) { return host_read64(address); }
-static inline void spate_port_write64(uintptr_t address, uint64_t value) { host_write64(address, value); }
 static inline void spate_port_dma_write_barrier(void) { host_dma_write_barrier(); }
 static inline void spate_port_dma_read_barrier(void) { host_dma_read_barrier(); }
 static inline void spate_port_cache_clean(const void *start, size_t bytes) { host_cache_clean(start, bytes); }

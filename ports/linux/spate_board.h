@@ -47,18 +47,6 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
     *(volatile uint32_t *)address = value;
 }
 
-/* Two accesses, low half first: not every root port carries 64 bits at once, and the data path has no 64-bit
- * accesses. */
-static inline uint64_t spate_port_read64(uintptr_t address) {
-  const uint64_t low = spate_port_read32(address);
-  return low | (uint64_t)spate_port_read32(address + 4u) << 32;
-}
-
-static inline void spate_port_write64(uintptr_t address, uint64_t value) {
-  spate_port_write32(address, (uint32_t)value);
-  spate_port_write32(address + 4u, (uint32_t)(value >> 32));
-}
-
 /* x86-64 keeps stores in order, and loads in order. Arm needs a barrier for this, in the outer shareable domain, which
  * includes devices. */
 static inline void spate_port_dma_write_barrier(void) {

@@ -34,16 +34,6 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
   __asm__ volatile(BOARD_ACCESS("sw %0, 0(%1)")::"r"(value), "r"(address) : "memory");
 }
 
-static inline uint64_t spate_port_read64(uintptr_t address) {
-  uint64_t value;
-  __asm__ volatile(BOARD_ACCESS("ld %0, 0(%1)") : "=r"(value) : "r"(address) : "memory");
-  return value;
-}
-
-static inline void spate_port_write64(uintptr_t address, uint64_t value) {
-  __asm__ volatile(BOARD_ACCESS("sd %0, 0(%1)")::"r"(value), "r"(address) : "memory");
-}
-
 /* SYNC 0 orders all loads and stores, cached or not. The lighter kinds need not order uncached ones. */
 static inline void spate_port_dma_write_barrier(void) { __asm__ volatile("sync" ::: "memory"); }
 static inline void spate_port_dma_read_barrier(void) { __asm__ volatile("sync" ::: "memory"); }

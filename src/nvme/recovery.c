@@ -18,12 +18,6 @@ void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
   spate_nvme_begin(controller, error);
 }
 
-/* A delay passes only while the controller runs. If the controller fails before, the command is sent again with those
- * that were in flight, and its attempts count: otherwise it would wait for as long as the controller fails. */
-static bool waits_for_its_delay(const struct spate_nvme_slot *slot) {
-  return slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot) && slot->age != 0;
-}
-
 /* The controller is disabled and writes to memory no more. Reaps what it completed before, then empties all queues. */
 void spate_nvme_quiesce(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
@@ -31,7 +25,7 @@ void spate_nvme_quiesce(struct spate_nvme *controller) {
       ;
     for (unsigned i = 0; i < queue->block.depth; i++) {
       struct spate_nvme_slot *slot = &queue->slots[i];
-      if (!spate_nvme_in_flight(slot) && !waits_for_its_delay(slot)) continue;
+      if (!spate_nvme_in_flight(slot)) continue;
       slot->sent |= SLOT_IDLE;
       slot->age = UINT16_MAX; /* marks it for the replay */
     }
@@ -71,6 +65,27 @@ static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
   spate_nvme_queue_kick(queue);
 }
 
+/* The delays of retries pass during recoveries, too: a controller that fails soon after each of them would otherwise
+ * hold such a command without end. */
+static void pass_delays(struct spate_nvme *controller) {
+  uint16_t intervals = 0;
+
+  while (spate_port_ticks() - controller->aged_ticks >= controller->interval_ticks && intervals < UINT16_MAX - 1u) {
+    controller->aged_ticks += controller->interval_ticks;
+    intervals++;
+  }
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
+    for (unsigned i = 0; i < queue->block.depth; i++) {
+      struct spate_nvme_slot *slot = &queue->slots[i];
+      if (slot->sent == SLOT_FREE || spate_nvme_in_flight(slot)) continue;
+      slot->age = slot->age > intervals ? (uint16_t)(slot->age - intervals) : 0;
+      queue->waiting |= slot->age == 0;
+    }
+    if (queue->waiting) spate_nvme_issue_waiting(queue);
+    spate_nvme_queue_kick(queue);
+  }
+}
+
 /* Bring-up is complete. */
 void spate_nvme_running(struct spate_nvme *controller) {
   const bool was_link_drop = controller->reattach_by_ticks != 0 && controller->resets_tried == 0;
@@ -79,6 +94,7 @@ void spate_nvme_running(struct spate_nvme *controller) {
     replay(queue, was_link_drop ? 1u : ATTEMPT_COST);
     queue->fast_boundary_bytes = queue->block.command_bytes_max;
   }
+  pass_delays(controller);
   controller->counters.reattachments += was_link_drop;
   controller->reattach_by_ticks = 0;
   controller->failures = 0;
@@ -118,6 +134,7 @@ static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
 }
 
 static void age_commands(struct spate_nvme *controller) {
+  controller->aged_ticks = controller->serviced_ticks;
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     struct spate_nvme_slot *slot = age_queue(queue);
     if (queue->waiting) { /* not left to the queue's own poll, which may find that no interval has passed */

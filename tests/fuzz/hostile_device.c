@@ -545,16 +545,6 @@ void host_write32(uintptr_t address, uint32_t value) {
   }
 }
 
-uint64_t host_read64(uintptr_t address) {
-  const uint64_t low = host_read32(address);
-  return low | (uint64_t)host_read32(address + 4) << 32;
-}
-
-void host_write64(uintptr_t address, uint64_t value) {
-  host_write32(address, (uint32_t)value);
-  host_write32(address + 4, (uint32_t)(value >> 32));
-}
-
 /* ---- the rest of the port ---- */
 
 uint64_t host_ticks(void) {

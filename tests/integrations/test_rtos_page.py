@@ -7,13 +7,13 @@ from conftest import ROOT, run
 
 PAGE = (ROOT / "docs/use/rtos.md").read_text()
 # How the tables name the functions that are supplied together.
-GROUPS = {"registers": ("read32", "write32", "read64", "write64"), "barriers": ("dma_write_barrier", "dma_read_barrier"),
+GROUPS = {"registers": ("read32", "write32"), "barriers": ("dma_write_barrier", "dma_read_barrier"),
           "caches": ("cache_clean", "cache_invalidate"), "clock": ("ticks", "ticks_per_second")}
 
 
 def test_each_function_of_the_port_has_its_row():
     header = (ROOT / "include/spate/port.h").read_text()
-    wanted = set(re.findall(r"spate_port_(\w+)\(", header))
+    wanted = set(re.findall(r"spate_port_(\w+)\(", header[: header.index("#ifndef")]))  # what a board supplies
     assert {name for names in GROUPS.values() for name in names} < wanted
     for system in ("## Zephyr\n", "## FreeRTOS\n"):
         table = PAGE[PAGE.index(system):].split("\n\n")[1]

@@ -268,11 +268,6 @@ uint64_t host_ticks_per_second(void) { return 1000 * FAKE_MS; }
 void host_relax(void) { fake.now_ticks += RELAX_TICKS; }
 
 /* The rest of the port, which this layer does not use. */
-uint64_t host_read64(uintptr_t address) { return host_read32(address) | (uint64_t)host_read32(address + 4) << 32; }
-void host_write64(uintptr_t address, uint64_t value) {
-  host_write32(address, (uint32_t)value);
-  host_write32(address + 4, (uint32_t)(value >> 32));
-}
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
 void host_cache_clean(const void *start, size_t bytes) {

@@ -100,8 +100,6 @@ void host_write32(uintptr_t address, uint32_t value) {
   look_at_line();
 }
 
-uint64_t host_read64(uintptr_t address) { return host_read32(address); }
-void host_write64(uintptr_t address, uint64_t value) { host_write32(address, (uint32_t)value); }
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
 void host_cache_clean(const void *start, size_t bytes) {

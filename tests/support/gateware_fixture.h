@@ -38,16 +38,9 @@ uint32_t host_read32(uintptr_t address) {
   clock_ns += 150;
   return fake_gateware_read(&fake, (uint32_t)(address - REGISTERS));
 }
-uint64_t host_read64(uintptr_t address) {
-  fail_msg("64-bit read at %lx", (unsigned long)address);
-  return 0;
-}
 void host_write32(uintptr_t address, uint32_t value) {
   clock_ns += 50;
   fake_gateware_write(&fake, (uint32_t)(address - REGISTERS), value);
-}
-void host_write64(uintptr_t address, uint64_t value) {
-  fail_msg("64-bit write at %lx = %lx", (unsigned long)address, (unsigned long)value);
 }
 void host_cache_clean(const void *start, size_t bytes) {
   (void)start;

@@ -12,8 +12,6 @@ static struct qtest *qtest_port;
 
 uint32_t host_read32(uintptr_t address) { return (uint32_t)qtest_read(qtest_port, address, 'l'); }
 void host_write32(uintptr_t address, uint32_t value) { qtest_write(qtest_port, address, value, 'l'); }
-uint64_t host_read64(uintptr_t address) { return qtest_read(qtest_port, address, 'q'); }
-void host_write64(uintptr_t address, uint64_t value) { qtest_write(qtest_port, address, value, 'q'); }
 
 void host_dma_write_barrier(void) { __sync_synchronize(); }
 void host_dma_read_barrier(void) { __sync_synchronize(); }

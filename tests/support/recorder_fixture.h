@@ -49,9 +49,7 @@ uint32_t host_read32(uintptr_t address) {
   return 0;
 }
 
-uint64_t host_read64(uintptr_t address) { return host_read32(address); }
 void host_write32(uintptr_t address, uint32_t value) { fail_msg("register %lx = %x", (unsigned long)address, value); }
-void host_write64(uintptr_t address, uint64_t value) { host_write32(address, (uint32_t)value); }
 
 void host_cache_clean(const void *start, size_t bytes) {
   (void)start;

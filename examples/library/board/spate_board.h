@@ -15,12 +15,7 @@ extern "C" {
 
 /* There is no device: a read returns all ones, a write is ignored. */
 static inline uint32_t spate_port_read32(uintptr_t address) { return (void)address, UINT32_MAX; }
-static inline uint64_t spate_port_read64(uintptr_t address) { return (void)address, UINT64_MAX; }
 static inline void spate_port_write32(uintptr_t address, uint32_t value) {
-  (void)address;
-  (void)value;
-}
-static inline void spate_port_write64(uintptr_t address, uint64_t value) {
   (void)address;
   (void)value;
 }

@@ -16,9 +16,9 @@
  * ports/common/aarch64/fault.c has the handler and spate_port_serror_take(). Own start-up code needs its own.
  *
  * A handler that cannot change the registers of what it interrupts needs loads at addresses that it knows, so that it
- * can go on elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32() and
- * _load64(): integrations/vitis does. A board that defines SPATE_PORT_OWN_RELAX supplies spate_port_relax() itself, to
- * let other tasks run.
+ * can go on elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32():
+ * integrations/vitis does. A board that defines SPATE_PORT_OWN_RELAX supplies spate_port_relax() itself, to let other
+ * tasks run.
  */
 #ifndef SPATE_PORT_AARCH64_H
 #define SPATE_PORT_AARCH64_H
@@ -48,19 +48,12 @@ static inline int spate_port_serror_check(void) {
 #ifdef SPATE_PORT_OWN_LOADS
 
 uint32_t spate_aarch64_load32(uintptr_t address);
-uint64_t spate_aarch64_load64(uintptr_t address);
 
 #else
 
 static inline uint32_t spate_aarch64_load32(uintptr_t address) {
   uint32_t value;
   __asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(address) : "memory");
-  return value;
-}
-
-static inline uint64_t spate_aarch64_load64(uintptr_t address) {
-  uint64_t value;
-  __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(address) : "memory");
   return value;
 }
 
@@ -74,16 +67,6 @@ static inline uint32_t spate_port_read32(uintptr_t address) {
 
 static inline void spate_port_write32(uintptr_t address, uint32_t value) {
   __asm__ volatile("str %w0, [%1]" ::"rZ"(value), "r"(address) : "memory");
-}
-
-static inline uint64_t spate_port_read64(uintptr_t address) {
-  (void)spate_port_serror_check();
-  const uint64_t value = spate_aarch64_load64(address);
-  return spate_port_serror_check() ? UINT64_MAX : value;
-}
-
-static inline void spate_port_write64(uintptr_t address, uint64_t value) {
-  __asm__ volatile("str %x0, [%1]" ::"rZ"(value), "r"(address) : "memory");
 }
 
 /* Orders stores to Normal and to Device memory for all observers, devices included: the outer shareable domain. */

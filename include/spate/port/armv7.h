@@ -78,17 +78,6 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
   __asm__ volatile("str %0, [%1]" ::"r"(value), "r"(address) : "memory");
 }
 
-/* Two halves: the low one first. */
-static inline uint64_t spate_port_read64(uintptr_t address) {
-  const uint32_t low = spate_port_read32(address);
-  return low | (uint64_t)spate_port_read32(address + 4) << 32;
-}
-
-static inline void spate_port_write64(uintptr_t address, uint64_t value) {
-  spate_port_write32(address, (uint32_t)value);
-  spate_port_write32(address + 4, (uint32_t)(value >> 32));
-}
-
 /* ---- barriers and caches ---- */
 
 static inline void spate_armv7_dsb(void) { __asm__ volatile("dsb" ::: "memory"); }

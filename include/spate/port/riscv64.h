@@ -48,16 +48,6 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
   __asm__ volatile(SPATE_PORT_NOT_COMPRESSED("sw %z0, 0(%1)")::"rJ"(value), "r"(address) : "memory");
 }
 
-static inline uint64_t spate_port_read64(uintptr_t address) {
-  uint64_t value;
-  __asm__ volatile(SPATE_PORT_NOT_COMPRESSED("ld %0, 0(%1)") : "=r"(value) : "r"(address) : "memory");
-  return value;
-}
-
-static inline void spate_port_write64(uintptr_t address, uint64_t value) {
-  __asm__ volatile(SPATE_PORT_NOT_COMPRESSED("sd %z0, 0(%1)")::"rJ"(value), "r"(address) : "memory");
-}
-
 /*
  * A fence names four kinds of accesses: W and R are stores and loads of main memory, O and I those of I/O regions
  * (RISC-V unprivileged architecture 20191213, section 2.7). A doorbell is O; an entry in a queue is W, so FENCE W, W

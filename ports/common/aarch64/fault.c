@@ -58,18 +58,15 @@ static enum fault_kind kind_of(unsigned vector, uint32_t esr) {
 }
 
 /*
- * Is this an access by spate_board.h that no device answered: LDR or STR of 32 or 64 bits, without an offset? A read
- * then returns all ones; a 32-bit load clears the upper half. Only the bus causes external aborts; an access through a
- * bad pointer causes other faults.
+ * Is this an access by spate_board.h that no device answered: LDR or STR of 32 bits, without an offset? A read then
+ * returns all ones. Only the bus causes external aborts; an access through a bad pointer causes other faults.
  */
 static bool is_survived(uint64_t vector, uint32_t esr, uint32_t instruction, uint64_t registers[32]) {
   if (vector != SYNCHRONOUS || esr >> 26 != DATA_ABORT || (esr & 0x3f) != EXTERNAL_ABORT) return false;
   uint64_t *target = &registers[instruction & 0x1f];
   switch (instruction & 0xfffffc00u) {
   case 0xb9400000u: *target = UINT32_MAX; return true;
-  case 0xf9400000u: *target = UINT64_MAX; return true;
-  case 0xb9000000u:
-  case 0xf9000000u: return true; /* a write is dropped */
+  case 0xb9000000u: return true; /* a write is dropped */
   default: return false;
   }
 }

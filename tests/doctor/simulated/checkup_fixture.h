@@ -6,7 +6,6 @@
 
 /* The virtual drive's port, with other names for the functions that can be broken. */
 #define host_read32            sound_read32
-#define host_read64            sound_read64
 #define host_dma_write_barrier sound_dma_write_barrier
 #define host_cache_clean       sound_cache_clean
 #define host_cache_invalidate  sound_cache_invalidate
@@ -15,7 +14,6 @@
 #define host_ticks_per_second  sound_ticks_per_second
 #include "../../../sim/port.c"
 #undef host_read32
-#undef host_read64
 #undef host_dma_write_barrier
 #undef host_cache_clean
 #undef host_cache_invalidate
@@ -82,7 +80,6 @@ static uint64_t ticks_read;
 /* ---- the port ---- */
 
 uint32_t host_read32(uintptr_t address);
-uint64_t host_read64(uintptr_t address);
 void host_dma_write_barrier(void);
 void host_cache_clean(const void *start, size_t bytes);
 void host_cache_invalidate(void *start, size_t bytes);
@@ -94,11 +91,6 @@ static inline bool is_register(uintptr_t address) { return address - SIM_WINDOW 
 
 uint32_t host_read32(uintptr_t address) {
   return faults.reads_value && is_register(address) ? faults.value : sound_read32(address);
-}
-
-uint64_t host_read64(uintptr_t address) {
-  return faults.reads_value && is_register(address) ? (uint64_t)faults.value << 32 | faults.value
-                                                    : sound_read64(address);
 }
 
 void host_dma_write_barrier(void) {

@@ -106,15 +106,15 @@ static void test_a_retry_that_waits_ends_although_the_controller_fails(void **st
   fixture_open(f, 4);
   io_fault(f, SIM_STATUS, 0, UINT32_MAX, 1u << 11 | 0x006);
   assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 8)), SPATE_OK);
-  const uint64_t end_us = now_us(f) + 60 * US_PER_S;
-  while (outcome.calls == 0 && now_us(f) < end_us) {
+  const uint64_t start_us = now_us(f);
+  while (outcome.calls == 0 && now_us(f) - start_us < 60 * US_PER_S) {
     fixture_poll(f);
     if (f->nvme.state == SPATE_NVME_RUNNING && spate_nvme_counters(&f->nvme)->retries > 0 && (csts(f) & 2u) == 0)
       sim_drive_fail(f->drive);
   }
   assert_int_equal(outcome.calls, 1);
   assert_int_not_equal(outcome.io.error, SPATE_OK);
-  assert_true(spate_nvme_counters(&f->nvme)->resets < 10);
+  assert_true(now_us(f) - start_us < 10 * US_PER_S); /* three delays, and what a recovery takes */
   fixture_free(f);
   (void)state;
 }

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.thorough
 
 TIMEOUT_S = 60
 SENTENCES = {"stack": "stack overflow", "misaligned": "misaligned", "null": "null pointer", "constant": "a write to constants"}
-READ = {"all ones": "read 0xffffffff and 0xffffffffffffffff", "0": "read 0x00000000 and 0x0000000000000000"}
+READ = {"all ones": "read 0xffffffff", "0": "read 0x00000000"}
 
 
 def hello(board, *options, **arguments):
@@ -49,13 +49,11 @@ def test_a_fault_is_reported_with_its_address(board, fault):
                          [("qemu-virt", "virt,virtualization=on"), ("qemu-virt-a15", "virt,highmem=off,virtualization=on"),
                           ("zynqmp", "xlnx-zcu102,virtualization=on,secure=off")])
 def test_an_error_that_comes_late_spoils_its_own_read_alone(board, machine):
-    """The hypervisor's level raises a virtual SError, or a virtual asynchronous abort: after a write, and during a read. Reads of
-    32 and of 64 bits each have their own checks."""
+    """The hypervisor's level raises a virtual SError, or a virtual asynchronous abort: after a write, and during a read."""
     result = hello(board, "-machine", machine, fault="serror")
-    reads = re.findall(r"^read 0x([0-9a-f]{8}(?:[0-9a-f]{8})?) (.*?)\r?$", result.output, re.M)
-    assert reads == [(value, when) for word in ("89abcdef", "0123456789abcdef")
-                     for value, when in ((word, "after a write that failed"), ("f" * len(word), "from a read that failed"),
-                                         (word, "after that"))], result.report()
+    reads = re.findall(r"^read 0x([0-9a-f]{8}) (.*?)\r?$", result.output, re.M)
+    assert reads == [("89abcdef", "after a write that failed"), ("ffffffff", "from a read that failed"),
+                     ("89abcdef", "after that")], result.report()
     assert re.search("^pcie: ", result.output, re.M), result.report()
 
 

@@ -151,14 +151,6 @@ void host_write32(uintptr_t address, uint32_t value) {
   machine->registers.write(static_cast<uint32_t>(address), value);
   machine->drive.serve();
 }
-uint64_t host_read64(uintptr_t address) {
-  const uint32_t low = host_read32(address);
-  return static_cast<uint64_t>(host_read32(address + 4)) << 32 | low;
-}
-void host_write64(uintptr_t address, uint64_t value) {
-  host_write32(address, static_cast<uint32_t>(value));
-  host_write32(address + 4, static_cast<uint32_t>(value >> 32));
-}
 // The processor shares no memory with the drive.
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
