@@ -50,10 +50,41 @@ static void test_as_many_queues_as_doorbells_fit(void **state) {
   (void)state;
 }
 
+struct halves {
+  uint64_t registers, last;
+  unsigned seen;
+};
+
+/* CAP, ASQ and ACQ: the upper half is accessed right after the lower one. */
+static void low_half_first(void *context, const struct sim_access *access) {
+  struct halves *halves = context;
+  const uint64_t offset = access->address - halves->registers;
+  const bool upper = offset == 0x04 || offset == 0x2c || offset == 0x34;
+
+  if ((access->kind != SIM_ACCESS_READ && access->kind != SIM_ACCESS_WRITE) || offset >= DOORBELLS) return;
+  assert_int_equal(access->bytes, 4);
+  if (upper) assert_int_equal(halves->last, offset - 4u);
+  halves->seen += upper;
+  halves->last = offset;
+}
+
+static void test_registers_of_64_bits_are_accessed_low_half_first(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct halves halves = {.registers = f->config.registers};
+  sim_trace(f->sim, low_half_first, &halves);
+  fixture_open(f, 4);
+  sim_drive_fail(f->drive);
+  fixture_poll_ms(f, 500);
+  assert_true(halves.seen >= 5);
+  fixture_free(f);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_admin_doorbells_fit),
       cmocka_unit_test(test_as_many_queues_as_doorbells_fit),
+      cmocka_unit_test(test_registers_of_64_bits_are_accessed_low_half_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
