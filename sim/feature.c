@@ -18,6 +18,7 @@ enum feature {
   FEATURE_VECTOR = 0x09,
   FEATURE_ATOMICITY = 0x0a,
   FEATURE_EVENTS = 0x0b,
+  FEATURE_AUTONOMOUS_POWER = 0x0c,
   FEATURE_HOST_BUFFER = 0x0d,
   FEATURE_TIMESTAMP = 0x0e,
   FEATURE_HOST_BEHAVIOR = 0x16,
@@ -28,6 +29,7 @@ enum { SELECT_CURRENT, SELECT_DEFAULT, SELECT_SAVED, SELECT_CAPABILITIES };
 #define CHANGEABLE          4u /* of capabilities */
 #define BEHAVIOR_BYTES      512u
 #define TIMESTAMP_BYTES     8u
+#define TRANSITION_BYTES    256u
 #define TIMESTAMP_MASK      UINT64_C(0xffffffffffff)
 #define TIMESTAMP_FROM_HOST 0x02u /* Timestamp Origin 001b (5.21.1.14) */
 #define LIST_MAX            256u  /* descriptors of a host memory buffer: at most a page */
@@ -45,6 +47,7 @@ static bool is_known(const struct sim_drive *drive, uint8_t feature) {
   case FEATURE_EVENTS:
   case FEATURE_HOST_BEHAVIOR: return true;
   case FEATURE_WRITE_CACHE: return (drive->identify_controller[525] & 1u) != 0;
+  case FEATURE_AUTONOMOUS_POWER: return (drive->identify_controller[265] & 1u) != 0;   /* APSTA */
   case FEATURE_TIMESTAMP: return (drive->identify_controller[520] & 0x40u) != 0;       /* ONCS */
   case FEATURE_HOST_BUFFER: return spate_get32(drive->identify_controller + 272) != 0; /* HMPRE */
   default: return false;
@@ -56,6 +59,7 @@ static uint32_t default_of(const struct sim_drive *drive, uint8_t feature) {
 
   if (feature == FEATURE_QUEUES) return pairs << 16 | pairs;
   if (feature == FEATURE_TEMPERATURE) return (uint32_t)(drive->profile.warning_c + KELVIN);
+  if (feature == FEATURE_AUTONOMOUS_POWER) return drive->identify_controller[265] & 1u; /* on, where there is such */
   return feature == FEATURE_WRITE_CACHE && drive->profile.volatile_cache;
 }
 
@@ -163,6 +167,16 @@ static void behavior_arrived(struct sim_drive *drive, struct drive_command *comm
   drive_complete(drive, command, STATUS_OK);
 }
 
+static void transitions_arrived(struct sim_drive *drive, struct drive_command *command) {
+  for (unsigned i = 0; i < TRANSITION_BYTES; i++)
+    if (command->buffer[i] != 0) {
+      sim_violate(drive->sim, "byte %u of the transitions between power states is not zero", i);
+      break;
+    }
+  drive->features.values[FEATURE_AUTONOMOUS_POWER] = command->dwords[11];
+  drive_complete(drive, command, STATUS_OK);
+}
+
 static void timestamp_arrived(struct sim_drive *drive, struct drive_command *command) {
   drive->features.timestamp_ms = spate_get64(command->buffer) & TIMESTAMP_MASK;
   drive->features.timestamp_set_ps = sim_now_ps(drive->sim);
@@ -235,6 +249,10 @@ uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *comman
   if (feature == FEATURE_HOST_BUFFER) status = set_host_buffer(drive, command);
   if (feature == FEATURE_HOST_BEHAVIOR) {
     drive_take_page(drive, command, BEHAVIOR_BYTES, behavior_arrived);
+    return STATUS_PENDING;
+  }
+  if (feature == FEATURE_AUTONOMOUS_POWER) {
+    drive_take_page(drive, command, TRANSITION_BYTES, transitions_arrived);
     return STATUS_PENDING;
   }
   if (feature == FEATURE_TIMESTAMP) {

@@ -361,6 +361,8 @@ struct spate_nvme {
   bool host_buffer_lent;
   bool cache_on;
   uint8_t cache_choice;    /* of the caller: 0 none, 1 off, 2 on */
+  uint8_t power_choice;    /* of the caller: 0 none, or the power state and 1 */
+  bool chooses_power;      /* the drive changes its power state by itself: bring-up turns that off */
   uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
   uint16_t queues_max;
   uint32_t shutdown_ms; /* RTD3 entry latency */

@@ -89,6 +89,7 @@ enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
   for (unsigned i = 0; i < 3; i++)
     controller->retry_delay[i] =
         delay_intervals(data[NVME_ID_CRDT1 + 2u * i] | (uint32_t)data[NVME_ID_CRDT1 + 1u + 2u * i] << 8);
+  controller->chooses_power = (data[NVME_ID_APSTA] & 1u) != 0;
   controller->shutdown_ms = within(shutdown_ms, SHUTDOWN_MS_MIN, SHUTDOWN_MS_MAX);
   return SPATE_OK;
 }

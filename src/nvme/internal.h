@@ -76,6 +76,7 @@ enum nvme_feature {
   NVME_FEATURE_WRITE_CACHE = 0x06,
   NVME_FEATURE_QUEUES = 0x07,
   NVME_FEATURE_EVENTS = 0x0b,
+  NVME_FEATURE_AUTONOMOUS_POWER = 0x0c,
   NVME_FEATURE_HOST_BUFFER = 0x0d,
   NVME_FEATURE_TIMESTAMP = 0x0e,
   NVME_FEATURE_KEEP_ALIVE = 0x0f,
@@ -96,7 +97,7 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define NVME_STATUS_DO_NOT_RETRY  0x4000u
 #define NVME_STATUS_MEDIA         2u
 #define NVME_STATUS_ABORTED       0x007u
-#define NVME_STATUS_NOT_READY     0x082u /* Namespace Not Ready */
+#define NVME_STATUS_NOT_READY     0x082u  /* Namespace Not Ready */
 #define SPATE_NVME_CANCELLED      0x8000u /* not a status of a drive: the field has 15 bits */
 
 /* Flags in slot->sent, above the namespace identifiers that are in use. A completion on the fast path matches only a

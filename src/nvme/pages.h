@@ -16,6 +16,7 @@ enum nvme_identify_controller {
   NVME_ID_CRDT1 = 128, /* CRDT2 and CRDT3 follow */
   NVME_ID_OACS = 256,
   NVME_ID_NPSS = 263,
+  NVME_ID_APSTA = 265,
   NVME_ID_WCTEMP = 266,
   NVME_ID_CCTEMP = 268,
   NVME_ID_HMPRE = 272,

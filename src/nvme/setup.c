@@ -2,16 +2,20 @@
 /* Setup of a controller after it was enabled: admin commands, one after the other. */
 #include "internal.h"
 
-#define HOST_BUFFER_ENABLE 1u    /* EHM */
-#define HOST_BUFFER_RETURN 2u    /* MR: memory that the drive had before, with its contents */
+#define HOST_BUFFER_ENABLE 1u /* EHM */
+#define HOST_BUFFER_RETURN 2u /* MR: memory that the drive had before, with its contents */
+#define TRANSITION_QWORDS  32u
 #define EVENTS_HEALTH      0x1fu /* the critical warnings, which every 1.x drive supports */
 
 enum step {
   STEP_IDENTIFY,
   STEP_BEHAVIOR,
   STEP_QUEUE_COUNT,
+  STEP_QUEUES_GIVEN, /* if the drive refuses the step before */
   STEP_HOST_BUFFER,
   STEP_WRITE_CACHE,
+  STEP_AUTONOMOUS_POWER,
+  STEP_POWER_STATE,
   STEP_EVENTS,
   STEP_HEALTH,
   STEP_NAMESPACE, /* these three once for each open queue */
@@ -46,6 +50,19 @@ static bool make_host_buffer(struct spate_nvme *controller, struct nvme_command 
   return true;
 }
 
+/* The drive keeps the power state that it has (5.21.1.12). Some drives do not answer any more after they have chosen
+ * another: Linux NVME_QUIRK_NO_APST and NO_DEEPEST_PS. */
+static bool make_no_transitions(struct spate_nvme *controller, struct nvme_command *command) {
+  volatile uint64_t *table = (volatile uint64_t *)(void *)controller->data;
+
+  if (!controller->chooses_power) return false;
+  for (unsigned i = 0; i < TRANSITION_QWORDS; i++)
+    table[i] = 0;
+  set_feature(command, NVME_FEATURE_AUTONOMOUS_POWER, 0);
+  command->data = controller->data;
+  return true;
+}
+
 /* Makes the command of the present step. False: this drive does not need the step. */
 static bool make(struct spate_nvme *controller, struct nvme_command *command) {
   *command = (struct nvme_command){0};
@@ -62,11 +79,19 @@ static bool make(struct spate_nvme *controller, struct nvme_command *command) {
   case STEP_QUEUE_COUNT:
     set_feature(command, NVME_FEATURE_QUEUES, nvme_queue_count_cdw11(SPATE_NVME_QUEUES_MAX));
     return true;
+  case STEP_QUEUES_GIVEN:
+    command->opcode = NVME_GET_FEATURES;
+    command->dword10 = NVME_FEATURE_QUEUES;
+    return controller->queues_max == 0;
   case STEP_HOST_BUFFER: return make_host_buffer(controller, command);
   case STEP_WRITE_CACHE: /* set what the caller chose: not every drive keeps it over a reset. No choice: get it */
     set_feature(command, NVME_FEATURE_WRITE_CACHE, controller->cache_choice == 2);
     if (controller->cache_choice == 0) command->opcode = NVME_GET_FEATURES;
     return controller->identity.volatile_cache;
+  case STEP_AUTONOMOUS_POWER: return make_no_transitions(controller, command);
+  case STEP_POWER_STATE:
+    set_feature(command, NVME_FEATURE_POWER, controller->power_choice - 1u);
+    return controller->power_choice != 0;
   case STEP_EVENTS: set_feature(command, NVME_FEATURE_EVENTS, EVENTS_HEALTH); return true;
   case STEP_HEALTH: spate_nvme_log_command(command, NVME_LOG_HEALTH, controller->data); return true;
   default: break;
@@ -84,11 +109,15 @@ static bool make(struct spate_nvme *controller, struct nvme_command *command) {
   return true;
 }
 
-static void take_queue_count(struct spate_nvme *controller, uint32_t result) {
+/* Drives refuse to set the number, or to tell it, and work otherwise: one pair there is always. */
+static void take_queue_count(struct spate_nvme *controller, uint16_t status, uint32_t result) {
   const uint32_t submission = (result & 0xffffu) + 1u, completion = (result >> 16) + 1u;
   const uint32_t given = submission < completion ? submission : completion;
 
-  controller->queues_max = (uint16_t)(given < SPATE_NVME_QUEUES_MAX ? given : SPATE_NVME_QUEUES_MAX);
+  if (status == 0)
+    controller->queues_max = (uint16_t)(given < SPATE_NVME_QUEUES_MAX ? given : SPATE_NVME_QUEUES_MAX);
+  else
+    controller->queues_max = controller->setup_step == STEP_QUEUES_GIVEN ? 1 : 0;
 }
 
 /* Handles the completion of the step. Most steps may be refused without harm. */
@@ -99,7 +128,11 @@ static enum spate_error take(struct spate_nvme *controller, uint16_t status, uin
   }
   switch (controller->setup_step) {
   case STEP_BEHAVIOR:
+  case STEP_AUTONOMOUS_POWER:
+  case STEP_POWER_STATE:
   case STEP_EVENTS: return SPATE_OK;
+  case STEP_QUEUE_COUNT:
+  case STEP_QUEUES_GIVEN: take_queue_count(controller, status, result); return SPATE_OK;
   case STEP_HOST_BUFFER: controller->host_buffer_lent = status == 0; return SPATE_OK;
   case STEP_WRITE_CACHE: /* in doubt the cache counts as on */
     spate_nvme_write_cache_take(
@@ -119,7 +152,6 @@ static enum spate_error take(struct spate_nvme *controller, uint16_t status, uin
   default: break;
   }
   if (status != 0) return SPATE_E_COMMAND;
-  if (controller->setup_step == STEP_QUEUE_COUNT) take_queue_count(controller, result);
   return controller->setup_step == STEP_IDENTIFY ? spate_nvme_identity_take(controller) : SPATE_OK;
 }
 

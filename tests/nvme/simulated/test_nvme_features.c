@@ -2,6 +2,10 @@
 /* What a drive offers besides reading and writing: host memory buffer, write cache, power states, health and events. */
 #include "nvme_fixture.h"
 
+#define SET_FEATURES 0x09
+#define GET_FEATURES 0x0a
+#define DNR          0x4000u
+
 static struct sim_host_buffer host_buffer(const struct fixture *f) { return sim_drive_host_buffer(f->drive); }
 static bool cache_is_on(const struct fixture *f) { return (sim_drive_feature(f->drive, 6) & 1u) != 0; }
 
@@ -20,24 +24,21 @@ static void test_open_can_do_without_optional_features(void **state) {
   const struct {
     int opcode;
     unsigned skip;
-    enum spate_error error;
-  } refused[] = {{0x09, 0, SPATE_OK} /* ACRE */,        {0x09, 1, SPATE_E_COMMAND} /* number of queues */,
-                 {0x09, 2, SPATE_OK} /* host memory */, {0x09, 3, SPATE_OK} /* events */,
-                 {0x0a, 0, SPATE_OK} /* cache */,       {0x02, 0, SPATE_OK} /* health */};
+  } refused[] = {{0x09, 0} /* ACRE */,        {0x09, 1} /* number of queues */,
+                 {0x09, 2} /* host memory */, {0x09, 3} /* events */,
+                 {0x0a, 0} /* cache */,       {0x02, 0} /* health */};
 
   for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     struct fixture *f = fixture_make_rich();
     fixture_fault(f, SIM_STATUS, true, refused[i].opcode, refused[i].skip, 1, 0x4002);
-    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), refused[i].error);
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
     assert_string_equal(spate_nvme_status_name(spate_nvme_last_status(&f->nvme)), "Invalid Field in Command");
-    if (refused[i].error == SPATE_OK) {
-      assert_int_equal(fixture_queue_open(f, &f->queue, 0, 4), SPATE_OK);
-      assert_true(f->queue.block.volatile_cache);
-      assert_int_equal(host_buffer(f).enabled, i != 2);
-      const unsigned features_set = admin_count(f, 0x09);
-      assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-      assert_int_equal(admin_count(f, 0x09), features_set + (i == 2 ? 0 : 1)); /* the host memory is taken back */
-    }
+    assert_int_equal(fixture_queue_open(f, &f->queue, 0, 4), SPATE_OK);
+    assert_true(f->queue.block.volatile_cache);
+    assert_int_equal(host_buffer(f).enabled, i != 2);
+    const unsigned features_set = admin_count(f, 0x09);
+    assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
+    assert_int_equal(admin_count(f, 0x09), features_set + (i == 2 ? 0 : 1)); /* the host memory is taken back */
     fixture_free(f);
   }
   (void)state;
@@ -195,6 +196,50 @@ static void test_power_state(void **state) {
   (void)state;
 }
 
+static void fail_and_recover(struct fixture *f) {
+  sim_drive_fail(f->drive);
+  fixture_poll_ms(f, 500);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+}
+
+/* Some drives do not come back from a power state that they chose themselves. */
+static void test_the_drive_chooses_no_power_state(void **state) {
+  struct fixture *f = fixture_make(9);
+  controller_page(f)[265] = 1; /* APSTA */
+  fixture_open(f, 4);
+  assert_int_equal(sim_drive_feature(f->drive, 0x0c), 0);
+  fail_and_recover(f);
+  assert_int_equal(sim_drive_feature(f->drive, 0x0c), 0);
+  fixture_free(f);
+  (void)state;
+}
+
+static void test_a_power_state_is_set_again_after_a_reset(void **state) {
+  struct fixture *f = fixture_make(9);
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, 2), SPATE_OK);
+  fixture_fault(f, SIM_STATUS, true, SET_FEATURES, 0, 1, DNR | 0x002);
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, 1), SPATE_E_COMMAND); /* refused: it stays as it was */
+  fail_and_recover(f);
+  assert_int_equal(sim_drive_feature(f->drive, 0x02), 2);
+  fixture_free(f);
+  (void)state;
+}
+
+/* Drives that work otherwise refuse Set Features of the number of queues. */
+static void test_a_refused_number_of_queues_is_asked_for(void **state) {
+  for (unsigned refusals = 1; refusals <= 2; refusals++) {
+    struct fixture *f = fixture_make(9);
+    fixture_fault(f, SIM_STATUS, true, SET_FEATURES, 0, 1, DNR | 0x002);
+    if (refusals == 2) fixture_fault(f, SIM_STATUS, true, GET_FEATURES, 0, 1, DNR | 0x002);
+    fixture_open(f, 4);
+    assert_int_equal(spate_nvme_queues_max(&f->nvme), refusals == 1 ? 4 : 1);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 /* ---- health and events ---- */
 
 static void test_health_arrives_while_polling(void **state) {
@@ -285,6 +330,9 @@ int main(void) {
       cmocka_unit_test(test_a_drive_that_keeps_its_cache_on_is_believed),
       cmocka_unit_test(test_sanitize_status_is_decoded),
       cmocka_unit_test(test_power_state),
+      cmocka_unit_test(test_the_drive_chooses_no_power_state),
+      cmocka_unit_test(test_a_power_state_is_set_again_after_a_reset),
+      cmocka_unit_test(test_a_refused_number_of_queues_is_asked_for),
       cmocka_unit_test(test_health_arrives_while_polling),
       cmocka_unit_test(test_health_is_decoded),
       cmocka_unit_test(test_events_are_counted_read_and_armed_again),
