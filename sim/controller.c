@@ -173,6 +173,12 @@ static const char *start_fault(const struct sim_drive *drive) {
   return NULL;
 }
 
+static void not_fatal(void *context, uint64_t epoch) {
+  struct sim_drive *drive = context;
+
+  if (epoch == drive->epoch) drive->registers.csts &= ~CSTS_FATAL;
+}
+
 /* `unseen`: the drive reset itself so shortly before that the host could not know. */
 static void enable(struct sim_drive *drive, uint64_t sequence, bool unseen) {
   struct drive_registers *registers = &drive->registers;
@@ -183,7 +189,7 @@ static void enable(struct sim_drive *drive, uint64_t sequence, bool unseen) {
   drive->counters.enables++;
   drive->patience_ps = sim_now_ps(drive->sim) + (registers->cap >> 24 & 0xffu) * 500u * SIM_PS_PER_MS;
   drive->shut_down = false;
-  registers->csts = 0;
+  registers->csts = drive->options.stale_fatal_ms == 0 ? 0 : CSTS_FATAL;
   const char *fault = start_fault(drive);
   if (fault != NULL && !unseen) sim_violate(drive->sim, "CC.EN set with %s", fault);
   if (fault != NULL || drive->fatal_on_enable || drive->broken) {
@@ -194,6 +200,9 @@ static void enable(struct sim_drive *drive, uint64_t sequence, bool unseen) {
   drive->cq[0] =
       (struct drive_cq){.address = registers->acq, .entries = (registers->aqa >> 16 & 0xfffu) + 1u, .phase = true};
   drive_check_phases(drive, &drive->cq[0], sequence);
+  if (drive->options.stale_fatal_ms != 0)
+    sim_at(drive->sim, sim_now_ps(drive->sim) + drive->options.stale_fatal_ms * SIM_PS_PER_MS, not_fatal, drive,
+           drive->epoch);
   if (drive->never_ready) return;
   sim_at(drive->sim, sim_now_ps(drive->sim) + drive->profile.ready_ms * SIM_PS_PER_MS, ready, drive, drive->epoch);
 }

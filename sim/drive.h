@@ -37,6 +37,7 @@ struct sim_drive_options {
   bool counts_no_power_cut; /* the SMART log's counters do not rise at a power cut */
   bool clears_admin_when_disabled; /* AQA, ASQ and ACQ read 0 after CC.EN was cleared */
   bool hides_admin_registers;      /* they always read 0 */
+  uint8_t stale_fatal_ms;          /* CSTS.CFS is 1 for so long after CC.EN was set */
   bool keeps_cache_on;             /* Set Features 6 succeeds, and a cache that is on stays on */
   bool reads_4k_of_ranges; /* Dataset Management reads 4 KiB of its range list, whatever the number of ranges is */
   bool follows_last_entry; /* the last entry of a PRP list page is always a pointer to the next one, needed or not */

@@ -311,7 +311,7 @@ struct spate_nvme {
 
   uint64_t ticks_per_ms;
   uint64_t interval_ticks; /* between checks of the commands' ages and of CSTS */
-  uint64_t serviced_ticks, aged_ticks;
+  uint64_t serviced_ticks, aged_ticks, enabled_ticks;
   uint64_t pause_until_ticks;  /* no register access before: CC.EN was just cleared (nvme/quirks.c) */
   uint64_t deadline_ticks;     /* of the state; DETACHED and RESETTING: the time of the next call */
   uint64_t silent_since_ticks; /* since when the registers are silent; 0: they are not */

@@ -24,6 +24,7 @@
 #define REATTACH_INTERVAL_MS     1u
 #define SILENT_MS                500u /* with the interval of service, a drive is GONE within a second */
 #define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
+#define STALE_FATAL_MS           10u  /* CSTS.CFS of before was seen 1 ms after CC.EN was set */
 #define READY_SLACK_MS           500u /* the unit of CAP.TO, which may be 0 */
 
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms) {
@@ -142,6 +143,7 @@ static void poll_disabling(struct spate_nvme *controller) {
     spate_nvme_admin_reset(controller);
     spate_port_dma_write_barrier();
     spate_nvme_write_control(controller, NVME_CC_START);
+    controller->enabled_ticks = spate_port_ticks();
     spate_nvme_enter(controller, SPATE_NVME_ENABLING, spate_nvme_ready_timeout_ms(controller));
   } else if (deadline_passed(controller)) {
     spate_nvme_failed(controller, SPATE_E_TIMEOUT);
@@ -149,13 +151,14 @@ static void poll_disabling(struct spate_nvme *controller) {
 }
 
 static void poll_enabling(struct spate_nvme *controller) {
+  const bool settled = spate_port_ticks() - controller->enabled_ticks >= spate_nvme_ticks(controller, STALE_FATAL_MS);
   uint32_t control, status;
 
   if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK)
     spate_nvme_failed(controller, SPATE_E_GONE);
-  else if ((status & NVME_CSTS_FATAL) != 0)
+  else if ((status & NVME_CSTS_FATAL) != 0 && settled)
     spate_nvme_failed(controller, SPATE_E_FATAL);
-  else if ((status & NVME_CSTS_READY) != 0)
+  else if ((status & (NVME_CSTS_FATAL | NVME_CSTS_READY)) == NVME_CSTS_READY)
     spate_nvme_setup_start(controller);
   else if (deadline_passed(controller))
     spate_nvme_failed(controller, SPATE_E_TIMEOUT);

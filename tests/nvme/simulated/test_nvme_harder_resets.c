@@ -131,10 +131,12 @@ static void test_the_subsystem_reset_comes_first(void **state) {
   (void)state;
 }
 
-/* Whenever the link goes down while a drive is reset and given up, no register is accessed from then on. */
+/* Whenever the link goes down while a drive is reset and given up, no register is accessed from then on. The sweep ends
+ * well behind the subsystem reset. */
 static void test_no_reset_is_written_to_a_link_that_is_down(void **state) {
-  unsigned questions = 60, reset_before = 0;
-  for (unsigned from = 1; from <= questions; from++) {
+  unsigned from, reset_before = 0;
+  for (from = 1; reset_before < 20; from++) {
+    assert_in_range(from, 1, 2000);
     struct bus bus = {0};
     struct fixture *f = fixture_make(9);
     struct spate_io io;
@@ -153,7 +155,7 @@ static void test_no_reset_is_written_to_a_link_that_is_down(void **state) {
     reset_before += sim_drive_counters(f->drive)->hard_resets[SIM_RESET_SUBSYSTEM];
     fixture_free(f);
   }
-  assert_in_range(reset_before, 1, questions - 1u); /* the sweep covers both */
+  assert_true(from > 40); /* most of it before the reset */
   (void)state;
 }
 

@@ -203,6 +203,24 @@ static void test_recovery_restores_what_was_set_up(void **state) {
   (void)state;
 }
 
+/* CSTS.CFS of the failure before is still there for a moment after CC.EN was set. One that stays is a failure. */
+static void test_a_fatal_status_of_before_is_waited_for(void **state) {
+  for (unsigned stale_ms = 1; stale_ms <= 100; stale_ms *= 4) {
+    struct fixture *f = fixture_make_with((struct sim_drive_options){.stale_fatal_ms = (uint8_t)stale_ms}, 1);
+    if (stale_ms <= 4) {
+      fixture_open(f, 4);
+      sim_drive_fail(f->drive);
+      fixture_poll_ms(f, 300);
+      assert_int_equal(spate_nvme_counters(&f->nvme)->resets, 1);
+      assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+    } else {
+      assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_FATAL);
+    }
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 /* The cache was turned off, but its contents could not be flushed: no reset may make them count as durable, whether the
  * cache is on or off after it. */
 static void test_cache_that_could_not_be_flushed_stays_volatile(void **state) {
@@ -338,6 +356,7 @@ int main(void) {
       cmocka_unit_test(test_fatal_status_is_noticed_within_a_moment),
       cmocka_unit_test(test_recovery_restores_what_was_set_up),
       cmocka_unit_test(test_cache_that_could_not_be_flushed_stays_volatile),
+      cmocka_unit_test(test_a_fatal_status_of_before_is_waited_for),
       cmocka_unit_test(test_lost_admin_command_leads_to_reset),
       cmocka_unit_test(test_storm),
       cmocka_unit_test(test_pause_of_drives_that_need_it),
