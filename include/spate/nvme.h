@@ -73,7 +73,8 @@ struct spate_nvme_config {
   uintptr_t registers;              /* BAR 0, at the CPU's address */
   uint64_t registers_bytes;         /* the size of BAR 0. A queue whose doorbells are beyond it is refused */
   struct spate_arena *queue_memory; /* DMA memory for queues, lists and logs; uncached where not coherent */
-  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. Format and admin requests have their own */
+  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. A flush has 30000 if this is less, and is sent
+                                       twice at most. Format and admin requests have their own. At most 6553400 */
   void *host_buffer; /* page aligned, contiguous: for a drive that wants a host memory buffer. Only the drive may use it
                         from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
@@ -228,7 +229,7 @@ struct spate_nvme_slot {
   uint32_t order;   /* number of commands submitted before it; the low 8 bits are the generation */
   uint8_t part;     /* of the request, from 0 */
   uint8_t attempts; /* that failed, as shares of SPATE_NVME_LINK_DROPS_MAX */
-  uint16_t age;     /* in service intervals: since it was sent, or, while it waits, the time left to wait */
+  uint16_t age;     /* in service intervals: since it was first seen in flight; while it waits, the time left */
   uint64_t base;    /* CDW0 and NSID of a Read from this slot, generation 0 */
   union {
     struct spate_io *io;

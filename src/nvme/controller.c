@@ -285,6 +285,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   /* A little more than a thousandth, without a division: some processors have no instruction for it. */
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
+  controller->aged_ticks = spate_port_ticks();
   controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfffeu ? timeout_ms / INTERVAL_MS : 0xfffeu);
   if (config->host_buffer != NULL && (spate_port_dma_address(config->host_buffer) & (SPATE_PAGE_BYTES - 1u)) != 0)
     return SPATE_E_INVALID;

@@ -6,6 +6,9 @@
  */
 #include "internal.h"
 
+#define FLUSH_AGE_MAX      (30000u / INTERVAL_MS)
+#define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second time-out ends it */
+
 /* Starts the reset. Until the controller runs again submit answers FULL: with fast_boundary_bytes 0 every request takes
  * the slow path, which checks the state. */
 void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
@@ -65,21 +68,32 @@ static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
   spate_nvme_queue_kick(queue);
 }
 
+/* The whole intervals since the last call. */
+static uint16_t intervals_passed(struct spate_nvme *controller) {
+  const uint64_t now = spate_port_ticks();
+  uint16_t intervals = 0;
+
+  for (; now - controller->aged_ticks >= controller->interval_ticks;
+       controller->aged_ticks += controller->interval_ticks)
+    if (++intervals == UINT16_MAX) controller->aged_ticks = now - controller->interval_ticks;
+  return intervals;
+}
+
+/* The delay of a command that waits to be sent again. */
+static void pass_delay(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint16_t intervals) {
+  slot->age = slot->age > intervals ? (uint16_t)(slot->age - intervals) : 0;
+  queue->waiting |= slot->age == 0;
+}
+
 /* The delays of retries pass during recoveries, too: a controller that fails soon after each of them would otherwise
  * hold such a command without end. */
 static void pass_delays(struct spate_nvme *controller) {
-  uint16_t intervals = 0;
+  const uint16_t intervals = intervals_passed(controller);
 
-  while (spate_port_ticks() - controller->aged_ticks >= controller->interval_ticks && intervals < UINT16_MAX - 1u) {
-    controller->aged_ticks += controller->interval_ticks;
-    intervals++;
-  }
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     for (unsigned i = 0; i < queue->block.depth; i++) {
       struct spate_nvme_slot *slot = &queue->slots[i];
-      if (slot->sent == SLOT_FREE || spate_nvme_in_flight(slot)) continue;
-      slot->age = slot->age > intervals ? (uint16_t)(slot->age - intervals) : 0;
-      queue->waiting |= slot->age == 0;
+      if (slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot)) pass_delay(queue, slot, intervals);
     }
     if (queue->waiting) spate_nvme_issue_waiting(queue);
     spate_nvme_queue_kick(queue);
@@ -109,6 +123,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
 
   spate_port_log("nvme: command timed out, aborted, identifier", cid);
   controller->counters.aborts++;
+  if (slot->io->op == SPATE_FLUSH) slot->attempts = (uint8_t)(slot->attempts + FLUSH_TIMEOUT_COST);
   controller->abort_queue = queue;
   controller->abort_slot = slot;
   controller->abort_sent = slot->sent;
@@ -116,27 +131,38 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_nvme_enter(controller, SPATE_NVME_ABORTING, ABORT_TIMEOUT_MS);
 }
 
-/* Adds an interval to the age of each command. Returns the first that is past its time-out, or NULL. */
-static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue) {
+/* The longest age of a command. A drive may have gigabytes to write before it completes a flush. */
+static uint16_t age_max(const struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
+  return slot->io->op == SPATE_FLUSH && controller->age_max < FLUSH_AGE_MAX ? FLUSH_AGE_MAX : controller->age_max;
+}
+
+/*
+ * Adds to the age of each command. Returns the first that is past its time-out, or NULL.
+ *
+ * The age is time, however seldom the caller polls. But what the caller has just submitted may not have been sent yet:
+ * a command's time begins when it is first seen here, and no command expires at its first time.
+ */
+static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue, uint16_t intervals) {
   struct spate_nvme_slot *expired = NULL;
 
   for (unsigned i = 0; i < queue->block.depth; i++) {
     struct spate_nvme_slot *slot = &queue->slots[i];
     if (spate_nvme_in_flight(slot)) {
-      if (slot->age < UINT16_MAX) slot->age++;
-      if (slot->age > queue->controller->age_max && expired == NULL) expired = slot;
+      const uint32_t age = slot->age == 0 ? 1u : (uint32_t)slot->age + intervals;
+      slot->age = (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX);
+      if (slot->age > age_max(queue->controller, slot) && expired == NULL) expired = slot;
     } else if (slot->sent != SLOT_FREE && slot->age > 0) {
-      slot->age--;
-      queue->waiting |= slot->age == 0;
+      pass_delay(queue, slot, intervals);
     }
   }
   return expired;
 }
 
 static void age_commands(struct spate_nvme *controller) {
-  controller->aged_ticks = controller->serviced_ticks;
+  const uint16_t intervals = intervals_passed(controller);
+
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
-    struct spate_nvme_slot *slot = age_queue(queue);
+    struct spate_nvme_slot *slot = age_queue(queue, intervals);
     if (queue->waiting) { /* not left to the queue's own poll, which may find that no interval has passed */
       spate_nvme_issue_waiting(queue);
       spate_nvme_queue_kick(queue);

@@ -25,9 +25,9 @@ static void test_a_second_command_waits_for_the_first_abort(void **state) {
   fault(f, SIM_STALL, false, -1, 0);
   fault(f, SIM_STALL, false, -1, 0);
   fault(f, SIM_LATE, true, ABORT, 900);
-  assert_int_equal(fixture_submit(f, &first, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &first, write_of(f, 0, 8)), SPATE_OK);
   fixture_poll_ms(f, 300);
-  assert_int_equal(fixture_submit(f, &second, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &second, write_of(f, 8, 8)), SPATE_OK);
   assert_true(fixture_wait(f, &first, 10500));
   fixture_poll_ms(f, 600);
   expect_no_surprise(f, 1);
@@ -52,7 +52,7 @@ static void test_an_admin_request_waits_for_the_abort_of_another_command(void **
   fault(f, SIM_STALL, false, -1, 0);
   fault(f, SIM_STALL, true, GET_FEATURES, 0);
   fault(f, SIM_LATE, true, ABORT, 900);
-  assert_int_equal(fixture_submit(f, &first, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+  assert_int_equal(fixture_submit(f, &first, write_of(f, 0, 8)), SPATE_OK);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
   assert_true(fixture_wait(f, &first, 10300));
   fixture_poll_ms(f, 600);

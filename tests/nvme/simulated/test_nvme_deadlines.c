@@ -4,8 +4,7 @@
 #include "nvme_fixture.h"
 
 #define ABORT 0x08
-
-static const struct spate_io flush = {.op = SPATE_FLUSH};
+#define FLUSH 0x00
 
 static void fault(struct fixture *f, enum sim_action action, int opcode, unsigned count, uint32_t value) {
   fixture_fault(f, action, false, opcode, 0, count, value);
@@ -23,7 +22,7 @@ static void test_a_command_has_all_of_its_time(void **state) {
       fixture_poll_ms(f, phase_ms);
       fault(f, SIM_STALL, -1, 1, 0);
       const uint64_t start = now_us(f);
-      assert_int_equal(fixture_submit(f, &outcome, flush), SPATE_OK);
+      assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 8)), SPATE_OK);
       while (admin_count(f, ABORT) == 0)
         fixture_poll(f);
       assert_in_range((now_us(f) - start) / 1000, timeouts_ms[i], timeouts_ms[i] * 102 / 100 + 210);
@@ -41,7 +40,7 @@ static void test_an_abort_on_a_queue_that_is_not_polled(void **state) {
   f->config.command_timeout_ms = 1000;
   fixture_open_two(f, 4);
   fault(f, SIM_STALL, -1, 1, 0);
-  assert_int_equal(fixture_submit_to(&f->second, &outcome, flush), SPATE_OK);
+  assert_int_equal(fixture_submit_to(&f->second, &outcome, write_of(f, 0, 8)), SPATE_OK);
   spate_block_kick(&f->second.block);
   const uint64_t end = now_us(f) + 5 * US_PER_S;
   while (now_us(f) < end) {
@@ -62,7 +61,7 @@ static void test_a_retry_on_a_queue_that_is_not_polled(void **state) {
   controller_page(f)[128] = 5; /* CRDT1: 500 ms */
   fixture_open_two(f, 4);
   fault(f, SIM_STATUS, -1, 1, 1u << 11 | 0x006);
-  assert_int_equal(fixture_submit_to(&f->second, &outcome, flush), SPATE_OK);
+  assert_int_equal(fixture_submit_to(&f->second, &outcome, write_of(f, 0, 8)), SPATE_OK);
   fixture_poll_ms(f, 1);
   const uint64_t end = now_us(f) + US_PER_S;
   while (now_us(f) < end) {
@@ -99,7 +98,7 @@ static void test_requests_of_a_dead_controller_end_as_they_are_polled(void **sta
   fixture_open(f, 4);
   sim_drive_silence(f->drive, true);
   for (unsigned i = 0; i < 4; i++)
-    assert_int_equal(fixture_submit(f, &outcomes[i], flush), SPATE_OK);
+    assert_int_equal(fixture_submit(f, &outcomes[i], write_of(f, 0, 8)), SPATE_OK);
   while (f->nvme.state != SPATE_NVME_DEAD) {
     spate_nvme_poll(&f->nvme);
     spate_port_relax();
@@ -117,7 +116,7 @@ static void test_requests_of_a_closed_controller_end_as_they_are_polled(void **s
   fixture_open(f, 4);
   fault(f, SIM_LOSE, -1, 4, 0);
   for (unsigned i = 0; i < 4; i++)
-    assert_int_equal(fixture_submit(f, &outcomes[i], flush), SPATE_OK);
+    assert_int_equal(fixture_submit(f, &outcomes[i], write_of(f, 0, 8)), SPATE_OK);
   const uint64_t start = now_us(f);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
   assert_in_range((now_us(f) - start) / 1000, 30000, 31000);
@@ -126,9 +125,87 @@ static void test_requests_of_a_closed_controller_end_as_they_are_polled(void **s
   (void)state;
 }
 
+/* The time-out is time, however seldom the caller polls. */
+static void test_a_time_out_is_time_although_nobody_polls(void **state) {
+  static const unsigned gaps_ms[] = {150, 1000, 4000};
+  for (unsigned i = 0; i < sizeof gaps_ms / sizeof gaps_ms[0]; i++) {
+    struct fixture *f = fixture_opened(4);
+    struct outcome outcome;
+    fault(f, SIM_STALL, -1, 1, 0);
+    const uint64_t start = now_us(f);
+    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 8)), SPATE_OK);
+    while (admin_count(f, ABORT) == 0) {
+      fixture_poll(f);
+      spend_us(f, gaps_ms[i] * US_PER_MS);
+    }
+    assert_in_range((now_us(f) - start) / 1000, 10000, 10500 + 3 * gaps_ms[i]);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* The caller does something else for longer than the time-out. What the drive has completed meanwhile, and what it has
+ * not even seen, is not aborted. */
+static void test_no_command_is_aborted_unseen(void **state) {
+  for (unsigned kicked = 0; kicked < 2; kicked++) {
+    struct fixture *f = fixture_opened(4);
+    struct outcome outcome;
+    if (kicked) fault(f, SIM_LATE, -1, 1, 20000);
+    fixture_poll_ms(f, 300);
+    assert_int_equal(fixture_submit(f, &outcome, write_of(f, 0, 8)), SPATE_OK);
+    if (kicked) fixture_poll_ms(f, 300); /* it has an age when the pause begins */
+    spend_us(f, 25 * US_PER_S);
+    assert_true(fixture_wait(f, &outcome, 1000));
+    assert_int_equal(outcome.io.error, SPATE_OK);
+    assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 0);
+    assert_int_equal(admin_count(f, ABORT), 0);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
+/* A flush may take longer than any other command, and the others go on. */
+static void test_a_flush_has_a_time_of_its_own(void **state) {
+  struct fixture *f = fixture_make(9);
+  struct outcome outcome;
+  f->config.command_timeout_ms = 1000;
+  fixture_open(f, 4);
+  fault(f, SIM_LATE, FLUSH, 1, 28000);
+  assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+  for (unsigned i = 0; i < 25; i++) {
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+    fixture_poll_ms(f, 1000);
+  }
+  assert_int_equal(outcome.calls, 0);
+  assert_true(fixture_wait(f, &outcome, 5000));
+  assert_int_equal(outcome.io.error, SPATE_OK);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 0);
+  fixture_free(f);
+  (void)state;
+}
+
+/* One that never ends is sent again once. */
+static void test_a_flush_that_never_ends(void **state) {
+  struct fixture *f = fixture_opened(4);
+  struct outcome outcome;
+  fault(f, SIM_LOSE, FLUSH, UINT32_MAX, 0);
+  assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
+  assert_true(fixture_wait(f, &outcome, 65000));
+  assert_int_equal(outcome.io.error, SPATE_E_TIMEOUT);
+  assert_int_equal(sim_drive_counters(f->drive)->io[FLUSH], 2);
+  assert_int_equal(spate_nvme_counters(&f->nvme)->timeouts, 2);
+  assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+  fixture_free(f);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_command_has_all_of_its_time),
+      cmocka_unit_test(test_a_time_out_is_time_although_nobody_polls),
+      cmocka_unit_test(test_no_command_is_aborted_unseen),
+      cmocka_unit_test(test_a_flush_has_a_time_of_its_own),
+      cmocka_unit_test(test_a_flush_that_never_ends),
       cmocka_unit_test(test_an_abort_on_a_queue_that_is_not_polled),
       cmocka_unit_test(test_a_retry_on_a_queue_that_is_not_polled),
       cmocka_unit_test(test_requests_of_a_dead_controller_end_as_they_are_polled),
