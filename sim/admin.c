@@ -21,8 +21,9 @@ static bool is_id(const struct sim_drive *drive, uint16_t id) { return id != 0 &
 /* The rules that submission and completion queues share. */
 static uint16_t check_ring(struct sim_drive *drive, const struct drive_command *command) {
   const uint32_t last = command->dwords[10] >> 16;
+  const uint32_t stated = drive->registers.cap & 0xffffu; /* 0: a drive that states nothing, and has 64 entries */
 
-  if (last == 0 || last > (drive->registers.cap & 0xffffu))
+  if (last == 0 || last > (stated == 0 ? 63u : stated))
     return refuse(drive, command, STATUS_QUEUE_SIZE, "fewer than two entries, or more than CAP.MQES");
   if (drive_qword(command, 6) % SIM_PAGE != 0)
     return refuse(drive, command, STATUS_PRP_OFFSET, "a queue that is not page aligned");

@@ -53,6 +53,7 @@ enum spate_doctor_code {
   /* configuration space */
   SPATE_DOCTOR_FUNCTION_SILENT,
   SPATE_DOCTOR_WRONG_CLASS,
+  SPATE_DOCTOR_KNOWN_DRIVE,
   SPATE_DOCTOR_POWER_STATE,
   SPATE_DOCTOR_BUS_NUMBERS,
   SPATE_DOCTOR_MEMORY_OFF,
@@ -190,6 +191,7 @@ struct spate_doctor_function {
   bool header_known;
   bool silent; /* its vendor and device id read all ones, or zeros */
   bool bridge;
+  uint16_t vendor_id, device_id;
   uint16_t command;
   uint32_t class_code;                           /* 24 bits */
   uint64_t bar0;                                 /* the bus address; 0: not assigned. Not for bridges */

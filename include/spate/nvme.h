@@ -65,7 +65,7 @@ struct spate_nvme_bus {
   enum spate_error (*isolate)(void *context);
   void *context;
   /* From the drive's configuration space, to recognise drives that need more than the specification asks for
-   * (src/nvme/quirks.c). 0: not known; the drive is then treated as any other. */
+   * (src/nvme/quirks.def). 0: not known; the drive is then treated as any other. */
   uint16_t vendor_id, device_id;
 };
 
@@ -313,11 +313,12 @@ struct spate_nvme {
   uint64_t ticks_per_ms;
   uint64_t interval_ticks; /* between checks of the commands' ages and of CSTS */
   uint64_t serviced_ticks, aged_ticks, enabled_ticks;
-  uint64_t pause_until_ticks;  /* no register access before: CC.EN was just cleared (nvme/quirks.c) */
+  uint64_t pause_until_ticks;  /* no register access before: CC.EN was just cleared (nvme/quirks.h) */
   uint64_t deadline_ticks;     /* of the state; DETACHED and RESETTING: the time of the next call */
   uint64_t silent_since_ticks; /* since when the registers are silent; 0: they are not */
   uint64_t reset_by_ticks;     /* deadline of a reset beyond CC.EN */
   uint64_t reattach_by_ticks;  /* deadline of a link drop; 0: there is none */
+  uint32_t needs;              /* of this drive beyond the specification: nvme/quirks.h */
   uint32_t doorbell_shift;
   uint16_t age_max; /* of an I/O command, in intervals */
   uint8_t failures; /* recoveries in a row that failed */
@@ -380,7 +381,7 @@ struct spate_nvme {
  * config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES).
  *
  * Waits at most three times CAP.TO + 0.5 s (to be ready, to stop, to be ready again) plus the time of the commands. The
- * drives in src/nvme/quirks.c need 2.3 s more for each stop. If that fails, it waits the same time again for each
+ * drives in src/nvme/quirks.def may need 2.3 s more for each stop. If that fails, it waits the same time again for each
  * available reset beyond CC.EN, plus reattach_timeout_ms, 2 s for the reset itself, and CAP.TO + 0.5 s for the
  * controller to stop.
  *

@@ -48,6 +48,8 @@ static void read_header(struct spate_doctor_function *function, const struct spa
   function->silent = get(space, PCI_ID) == PCI_ID_ABSENT || get(space, PCI_ID) == 0;
   if (function->silent) return;
   function->bridge = (get(space, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
+  function->vendor_id = (uint16_t)get(space, PCI_ID);
+  function->device_id = (uint16_t)(get(space, PCI_ID) >> 16);
   function->command = (uint16_t)get(space, PCI_COMMAND);
   function->class_code = get(space, PCI_CLASS) >> 8;
   if (!function->bridge) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges a function's header: answers, addresses, memory decoding, bus mastering, bus numbers, power. */
+#include "../nvme/quirks.h"
 #include "../pcie/registers.h"
 #include "internal.h"
+#include <stddef.h>
 
 static bool holds(const struct spate_pcie_window *window, uint64_t address, uint64_t bytes) {
   return window->bytes != 0 && address >= window->bus_address && address - window->bus_address < window->bytes &&
@@ -59,6 +61,17 @@ static void judge_buses(struct spate_doctor *doctor, const struct spate_doctor_f
                                                              .numbers = {first, last, below->address.bus}});
 }
 
+static void judge_model(struct spate_doctor *doctor, const struct spate_doctor_function *drive) {
+  const char *name = spate_nvme_known_as(drive->vendor_id, drive->device_id);
+
+  if (name != NULL)
+    spate_doctor_report(
+        doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_KNOWN_DRIVE,
+                                               .function = drive,
+                                               .numbers = {spate_nvme_needs(drive->vendor_id, drive->device_id)},
+                                               .name = name});
+}
+
 void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,
                                unsigned index, bool in_use) {
   const struct spate_doctor_function *function = &path[index];
@@ -78,12 +91,14 @@ void spate_doctor_judge_header(struct spate_doctor *doctor, const struct spate_d
   if (in_use) judge_command(doctor, function);
   if (!drive && function->bridge) judge_buses(doctor, function, &path[index + 1u]);
   if (!drive) return;
-  if (function->class_code == SPATE_PCIE_CLASS_NVME)
+  if (function->class_code == SPATE_PCIE_CLASS_NVME) {
+    judge_model(doctor, function);
     judge_bar(doctor, path, index);
-  else
+  } else {
     spate_doctor_report(doctor, &(struct spate_doctor_finding){.code = SPATE_DOCTOR_WRONG_CLASS,
                                                                .function = function,
                                                                .numbers = {function->class_code}});
+  }
 }
 
 void spate_doctor_judge_path(struct spate_doctor *doctor, const struct spate_doctor_function *path, unsigned count,

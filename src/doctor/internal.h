@@ -11,6 +11,7 @@
  *   {0}   decimal            {0x}  hexadecimal       {0b}  bytes, with a unit     {0s}  link speed
  *   {0d}  power state        {0a}  ASPM states       {0c}  correctable errors     {0u}  uncorrectable errors
  *   {0e}  an error's sentence  {n}   its name            {0|lane}  decimal, and the noun: 1 lane, 2 lanes
+ *   {0q}  what a drive needs (nvme/quirks.h)
  */
 struct doctor_text {
   const char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences: the texts, with the values of a finding in place of the placeholders. */
+#include "../nvme/quirks.h"
 #include "internal.h"
 
 struct sentence {
@@ -95,6 +96,18 @@ static const char *const uncorrectable[32] = {
     [26] = "blocked poisoned TLP",
 };
 
+/* enum nvme_need */
+static const char *const needs[32] = {
+    "a pause of 2.3 s after CC.EN is cleared",
+    "no Write Zeroes",
+    "no TRIM",
+    "namespaces are not recognised by EUI64 and NGUID",
+    "submission queues of medium priority",
+    "64 queue entries although CAP.MQES is 0",
+    "no function level reset while CC.EN is 1",
+};
+_Static_assert(NVME_NEEDS == 7, "one text each");
+
 static void put_bits(struct sentence *sentence, uint64_t bits, const char *const names[32]) {
   bool first = true;
 
@@ -136,6 +149,7 @@ static void put_kind(struct sentence *sentence, char kind, uint64_t number) {
     break;
   case 'c': put_bits(sentence, number, correctable); break;
   case 'u': put_bits(sentence, number, uncorrectable); break;
+  case 'q': put_bits(sentence, number, needs); break;
   case 'e': put_error(sentence, number); break;
   default: put_number(sentence, number, 10); break;
   }

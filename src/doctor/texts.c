@@ -55,6 +55,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check the drive's power and its link; then scan the bus again or power-cycle the drive."),
     TEXT(WRONG_CLASS, ERROR, "The device is not an NVMe drive: its class is {0x}, and NVMe's is 0x10802.",
          "Check that this is the right slot, and that the drive is not an M.2 SATA drive or another card."),
+    TEXT(KNOWN_DRIVE, NOTE, "The library treats this drive in a way of its own ({n}: {0q}).",
+         "Do nothing: the driver does it by itself (src/nvme/quirks.def has the row and its source)."),
     TEXT(POWER_STATE, ERROR,
          "The function is in power state {0d}, in which its registers and memory cannot be accessed.",
          "Bring it back to D0 (Linux: write \"on\" to its power/control in sysfs), or reset it."),

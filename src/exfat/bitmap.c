@@ -229,7 +229,8 @@ enum spate_error spate_exfat_trim(struct spate_exfat *volume, uint32_t first, ui
 
   /* On a damaged volume two files may share clusters: those of a deleted file may hold the data of another one. */
   if (!device->can_trim || clusters == 0 || volume->foreign_dirty || volume->corrupt) return SPATE_OK;
-  return spate_block_erase(device, SPATE_TRIM, spate_exfat_cluster_lba(volume, first),
-                           spate_exfat_cluster_blocks(volume, clusters), TRIM_PIECE_BYTES >> device->block_shift, NULL,
-                           NULL);
+  const enum spate_error error = spate_block_erase(device, SPATE_TRIM, spate_exfat_cluster_lba(volume, first),
+                                                   spate_exfat_cluster_blocks(volume, clusters),
+                                                   TRIM_PIECE_BYTES >> device->block_shift, NULL, NULL);
+  return error == SPATE_E_UNSUPPORTED ? SPATE_OK : error; /* advice only */
 }

@@ -251,6 +251,8 @@ static enum spate_error capabilities_take(struct spate_nvme *controller) {
   if ((cap & CAP_NVM_COMMAND_SET) == 0) return SPATE_E_COMMAND_SET;
   if (CAP_PAGE_SIZE_MIN(cap) != 0) return SPATE_E_PAGE_SIZE;
   identity->queue_entries_max = CAP_QUEUE_ENTRIES(cap);
+  if ((controller->needs & NVME_DEEPER_QUEUES) != 0 && identity->queue_entries_max == 1u)
+    identity->queue_entries_max = 64;
   identity->ready_timeout_ms = CAP_READY_TIMEOUT(cap) * 500u;
   identity->doorbell_stride_bytes = 4u << CAP_DOORBELL_STRIDE(cap);
   controller->doorbell_shift = 2u + CAP_DOORBELL_STRIDE(cap);
@@ -281,6 +283,7 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   *controller = (struct spate_nvme){.state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
   if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
   controller->config = *config;
+  controller->needs = spate_nvme_needs(config->bus.vendor_id, config->bus.device_id);
   controller->opening = true;
   /* A little more than a thousandth, without a division: some processors have no instruction for it. */
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;

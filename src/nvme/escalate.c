@@ -50,13 +50,26 @@ bool spate_nvme_escalate(struct spate_nvme *controller) {
   return true;
 }
 
+/* Some drives do not survive a function level reset while they are enabled. OK: this reset may begin. BUSY: not yet. If
+ * the controller does not stop, the next reset is harder. */
+static enum spate_error stop_before(const struct spate_nvme *controller, enum spate_nvme_reset how) {
+  uint32_t control, status;
+
+  if (how != SPATE_NVME_RESET_FUNCTION || (controller->needs & NVME_STOP_BEFORE_FLR) == 0) return SPATE_OK;
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK) return SPATE_E_UNSUPPORTED;
+  if ((control & NVME_CC_ENABLE) == 0 && (status & NVME_CSTS_READY) == 0) return SPATE_OK;
+  if ((control & NVME_CC_ENABLE) != 0) spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
+  return SPATE_E_BUSY;
+}
+
 void spate_nvme_poll_resetting(struct spate_nvme *controller) {
   const struct spate_nvme_bus *bus = &controller->config.bus;
   const uint64_t now = spate_port_ticks();
 
   if (now < controller->deadline_ticks) return;
   const unsigned how = controller->resets_tried - TRIED_SUBSYSTEM - 1u;
-  const enum spate_error error = bus->reset(bus->context, (enum spate_nvme_reset)how);
+  enum spate_error error = stop_before(controller, (enum spate_nvme_reset)how);
+  if (error == SPATE_OK) error = bus->reset(bus->context, (enum spate_nvme_reset)how);
   if (error == SPATE_OK) {
     spate_port_log("nvme: reset by the bus, kind", how);
     controller->counters.hard_resets++;

@@ -86,6 +86,7 @@ enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
   /* Another drive in the same slot: writes must not be replayed to it. */
   if (controller->queues != NULL && !same_text(serial, controller->identity.serial)) return SPATE_E_GONE;
   spate_nvme_identity_decode(&controller->identity, data);
+  spate_nvme_needs_apply(controller);
   for (unsigned i = 0; i < 3; i++)
     controller->retry_delay[i] =
         delay_intervals(data[NVME_ID_CRDT1 + 2u * i] | (uint32_t)data[NVME_ID_CRDT1 + 1u + 2u * i] << 8);
@@ -193,7 +194,8 @@ uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller) {
   uint64_t mark = spate_nvme_qword(data, NVME_NS_NSZE);
 
   mark = folded(mark, spate_nvme_qword(data, NVME_NS_FLBAS & ~7u));
-  for (unsigned offset = NVME_NS_NGUID; offset < NVME_NS_LBAF16; offset += 8)
+  const unsigned from = (controller->needs & NVME_NO_IDENTIFIERS) != 0 ? NVME_NS_LBAF0 : NVME_NS_NGUID;
+  for (unsigned offset = from; offset < NVME_NS_LBAF16; offset += 8)
     mark = folded(mark, spate_nvme_qword(data, offset));
   return mark;
 }

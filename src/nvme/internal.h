@@ -5,6 +5,7 @@
 
 #include "entries.h"
 #include "pages.h"
+#include "quirks.h"
 
 #include <spate/nvme.h>
 #include <spate/port.h>
@@ -183,6 +184,8 @@ enum spate_error spate_nvme_status_check(const struct spate_nvme *controller);
 /* quirks.c: delays the next register read after CC.EN was cleared, where this drive needs it, and extends the deadline
  * of the state by the same time. */
 void spate_nvme_pause(struct spate_nvme *controller);
+/* Takes back what the drive announces and should not be used: can_zero, can_trim. */
+void spate_nvme_needs_apply(struct spate_nvme *controller);
 
 /* escalate.c: starts the next reset beyond CC.EN. False: all were tried. */
 bool spate_nvme_escalate(struct spate_nvme *controller);
@@ -220,6 +223,8 @@ unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max);
 enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io);
 void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot);
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue);
+/* An optional command that hung before: it is not sent again, and ends with UNSUPPORTED. */
+bool spate_nvme_is_forgone(const struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
 /* Reaps one completion entry of any kind and does not ring the doorbell. False: there is no new entry. */
 bool spate_nvme_complete(struct spate_nvme_queue *queue);
 void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, enum spate_error error,

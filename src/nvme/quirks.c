@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Drives that need more than the specification asks for, recognised by vendor and device id.
- *
- * These drives need a pause between the write that clears CC.EN and the first read of CSTS. If CSTS is read too early,
- * they do not become ready again, or stop answering (seen after a firmware activation). Source: Linux,
- * drivers/nvme/host/pci.c, the drives with NVME_QUIRK_DELAY_BEFORE_CHK_RDY. The time is in nvme.h there, and was found
- * by experiment on 1c58:0003.
- */
+#include "quirks.h"
+
 #include "internal.h"
 
 #define PAUSE_MS 2300u
 
+#define QUIRK(vendor_id, device_id, needs, source, name) {vendor_id, device_id, needs},
 static const struct {
   uint16_t vendor_id, device_id;
-} pausing[] = {
-    {0x144d, 0xa821}, /* Samsung PM1725 */
-    {0x144d, 0xa822}, /* Samsung PM1725a */
-    {0x1bb1, 0x0100}, /* Seagate Nytro Flash Storage */
-    {0x1c58, 0x0003}, /* HGST SN100 family */
-    {0x1c58, 0x0023}, /* WDC SN200 */
-    {0x1c5f, 0x0540}, /* Memblaze PBlaze4 */
+  uint8_t needs;
+} rows[] = {
+#include "quirks.def"
 };
 
-void spate_nvme_pause(struct spate_nvme *controller) {
-  const struct spate_nvme_bus *bus = &controller->config.bus;
-  uint64_t pause_ticks = 0;
+uint32_t spate_nvme_needs(uint16_t vendor_id, uint16_t device_id) {
+  for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].vendor_id == vendor_id && rows[i].device_id == device_id) return rows[i].needs;
+  return 0;
+}
 
-  for (unsigned i = 0; i < sizeof pausing / sizeof pausing[0]; i++)
-    if (pausing[i].vendor_id == bus->vendor_id && pausing[i].device_id == bus->device_id)
-      pause_ticks = spate_nvme_ticks(controller, PAUSE_MS);
+void spate_nvme_pause(struct spate_nvme *controller) {
+  const uint64_t pause_ticks = (controller->needs & NVME_PAUSE) != 0 ? spate_nvme_ticks(controller, PAUSE_MS) : 0;
+
   controller->pause_until_ticks = spate_port_ticks() + pause_ticks;
   controller->deadline_ticks += pause_ticks;
+}
+
+void spate_nvme_needs_apply(struct spate_nvme *controller) {
+  struct spate_nvme_identity *identity = &controller->identity;
+
+  if ((controller->needs & NVME_NO_WRITE_ZEROES) != 0) identity->can_zero = false;
+  if ((controller->needs & NVME_NO_TRIM) != 0) identity->can_trim = false;
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
+    queue->block.can_zero &= identity->can_zero;
+    queue->block.can_trim &= identity->can_trim;
+  }
 }

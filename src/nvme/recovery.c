@@ -58,6 +58,10 @@ static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
 
   while ((slot = oldest_interrupted(queue)) != NULL) {
     slot->attempts = (uint8_t)(slot->attempts + cost);
+    if (spate_nvme_is_forgone(queue, slot)) {
+      spate_nvme_finish(queue, slot, SPATE_E_UNSUPPORTED, 0);
+      continue;
+    }
     if (slot->attempts >= ATTEMPTS_BUDGET) {
       spate_nvme_finish(queue, slot, controller->error, 0);
       continue;
@@ -117,6 +121,13 @@ void spate_nvme_running(struct spate_nvme *controller) {
   controller->state = SPATE_NVME_RUNNING;
 }
 
+/* Write Zeroes and TRIM are optional, and some drives that announce them hang in them. One that did gets no more. */
+static void forgo(struct spate_nvme *controller, uint8_t op) {
+  if (op == SPATE_ZERO) controller->needs |= NVME_NO_WRITE_ZEROES;
+  if (op == SPATE_TRIM) controller->needs |= NVME_NO_TRIM;
+  spate_nvme_needs_apply(controller);
+}
+
 static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue *queue, struct spate_nvme_slot *slot) {
   const uint32_t cid = nvme_sqe_cid(slot->sent);
   const struct nvme_command command = {.opcode = NVME_ABORT, .dword10 = nvme_abort_cdw10(queue->id, cid)};
@@ -124,6 +135,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_port_log("nvme: command timed out, aborted, identifier", cid);
   controller->counters.aborts++;
   if (slot->io->op == SPATE_FLUSH) slot->attempts = (uint8_t)(slot->attempts + FLUSH_TIMEOUT_COST);
+  forgo(controller, slot->io->op);
   controller->abort_queue = queue;
   controller->abort_slot = slot;
   controller->abort_sent = slot->sent;

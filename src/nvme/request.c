@@ -239,6 +239,12 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   entry[NVME_SQE_CDW12_13] = cdw12_13;
 }
 
+bool spate_nvme_is_forgone(const struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot) {
+  const uint8_t op = slot->io->op;
+
+  return (op == SPATE_ZERO && !queue->block.can_zero) || (op == SPATE_TRIM && !queue->block.can_trim);
+}
+
 /* Sends commands whose wait is over: retries after their delay, TRIMs that got the range, and commands that found no
  * list page. The first of the latter begins, so that each of them has its turn. */
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
@@ -250,7 +256,11 @@ void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
   for (unsigned i = 0; i < depth; i++) {
     struct spate_nvme_slot *slot = &queue->slots[next];
     next = next + 1u < depth ? next + 1u : 0;
-    if (slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot) && slot->age == 0) spate_nvme_issue(queue, slot);
+    if (slot->sent == SLOT_FREE || spate_nvme_in_flight(slot) || slot->age != 0) continue;
+    if (spate_nvme_is_forgone(queue, slot))
+      spate_nvme_finish(queue, slot, SPATE_E_UNSUPPORTED, 0);
+    else
+      spate_nvme_issue(queue, slot);
   }
 }
 
@@ -306,6 +316,10 @@ static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slo
   struct spate_nvme *controller = queue->controller;
   const unsigned cost = NVME_STATUS_CODE(status) == NVME_STATUS_NOT_READY ? 1u : ATTEMPT_COST;
 
+  if (spate_nvme_is_forgone(queue, slot)) {
+    spate_nvme_finish(queue, slot, SPATE_E_UNSUPPORTED, status);
+    return;
+  }
   if (is_final(status) || slot->attempts + cost >= ATTEMPTS_BUDGET) {
     spate_nvme_finish(queue, slot, NVME_STATUS_TYPE(status) == NVME_STATUS_MEDIA ? SPATE_E_MEDIA : SPATE_E_COMMAND,
                       status);

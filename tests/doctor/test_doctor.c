@@ -43,6 +43,7 @@ static void aspm_on(struct facts *facts) { set(facts, DRIVE, EXPRESS + 0x10, 0, 
 static void function_silent(struct facts *facts) { memset(facts->config[DRIVE], 0xff, sizeof facts->config[DRIVE]); }
 static void function_of_zeros(struct facts *facts) { memset(facts->config[DRIVE], 0, sizeof facts->config[DRIVE]); }
 static void wrong_class(struct facts *facts) { set(facts, DRIVE, 0x08, 0xffffff00, 0x01060100); }
+static void known_drive(struct facts *facts) { set(facts, DRIVE, 0x00, 0xffffffff, 0xf1a58086); }
 static void power_state(struct facts *facts) { set(facts, DRIVE, POWER + 4, 3, 3); }
 static void bus_numbers(struct facts *facts) { set(facts, PORT, 0x18, 0xffff00, 0x020200); }
 static void bus_numbers_reversed(struct facts *facts) { set(facts, PORT, 0x18, 0xff0000, 0); }
@@ -116,6 +117,8 @@ static const struct provocation {
     {SPATE_DOCTOR_FUNCTION_SILENT, function_silent, "all ones"},
     {SPATE_DOCTOR_FUNCTION_SILENT, function_of_zeros, "zeros"},
     {SPATE_DOCTOR_WRONG_CLASS, wrong_class, "0x10601,"},
+    {SPATE_DOCTOR_KNOWN_DRIVE, known_drive,
+     "(Intel 600p, P3100: no Write Zeroes, submission queues of medium priority)"},
     {SPATE_DOCTOR_POWER_STATE, power_state, "D3,"},
     {SPATE_DOCTOR_BUS_NUMBERS, bus_numbers, "buses 2 to 2, and the next function is on bus 1"},
     {SPATE_DOCTOR_BUS_NUMBERS, bus_numbers_reversed, "buses 1 to 0"},

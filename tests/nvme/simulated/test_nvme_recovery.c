@@ -292,57 +292,6 @@ static void test_storm(void **state) {
   (void)state;
 }
 
-/* The time from the last clearing of CC.EN to the next read of CSTS. */
-struct pause {
-  const struct fixture *f;
-  uint64_t cleared_us; /* 0: CSTS was read since */
-  uint64_t us;
-};
-
-static void time_pause(void *context, const struct sim_access *access) {
-  struct pause *pause = context;
-  const uint64_t offset = access->address - pause->f->config.registers, us = access->at_ps / SIM_PS_PER_US;
-
-  if (access->kind == SIM_ACCESS_WRITE && offset == CC && (spate_get32(access->data) & 1u) == 0) pause->cleared_us = us;
-  if (access->kind != SIM_ACCESS_READ || offset != CSTS || pause->cleared_us == 0) return;
-  pause->us = us - pause->cleared_us;
-  pause->cleared_us = 0;
-}
-
-/* Some drives must not be accessed for a while after CC.EN was cleared: in bring-up, in recovery and at the end. CAP.TO
- * counts from the end of this pause. */
-static void test_pause_of_drives_that_need_it(void **state) {
-  static const struct {
-    uint16_t vendor_id, device_id;
-    uint64_t pause_ms;
-  } drives[] = {{0x144d, 0xa821, 2300}, {0x144d, 0xa822, 2300}, {0x1bb1, 0x0100, 2300},
-                {0x1c58, 0x0003, 2300}, {0x1c58, 0x0023, 2300}, {0x1c5f, 0x0540, 2300},
-                {0x144d, 0xa808, 0},    {0x1c5f, 0x0003, 0},    {0, 0, 0}};
-  for (unsigned i = 0; i < sizeof drives / sizeof drives[0]; i++) {
-    struct fixture *f = fixture_make(9);
-    struct pause pause = {.f = f};
-    struct outcome outcome;
-    const uint64_t least = drives[i].pause_ms * 1000, most = least + 200000;
-    f->config.bus.vendor_id = drives[i].vendor_id;
-    f->config.bus.device_id = drives[i].device_id;
-    sim_trace(f->sim, time_pause, &pause);
-    fixture_open(f, 4);
-    sim_drive_fail(f->drive);
-    assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
-    assert_true(fixture_wait(f, &outcome, 10000));
-    assert_int_equal(outcome.io.error, SPATE_OK);
-    assert_in_range(pause.us, least, most);
-    pause.us = UINT64_MAX;
-    sim_drive_stick(f->drive, true, false, false);
-    sim_drive_fail(f->drive);
-    assert_int_equal(fixture_submit(f, &outcome, (struct spate_io){.op = SPATE_FLUSH}), SPATE_OK);
-    assert_true(fixture_wait(f, &outcome, 200000));
-    assert_in_range(pause.us, least, most);
-    fixture_free(f);
-  }
-  (void)state;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_stalled_command_is_aborted_and_retried),
@@ -359,7 +308,6 @@ int main(void) {
       cmocka_unit_test(test_a_fatal_status_of_before_is_waited_for),
       cmocka_unit_test(test_lost_admin_command_leads_to_reset),
       cmocka_unit_test(test_storm),
-      cmocka_unit_test(test_pause_of_drives_that_need_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
