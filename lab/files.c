@@ -63,9 +63,6 @@ static void watch_cut(struct files *files) {
   if (covered_bytes > files->covered_bytes) files->covered_bytes = covered_bytes;
 }
 
-/* From Kelvin, in which drives state limits. 0: not stated. */
-static int16_t celsius(uint32_t kelvin) { return (int16_t)(kelvin == 0 ? 0 : (int32_t)kelvin - 273); }
-
 /* Every second, reads each drive's temperature, and passes the highest on to the recorder. */
 static void watch_health(struct files *files) {
   uint64_t now_ps = sim_now_ps(files->machine.sim);
@@ -83,8 +80,8 @@ static void watch_health(struct files *files) {
   }
   if (!news) return;
   spate_recorder_temperature(&files->recorder, spate_nvme_health(hottest)->temperature_c,
-                             celsius(spate_nvme_identity(hottest)->warning_temperature_k),
-                             celsius(spate_nvme_identity(hottest)->critical_temperature_k));
+                             spate_nvme_identity(hottest)->warning_temperature_c,
+                             spate_nvme_identity(hottest)->critical_temperature_c);
 }
 
 static void sample(struct files *files) {

@@ -60,12 +60,12 @@ struct sim_stack *sim_stack_new(const struct sim_stack_config *config) {
 /* Devices are numbered in the order of the drives. A port whose link is down has no device. */
 static enum spate_error find_device(struct sim_stack *stack, struct sim_stack_drive *drive) {
   for (unsigned n = 0;; n++) {
-    const struct spate_pcie_device *device;
+    struct spate_pcie_device *device;
     uint32_t offset;
     const enum spate_error error = spate_pcie_find(&stack->host, SPATE_PCIE_CLASS_NVME, n, &device);
     if (error != SPATE_OK) return error;
     if (sim_pcie_route(stack->sim, device->bar0, &offset) != drive->drive) continue;
-    drive->device = &stack->host.devices[device - stack->host.devices];
+    drive->device = device;
     return SPATE_OK;
   }
 }

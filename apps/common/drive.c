@@ -54,7 +54,7 @@ static void print_link(const struct spate_pcie_device *device) {
 
 /* Finds the controller, whatever ends PCIe: the board's own bridge, or an operating system's. */
 static void find_controller(struct drive *drive) {
-  const struct spate_pcie_device *found;
+  struct spate_pcie_device *found;
 
   must("starting PCIe", board_pcie_bring_up(&drive->host));
   if (drive->host.left_out != 0)

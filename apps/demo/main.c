@@ -87,8 +87,6 @@ static const char *level_name(enum spate_level level) {
   return names[level];
 }
 
-static int16_t celsius(uint32_t kelvin) { return (int16_t)(kelvin == 0 ? 0 : (int32_t)kelvin - 273); }
-
 /* Overwrites the line. The terminal has 80 columns, and the cursor ends up after the last character. */
 static void rewrite_line(const char *text, const char *end) { print("\r%-79.79s%s", text, end); }
 
@@ -103,8 +101,8 @@ static void look_after_health(void) {
   const struct spate_nvme_health *health = spate_nvme_health(&drive.controller);
 
   if (health->sequence > 0)
-    spate_recorder_temperature(&recorder, health->temperature_c, celsius(identity->warning_temperature_k),
-                               celsius(identity->critical_temperature_k));
+    spate_recorder_temperature(&recorder, health->temperature_c, identity->warning_temperature_c,
+                               identity->critical_temperature_c);
   /* BUSY only means that the previous request is not complete. */
   enum spate_error error = spate_nvme_health_start(&drive.controller);
   if (error != SPATE_E_BUSY) must("requesting the drive's temperature", error);

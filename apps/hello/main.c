@@ -122,7 +122,7 @@ int app_main(void) {
   if (error) return fail(host.failed_at, error);
   list(&host);
 
-  const struct spate_pcie_device *found = &host.devices[0];
+  struct spate_pcie_device *found = &host.devices[0];
   error = spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &found);
   if (error) return fail(found->address, error);
   struct spate_pcie_device drive = *found;

@@ -10,15 +10,16 @@
 #include <spate/port.h>
 #include <spate/recorder.h>
 
-#define PIECE_BYTES  (1u << 20)
-#define PIECES       32u
+#define DEPTH        64u
+#define PIECE_BYTES  (256u << 10) /* 63 commands of 8 KiB, the least MDTS, are enough for it */
+#define PIECES       64u
 #define CACHE_BLOCKS (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) /* one clip is open */
 #define BITMAP_BYTES (12u * 1024u)
 
 static struct spate_pcie_host host;
 static struct spate_nvme controller;
 static struct spate_nvme_queue queue;
-static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(PIECES)];
+static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(DEPTH)];
 static struct spate_region ring;
 static struct spate_exfat volume;
 static struct spate_exfat_block blocks[CACHE_BLOCKS];
@@ -33,7 +34,7 @@ static struct spate_piece pieces[PIECES];
   } while (0)
 
 static enum spate_error open_drive(void) {
-  const struct spate_pcie_device *device = NULL;
+  struct spate_pcie_device *device = NULL;
 
   TRY(board_pcie_bring_up(&host));
   TRY(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &device));
@@ -43,7 +44,7 @@ static enum spate_error open_drive(void) {
                                      .bus = {.vendor_id = device->vendor_id, .device_id = device->device_id}};
   TRY(spate_nvme_open(&controller, &config));
   const struct spate_nvme_queue_config queue_config = {
-      .depth = PIECES, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(PIECES)};
+      .depth = DEPTH, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(DEPTH)};
   TRY(spate_nvme_queue_open(&controller, &queue, &queue_config));
   return board_ring_open(&ring);
 }

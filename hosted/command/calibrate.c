@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ZERO_KELVIN 273u
 #define LEAST_BYTES (UINT64_C(8) << 30)
 
 enum { YES = 1000, PROFILE, SKIP, AMBIENT };
@@ -104,8 +103,6 @@ static void require_drive(const struct target *target) {
     fail(EXIT_REFUSED, "%s is too small to measure a rate: 8 GiB are needed. Nothing was written", target->name);
 }
 
-static uint32_t celsius_of(uint32_t kelvin) { return kelvin > ZERO_KELVIN ? kelvin - ZERO_KELVIN : 0; }
-
 static struct calibrate_drive learn(struct target *target) {
   struct spate_nvme_identity identity;
   struct spate_pcie_link link = {.up = false};
@@ -117,8 +114,8 @@ static struct calibrate_drive learn(struct target *target) {
   struct calibrate_drive drive = {.capacity_bytes = target->block->blocks << target->block->block_shift,
                                   .transfer_bytes_max = identity.transfer_bytes_max,
                                   .queue_entries = identity.queue_entries_max,
-                                  .warning_c = celsius_of(identity.warning_temperature_k),
-                                  .critical_c = celsius_of(identity.critical_temperature_k),
+                                  .warning_c = (uint32_t)identity.warning_temperature_c,
+                                  .critical_c = (uint32_t)identity.critical_temperature_c,
                                   .volatile_cache = identity.volatile_cache};
 
   (void)snprintf(drive.model, sizeof drive.model, "%s", identity.model);

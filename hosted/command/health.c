@@ -64,8 +64,8 @@ static void print_text(const char *name, const struct report *report) {
     (void)printf("link          %s x%s; the drive can do %s x%s\n", report->speed, report->width, report->speed_max,
                  report->width_max);
   (void)printf("temperature   %d C", health->temperature_c);
-  if (report->identity.warning_temperature_k > 0)
-    (void)printf(", its limit is %d C", (int)report->identity.warning_temperature_k - 273);
+  if (report->identity.warning_temperature_c > 0)
+    (void)printf(", its limit is %d C", report->identity.warning_temperature_c);
   (void)printf("\nwear          %u %% of its life used, %u %% of the spare blocks left (threshold %u %%)\n",
                health->used_percent, health->spare_percent, health->spare_threshold_percent);
   (void)printf("transferred   %s read, %s written\n", units_decimal(health->read_units * UNIT_BYTES, read),

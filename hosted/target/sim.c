@@ -225,7 +225,7 @@ static void enumerate(const char *name) {
 
 /* Root ports are numbered in the order of the drives, and enumeration finds them in this order. */
 static void find_device(struct virtual_drive *own, const char *name) {
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
 
   if (found == 0) enumerate(name);
   own->media = sim_drive_at(sim, found);

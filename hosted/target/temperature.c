@@ -9,14 +9,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define ZERO_KELVIN (-273)
-
-/* The result must fit in 16 bits. */
-static int16_t celsius_of(uint32_t kelvin) {
-  if (kelvin == 0) return 0;
-  return (int16_t)(kelvin < INT16_MAX ? (int)kelvin + ZERO_KELVIN : INT16_MAX);
-}
-
 /* Returns the log that the last call has requested, and requests the next one. */
 static bool read_drive(struct spate_nvme *nvme, struct temperature *temperature) {
   const struct spate_nvme_health *health = spate_nvme_health(nvme);
@@ -25,8 +17,8 @@ static bool read_drive(struct spate_nvme *nvme, struct temperature *temperature)
 
   if (health->sequence == 0 || (asked != SPATE_OK && asked != SPATE_E_BUSY)) return false;
   *temperature = (struct temperature){.celsius = health->temperature_c,
-                                      .warning_celsius = celsius_of(identity->warning_temperature_k),
-                                      .critical_celsius = celsius_of(identity->critical_temperature_k)};
+                                      .warning_celsius = identity->warning_temperature_c,
+                                      .critical_celsius = identity->critical_temperature_c};
   return true;
 }
 

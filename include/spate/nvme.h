@@ -53,7 +53,7 @@ struct spate_nvme_bus {
    * while the drive is off the bus, until the answer is OK. BUSY: not yet. Any other error: give up. After OK the
    * controller is brought up as after a reset, and requests go on. restore() is called again if the drive is still not
    * there, or if it is another drive (by serial number, or by size, format or identifiers of a namespace in use).
-   * spate_nvme_shutdown() waits for the drive as requests do. spate_nvme_open() does not wait, and ends with GONE.
+   * spate_nvme_shutdown() waits for the drive as requests do. spate_nvme_open() does not call it, and ends with GONE.
    * NULL: a drive that falls off the bus is GONE within a second. */
   enum spate_error (*restore)(void *context);
   /* Called when a reset by CC.EN does not recover the controller, also in spate_nvme_open(), once a millisecond while
@@ -112,7 +112,7 @@ struct spate_nvme_identity {
   uint32_t ready_timeout_ms;   /* CAP.TO */
   uint32_t queue_entries_max;  /* CAP.MQES + 1 */
   uint32_t doorbell_stride_bytes;
-  uint32_t warning_temperature_k, critical_temperature_k; /* 0: not stated */
+  int16_t warning_temperature_c, critical_temperature_c; /* WCTEMP, CCTEMP; 0: not stated, or not above 0 C */
   uint32_t atomic_blocks; /* AWUPF + 1: a power cut does not tear a write of at most this many logical blocks */
   uint32_t host_buffer_wanted_bytes, host_buffer_min_bytes;
   bool volatile_cache, can_trim, can_zero, can_format;
@@ -380,7 +380,8 @@ struct spate_nvme {
  * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. All memory comes from
  * config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES).
  *
- * Waits at most three times CAP.TO + 0.5 s (to be ready, to stop, to be ready again) plus the time of the commands. The
+ * A drive whose registers are silent, although its link is up or not known, has two seconds to answer. Then waits at
+ * most three times CAP.TO + 0.5 s (to be ready, to stop, to be ready again) plus the time of the commands. The
  * drives in src/nvme/quirks.def may need 2.3 s more for each stop. If that fails, it waits the same time again for each
  * available reset beyond CC.EN, plus reattach_timeout_ms, 2 s for the reset itself, and CAP.TO + 0.5 s for the
  * controller to stop.

@@ -116,6 +116,7 @@ struct spate_pcie_host {
   uint8_t first_bus, last_bus;
   struct spate_pcie_window memory;       /* 32-bit bus addresses, not prefetchable; required */
   struct spate_pcie_window prefetchable; /* may be above 4 GiB; bytes 0 if there is none */
+  uint32_t ready_timeout_ms; /* how long a device may not be ready; 0 = 3000. Set it before spate_pcie_enumerate() */
 
   struct spate_pcie_device devices[SPATE_PCIE_DEVICES_MAX]; /* endpoints found */
   struct spate_pcie_saved bridges[SPATE_PCIE_BRIDGES_MAX];
@@ -178,7 +179,11 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host 
  * path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks(); 0: long ago).
  * The first access is made 100 ms after that. A link above 5 GT/s is used 100 ms after the end of its training (base
  * specification 6.6.1), for which the time counts at which it was first seen up. A device that answers "configuration
- * request retry", or does not answer although its link is up, is asked again for up to 1 s.
+ * request retry", or does not answer although its link is up, is asked again for up to host->ready_timeout_ms.
+ *
+ * What earlier firmware left on is turned off: decoding, bus mastering, an expansion ROM, a secondary bus reset, a
+ * power state other than D0, relaxed ordering and No Snoop. A device that shows at several numbers of a bus is listed
+ * once. Where a port ignores the payload size that is written, all below it get what it has, if that is smaller.
  *
  * BARs that do not fit the host's windows are left out, the largest first, and an endpoint's BAR 0 last. Such a BAR is
  * put at the end of the 32- or 64-bit address space. If a window reaches there too, the function decodes no memory.
@@ -193,8 +198,8 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_enumerate(struct spate_pcie_host *h
 
 /* Find the n-th (from 0) endpoint of a class. Errors: NO_DEVICE (no endpoint at all), WRONG_CLASS (not so many of this
  * class), WINDOW (`device` is set, but its BAR 0 did not fit). */
-SPATE_MUST_CHECK enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,
-                                                  const struct spate_pcie_device **device);
+SPATE_MUST_CHECK enum spate_error spate_pcie_find(struct spate_pcie_host *host, uint32_t class_code, unsigned n,
+                                                  struct spate_pcie_device **device);
 
 /* Read the device's link again. OK (also for a device without a link of its own), LINK_DOWN, or LINK_DEGRADED if it is
  * slower or narrower than both ends support. */
@@ -207,8 +212,9 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *
  * disturbed.
  *
  * Never waits. Call it again while it answers BUSY: a link is down or in training, or these calls have seen it up for
- * less than 100 ms, or the device asks for a retry. `device` may be a copy, but must be the same one in each call.
- * Errors: NO_DEVICE (another device answers, or this device was never enumerated).
+ * less than 250 ms after a function level reset (100 ms after any other), or the device asks for a retry. `device` may
+ * be a copy, but must be the same one in each call. Errors: NO_DEVICE (another device answers, or this device was never
+ * enumerated).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device);
 

@@ -77,7 +77,7 @@ static void judge_others(struct spate_checkup *checkup) {
 }
 
 static const struct spate_pcie_device *find_drive(const struct spate_checkup *checkup, unsigned number) {
-  const struct spate_pcie_device *found = NULL;
+  struct spate_pcie_device *found = NULL;
   const enum spate_error error = spate_pcie_find(checkup->config->host, SPATE_PCIE_CLASS_NVME, number, &found);
 
   return error == SPATE_OK || error == SPATE_E_WINDOW ? found : NULL;

@@ -5,7 +5,6 @@
 
 #define CAP_COMMAND_SETS(cap) ((uint32_t)((cap) >> 37) & 0xffu) /* CAP.CSS: bit 0 NVM */
 #define CAP_PAGE_MIN(cap)     ((uint32_t)((cap) >> 48) & 0xfu)  /* CAP.MPSMIN: 4 KiB << value */
-#define KELVIN                273
 #define WORN_PERCENT          100u
 #define WEARING_PERCENT       90u
 
@@ -50,17 +49,15 @@ static void judge_wear(struct spate_doctor *doctor, const struct spate_nvme_heal
 }
 
 static void judge_temperature(struct spate_doctor *doctor, const struct spate_doctor_drive *drive) {
-  const int kelvin = drive->health->temperature_c + KELVIN;
-  const int critical = (int)drive->identity->critical_temperature_k,
-            warning = (int)drive->identity->warning_temperature_k;
-  const uint64_t celsius = kelvin > KELVIN ? (uint64_t)(kelvin - KELVIN) : 0;
+  const int16_t now = drive->health->temperature_c;
+  const int16_t critical = drive->identity->critical_temperature_c, warning = drive->identity->warning_temperature_c;
 
-  if (critical != 0 && kelvin >= critical)
-    report(doctor, SPATE_DOCTOR_TOO_HOT, celsius, (uint64_t)(critical > KELVIN ? critical - KELVIN : 0));
-  else if (warning != 0 && kelvin >= warning)
-    report(doctor, SPATE_DOCTOR_HOT, celsius, (uint64_t)(warning > KELVIN ? warning - KELVIN : 0));
+  if (critical > 0 && now >= critical)
+    report(doctor, SPATE_DOCTOR_TOO_HOT, (uint64_t)now, (uint64_t)critical);
+  else if (warning > 0 && now >= warning)
+    report(doctor, SPATE_DOCTOR_HOT, (uint64_t)now, (uint64_t)warning);
   else if (drive->health->critical_warning & WARN_TEMPERATURE)
-    report(doctor, SPATE_DOCTOR_TEMPERATURE_WARNING, celsius, 0);
+    report(doctor, SPATE_DOCTOR_TEMPERATURE_WARNING, now > 0 ? (uint64_t)now : 0, 0);
 }
 
 bool spate_doctor_judge_throttled(struct spate_doctor *doctor, const struct spate_nvme_throttling *before,

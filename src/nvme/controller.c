@@ -24,6 +24,8 @@
 #define REATTACH_INTERVAL_MS     1u
 #define SILENT_MS                500u /* with the interval of service, a drive is GONE within a second */
 #define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
+#define SILENT_AT_OPEN_MS        2000u /* some drives read as all ones for so long after a reset */
+#define BEHAVIOR_BYTES           512u
 #define STALE_FATAL_MS           10u  /* CSTS.CFS of before was seen 1 ms after CC.EN was set */
 #define READY_SLACK_MS           500u /* the unit of CAP.TO, which may be 0 */
 
@@ -111,7 +113,9 @@ static void wait_while_silent(struct spate_nvme *controller) {
   const uint64_t now = spate_port_ticks();
 
   if (controller->silent_since_ticks == 0) controller->silent_since_ticks = now;
-  if (now - controller->silent_since_ticks >= spate_nvme_ticks(controller, SILENT_MS)) reattach_failed(controller);
+  if (now - controller->silent_since_ticks >=
+      spate_nvme_ticks(controller, controller->opening ? SILENT_AT_OPEN_MS : SILENT_MS))
+    reattach_failed(controller);
 }
 
 /* EN may be cleared only when RDY is set (3.1.5, Enable). A controller that is starting up therefore gets time to
@@ -242,10 +246,21 @@ void spate_nvme_wait_for_running(struct spate_nvme *controller) {
   }
 }
 
+/* A drive that was reset just before may be silent for a while. One whose link is down is not waited for. */
+static enum spate_error first_look(const struct spate_nvme *controller, uint64_t *cap, uint32_t *version) {
+  const uint64_t end_ticks = spate_port_ticks() + spate_nvme_ticks(controller, SILENT_AT_OPEN_MS);
+  enum spate_error error;
+
+  while ((error = spate_nvme_capabilities(controller, cap, version)) == SPATE_E_GONE &&
+         spate_nvme_link_is_up(controller) && spate_port_ticks() < end_ticks)
+    spate_port_relax();
+  return error;
+}
+
 static enum spate_error capabilities_take(struct spate_nvme *controller) {
   struct spate_nvme_identity *identity = &controller->identity;
   uint64_t cap;
-  const enum spate_error error = spate_nvme_capabilities(controller, &cap, &identity->version);
+  const enum spate_error error = first_look(controller, &cap, &identity->version);
 
   if (error != SPATE_OK) return error;
   if ((cap & CAP_NVM_COMMAND_SET) == 0) return SPATE_E_COMMAND_SET;
@@ -267,11 +282,11 @@ static enum spate_error memory_take(struct spate_nvme *controller) {
 
   if (pages == NULL) return SPATE_E_MEMORY;
   controller->admin_sq = (uint64_t *)(void *)pages;
-  controller->behavior = pages + SPATE_PAGE_BYTES / 2u;
-  controller->behavior[0] = 1; /* ACRE: Advanced Command Retry Enable */
   controller->admin_cq = (const volatile uint32_t *)(const volatile void *)(pages + SPATE_PAGE_BYTES);
   controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
   controller->host_buffer_list = (uint64_t *)(void *)(controller->log + NVME_LOG_BYTES);
+  controller->behavior = pages + 2u * (size_t)SPATE_PAGE_BYTES - BEHAVIOR_BYTES;
+  controller->behavior[0] = 1; /* ACRE: Advanced Command Retry Enable */
   controller->data = pages + 2u * (size_t)SPATE_PAGE_BYTES;
   return SPATE_OK;
 }

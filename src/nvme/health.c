@@ -2,7 +2,6 @@
 /* The SMART / Health log (5.14.1.2) and asynchronous events. Both work while I/O goes on. */
 #include "internal.h"
 
-#define KELVIN             273
 #define EVENT_INTERVAL_MS  1000u /* from an event to the request for the next one, when there are many */
 #define EVENTS_AT_ONCE     4u
 #define EVENT_PAGE(result) ((uint8_t)((result) >> 16)) /* log page identifier, in dword 0 of the completion */
@@ -27,7 +26,7 @@ bool spate_nvme_health_decode(struct spate_nvme_health *health, const void *log)
 
   if (is_empty(log)) return false;
   health->critical_warning = (uint8_t)first;
-  health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - KELVIN);
+  health->temperature_c = (int16_t)((int)(first >> 8 & 0xffffu) - (int)NVME_ZERO_CELSIUS_K);
   health->spare_percent = (uint8_t)(first >> 24);
   health->spare_threshold_percent = (uint8_t)second;
   health->used_percent = (uint8_t)(second >> 8);

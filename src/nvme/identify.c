@@ -52,6 +52,11 @@ static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
   return value < most ? value : most;
 }
 
+/* A limit that is stated in kelvins. */
+static int16_t celsius_of(uint32_t kelvin) {
+  return (int16_t)(within(kelvin, NVME_ZERO_CELSIUS_K, INT16_MAX) - NVME_ZERO_CELSIUS_K);
+}
+
 void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page) {
   const uint8_t *data = page;
   const uint8_t mdts = data[NVME_ID_MDTS];
@@ -61,8 +66,8 @@ void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void
   take_text(identity->firmware, data + NVME_ID_FR, 8);
   identity->namespaces_max = spate_nvme_dword(data, NVME_ID_NN);
   identity->transfer_bytes_max = mdts == 0 || mdts > MDTS_USED_MAX ? 0 : SPATE_PAGE_BYTES << mdts;
-  identity->warning_temperature_k = spate_nvme_word(data, NVME_ID_WCTEMP);
-  identity->critical_temperature_k = spate_nvme_word(data, NVME_ID_CCTEMP);
+  identity->warning_temperature_c = celsius_of(spate_nvme_word(data, NVME_ID_WCTEMP));
+  identity->critical_temperature_c = celsius_of(spate_nvme_word(data, NVME_ID_CCTEMP));
   identity->host_buffer_wanted_bytes = pages_to_bytes(spate_nvme_dword(data, NVME_ID_HMPRE));
   identity->host_buffer_min_bytes = pages_to_bytes(spate_nvme_dword(data, NVME_ID_HMMIN));
   identity->atomic_blocks = spate_nvme_word(data, NVME_ID_AWUPF) + 1u;
@@ -114,7 +119,7 @@ static void take_active(const struct spate_nvme *controller, struct nsid_list *l
 
   for (unsigned i = 0; i < NAMESPACES_IN_LIST; i++) {
     const uint32_t nsid = spate_nvme_dword(controller->data, 4u * i);
-    if (nsid <= previous || nsid > controller->identity.namespaces_max) break;
+    if (nsid <= previous) break; /* 0 ends the list. Some drives list identifiers above NN */
     add(list, nsid);
     previous = nsid;
   }
@@ -179,8 +184,10 @@ bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid
 
 enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
   *out = (struct spate_nvme_namespace){.nsid = nsid};
-  if (nsid == 0 || nsid > controller->identity.namespaces_max) return SPATE_E_NO_NAMESPACE;
+  if (nsid == 0 || nsid >= NVME_ALL_NAMESPACES) return SPATE_E_NO_NAMESPACE;
   const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
+  if (error == SPATE_E_COMMAND && NVME_STATUS_CODE(controller->status) == NVME_STATUS_NAMESPACE)
+    return SPATE_E_NO_NAMESPACE;
   if (error != SPATE_OK) return error;
   return spate_nvme_namespace_decode(out, nsid, controller->data) ? SPATE_OK : SPATE_E_NO_NAMESPACE;
 }

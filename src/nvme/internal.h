@@ -87,9 +87,10 @@ enum nvme_feature {
 enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, NVME_IDENTIFY_ACTIVE = 2 };
 
 #define NVME_LOG_HEALTH     0x02u
+#define NVME_ZERO_CELSIUS_K 273u
 #define NVME_LOG_BYTES      512u
 #define NVME_ALL_NAMESPACES UINT32_C(0xffffffff)
-#define NVME_ADMIN_ENTRIES  8u
+#define NVME_ADMIN_ENTRIES  64u /* a page of submission entries: some drives do not work with fewer */
 
 /* Status field without the phase bit (4.6.1). */
 #define NVME_STATUS_CODE(status)  ((status)&0x7ffu) /* code and type */
@@ -98,6 +99,7 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define NVME_STATUS_DO_NOT_RETRY  0x4000u
 #define NVME_STATUS_MEDIA         2u
 #define NVME_STATUS_ABORTED       0x007u
+#define NVME_STATUS_NAMESPACE     0x00bu  /* Invalid Namespace or Format */
 #define NVME_STATUS_NOT_READY     0x082u  /* Namespace Not Ready */
 #define SPATE_NVME_CANCELLED      0x8000u /* not a status of a drive: the field has 15 bits */
 

@@ -121,10 +121,12 @@ void spate_nvme_running(struct spate_nvme *controller) {
   controller->state = SPATE_NVME_RUNNING;
 }
 
-/* Write Zeroes and TRIM are optional, and some drives that announce them hang in them. One that did gets no more. */
-static void forgo(struct spate_nvme *controller, uint8_t op) {
-  if (op == SPATE_ZERO) controller->needs |= NVME_NO_WRITE_ZEROES;
-  if (op == SPATE_TRIM) controller->needs |= NVME_NO_TRIM;
+/* Write Zeroes and TRIM are optional, and some drives that announce them hang in them. After the second time-out of one
+ * command the drive gets no more. */
+static void forgo(struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
+  if (slot->attempts == 0) return;
+  if (slot->io->op == SPATE_ZERO) controller->needs |= NVME_NO_WRITE_ZEROES;
+  if (slot->io->op == SPATE_TRIM) controller->needs |= NVME_NO_TRIM;
   spate_nvme_needs_apply(controller);
 }
 
@@ -135,7 +137,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_port_log("nvme: command timed out, aborted, identifier", cid);
   controller->counters.aborts++;
   if (slot->io->op == SPATE_FLUSH) slot->attempts = (uint8_t)(slot->attempts + FLUSH_TIMEOUT_COST);
-  forgo(controller, slot->io->op);
+  forgo(controller, slot);
   controller->abort_queue = queue;
   controller->abort_slot = slot;
   controller->abort_sent = slot->sent;

@@ -295,7 +295,7 @@ static bool is_final(uint16_t status) {
   switch (NVME_STATUS_CODE(status)) {
   case 0x001: /* Invalid Command Opcode */
   case 0x002: /* Invalid Field in Command */
-  case 0x00b: /* Invalid Namespace or Format */
+  case NVME_STATUS_NAMESPACE:
   case 0x013: /* PRP Offset Invalid */
   case 0x020: /* Namespace is Write Protected */
   case 0x080: /* LBA Out of Range */

@@ -37,9 +37,11 @@ static bool make_host_buffer(struct spate_nvme *controller, struct nvme_command 
   const uint64_t have_pages = controller->config.host_buffer_bytes >> SPATE_PAGE_SHIFT;
   const uint32_t pages = have_pages < wanted_pages ? (uint32_t)have_pages : wanted_pages;
 
-  if (controller->config.host_buffer == NULL || pages == 0 ||
-      pages < identity->host_buffer_min_bytes >> SPATE_PAGE_SHIFT)
+  if (controller->config.host_buffer == NULL || pages == 0) return false;
+  if (pages < identity->host_buffer_min_bytes >> SPATE_PAGE_SHIFT) {
+    spate_port_log("nvme: host_buffer is not used: it is smaller than HMMIN, bytes", identity->host_buffer_min_bytes);
     return false;
+  }
   controller->host_buffer_list[0] = spate_port_dma_address(controller->config.host_buffer);
   controller->host_buffer_list[1] = pages;
   const uint64_t list = spate_port_dma_address(controller->host_buffer_list);

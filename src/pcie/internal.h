@@ -47,7 +47,8 @@ struct pcie_resource {
 
 struct pcie_tree {
   struct spate_pcie_host *host;
-  uint64_t deadline_ticks; /* for links to come up and devices to be ready */
+  uint64_t link_by_ticks;  /* the deadline for links to come up */
+  uint64_t ready_by_ticks; /* and for devices to be ready */
   struct pcie_function functions[PCIE_FUNCTIONS_MAX];
   struct pcie_resource resources[PCIE_RESOURCES_MAX];
   uint8_t function_count, resource_count, endpoint_count, bridge_count;

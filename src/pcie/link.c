@@ -7,15 +7,23 @@
 
 _Static_assert(128u << READ_REQUEST_CODE == PCIE_READ_REQUEST_BYTES, "one read request size");
 
+static uint32_t payload_set(const struct pcie_function *function) {
+  const uint32_t control = spate_pcie_read(function, function->express + EXPRESS_DEVICE_CONTROL);
+  return (control & EXPRESS_DEVICE_PAYLOAD_MASK) >> 5;
+}
+
 static struct pcie_function *top_of(struct pcie_function *function) {
   while (function->parent != NULL)
     function = function->parent;
   return function;
 }
 
+/* Relaxed ordering would let a completion entry pass the data of its command. No Snoop would let data pass a cache that
+ * the port takes for coherent. */
 static void set_control(const struct pcie_function *function) {
   spate_pcie_change(function, function->express + EXPRESS_DEVICE_CONTROL,
-                    EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK,
+                    EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK | EXPRESS_DEVICE_RELAXED_ORDERING |
+                        EXPRESS_DEVICE_NO_SNOOP,
                     (uint32_t)function->payload_code << 5 | READ_REQUEST_CODE << 12);
 }
 
@@ -27,8 +35,23 @@ static void keep_awake(const struct pcie_function *function) {
 
 /*
  * A receiver fails if it gets a larger payload than it supports (2.2.2). So everything below a root port has one size,
- * the smallest that any function there supports.
+ * the smallest that any function there supports. Some root ports ignore the size that is written, and keep a smaller
+ * one: then a second turn gives it to all.
  */
+static void set_payloads(struct pcie_tree *tree) {
+  for (unsigned i = 0; i < tree->function_count; i++) {
+    struct pcie_function *function = &tree->functions[i];
+    function->payload_code = top_of(function)->payload_least;
+    if (function->express) set_control(function);
+  }
+  for (unsigned i = 0; i < tree->function_count; i++) {
+    const struct pcie_function *function = &tree->functions[i];
+    struct pcie_function *top = top_of(&tree->functions[i]);
+    if (function->express && payload_set(function) < top->payload_least)
+      top->payload_least = (uint8_t)payload_set(function);
+  }
+}
+
 void spate_pcie_match_payload(struct pcie_tree *tree) {
   for (unsigned i = 0; i < tree->function_count; i++) {
     struct pcie_function *function = &tree->functions[i];
@@ -36,11 +59,8 @@ void spate_pcie_match_payload(struct pcie_tree *tree) {
     if (top == function) top->payload_least = PAYLOAD_CODE_MAX;
     if (function->express && function->payload_code < top->payload_least) top->payload_least = function->payload_code;
   }
-  for (unsigned i = 0; i < tree->function_count; i++) {
-    struct pcie_function *function = &tree->functions[i];
-    function->payload_code = top_of(function)->payload_least;
-    if (function->express) set_control(function);
-  }
+  for (unsigned turn = 0; turn < 2; turn++)
+    set_payloads(tree);
   /* L1 is turned off at the downstream end of a link first (5.4.1.3). Functions below a port are listed after it. */
   for (unsigned i = tree->function_count; i-- > 0;)
     keep_awake(&tree->functions[i]);

@@ -2,7 +2,8 @@
 /* Enumeration: from a bridge to a list of endpoints that are ready for DMA. */
 #include "internal.h"
 
-#define READY_MS           1000u /* how long a device may answer "retry" (6.6.1) */
+#define LINK_MS            1000u /* how long a link may take to come up */
+#define READY_MS           3000u /* how long a device may answer "retry": 1 s (6.6.1), and some take longer */
 #define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Windows of bridges are multiples of 1 MiB */
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
@@ -110,7 +111,9 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
 
   struct pcie_tree tree;
   tree.host = host;
-  tree.deadline_ticks = spate_port_ticks() + spate_ticks_of_ms(READY_MS);
+  tree.link_by_ticks = spate_port_ticks() + spate_ticks_of_ms(LINK_MS);
+  tree.ready_by_ticks =
+      spate_port_ticks() + spate_ticks_of_ms(host->ready_timeout_ms == 0 ? READY_MS : host->ready_timeout_ms);
   tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
   tree.last_bus = host->first_bus;
   if (!error) settle_link(host, perst_released_ticks);
@@ -126,8 +129,8 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
   return host->device_count ? SPATE_OK : nothing_found(&tree);
 }
 
-enum spate_error spate_pcie_find(const struct spate_pcie_host *host, uint32_t class_code, unsigned n,
-                                 const struct spate_pcie_device **device) {
+enum spate_error spate_pcie_find(struct spate_pcie_host *host, uint32_t class_code, unsigned n,
+                                 struct spate_pcie_device **device) {
   for (unsigned i = 0; i < host->device_count; i++) {
     if (host->devices[i].class_code != class_code || n-- > 0) continue;
     *device = &host->devices[i];

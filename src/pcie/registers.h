@@ -18,6 +18,8 @@ enum {
   PCI_PREFETCH_WINDOW = 0x24,
   PCI_PREFETCH_BASE_UPPER = 0x28,
   PCI_PREFETCH_LIMIT_UPPER = 0x2c,
+  PCI_ROM = 0x30,        /* of endpoints */
+  PCI_BRIDGE_ROM = 0x38, /* of bridges */
   PCI_CAPABILITIES = 0x34,
   PCI_BRIDGE_CONTROL = 0x3c, /* in the upper half; only in bridges */
 };
@@ -71,6 +73,8 @@ enum express_type {
 #define EXPRESS_ROOT_RETRY_CAPABLE       UINT32_C(0x00010000)
 #define EXPRESS_LINK_ASPM_MASK           UINT32_C(0x00000003)
 #define EXPRESS_DEVICE_PAYLOAD_MASK      UINT32_C(0x000000e0)
+#define EXPRESS_DEVICE_RELAXED_ORDERING  UINT32_C(0x00000010)
+#define EXPRESS_DEVICE_NO_SNOOP          UINT32_C(0x00000800)
 #define EXPRESS_DEVICE_READ_REQUEST_MASK UINT32_C(0x00007000)
 
 /* PCI power management capability (7.5.2), relative to its offset. */

@@ -7,6 +7,8 @@
  */
 #include "internal.h"
 
+#define WAKE_MS 10u /* from D3hot to D0 (5.9) */
+
 static uint32_t read_register(const void *function, unsigned offset) { return spate_pcie_read(function, offset); }
 
 void spate_pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error) {
@@ -25,10 +27,8 @@ uint16_t spate_pcie_find_express(const struct pcie_function *function) {
   return spate_pcie_find_capability(read_register, function, CAPABILITY_EXPRESS);
 }
 
-static bool deadline_passed(const struct pcie_tree *tree) { return spate_port_ticks() >= tree->deadline_ticks; }
-
 /*
- * Reads vendor and device id. Waits while the device answers "retry", as it may for 1 s after a reset (6.6.1). Bridges
+ * Reads vendor and device id. Waits while the device answers "retry", as it may after a reset (6.6.1). Bridges
  * that do not show "retry" return all ones or zeros instead. Those are waited for only where the link is up, so that a
  * device must be there.
  */
@@ -38,7 +38,7 @@ static enum spate_error identify(const struct pcie_tree *tree, const struct pcie
     *id = spate_pcie_read(function, PCI_ID);
     bool silent = spate_pcie_is_silence(*id);
     if (silent ? !expected : (*id & 0xffff) != PCI_VENDOR_RETRY) return SPATE_OK;
-    if (deadline_passed(tree)) return silent ? SPATE_OK : SPATE_E_NOT_READY;
+    if (spate_port_ticks() >= tree->ready_by_ticks) return silent ? SPATE_OK : SPATE_E_NOT_READY;
     spate_port_relax();
   }
 }
@@ -59,10 +59,32 @@ static bool has_wide_prefetch(const struct pcie_function *function) {
   return wide && (function->parent == NULL || function->parent->wide_prefetch);
 }
 
-/* Turns off decoding, DMA and bus numbers, which earlier firmware may have left on. */
+/* Brings the function to D0. It is not accessed while it wakes up, and may lose its configuration then (5.3.1.4). */
+static void wake(const struct pcie_function *function) {
+  const uint16_t power = spate_pcie_find_capability(read_register, function, CAPABILITY_POWER);
+  if (power == 0 || (spate_pcie_read(function, power + POWER_CONTROL) & POWER_STATE_MASK) == 0) return;
+  spate_pcie_change(function, power + POWER_CONTROL, POWER_STATE_MASK, 0);
+  const uint64_t end_ticks = spate_port_ticks() + spate_ticks_of_ms(WAKE_MS);
+  while (spate_port_ticks() < end_ticks)
+    spate_port_relax();
+}
+
+/* Ends a secondary bus reset that was left on: the link below starts to train only now. */
+static void end_bus_reset(const struct pcie_function *bridge) {
+  const uint32_t control = spate_pcie_read(bridge, PCI_BRIDGE_CONTROL);
+  if ((control & PCI_BRIDGE_RESET) == 0) return;
+  spate_pcie_write(bridge, PCI_BRIDGE_CONTROL, control & ~PCI_BRIDGE_RESET);
+  spate_pcie_settle(spate_port_ticks());
+}
+
+/* Turns off what earlier firmware may have left on: decoding, DMA, the expansion ROM, bus numbers, a reset. */
 static void switch_off(const struct pcie_function *function) {
+  wake(function);
   spate_pcie_change(function, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
-  if (function->bridge) spate_pcie_write(function, PCI_BUS_NUMBERS, 0);
+  spate_pcie_write(function, function->bridge ? PCI_BRIDGE_ROM : PCI_ROM, 0);
+  if (!function->bridge) return;
+  spate_pcie_write(function, PCI_BUS_NUMBERS, 0);
+  end_bus_reset(function);
 }
 
 static bool has_active_link(const struct pcie_function *port) {
@@ -92,8 +114,6 @@ static void see_link(const struct pcie_tree *tree, struct pcie_function *port) {
 
 /* Lists a function that answered, if there is room for it. */
 static void add_function(struct pcie_tree *tree, struct pcie_function *function) {
-  if (spate_pcie_read(function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) return;
-  switch_off(function);
   uint8_t *count = function->bridge ? &tree->bridge_count : &tree->endpoint_count;
   if (*count == (function->bridge ? SPATE_PCIE_BRIDGES_MAX : SPATE_PCIE_DEVICES_MAX)) {
     spate_pcie_leave_out(tree, function, SPATE_E_TOPOLOGY);
@@ -104,6 +124,28 @@ static void add_function(struct pcie_tree *tree, struct pcie_function *function)
   if (function->bridge) function->wide_prefetch = has_wide_prefetch(function);
   if (spate_pcie_has_link_below(function)) see_link(tree, function);
   tree->functions[tree->function_count++] = *function;
+}
+
+/* Whether a register of `other` shows what is written to `function`: they are the same. */
+static bool is_same(const struct pcie_function *function, const struct pcie_function *other) {
+  const unsigned at = function->bridge ? PCI_BUS_NUMBERS : PCI_BAR0;
+  const uint32_t bits = function->bridge ? UINT32_C(0x00ffffff) : UINT32_C(0xfffffff0);
+  if (other->bridge != function->bridge || spate_pcie_read(other, PCI_ID) != spate_pcie_read(function, PCI_ID))
+    return false;
+  const uint32_t own = spate_pcie_read(function, at), before = spate_pcie_read(other, at);
+  spate_pcie_write(function, at, own ^ bits);
+  const bool shows = spate_pcie_read(other, at) != before;
+  spate_pcie_write(function, at, own);
+  return shows;
+}
+
+/* Some root ports, and bridges without a PCI Express capability, show one device at several numbers of a bus. */
+static bool is_listed(const struct pcie_tree *tree, const struct pcie_function *function) {
+  for (unsigned i = 0; i < tree->function_count; i++) {
+    const struct pcie_function *other = &tree->functions[i];
+    if (other->at.bus == function->at.bus && other->at.function == 0 && is_same(function, other)) return true;
+  }
+  return false;
 }
 
 /* Lists the functions of one device. Functions 1–7 exist only if function 0 is multi-function (7.5.1.1.9). */
@@ -119,6 +161,9 @@ static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, ui
     uint32_t header = spate_pcie_read(&function, PCI_HEADER_TYPE);
     if (i == 0 && (header & PCI_HEADER_MULTIFUNCTION)) functions = 8;
     function.bridge = (header & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
+    if (spate_pcie_read(&function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) continue;
+    switch_off(&function);
+    if (i == 0 && device > 0 && is_listed(tree, &function)) return;
     add_function(tree, &function);
   }
 }
@@ -179,7 +224,7 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
       return true;
     }
     if (empty) return false;
-    if (deadline_passed(tree)) break;
+    if (spate_port_ticks() >= tree->link_by_ticks) break;
     spate_port_relax();
   }
   tree->link_is_down = true;

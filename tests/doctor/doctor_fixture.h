@@ -56,7 +56,7 @@ static inline void fill(struct facts *facts) {
       .bar0_bytes = 0x4000,
       .in_use = true,
       .registers = {.capabilities = UINT64_C(1) << 37, .configuration = 0x00460001, .status = 1},
-      .identity = {.warning_temperature_k = 343, .critical_temperature_k = 373},
+      .identity = {.warning_temperature_c = 70, .critical_temperature_c = 100},
       .health = {.temperature_c = 50, .spare_percent = 100, .spare_threshold_percent = 10},
       .namespace = {.nsid = 1, .blocks = 1000, .block_bytes = 512},
       .namespaces = 1,

@@ -17,7 +17,7 @@ static struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX];
 
 static unsigned examine(unsigned n) {
   struct spate_doctor doctor = {.found = add_finding};
-  const struct spate_pcie_device *device = NULL;
+  struct spate_pcie_device *device = NULL;
 
   const enum spate_error error = spate_pcie_find(&host, NVME, n, &device);
   assert_true(error == SPATE_OK || error == SPATE_E_WINDOW);
@@ -40,7 +40,7 @@ static void enumerated_functions_are_in_order(void **state) {
 
 static void lost_functions_are_found(void **state) {
   a_switch_gets_nested_bus_numbers_and_windows(state);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_OK);
   const struct spate_pcie_address at = device->address;
   host.ops->config_write(&host, at, 0x04, 0);

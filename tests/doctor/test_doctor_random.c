@@ -47,8 +47,8 @@ static void arbitrary_registers_are_judged_with_few_reads(void **state) {
       bytes[i] = random32();
     facts.health.temperature_c = (int16_t)random32();
     facts.health.critical_warning = (uint8_t)random32();
-    facts.identity.critical_temperature_k = random32() & 0xffff;
-    facts.identity.warning_temperature_k = random32() & 0xffff;
+    facts.identity.critical_temperature_c = (int16_t)random32();
+    facts.identity.warning_temperature_c = (int16_t)random32();
     facts.bar0_bytes = (uint64_t)random32() << (random32() % 33);
     (void)judge(&facts, &report);
 

@@ -33,7 +33,7 @@ static struct fake_function *add(struct fake_function *parent, unsigned device, 
   added->status[0x04 / 4] = 0xf9000000u;
   added->config[0x08 / 4] = class_code << 8;
   added->config[0x34 / 4] = 0x40u;
-  added->config[0x40 / 4] = 0x01u | FAKE_EXPRESS << 8; /* power management comes first */
+  added->config[FAKE_POWER / 4] = 0x01u | FAKE_EXPRESS << 8; /* power management comes first */
   added->config[FAKE_EXPRESS / 4] = 0x00020010u;
   added->writable[(FAKE_EXPRESS + 0x08) / 4] = 0xffffu;
   added->status[(FAKE_EXPRESS + 0x08) / 4] = 0x000f0000u;
@@ -101,7 +101,8 @@ static unsigned bus_of(const struct fake_function *function) {
 }
 
 static bool link_is_up(const struct fake_function *port) {
-  return fake.now_ticks >= port->link_ticks && (port->drop_ticks == 0 || fake.now_ticks < port->drop_ticks);
+  return (port->config[0x3c / 4] & port->writable[0x3c / 4] & 0x00400000u) == 0 && fake.now_ticks >= port->link_ticks &&
+         (port->drop_ticks == 0 || fake.now_ticks < port->drop_ticks);
 }
 
 /* Does every bridge above this function's parent forward a request for the bus below that parent? The bridge whose
@@ -177,6 +178,13 @@ uint32_t host_read32(uintptr_t address) {
   return value;
 }
 
+/* From D3hot to D0 it loses its configuration, and does not answer for 10 ms. */
+static void wake(struct fake_function *function) {
+  for (unsigned at = 0; at < 1024; at++)
+    function->config[at] &= ~function->writable[at];
+  function->silent_ticks = fake.now_ticks + 10 * FAKE_MS;
+}
+
 void host_write32(uintptr_t address, uint32_t value) {
   unsigned offset;
   struct fake_function *function = access_at(address, &offset);
@@ -190,7 +198,9 @@ void host_write32(uintptr_t address, uint32_t value) {
   function->config[offset / 4] &= ~(value & function->status[offset / 4]);
   function->config[offset / 4] &= ~(value & function->clears[offset / 4]);
   uint32_t writable = function->writable[offset / 4];
-  function->config[offset / 4] = (function->config[offset / 4] & ~writable) | (value & writable);
+  const uint32_t before = function->config[offset / 4];
+  function->config[offset / 4] = (before & ~writable) | (value & writable);
+  if (offset == FAKE_POWER + 4 && (before & 3) != 0 && (function->config[offset / 4] & 3) == 0) wake(function);
   if (offset == 0x154 && function->fifo_left[0] != UINT32_MAX && function->fifo_left[0]) function->fifo_left[0]--;
   if (offset == 0x158 && function->fifo_left[1] != UINT32_MAX && function->fifo_left[1]) function->fifo_left[1]--;
 }

@@ -17,6 +17,7 @@
 #define FAKE_FUNCTIONS_MAX 64u
 #define FAKE_MS            UINT64_C(1000000) /* ticks */
 #define FAKE_NEVER         UINT64_MAX
+#define FAKE_POWER         0x40u /* offset of the power management capability */
 #define FAKE_EXPRESS       0x70u /* offset of the PCI Express capability */
 #define FAKE_BOUNCE_MS     20u
 #define FAKE_LINK_CHANGED  0x01000000u /* Slot Status: data link layer state changed */

@@ -106,7 +106,7 @@ static inline void a_switch_gets_nested_bus_numbers_and_windows(void **state) {
   assert_int_equal(host.device_count, 4);
   assert_int_equal(host.bridge_count, 6);
   assert_all_reachable(WINDOW_BYTES);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 3, &device), SPATE_OK);
   assert_at(device->address, 6, 0, 0);
   assert_int_equal(spate_pcie_find(&host, NVME, 4, &device), SPATE_E_WRONG_CLASS);

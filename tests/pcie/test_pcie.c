@@ -12,7 +12,7 @@ static void a_drive_behind_a_root_port_is_ready_for_dma(void **state) {
 
   assert_int_equal(host.device_count, 1);
   assert_int_equal(host.bridge_count, 1);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_OK);
   assert_at(device->address, 1, 0, 0);
   assert_int_equal(device->vendor_id, 0x1b36);
@@ -71,7 +71,7 @@ static void functions_above_0_exist_where_function_0_says_so(void **state) {
   struct fake_function *fifth = fake_endpoint(port, 0, 5, NVME);
   fake_bar(fifth, 0, 0x4000, BAR_64);
   assert_int_equal(enumerate(), SPATE_OK);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_E_WRONG_CLASS);
 
   first->config[0x0c / 4] |= 0x00800000u;

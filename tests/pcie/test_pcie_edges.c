@@ -62,7 +62,7 @@ static void enumeration_starts_from_a_clean_host(void **state) {
   assert_int_equal(host.device_count, 0);
   assert_int_equal(host.bridge_count, 0);
   assert_int_equal(host.left_out, 0);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_E_NO_DEVICE);
 }
 

@@ -108,7 +108,7 @@ static void only_the_bits_meant_change(void **state) {
   *fake_express_register(port, 0x1c) |= 0xffefu;
   assert_int_equal(enumerate(), SPATE_OK);
   assert_int_equal(drive->config[COMMAND] & 0xffff, 0xffff & ~COMMAND_IO);
-  assert_int_equal(*fake_express_register(drive, 0x08) & 0xffff, (0x7fff & ~0x70e0) | 1 << 5 | 2 << 12);
+  assert_int_equal(*fake_express_register(drive, 0x08) & 0xffff, (0x7fff & ~0x78f0) | 1 << 5 | 2 << 12);
   assert_int_equal(*fake_express_register(drive, 0x10) & 0xffff, 0xfffc);
   assert_int_equal(*fake_express_register(port, 0x1c) & 0xffff, 0xffff);
 
@@ -183,7 +183,7 @@ static void a_reset_is_of_the_port_above(void **state) {
   fake.now_ticks += 5 * FAKE_MS;
   assert_int_equal(spate_pcie_reset(&host, device, SPATE_PCIE_RESET_BUS), SPATE_OK);
   assert_int_equal(spate_pcie_reset(&host, device, SPATE_PCIE_RESET_FUNCTION), SPATE_E_BUSY); /* begins now */
-  fake.now_ticks += 99 * FAKE_MS + FAKE_MS / 2;
+  fake.now_ticks += 249 * FAKE_MS + FAKE_MS / 2;
   assert_int_equal(spate_pcie_reset(&host, device, SPATE_PCIE_RESET_FUNCTION), SPATE_E_BUSY);
   fake.now_ticks += FAKE_MS / 2;
   assert_int_equal(spate_pcie_reset(&host, device, SPATE_PCIE_RESET_FUNCTION), SPATE_OK);

@@ -46,7 +46,8 @@ static void a_bus_reset_lasts_a_millisecond_at_least(void **state) {
   }
 }
 
-static void a_function_reset_leaves_it_alone_for_100_ms(void **state) {
+/* Some drives need more than the 100 ms of the specification. */
+static void a_function_reset_leaves_it_alone_for_250_ms(void **state) {
   (void)state;
   one_drive();
   drive->writable[(FAKE_EXPRESS + 0x08) / 4] = 0xffffu;
@@ -56,8 +57,8 @@ static void a_function_reset_leaves_it_alone_for_100_ms(void **state) {
   const uint64_t begun = fake.now_ticks;
   fake.first_below_ticks = 0;
   while (step(SPATE_PCIE_RESET_FUNCTION, FAKE_MS) == SPATE_E_BUSY)
-    assert_in_range(fake.now_ticks - begun, 0, 110 * FAKE_MS);
-  assert_in_range(fake.now_ticks - begun, 100 * FAKE_MS, 103 * FAKE_MS);
+    assert_in_range(fake.now_ticks - begun, 0, 260 * FAKE_MS);
+  assert_in_range(fake.now_ticks - begun, 250 * FAKE_MS, 253 * FAKE_MS);
   assert_int_equal(fake.first_below_ticks, 0);
 
   /* A reset that was begun and never ended does not count for another kind. */
@@ -248,7 +249,7 @@ static void a_reset_restarts_the_wait_for_the_link(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bus_reset_lasts_a_millisecond_at_least),
-      cmocka_unit_test(a_function_reset_leaves_it_alone_for_100_ms),
+      cmocka_unit_test(a_function_reset_leaves_it_alone_for_250_ms),
       cmocka_unit_test(an_impossible_reset_is_reported),
       cmocka_unit_test(a_bus_reset_of_several_devices_is_refused),
       cmocka_unit_test(an_isolated_device_has_no_bus_mastering),

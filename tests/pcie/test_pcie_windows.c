@@ -73,7 +73,7 @@ static void assert_out_of_the_way(const struct fake_function *function, unsigned
   }
 }
 
-static enum spate_error find_drive(const struct spate_pcie_device **device) {
+static enum spate_error find_drive(struct spate_pcie_device **device) {
   return spate_pcie_find(&host, NVME, 0, device);
 }
 
@@ -95,7 +95,7 @@ static void a_drive_is_usable_beside_bars_that_are_too_large(void **state) {
       fake_bar(drive, neighbour ? 4 : 2, neighbour ? 0x1000 : large[i].bytes, neighbour ? BAR_32 : large[i].flags);
       assert_int_equal(enumerate_with(MIB, 0), SPATE_OK);
 
-      const struct spate_pcie_device *device;
+      struct spate_pcie_device *device;
       assert_int_equal(find_drive(&device), SPATE_OK);
       assert_int_equal(device->bar0, fake_bar_address(drive, 0) - WINDOW_BUS + WINDOW_CPU);
       assert_int_equal(device->bar0_bytes, 0x4000);
@@ -130,7 +130,7 @@ static void a_bar_0_larger_than_the_window_is_named(void **state) {
       {UINT64_C(1) << 31, BAR_32, SPATE_E_WINDOW},
       {UINT64_C(1) << 63, BAR_64, SPATE_E_WINDOW},
   };
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     fake_reset();
     struct fake_function *drive = fake_endpoint(fake_bridge(NULL, 0, FAKE_ROOT_PORT), 0, 0, NVME);
@@ -158,7 +158,7 @@ static void a_bar_that_cannot_be_put_aside_is_not_decoded(void **state) {
   struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT), *drive = drive_below(port);
   fake_bar(drive, 2, 2 * MIB, BAR_32);
   struct spate_pcie_ecam_config config = ecam_config(MIB, 0);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   config.memory.bus_address = 4 * GIB - 3 * MIB;
   for (unsigned i = 0; i < 3; i++, config.memory.bus_address += MIB) {
     assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK);
@@ -187,7 +187,7 @@ static void the_largest_bars_are_left_out_until_the_rest_fit(void **state) {
   fake_bar(drive, 2, WINDOW_BYTES / 2, BAR_64);
   fake_bar(port, 0, WINDOW_BYTES / 2, BAR_32);
   assert_int_equal(enumerate(), SPATE_OK);
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
   assert_int_equal(find_drive(&device), SPATE_OK); /* the card's BAR 0 and the drive's do not fit together */
   assert_int_equal(spate_pcie_find(&host, 0x030000, 0, &device), SPATE_E_WINDOW);
   assert_out_of_the_way(card, 0);

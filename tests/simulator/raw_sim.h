@@ -35,7 +35,7 @@ static inline void raw_sim_wait(void *context) { sim_idle(((struct raw_sim *)con
 static inline struct raw_sim *raw_sim_new(const struct sim_profile *profile, const struct sim_drive_options *options,
                                           uint64_t seed) {
   struct raw_sim *r = calloc(1, sizeof *r);
-  const struct spate_pcie_device *found;
+  struct spate_pcie_device *found;
   const struct spate_pcie_ecam_config bridge = {
       .config_base = SIM_ECAM,
       .last_bus = SIM_ECAM_BUSES - 1u,
@@ -49,7 +49,7 @@ static inline struct raw_sim *raw_sim_new(const struct sim_profile *profile, con
   if (spate_pcie_ecam_open(&r->host, &bridge) != SPATE_OK || spate_pcie_enumerate(&r->host, 0) != SPATE_OK ||
       spate_pcie_find(&r->host, SPATE_PCIE_CLASS_NVME, 0, &found) != SPATE_OK)
     abort();
-  r->device = &r->host.devices[found - r->host.devices];
+  r->device = found;
   r->bar = r->device->bar0;
   uint8_t *memory = sim_memory_take(r->sim, (size_t)RAW_SIM_PAGES * RAW_PAGE, SIM_LOGIC);
   const struct raw_target target = {.context = r,

@@ -69,6 +69,12 @@ def test_the_page_of_the_library(copy, environment):
     assert (copy / "build/for-board/lib/libspate.a").exists()
 
 
+def test_the_page_of_the_virtual_drive(copy, environment):
+    page = (ROOT / "docs/use/virtual-drive.md").read_text()
+    said = run_page(copy, environment, "docs/use/virtual-drive.md")
+    assert said == re.search(r"^```\n(Samsung .*?)^```$", page, re.M | re.S)[1]
+
+
 @pytest.mark.thorough
 def test_the_page_of_programs_as_sources(copy, environment):
     said = run_page(copy, environment, "docs/use/programs.md")

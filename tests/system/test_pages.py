@@ -28,6 +28,18 @@ def test_the_example_of_the_library_compiles(tmp_path):
     compiled(declared, tmp_path, *unused, "-fsyntax-only")
 
 
+def test_the_example_of_the_library_records(tmp_path):
+    """On the virtual drive, whatever the drive's largest command is."""
+    page = "".join(re.findall(r"^```c\n(.*?)^```$", (ROOT / "docs/use/library.md").read_text(), re.M | re.S))
+    (tmp_path / "page.c").write_text(page + (ROOT / "tests/system/library_page.c").read_text())
+    run("python3", ROOT / "sim/profiles/embed.py", tmp_path / "profiles.c", *sorted((ROOT / "sim/profiles").glob("*.profile")))
+    folders = [option for name in ("include", "ports/host", "sim") for option in ("-I", ROOT / name)]
+    sources = [*(ROOT / "sim").glob("*.c"), *(ROOT / name for name in (ROOT / "src/files.txt").read_text().split())]
+    run("cc", "-std=gnu17", "-O1", *folders, tmp_path / "page.c", tmp_path / "profiles.c", *sources, "-lm", "-o", tmp_path / "page")
+    for mdts in (0, 1, 2, 3, 4, 9):
+        assert run(tmp_path / "page", mdts).stdout == f"{40 * (256 << 10)} bytes\n", mdts
+
+
 def test_the_loop_of_the_readme_compiles(tmp_path):
     block = re.search(r"^```c\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[1]
     around = (f"{HEADERS}bool dma_filled_another_piece(void);\nvoid record(struct spate_stream stream, struct spate_recorder recorder, "

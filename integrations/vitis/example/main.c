@@ -11,7 +11,8 @@
 
 #include <xil_printf.h>
 
-#define PIECE_BYTES  (1u << 20)
+#define DEPTH        64u
+#define PIECE_BYTES  (1u << 20) /* 63 commands of 32 KiB are enough for it: every drive with MDTS 3 or more */
 #define PIECES       32u
 #define CLIP_BYTES   (UINT64_C(1) << 30)
 #define BLOCK_BYTES  4096u                               /* the most that a drive has */
@@ -26,7 +27,7 @@ static struct spate_pcie_host host;
 static struct spate_nvme_pcie way;
 static struct spate_nvme controller;
 static struct spate_nvme_queue queue;
-static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(PIECES)];
+static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(DEPTH)];
 static struct spate_region ring;
 static struct spate_exfat volume;
 static struct spate_recorder recorder;
@@ -48,21 +49,21 @@ static uint8_t bitmap[BITMAP_BYTES] __attribute__((aligned(SPATE_DMA_ALIGN)));
   } while (0)
 
 static enum spate_error open_drive(void) {
-  const struct spate_pcie_device *device;
+  struct spate_pcie_device *device;
 
   TRY("memory of the queues", spate_vitis_not_cached(DESIGN_QUEUE, DESIGN_QUEUE_BYTES));
   TRY("memory of the ring", spate_vitis_not_cached(DESIGN_RING, DESIGN_RING_BYTES));
   TRY("clock", spate_clock_check());
   TRY("bridge", spate_vitis_bring_up(&host, 0));
   TRY("drive", spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &device));
-  way = (struct spate_nvme_pcie){.host = &host, .device = &host.devices[device - host.devices]};
+  way = (struct spate_nvme_pcie){.host = &host, .device = device};
   const struct spate_nvme_config config = {.registers = device->bar0,
                                            .registers_bytes = device->bar0_bytes,
                                            .queue_memory = &queue_memory,
                                            .bus = spate_nvme_pcie_bus(&way)};
   TRY("controller", spate_nvme_open(&controller, &config));
   const struct spate_nvme_queue_config queue_config = {
-      .depth = PIECES, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(PIECES)};
+      .depth = DEPTH, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(DEPTH)};
   TRY("I/O queue", spate_nvme_queue_open(&controller, &queue, &queue_config));
   TRY("ring", spate_region_init(&ring, (void *)DESIGN_RING, DESIGN_RING_BYTES, &queue_memory));
   return SPATE_OK;

@@ -79,12 +79,12 @@ static inline void fixture_enumerate(struct fixture *f) {
       .last_bus = 1,
       .memory = {.cpu_address = SIM_WINDOW, .bus_address = SIM_WINDOW, .bytes = SIM_WINDOW_BYTES},
   };
-  const struct spate_pcie_device *found;
+  struct spate_pcie_device *found;
 
   assert_int_equal(spate_pcie_ecam_open(&f->host, &bridge), SPATE_OK);
   assert_int_equal(spate_pcie_enumerate(&f->host, 0), SPATE_OK);
   assert_int_equal(spate_pcie_find(&f->host, SPATE_PCIE_CLASS_NVME, 0, &found), SPATE_OK);
-  f->way = (struct spate_nvme_pcie){.host = &f->host, .device = &f->host.devices[found - f->host.devices]};
+  f->way = (struct spate_nvme_pcie){.host = &f->host, .device = found};
   f->config = (struct spate_nvme_config){
       .registers = found->bar0, .registers_bytes = found->bar0_bytes, .queue_memory = &f->arena};
 }

@@ -149,7 +149,7 @@ static void test_each_health_log_is_a_fresh_one(void **state) {
   struct fixture *fixture = *state;
 
   assert_int_equal(spate_nvme_health(fixture->nvme)->power_on_hours, 4711);
-  for (unsigned i = 0; i < 20; i++) { /* more commands than the admin rings have entries */
+  for (unsigned i = 0; i < 100; i++) { /* more commands than the admin rings have entries */
     spate_put64(sim_drive_smart(fixture->drive) + 128, 5000 + i);
     assert_int_equal(spate_nvme_health_read(fixture->nvme), SPATE_OK);
     assert_int_equal(spate_nvme_health(fixture->nvme)->power_on_hours, 5000 + i);

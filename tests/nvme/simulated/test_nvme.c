@@ -23,8 +23,8 @@ static void test_open_decodes_identity(void **state) {
   assert_int_equal(identity->ready_timeout_ms, 2000);
   assert_int_equal(identity->queue_entries_max, 64);
   assert_int_equal(identity->doorbell_stride_bytes, 4);
-  assert_int_equal(identity->warning_temperature_k, 343);
-  assert_int_equal(identity->critical_temperature_k, 353);
+  assert_int_equal(identity->warning_temperature_c, 70);
+  assert_int_equal(identity->critical_temperature_c, 80);
   assert_int_equal(identity->power_states, 5);
   assert_true(identity->volatile_cache && identity->can_trim && identity->can_zero && identity->can_format);
   assert_int_equal(spate_nvme_health(&f->nvme)->temperature_c, 41);

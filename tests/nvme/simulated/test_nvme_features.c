@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a drive offers besides reading and writing: host memory buffer, write cache, power states, health and events. */
 #include "nvme_fixture.h"
+#include <stdio.h>
+#include <unistd.h>
 
 #define SET_FEATURES 0x09
 #define GET_FEATURES 0x0a
@@ -75,13 +77,32 @@ static void test_host_buffer_comes_back_from_a_drive_that_keeps_its_queues(void 
   (void)state;
 }
 
+/* Opens the drive, and returns whether the log has this text. */
+static bool open_logs(struct fixture *f, const char *text) {
+  char log[4096] = "";
+  FILE *file = tmpfile();
+  const int before = dup(STDERR_FILENO);
+
+  assert_non_null(file);
+  assert_int_equal(setenv("SPATE_LOG", "1", 1), 0);
+  assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+  fixture_open(f, 4);
+  assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+  assert_int_equal(unsetenv("SPATE_LOG"), 0);
+  rewind(file);
+  (void)fread(log, 1, sizeof log - 1, file);
+  (void)fclose(file);
+  (void)close(before);
+  return strstr(log, text) != NULL;
+}
+
 static void test_host_buffer_below_the_minimum_is_not_lent(void **state) {
   struct fixture *f = fixture_make(9);
   spate_put32(controller_page(f) + 272, UINT32_MAX);
   spate_put32(controller_page(f) + 276, 33);
   f->config.host_buffer = f->ring_memory;
   f->config.host_buffer_bytes = 128u << 10;
-  fixture_open(f, 4);
+  assert_true(open_logs(f, "smaller than HMMIN, bytes 135168"));
   assert_false(host_buffer(f).enabled);
   fixture_free(f);
   (void)state;

@@ -15,8 +15,8 @@ static void test_numbers_between_ones(void **state) {
   page[263] = 6;                   /* NPSS */
   spate_put32(page + 516, 0x01020304);
   spate_nvme_identity_decode(&identity, page);
-  assert_int_equal(identity.warning_temperature_k, 0x1234);
-  assert_int_equal(identity.critical_temperature_k, 0x2345);
+  assert_int_equal(identity.warning_temperature_c, 0x1234 - 273);
+  assert_int_equal(identity.critical_temperature_c, 0x2345 - 273);
   assert_int_equal(identity.atomic_blocks, 0x3457);
   assert_int_equal(identity.transfer_bytes_max, 32768);
   assert_int_equal(identity.power_states, 7);
@@ -80,7 +80,33 @@ static void test_block_sizes_of_formats(void **state) {
   (void)state;
 }
 
-/* The driver does not ask about an impossible namespace number, and a list that does not ascend ends there. */
+/* In Celsius, as the recorder takes them. A drive that states none has none; nor has one that states nonsense. */
+static void test_heat_limits(void **state) {
+  static const struct {
+    uint16_t kelvin;
+    int celsius;
+  } cases[] = {{0, 0},
+               {1, 0},
+               {272, 0},
+               {273, 0},
+               {274, 1},
+               {358, 85},
+               {INT16_MAX, INT16_MAX - 273},
+               {UINT16_MAX, INT16_MAX - 273}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct spate_nvme_identity identity;
+    uint8_t page[4096] = {0};
+    spate_put16(page + 266, cases[i].kelvin);
+    spate_put16(page + 268, cases[i].kelvin);
+    spate_nvme_identity_decode(&identity, page);
+    assert_int_equal(identity.warning_temperature_c, cases[i].celsius);
+    assert_int_equal(identity.critical_temperature_c, cases[i].celsius);
+  }
+  (void)state;
+}
+
+/* The driver does not ask about an impossible namespace number, and a list that does not ascend ends there. A number
+ * above NN counts if the drive lists it, or knows it. */
 static void test_numbers_of_namespaces(void **state) {
   struct fixture *f = fixture_make(9);
   struct spate_nvme_namespace namespace;
@@ -91,22 +117,30 @@ static void test_numbers_of_namespaces(void **state) {
   assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
   const unsigned asked = admin_count(f, 0x06);
   assert_int_equal(spate_nvme_namespace(&f->nvme, 0, &namespace), SPATE_E_NO_NAMESPACE);
-  assert_int_equal(spate_nvme_namespace(&f->nvme, 9, &namespace), SPATE_E_NO_NAMESPACE); /* NN is 8 */
+  assert_int_equal(spate_nvme_namespace(&f->nvme, UINT32_MAX, &namespace), SPATE_E_NO_NAMESPACE);
   assert_int_equal(admin_count(f, 0x06), asked);
+  assert_int_equal(spate_nvme_namespace(&f->nvme, 9, &namespace), SPATE_E_NO_NAMESPACE);
   assert_int_equal(spate_nvme_namespace(&f->nvme, 5, &namespace), SPATE_OK);
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 8, &count), SPATE_OK);
   assert_int_equal(count, 2);
   assert_int_equal(nsids[0], 2);
   assert_int_equal(nsids[1], 5);
   fixture_free(f);
+  f = fixture_make(9);
+  spate_put32(controller_page(f) + 516, 1); /* NN */
+  sim_drive_namespaces(f->drive)[0] = 3;
+  fixture_open(f, 4);
+  assert_int_equal(f->queue.nsid, 3);
+  assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+  fixture_free(f);
   (void)state;
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers_between_ones),  cmocka_unit_test(test_host_buffer_sizes_are_saturated),
-      cmocka_unit_test(test_texts_are_trimmed),     cmocka_unit_test(test_block_sizes_of_formats),
-      cmocka_unit_test(test_numbers_of_namespaces),
+      cmocka_unit_test(test_numbers_between_ones), cmocka_unit_test(test_host_buffer_sizes_are_saturated),
+      cmocka_unit_test(test_texts_are_trimmed),    cmocka_unit_test(test_block_sizes_of_formats),
+      cmocka_unit_test(test_heat_limits),          cmocka_unit_test(test_numbers_of_namespaces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

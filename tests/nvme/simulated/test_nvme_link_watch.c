@@ -127,12 +127,64 @@ static void test_link_that_drops_during_shutdown(void **state) {
   (void)state;
 }
 
+static void speak(void *context, uint64_t number) {
+  struct fixture *f = context;
+
+  (void)number;
+  sim_drive_silence(f->drive, false);
+}
+
+/* For sim_trace(): silent for 1.5 s from the write that clears CC.EN on. */
+static void be_silent_when_stopped(void *context, const struct sim_access *access) {
+  struct fixture *f = context;
+
+  if (access->kind != SIM_ACCESS_WRITE || access->address != f->config.registers + 0x14) return;
+  if ((spate_get32(access->data) & 1u) != 0 || sim_drive_is_silent(f->drive)) return;
+  sim_drive_silence(f->drive, true);
+  sim_at(f->sim, sim_now_ps(f->sim) + 1500 * SIM_PS_PER_MS, speak, f, 0);
+}
+
+static bool link_is_down(void *context) {
+  (void)context;
+  return false;
+}
+
+/* A drive that was just reset may read as all ones for two seconds, before it is opened and when it is stopped for the
+ * first time. One whose link is down is gone at once. */
+static void test_open_waits_for_a_silent_drive(void **state) {
+  for (unsigned ms = 1500; ms <= 2500; ms += 1000) {
+    struct fixture *f = fixture_make(9);
+    const uint64_t start = now_us(f);
+    sim_drive_silence(f->drive, true);
+    sim_at(f->sim, sim_now_ps(f->sim) + ms * SIM_PS_PER_MS, speak, f, 0);
+    assert_int_equal(spate_nvme_open(&f->nvme, &f->config), ms < 2000 ? SPATE_OK : SPATE_E_GONE);
+    assert_in_range((now_us(f) - start) / 1000, 1500, 2100);
+    fixture_free(f);
+  }
+  struct fixture *f = fixture_make(9);
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK); /* it stays enabled */
+  sim_trace(f->sim, be_silent_when_stopped, f);
+  uint64_t start = now_us(f);
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+  assert_in_range((now_us(f) - start) / 1000, 1500, 1600);
+  fixture_free(f);
+  f = fixture_make(9);
+  start = now_us(f);
+  sim_drive_silence(f->drive, true);
+  f->config.bus.link_is_up = link_is_down;
+  assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_E_GONE);
+  assert_in_range((now_us(f) - start) / 1000, 0, 10);
+  fixture_free(f);
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_that_drops_between_question_and_read),
       cmocka_unit_test(test_link_that_drops_during_open),
       cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
       cmocka_unit_test(test_link_that_drops_during_shutdown),
+      cmocka_unit_test(test_open_waits_for_a_silent_drive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
