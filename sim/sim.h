@@ -113,8 +113,8 @@ struct sim_access {
   const void *data;
 };
 
-/* `seen` is called with each access, in order, until sim_trace() is called with NULL. It must not change the
- * machine. */
+/* `seen` is called with each access, in order, until sim_trace() is called with NULL. It may schedule
+ * events (sim_at()), and must not change the machine otherwise. */
 void sim_trace(struct sim *sim, void (*seen)(void *context, const struct sim_access *access), void *context);
 
 /* ---- violations ---- */

@@ -10,8 +10,8 @@
 #include <spate/port.h>
 #include <spate/recorder.h>
 
-#define DEPTH        64u
-#define PIECE_BYTES  (256u << 10) /* 63 commands of 8 KiB, the least MDTS, are enough for it */
+#define DEPTH        32u
+#define PIECE_BYTES  (128u << 10) /* 31 commands of 8 KiB, the least MDTS, are enough for it */
 #define PIECES       64u
 #define CACHE_BLOCKS (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) /* one clip is open */
 #define BITMAP_BYTES (12u * 1024u)

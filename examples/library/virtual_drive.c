@@ -41,7 +41,7 @@ int main(void) {
   (void)printf("%s\n", spate_nvme_identity(&stack->drives[0].nvme)->model);
   (void)printf("not flushed: %s\n", survives_a_power_cut(stack, false) ? "still there" : "lost");
   (void)printf("flushed: %s\n", survives_a_power_cut(stack, true) ? "still there" : "lost");
-  (void)printf("losses of power that the driver has told: %" PRIu32 "\n", stack->block->power_losses);
+  (void)printf("power losses that the driver has reported: %" PRIu32 "\n", stack->block->power_losses);
   (void)printf("rules of NVMe that were broken: %u\n", sim_take_violations(stack->sim, &first));
   sim_stack_free(stack);
   return 0;

@@ -81,7 +81,7 @@ struct spate_block {
   uint8_t block_shift;        /* 9 or 12 */
   bool volatile_cache;        /* a completed write is durable only after a flush */
   bool can_trim, can_zero;    /* false: TRIM, ZERO answer UNSUPPORTED. Cleared when the device refuses the command, or
-                                 does not complete it in time */
+                                 hangs in it */
   uint16_t depth;             /* commands that can be in flight */
   uint32_t command_bytes_max; /* a request is split into commands of at most this size; a power of two */
   /* The largest READ or WRITE that submit() accepts; it may need several commands. In a region, from an offset that is

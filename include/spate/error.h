@@ -34,7 +34,7 @@ enum spate_error {
   SPATE_E_LINK_DEGRADED, /* the link is up, but slower or narrower than both ends support */
   SPATE_E_NO_DEVICE,     /* the link is up (or not known), but no device answers */
   SPATE_E_WRONG_CLASS,   /* devices answer, but none of this class */
-  SPATE_E_NOT_READY,     /* a device answered "configuration request retry" for a second */
+  SPATE_E_NOT_READY,     /* a device answered "configuration request retry" for too long */
   SPATE_E_WINDOW,        /* a BAR does not fit the bridge's memory window */
   SPATE_E_TOPOLOGY,      /* more bridges, endpoints, BARs or buses than enumeration handles */
 

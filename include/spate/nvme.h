@@ -53,7 +53,7 @@ struct spate_nvme_bus {
    * while the drive is off the bus, until the answer is OK. BUSY: not yet. Any other error: give up. After OK the
    * controller is brought up as after a reset, and requests go on. restore() is called again if the drive is still not
    * there, or if it is another drive (by serial number, or by size, format or identifiers of a namespace in use).
-   * spate_nvme_shutdown() waits for the drive as requests do. spate_nvme_open() does not call it, and ends with GONE.
+   * spate_nvme_shutdown() waits for the drive as requests do. spate_nvme_open() calls it only after a reset of its own.
    * NULL: a drive that falls off the bus is GONE within a second. */
   enum spate_error (*restore)(void *context);
   /* Called when a reset by CC.EN does not recover the controller, also in spate_nvme_open(), once a millisecond while
@@ -73,8 +73,8 @@ struct spate_nvme_config {
   uintptr_t registers;              /* BAR 0, at the CPU's address */
   uint64_t registers_bytes;         /* the size of BAR 0. A queue whose doorbells are beyond it is refused */
   struct spate_arena *queue_memory; /* DMA memory for queues, lists and logs; uncached where not coherent */
-  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. A flush has 30000 if this is less, and is sent
-                                       twice at most. Format and admin requests have their own. At most 6553400 */
+  uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. A flush has 30000 if this is less, and ends
+                                       at its second time-out. Format and admin requests have their own. 100 … 6553400 */
   void *host_buffer; /* page aligned, contiguous: for a drive that wants a host memory buffer. Only the drive may use it
                         from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
@@ -316,7 +316,7 @@ struct spate_nvme {
   uint64_t pause_until_ticks;  /* no register access before: CC.EN was just cleared (nvme/quirks.h) */
   uint64_t deadline_ticks;     /* of the state; DETACHED and RESETTING: the time of the next call */
   uint64_t silent_since_ticks; /* since when the registers are silent; 0: they are not */
-  uint64_t reset_by_ticks;     /* deadline of a reset beyond CC.EN */
+  uint64_t reset_by_ticks;     /* deadline of a reset beyond CC.EN, or of the stop before it */
   uint64_t reattach_by_ticks;  /* deadline of a link drop; 0: there is none */
   uint32_t needs;              /* of this drive beyond the specification: nvme/quirks.h */
   uint32_t doorbell_shift;
@@ -333,6 +333,7 @@ struct spate_nvme {
   bool opening; /* spate_nvme_open() has not returned yet */
   bool disable_sent;
   bool can_reset_subsystem; /* CAP.NSSRS */
+  bool reset_begun;         /* config.bus.reset was called for the present kind */
   uint8_t resets_tried;     /* beyond CC.EN, since it last ran */
   uint8_t setup_step;
   bool setup_sent;
@@ -364,6 +365,7 @@ struct spate_nvme {
   bool cache_on;
   uint8_t cache_choice;    /* of the caller: 0 none, 1 off, 2 on */
   uint8_t power_choice;    /* of the caller: 0 none, or the power state and 1 */
+  uint32_t power_sleeps;   /* bit i: power state i carries out no I/O */
   bool chooses_power;      /* the drive changes its power state by itself: bring-up turns that off */
   uint16_t retry_delay[3]; /* CRDT1 … 3, in service intervals of 100 ms */
   uint16_t queues_max;
@@ -478,13 +480,14 @@ struct spate_nvme_admin_request {
 /*
  * Submit an admin request. It ends while any queue of the controller is polled (up to 100 ms after the drive's answer),
  * or in spate_nvme_poll(). It is sent only once: after a reset it is not known whether the drive carried it out.
- * spate_nvme_shutdown() waits 30 s for it. Unless the answer is OK, `done` is not called.
+ * spate_nvme_shutdown() waits 32 s for it. Unless the answer is OK, `done` is not called.
  *
  * INVALID: `timeout_ms` is 0, or `done` is NULL. The buffer is not as stated above, there is one although the opcode
  * has no data, or it is shorter than the length in the command (Get Log Page, Identify, Firmware Image Download,
  * Directives, Security). The command would change what the driver itself has set: Create and Delete I/O Queue, Abort,
  * Asynchronous Event Request, Doorbell Buffer Config, Virtualization Management; Set Features of the number of queues,
- * the write cache, the asynchronous events, the host memory buffer, the keep alive timer and host behavior.
+ * the power state and its autonomous transitions, the write cache, the asynchronous events, the host memory buffer, the
+ * keep alive timer and host behavior.
  *
  * MEMORY: the buffer is in more than two pages, the controller has no list pages for it yet, and config->queue_memory
  * has less than SPATE_NVME_ADMIN_LISTS_BYTES left.
@@ -573,7 +576,7 @@ uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action);
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log);
 
 /*
- * Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight, up to 30 s. After OK everything that
+ * Normal shutdown (3.1.5, CC.SHN). Waits first for the requests in flight, up to 32 s. After OK everything that
  * completed is durable, unless counters.power_unknown has risen, and the drive does not count an unsafe shutdown. If
  * the drive is reset meanwhile, or falls off the bus, the shutdown begins again, at most SPATE_NVME_RECOVERIES_MAX
  * times; each recovery has its own deadlines.

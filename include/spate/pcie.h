@@ -116,7 +116,7 @@ struct spate_pcie_host {
   uint8_t first_bus, last_bus;
   struct spate_pcie_window memory;       /* 32-bit bus addresses, not prefetchable; required */
   struct spate_pcie_window prefetchable; /* may be above 4 GiB; bytes 0 if there is none */
-  uint32_t ready_timeout_ms; /* how long a device may not be ready; 0 = 3000. Set it before spate_pcie_enumerate() */
+  uint32_t ready_timeout_ms;
 
   struct spate_pcie_device devices[SPATE_PCIE_DEVICES_MAX]; /* endpoints found */
   struct spate_pcie_saved bridges[SPATE_PCIE_BRIDGES_MAX];
@@ -134,6 +134,7 @@ struct spate_pcie_ecam_config {
   uintptr_t config_base; /* of bus `first_bus`, a multiple of 1 MiB; each bus has 1 MiB */
   uint8_t first_bus, last_bus;
   struct spate_pcie_window memory, prefetchable;
+  uint32_t ready_timeout_ms; /* how long a device may not be ready when its link is up; 0 = 3000 */
 };
 
 /* Errors: INVALID (config_base, last_bus, or a window); NO_BRIDGE when nothing answers on the first bus. */
@@ -157,7 +158,8 @@ struct spate_pcie_xilinx_config {
   uintptr_t bridge_base;
   uint8_t last_bus; /* as configured in the IP */
   struct spate_pcie_window memory, prefetchable;
-  uint32_t link_timeout_ms; /* how long the link may take to train after reset; 0 = 1000 */
+  uint32_t link_timeout_ms;  /* how long the link may take to train after reset; 0 = 1000 */
+  uint32_t ready_timeout_ms; /* how long a device may not be ready when its link is up; 0 = 3000 */
 };
 
 /*
@@ -179,7 +181,8 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host 
  * path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks(); 0: long ago).
  * The first access is made 100 ms after that. A link above 5 GT/s is used 100 ms after the end of its training (base
  * specification 6.6.1), for which the time counts at which it was first seen up. A device that answers "configuration
- * request retry", or does not answer although its link is up, is asked again for up to host->ready_timeout_ms.
+ * request retry", or does not answer although its link is up, is asked again for up to ready_timeout_ms of the bridge's
+ * configuration. The time counts from when the port above was found to have a link.
  *
  * What earlier firmware left on is turned off: decoding, bus mastering, an expansion ROM, a secondary bus reset, a
  * power state other than D0, relaxed ordering and No Snoop. A device that shows at several numbers of a bus is listed
@@ -212,7 +215,7 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *
  * disturbed.
  *
  * Never waits. Call it again while it answers BUSY: a link is down or in training, or these calls have seen it up for
- * less than 250 ms after a function level reset (100 ms after any other), or the device asks for a retry. `device` may
+ * less than 100 ms, or the device asks for a retry. `device` may
  * be a copy, but must be the same one in each call. Errors: NO_DEVICE (another device answers, or this device was never
  * enumerated).
  */

@@ -36,8 +36,9 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_WRONG_CLASS] =
         {"WRONG_CLASS",
          "A device answers, but it is not an NVMe drive (class 010802h): an M.2 SATA drive or another card?"},
-    [SPATE_E_NOT_READY] = {"NOT_READY", "The device asked for configuration retries for a second: it may need longer "
-                                        "after power-up, or has failed."},
+    [SPATE_E_NOT_READY] = {"NOT_READY",
+                           "The device asked for configuration retries for too long: it may need more time "
+                           "after power-up, or has failed."},
     [SPATE_E_WINDOW] =
         {"WINDOW", "The drive's BAR 0 does not fit the bridge's memory window: make the AXI BAR or the range larger."},
     [SPATE_E_TOPOLOGY] =

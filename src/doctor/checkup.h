@@ -47,7 +47,7 @@ struct checkup_queue {
   uint64_t *sq;
   volatile uint32_t *cq;
   uintptr_t sq_doorbell, cq_doorbell;
-  uint16_t tail, head, id;
+  uint16_t entries, tail, head, id;
   uint32_t phase;
 };
 
@@ -57,8 +57,9 @@ struct checkup_answer {
   uint16_t status;
 };
 
-#define CHECKUP_QUEUE_ENTRIES 8u
+#define CHECKUP_IO_ENTRIES 8u
 
+/* `id` 0: the admin queue, as large as the driver's. Otherwise an I/O queue of CHECKUP_IO_ENTRIES. */
 void spate_checkup_queue_init(struct checkup_queue *queue, const struct spate_nvme *controller, unsigned id,
                               void *sq_page, void *cq_page);
 /* Stops the controller. False: it does not stop, or its registers are silent. */

@@ -23,18 +23,19 @@ static uint16_t status_of(struct checkup_queue *queue, const struct nvme_command
   return answer.seen && answer.is_to_this ? answer.status : STATUS_NONE;
 }
 
-/* Number of Queues, then one pair. */
+/* Number of Queues, which some drives refuse, then one pair. */
 static bool create_queue(struct checkup_dma *dma) {
-  const uint32_t dword10 = nvme_create_queue_cdw10(1, CHECKUP_QUEUE_ENTRIES);
+  const uint32_t dword10 = nvme_create_queue_cdw10(1, CHECKUP_IO_ENTRIES);
+  const uint32_t priority = (dma->checkup->controller.needs & NVME_MEDIUM_PRIORITY) != 0 ? NVME_PRIORITY_MEDIUM : 0;
   const struct nvme_command commands[] = {
       {.opcode = NVME_SET_FEATURES, .dword10 = NVME_FEATURE_QUEUES, .dword11 = nvme_queue_count_cdw11(1)},
       {.opcode = NVME_CREATE_CQ, .data = dma->io.cq, .dword10 = dword10, .dword11 = 1},
-      {.opcode = NVME_CREATE_SQ, .data = dma->io.sq, .dword10 = dword10, .dword11 = 1u << 16 | 1u},
+      {.opcode = NVME_CREATE_SQ, .data = dma->io.sq, .dword10 = dword10, .dword11 = 1u << 16 | priority | 1u},
   };
 
   if (dma->io_ready) return true;
   for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++)
-    if (status_of(&dma->admin, &commands[i]) != 0) return false;
+    if (status_of(&dma->admin, &commands[i]) != 0 && i > 0) return false;
   dma->io_ready = true;
   return true;
 }

@@ -116,6 +116,7 @@ static void prepare(struct spate_checkup *checkup) {
   controller->config.registers_bytes = checkup->device.bar0_bytes;
   controller->config.bus.vendor_id = checkup->device.vendor_id;
   controller->config.bus.device_id = checkup->device.device_id;
+  controller->needs = spate_nvme_needs(checkup->device.vendor_id, checkup->device.device_id);
   controller->identity.version = spate_port_read32(checkup->device.bar0 + NVME_VS);
   controller->ticks_per_ms = spate_port_ticks_per_second() / 1000u;
   controller->doorbell_shift = 2u + (uint32_t)(cap >> 32 & 0xfu);

@@ -15,6 +15,7 @@ void spate_checkup_queue_init(struct checkup_queue *queue, const struct spate_nv
                                   .cq = cq_page,
                                   .sq_doorbell = spate_nvme_doorbell(controller, 2u * id),
                                   .cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u),
+                                  .entries = id == 0 ? NVME_ADMIN_ENTRIES : CHECKUP_IO_ENTRIES,
                                   .phase = 1};
   /* Memory that was written just now may still be in the caches, where the queue memory is cached by mistake. */
   spate_port_cache_clean(sq_page, SPATE_PAGE_BYTES);
@@ -31,12 +32,14 @@ static bool wait_for_ready(const struct spate_checkup *checkup, uint32_t ready) 
 
   while (spate_port_ticks() < controller->pause_until_ticks)
     spate_port_relax();
+  const uint64_t settled_ticks = spate_port_ticks() + spate_ticks_of_ms(NVME_STALE_FATAL_MS);
   for (;;) {
     const bool late =
         spate_port_ticks() >= end_ticks; /* asked first: a processor that was interrupted looks once more */
     const uint32_t status = spate_port_read32(checkup->device.bar0 + NVME_CSTS);
-    if (status == NVME_ALL_ONES || (ready && status & NVME_CSTS_FATAL)) return false;
-    if ((status & NVME_CSTS_READY) == ready) return true;
+    const bool fatal = ready && (status & NVME_CSTS_FATAL) != 0;
+    if (status == NVME_ALL_ONES || (fatal && spate_port_ticks() >= settled_ticks)) return false;
+    if (!fatal && (status & NVME_CSTS_READY) == ready) return true;
     if (late) return false;
     spate_port_relax();
   }
@@ -59,7 +62,7 @@ bool spate_checkup_stop(struct spate_checkup *checkup) {
 bool spate_checkup_start(struct spate_checkup *checkup, const struct checkup_queue *admin) {
   const uintptr_t registers = checkup->device.bar0;
 
-  spate_port_write32(registers + NVME_AQA, NVME_AQA_BOTH(CHECKUP_QUEUE_ENTRIES));
+  spate_port_write32(registers + NVME_AQA, NVME_AQA_BOTH((uint32_t)admin->entries));
   spate_port_write64(registers + NVME_ASQ, spate_port_dma_address(admin->sq));
   spate_port_write64(registers + NVME_ACQ, spate_port_dma_address(admin->cq));
   checkup->may_run = true;
@@ -79,7 +82,7 @@ void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *
   entry[NVME_SQE_CDW10_11] = (uint64_t)command->dword11 << 32 | command->dword10;
   entry[NVME_SQE_CDW12_13] = command->dwords_12_13;
   entry[NVME_SQE_CDW14_15] = command->dwords_14_15;
-  queue->tail = (uint16_t)((queue->tail + 1u) % CHECKUP_QUEUE_ENTRIES);
+  queue->tail = (uint16_t)((queue->tail + 1u) % queue->entries);
   spate_port_dma_write_barrier();
   spate_port_write32(queue->sq_doorbell, queue->tail);
 }
@@ -105,7 +108,7 @@ struct checkup_answer spate_checkup_wait(struct checkup_queue *queue) {
       continue;
     }
     if (!answer.seen) return answer;
-    queue->head = (uint16_t)((queue->head + 1u) % CHECKUP_QUEUE_ENTRIES);
+    queue->head = (uint16_t)((queue->head + 1u) % queue->entries);
     if (queue->head == 0) queue->phase ^= 1u;
     spate_port_write32(queue->cq_doorbell, queue->head);
     return answer;

@@ -20,7 +20,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check that both ends have the same reference clock, the lane order, and the signal integrity; limit the port "
          "to 2.5 GT/s to see whether it trains then."),
     TEXT(DEVICE_SILENT, ERROR, "The port's link is up, but no device below it answers.",
-         "Give the drive a second after reset and scan the bus again; then check PERST#, and the bus numbers of the "
+         "Give the drive three seconds after reset and scan the bus again; then check PERST#, and the bus numbers of "
+         "the "
          "port."),
     TEXT(LINK_SLOW, WARNING, "The link runs at {0s}, and both ends can do {1s}.",
          "Reseat the drive and check signal integrity, reference clock and redrivers; then train the link again."),
@@ -55,8 +56,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check the drive's power and its link; then scan the bus again or power-cycle the drive."),
     TEXT(WRONG_CLASS, ERROR, "The device is not an NVMe drive: its class is {0x}, and NVMe's is 0x10802.",
          "Check that this is the right slot, and that the drive is not an M.2 SATA drive or another card."),
-    TEXT(KNOWN_DRIVE, NOTE, "The library treats this drive in a way of its own ({n}: {0q}).",
-         "Do nothing: the driver does it by itself (src/nvme/quirks.def has the row and its source)."),
+    TEXT(KNOWN_DRIVE, NOTE, "The library handles this drive specially ({n}: {0q}).",
+         "Do nothing: the driver takes care of it (src/nvme/quirks.def has the row and its source)."),
     TEXT(POWER_STATE, ERROR,
          "The function is in power state {0d}, in which its registers and memory cannot be accessed.",
          "Bring it back to D0 (Linux: write \"on\" to its power/control in sysfs), or reset it."),

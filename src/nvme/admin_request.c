@@ -25,6 +25,8 @@ static bool is_reserved_for_driver(const struct spate_nvme_admin_request *reques
   default: return false;
   }
   switch (request->dwords_10_15[0] & 0xffu) {
+  case NVME_FEATURE_POWER:
+  case NVME_FEATURE_AUTONOMOUS_POWER:
   case NVME_FEATURE_WRITE_CACHE:
   case NVME_FEATURE_QUEUES:
   case NVME_FEATURE_EVENTS:

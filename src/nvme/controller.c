@@ -26,7 +26,6 @@
 #define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
 #define SILENT_AT_OPEN_MS        2000u /* some drives read as all ones for so long after a reset */
 #define BEHAVIOR_BYTES           512u
-#define STALE_FATAL_MS           10u  /* CSTS.CFS of before was seen 1 ms after CC.EN was set */
 #define READY_SLACK_MS           500u /* the unit of CAP.TO, which may be 0 */
 
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms) {
@@ -47,8 +46,7 @@ void spate_nvme_disable(struct spate_nvme *controller) {
   spate_nvme_enter(controller, SPATE_NVME_DISABLING, spate_nvme_ready_timeout_ms(controller));
 }
 
-/* spate_nvme_open() does not wait for a drive that is not there. It does wait for one that its own reset took off the
- * bus. */
+/* spate_nvme_open() brings a drive back only if its own reset took it off the bus. */
 static bool can_restore(const struct spate_nvme *controller) {
   return controller->config.bus.restore != NULL && (!controller->opening || controller->resets_tried > 0);
 }
@@ -155,7 +153,8 @@ static void poll_disabling(struct spate_nvme *controller) {
 }
 
 static void poll_enabling(struct spate_nvme *controller) {
-  const bool settled = spate_port_ticks() - controller->enabled_ticks >= spate_nvme_ticks(controller, STALE_FATAL_MS);
+  const bool settled =
+      spate_port_ticks() - controller->enabled_ticks >= spate_nvme_ticks(controller, NVME_STALE_FATAL_MS);
   uint32_t control, status;
 
   if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK)
@@ -304,7 +303,8 @@ enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spa
   controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
   controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
   controller->aged_ticks = spate_port_ticks();
-  controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfffeu ? timeout_ms / INTERVAL_MS : 0xfffeu);
+  controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfff0u ? timeout_ms / INTERVAL_MS : 0xfff0u);
+  if (controller->age_max == 0) controller->age_max = 1;
   if (config->host_buffer != NULL && (spate_port_dma_address(config->host_buffer) & (SPATE_PAGE_BYTES - 1u)) != 0)
     return SPATE_E_INVALID;
   controller->error = capabilities_take(controller);

@@ -62,6 +62,8 @@ static inline uint32_t nvme_cid_slot(uint32_t cid) { return cid & 0xffu; }
 /* Dwords of admin commands. */
 static inline uint32_t nvme_abort_cdw10(uint32_t sqid, uint32_t cid) { return cid << 16 | sqid; }
 
+#define NVME_PRIORITY_MEDIUM (2u << 1) /* QPRIO, in dword 11 of Create I/O Submission Queue (5.4) */
+
 static inline uint32_t nvme_create_queue_cdw10(uint32_t qid, uint32_t entries) { return (entries - 1u) << 16 | qid; }
 
 /* NUMDL, with RAE and LSP 0, and LID. */

@@ -45,6 +45,7 @@ bool spate_nvme_escalate(struct spate_nvme *controller) {
     controller->resets_tried++;
   }
   if (controller->config.bus.reset == NULL) return false;
+  controller->reset_begun = false;
   controller->reset_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, RESET_TIMEOUT_MS);
   spate_nvme_enter(controller, SPATE_NVME_RESETTING, 0);
   return true;
@@ -68,7 +69,12 @@ void spate_nvme_poll_resetting(struct spate_nvme *controller) {
 
   if (now < controller->deadline_ticks) return;
   const unsigned how = controller->resets_tried - TRIED_SUBSYSTEM - 1u;
-  enum spate_error error = stop_before(controller, (enum spate_nvme_reset)how);
+  enum spate_error error = SPATE_OK;
+  if (!controller->reset_begun) error = stop_before(controller, (enum spate_nvme_reset)how);
+  if (error == SPATE_OK && !controller->reset_begun) {
+    controller->reset_begun = true; /* the registers may be gone from here on */
+    controller->reset_by_ticks = now + spate_nvme_ticks(controller, RESET_TIMEOUT_MS);
+  }
   if (error == SPATE_OK) error = bus->reset(bus->context, (enum spate_nvme_reset)how);
   if (error == SPATE_OK) {
     spate_port_log("nvme: reset by the bus, kind", how);

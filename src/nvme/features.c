@@ -65,6 +65,8 @@ enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8
 enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state) {
   if (state >= controller->identity.power_states) return SPATE_E_INVALID;
   const enum spate_error error = spate_nvme_call_dwords(controller, NVME_SET_FEATURES, NVME_FEATURE_POWER, state);
-  if (error == SPATE_OK) controller->power_choice = (uint8_t)(state + 1u);
+  if (error != SPATE_OK) return error;
+  /* One that carries out no I/O must not come back in the middle of a recovery. */
+  controller->power_choice = (controller->power_sleeps >> state & 1u) != 0 ? 0 : (uint8_t)(state + 1u);
   return error;
 }

@@ -96,6 +96,9 @@ enum spate_error spate_nvme_identity_take(struct spate_nvme *controller) {
     controller->retry_delay[i] =
         delay_intervals(data[NVME_ID_CRDT1 + 2u * i] | (uint32_t)data[NVME_ID_CRDT1 + 1u + 2u * i] << 8);
   controller->chooses_power = (data[NVME_ID_APSTA] & 1u) != 0;
+  controller->power_sleeps = 0;
+  for (unsigned i = 0; i < controller->identity.power_states; i++)
+    controller->power_sleeps |= (uint32_t)(data[NVME_ID_PSD0 + 32u * i + 3u] >> 1 & 1u) << i; /* NOPS */
   controller->shutdown_ms = within(shutdown_ms, SHUTDOWN_MS_MIN, SHUTDOWN_MS_MAX);
   return SPATE_OK;
 }
@@ -194,8 +197,8 @@ enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t ns
 
 static uint64_t folded(uint64_t mark, uint64_t more) { return (mark << 7 | mark >> 57) ^ more; }
 
-/* A hash of the size, the 8 bytes with the format in use (FLBAS), NGUID, EUI64 (both zero if not stated) and the
- * formats. None of them changes in a namespace that has queues. */
+/* A hash of the size, the 8 bytes with the format in use (FLBAS), NGUID, EUI64 (both zero if not stated; left out for
+ * drives with NVME_NO_IDENTIFIERS) and the formats. None of them changes in a namespace that has queues. */
 uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller) {
   const uint8_t *data = controller->data;
   uint64_t mark = spate_nvme_qword(data, NVME_NS_NSZE);

@@ -116,6 +116,10 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define ATTEMPT_COST    (ATTEMPTS_BUDGET / SPATE_NVME_ATTEMPTS_MAX)
 
 #define INTERVAL_MS      100u /* between calls of service; also the unit of the drive's retry delays */
+#define FLUSH_TIMEOUT_MS 30000u
+
+#define NVME_STALE_FATAL_MS 10u /* CSTS.CFS of before was seen 1 ms after CC.EN was set */
+
 #define ADMIN_TIMEOUT_MS 5000u
 #define ABORT_TIMEOUT_MS 1000u
 
@@ -225,8 +229,8 @@ unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max);
 enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io);
 void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot);
 void spate_nvme_issue_waiting(struct spate_nvme_queue *queue);
-/* An optional command that hung before: it is not sent again, and ends with UNSUPPORTED. */
-bool spate_nvme_is_forgone(const struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
+/* TRIM or Write Zeroes, and the device is known not to carry it out: it is not sent again. */
+bool spate_nvme_is_unsupported(const struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
 /* Reaps one completion entry of any kind and does not ring the doorbell. False: there is no new entry. */
 bool spate_nvme_complete(struct spate_nvme_queue *queue);
 void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, enum spate_error error,

@@ -2,7 +2,6 @@
 /* Creates I/O queue pairs, in memory and in the drive. */
 #include "internal.h"
 
-#define PRIORITY_MEDIUM       (2u << 1) /* QPRIO */
 #define PHYSICALLY_CONTIGUOUS 1u
 #define NAMESPACE_MAX         (UINT32_C(1) << 30) /* the bits above are flags of slot->sent */
 #define SQE_BYTES             64u
@@ -48,7 +47,7 @@ void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opc
   if (half == NVME_CREATE_CQ) return;
   command->data = queue->sq;
   command->dword11 |= (uint32_t)queue->id << 16; /* CQID */
-  if ((queue->controller->needs & NVME_MEDIUM_PRIORITY) != 0) command->dword11 |= PRIORITY_MEDIUM;
+  if ((queue->controller->needs & NVME_MEDIUM_PRIORITY) != 0) command->dword11 |= NVME_PRIORITY_MEDIUM;
 }
 
 static enum spate_error choose_namespace(struct spate_nvme *controller, uint32_t nsid,

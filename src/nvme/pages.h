@@ -27,6 +27,7 @@ enum nvme_identify_controller {
   NVME_ID_FNA = 524,
   NVME_ID_VWC = 525,
   NVME_ID_AWUPF = 528,
+  NVME_ID_PSD0 = 2048, /* power states, 32 bytes each */
 };
 
 enum {

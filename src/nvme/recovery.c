@@ -6,7 +6,7 @@
  */
 #include "internal.h"
 
-#define FLUSH_AGE_MAX      (30000u / INTERVAL_MS)
+#define FLUSH_AGE_MAX      (FLUSH_TIMEOUT_MS / INTERVAL_MS)
 #define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second time-out ends it */
 
 /* Starts the reset. Until the controller runs again submit answers FULL: with fast_boundary_bytes 0 every request takes
@@ -58,7 +58,7 @@ static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
 
   while ((slot = oldest_interrupted(queue)) != NULL) {
     slot->attempts = (uint8_t)(slot->attempts + cost);
-    if (spate_nvme_is_forgone(queue, slot)) {
+    if (spate_nvme_is_unsupported(queue, slot)) {
       spate_nvme_finish(queue, slot, SPATE_E_UNSUPPORTED, 0);
       continue;
     }
@@ -121,9 +121,9 @@ void spate_nvme_running(struct spate_nvme *controller) {
   controller->state = SPATE_NVME_RUNNING;
 }
 
-/* Write Zeroes and TRIM are optional, and some drives that announce them hang in them. After the second time-out of one
- * command the drive gets no more. */
-static void forgo(struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
+/* Write Zeroes and TRIM are optional, and some drives that announce them hang in them. When a command times out that
+ * has failed before, the drive gets no more of its kind. */
+static void do_without(struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
   if (slot->attempts == 0) return;
   if (slot->io->op == SPATE_ZERO) controller->needs |= NVME_NO_WRITE_ZEROES;
   if (slot->io->op == SPATE_TRIM) controller->needs |= NVME_NO_TRIM;
@@ -137,7 +137,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_port_log("nvme: command timed out, aborted, identifier", cid);
   controller->counters.aborts++;
   if (slot->io->op == SPATE_FLUSH) slot->attempts = (uint8_t)(slot->attempts + FLUSH_TIMEOUT_COST);
-  forgo(controller, slot);
+  do_without(controller, slot);
   controller->abort_queue = queue;
   controller->abort_slot = slot;
   controller->abort_sent = slot->sent;
@@ -145,7 +145,7 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_nvme_enter(controller, SPATE_NVME_ABORTING, ABORT_TIMEOUT_MS);
 }
 
-/* The longest age of a command. A drive may have gigabytes to write before it completes a flush. */
+/* The time-out of a command, in intervals. A drive may have gigabytes to write before it completes a flush. */
 static uint16_t age_max(const struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
   return slot->io->op == SPATE_FLUSH && controller->age_max < FLUSH_AGE_MAX ? FLUSH_AGE_MAX : controller->age_max;
 }
@@ -153,8 +153,8 @@ static uint16_t age_max(const struct spate_nvme *controller, const struct spate_
 /*
  * Adds to the age of each command. Returns the first that is past its time-out, or NULL.
  *
- * The age is time, however seldom the caller polls. But what the caller has just submitted may not have been sent yet:
- * a command's time begins when it is first seen here, and no command expires at its first time.
+ * The age is time, however seldom the caller polls. It begins when the command is first seen here after its doorbell
+ * was rung, with 1 for the present interval, which has partly passed. So no command expires when it is first seen.
  */
 static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue, uint16_t intervals) {
   struct spate_nvme_slot *expired = NULL;
@@ -162,9 +162,10 @@ static struct spate_nvme_slot *age_queue(struct spate_nvme_queue *queue, uint16_
   for (unsigned i = 0; i < queue->block.depth; i++) {
     struct spate_nvme_slot *slot = &queue->slots[i];
     if (spate_nvme_in_flight(slot)) {
+      if ((int32_t)(slot->order - queue->sq_rung) >= 0) continue; /* the drive does not know of it */
       const uint32_t age = slot->age == 0 ? 1u : (uint32_t)slot->age + intervals;
       slot->age = (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX);
-      if (slot->age > age_max(queue->controller, slot) && expired == NULL) expired = slot;
+      if (slot->age > age_max(queue->controller, slot) + 1u && expired == NULL) expired = slot;
     } else if (slot->sent != SLOT_FREE && slot->age > 0) {
       pass_delay(queue, slot, intervals);
     }

@@ -40,9 +40,10 @@ enum spate_error spate_nvme_status_check(const struct spate_nvme *controller) {
 
 enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, uint64_t *cap, uint32_t *version) {
   if (!spate_nvme_link_is_up(controller)) return SPATE_E_GONE;
+  *version = read_register(controller, NVME_VS); /* first: a drive that begins to answer now answers for CAP, too */
   *cap = spate_port_read64(controller->config.registers + NVME_CAP);
-  *version = read_register(controller, NVME_VS);
-  if (*cap == UINT64_MAX || (*cap == 0 && *version == 0)) return SPATE_E_GONE;
+  if (*version == NVME_ALL_ONES || *version == 0) return SPATE_E_GONE;
+  if ((uint32_t)*cap == NVME_ALL_ONES || (uint32_t)(*cap >> 32) == NVME_ALL_ONES) return SPATE_E_GONE;
   return spate_nvme_link_is_up(controller) ? SPATE_OK : SPATE_E_GONE;
 }
 

@@ -239,7 +239,7 @@ void spate_nvme_issue(struct spate_nvme_queue *queue, struct spate_nvme_slot *sl
   entry[NVME_SQE_CDW12_13] = cdw12_13;
 }
 
-bool spate_nvme_is_forgone(const struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot) {
+bool spate_nvme_is_unsupported(const struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot) {
   const uint8_t op = slot->io->op;
 
   return (op == SPATE_ZERO && !queue->block.can_zero) || (op == SPATE_TRIM && !queue->block.can_trim);
@@ -257,7 +257,7 @@ void spate_nvme_issue_waiting(struct spate_nvme_queue *queue) {
     struct spate_nvme_slot *slot = &queue->slots[next];
     next = next + 1u < depth ? next + 1u : 0;
     if (slot->sent == SLOT_FREE || spate_nvme_in_flight(slot) || slot->age != 0) continue;
-    if (spate_nvme_is_forgone(queue, slot))
+    if (spate_nvme_is_unsupported(queue, slot))
       spate_nvme_finish(queue, slot, SPATE_E_UNSUPPORTED, 0);
     else
       spate_nvme_issue(queue, slot);
@@ -306,17 +306,17 @@ static bool is_final(uint16_t status) {
 
 /* In intervals. A drive that wakes up may call its namespace not ready without stating a delay. */
 static uint16_t retry_delay(const struct spate_nvme *controller, uint16_t status) {
-  const unsigned delay = NVME_STATUS_DELAY(status);
+  const unsigned number = NVME_STATUS_DELAY(status);
+  const uint16_t delay = number != 0 ? controller->retry_delay[number - 1u] : 0;
 
-  if (delay != 0) return controller->retry_delay[delay - 1u];
-  return NVME_STATUS_CODE(status) == NVME_STATUS_NOT_READY ? 1 : 0;
+  return delay == 0 && NVME_STATUS_CODE(status) == NVME_STATUS_NOT_READY ? 1 : delay;
 }
 
 static void command_failed(struct spate_nvme_queue *queue, struct spate_nvme_slot *slot, uint16_t status) {
   struct spate_nvme *controller = queue->controller;
   const unsigned cost = NVME_STATUS_CODE(status) == NVME_STATUS_NOT_READY ? 1u : ATTEMPT_COST;
 
-  if (spate_nvme_is_forgone(queue, slot)) {
+  if (spate_nvme_is_unsupported(queue, slot)) {
     spate_nvme_finish(queue, slot, SPATE_E_UNSUPPORTED, status);
     return;
   }

@@ -111,7 +111,7 @@ static bool make(struct spate_nvme *controller, struct nvme_command *command) {
   return true;
 }
 
-/* Drives refuse to set the number, or to tell it, and work otherwise: one pair there is always. */
+/* Drives refuse to set the number, or to tell it, and work otherwise: there is always one pair. */
 static void take_queue_count(struct spate_nvme *controller, uint16_t status, uint32_t result) {
   const uint32_t submission = (result & 0xffffu) + 1u, completion = (result >> 16) + 1u;
   const uint32_t given = submission < completion ? submission : completion;

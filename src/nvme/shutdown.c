@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#define REQUESTS_TIMEOUT_MS 30000u /* for requests in flight: long enough for a time-out and an abort */
+/* For requests in flight: long enough for the longest time-out and an abort. */
+#define REQUESTS_TIMEOUT_MS (FLUSH_TIMEOUT_MS + ABORT_TIMEOUT_MS + 1000u)
 
 static bool any_request(const struct spate_nvme *controller) {
   for (const struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)

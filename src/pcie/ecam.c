@@ -41,6 +41,7 @@ enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host, const struct
       .last_bus = config->last_bus,
       .memory = config->memory,
       .prefetchable = config->prefetchable,
+      .ready_timeout_ms = config->ready_timeout_ms,
   };
   for (uint8_t device = 0; device < 32; device++) {
     struct spate_pcie_address at = {config->first_bus, device, 0};

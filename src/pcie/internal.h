@@ -20,6 +20,7 @@ struct pcie_function {
   bool bridge;
   bool opened;              /* a bridge whose secondary bus was scanned, or that has nothing below it */
   bool wide_prefetch;       /* it and all bridges above forward 64-bit prefetchable addresses */
+  bool was_reset;           /* a bridge that enumeration has woken, or whose secondary bus reset it has ended */
   bool link_is_up;          /* a port whose link is known to be up: the device below it answers, perhaps late */
   bool memory_off;          /* a BAR without a place overlaps a host window: memory decoding stays off */
   bool left_out;            /* a bridge that cannot be used, with everything below it */
@@ -48,7 +49,8 @@ struct pcie_resource {
 struct pcie_tree {
   struct spate_pcie_host *host;
   uint64_t link_by_ticks;  /* the deadline for links to come up */
-  uint64_t ready_by_ticks; /* and for devices to be ready */
+  uint64_t ready_by_ticks; /* for the devices of the bus that is scanned to be ready, ready_ticks after it was opened */
+  uint64_t ready_ticks;
   struct pcie_function functions[PCIE_FUNCTIONS_MAX];
   struct pcie_resource resources[PCIE_RESOURCES_MAX];
   uint8_t function_count, resource_count, endpoint_count, bridge_count;
@@ -65,7 +67,8 @@ uint32_t spate_pcie_read(const struct pcie_function *function, unsigned offset);
 void spate_pcie_write(const struct pcie_function *function, unsigned offset, uint32_t value);
 /* Changes bits of a register whose upper half is status. Status bits are cleared by a 1, so they are written as 0. */
 void spate_pcie_change(const struct pcie_function *function, unsigned offset, uint32_t clear, uint32_t set);
-#define PCIE_SETTLE_MS 100u /* no request within this time after a reset or after a link came up (6.6.1) */
+#define PCIE_LINK_MS   1000u /* how long a link may take to come up */
+#define PCIE_SETTLE_MS 100u  /* no request within this time after a reset or after a link came up (6.6.1) */
 /* scan.c: waits until 100 ms after `since_ticks`, when a reset ended or a link came up. */
 void spate_pcie_settle(uint64_t since_ticks);
 /* scan.c: counts this function as left out. Enumeration goes on without it. */

@@ -18,8 +18,8 @@ static struct pcie_function *top_of(struct pcie_function *function) {
   return function;
 }
 
-/* Relaxed ordering would let a completion entry pass the data of its command. No Snoop would let data pass a cache that
- * the port takes for coherent. */
+/* A drive that marks its completion entries with relaxed ordering lets them pass the data of their commands. No Snoop
+ * lets data bypass a cache that the port takes for coherent. */
 static void set_control(const struct pcie_function *function) {
   spate_pcie_change(function, function->express + EXPRESS_DEVICE_CONTROL,
                     EXPRESS_DEVICE_PAYLOAD_MASK | EXPRESS_DEVICE_READ_REQUEST_MASK | EXPRESS_DEVICE_RELAXED_ORDERING |

@@ -2,7 +2,6 @@
 /* Enumeration: from a bridge to a list of endpoints that are ready for DMA. */
 #include "internal.h"
 
-#define LINK_MS            1000u /* how long a link may take to come up */
 #define READY_MS           3000u /* how long a device may answer "retry": 1 s (6.6.1), and some take longer */
 #define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Windows of bridges are multiples of 1 MiB */
 
@@ -111,12 +110,12 @@ enum spate_error spate_pcie_enumerate(struct spate_pcie_host *host, uint64_t per
 
   struct pcie_tree tree;
   tree.host = host;
-  tree.link_by_ticks = spate_port_ticks() + spate_ticks_of_ms(LINK_MS);
-  tree.ready_by_ticks =
-      spate_port_ticks() + spate_ticks_of_ms(host->ready_timeout_ms == 0 ? READY_MS : host->ready_timeout_ms);
+  tree.ready_ticks = spate_ticks_of_ms(host->ready_timeout_ms == 0 ? READY_MS : host->ready_timeout_ms);
   tree.function_count = tree.resource_count = tree.endpoint_count = tree.bridge_count = 0;
   tree.last_bus = host->first_bus;
   if (!error) settle_link(host, perst_released_ticks);
+  tree.link_by_ticks = spate_port_ticks() + spate_ticks_of_ms(PCIE_LINK_MS);
+  tree.ready_by_ticks = spate_port_ticks() + tree.ready_ticks;
   tree.reset_ticks = perst_released_ticks;
   tree.first_error = SPATE_OK;
   tree.host_link_is_up = !error;

@@ -32,8 +32,8 @@ uint16_t spate_pcie_find_express(const struct pcie_function *function) {
  * that do not show "retry" return all ones or zeros instead. Those are waited for only where the link is up, so that a
  * device must be there.
  */
-static enum spate_error identify(const struct pcie_tree *tree, const struct pcie_function *function, uint32_t *id) {
-  bool expected = function->parent != NULL && function->parent->link_is_up && function->at.function == 0;
+static enum spate_error identify(const struct pcie_tree *tree, const struct pcie_function *function, bool expected,
+                                 uint32_t *id) {
   for (;;) {
     *id = spate_pcie_read(function, PCI_ID);
     bool silent = spate_pcie_is_silence(*id);
@@ -59,27 +59,34 @@ static bool has_wide_prefetch(const struct pcie_function *function) {
   return wide && (function->parent == NULL || function->parent->wide_prefetch);
 }
 
-/* Brings the function to D0. It is not accessed while it wakes up, and may lose its configuration then (5.3.1.4). */
-static void wake(const struct pcie_function *function) {
+/* Brings the function to D0 (5.3.1.4). It is not accessed while it wakes up. It may lose its configuration then, and
+ * ask for retries, as after a reset; what is below a bridge is reset. */
+static enum spate_error wake(const struct pcie_tree *tree, struct pcie_function *function) {
   const uint16_t power = spate_pcie_find_capability(read_register, function, CAPABILITY_POWER);
-  if (power == 0 || (spate_pcie_read(function, power + POWER_CONTROL) & POWER_STATE_MASK) == 0) return;
+  if (power == 0 || (spate_pcie_read(function, power + POWER_CONTROL) & POWER_STATE_MASK) == 0) return SPATE_OK;
   spate_pcie_change(function, power + POWER_CONTROL, POWER_STATE_MASK, 0);
   const uint64_t end_ticks = spate_port_ticks() + spate_ticks_of_ms(WAKE_MS);
   while (spate_port_ticks() < end_ticks)
     spate_port_relax();
+  uint32_t id;
+  const enum spate_error error = identify(tree, function, true, &id);
+  if (error) return error;
+  if (function->bridge) spate_pcie_settle(spate_port_ticks());
+  function->was_reset |= function->bridge;
+  return spate_pcie_is_silence(id) ? SPATE_E_NOT_READY : SPATE_OK;
 }
 
 /* Ends a secondary bus reset that was left on: the link below starts to train only now. */
-static void end_bus_reset(const struct pcie_function *bridge) {
+static void end_bus_reset(struct pcie_function *bridge) {
   const uint32_t control = spate_pcie_read(bridge, PCI_BRIDGE_CONTROL);
   if ((control & PCI_BRIDGE_RESET) == 0) return;
   spate_pcie_write(bridge, PCI_BRIDGE_CONTROL, control & ~PCI_BRIDGE_RESET);
   spate_pcie_settle(spate_port_ticks());
+  bridge->was_reset = true;
 }
 
 /* Turns off what earlier firmware may have left on: decoding, DMA, the expansion ROM, bus numbers, a reset. */
-static void switch_off(const struct pcie_function *function) {
-  wake(function);
+static void switch_off(struct pcie_function *function) {
   spate_pcie_change(function, PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0);
   spate_pcie_write(function, function->bridge ? PCI_BRIDGE_ROM : PCI_ROM, 0);
   if (!function->bridge) return;
@@ -128,8 +135,8 @@ static void add_function(struct pcie_tree *tree, struct pcie_function *function)
 
 /* Whether a register of `other` shows what is written to `function`: they are the same. */
 static bool is_same(const struct pcie_function *function, const struct pcie_function *other) {
-  const unsigned at = function->bridge ? PCI_BUS_NUMBERS : PCI_BAR0;
-  const uint32_t bits = function->bridge ? UINT32_C(0x00ffffff) : UINT32_C(0xfffffff0);
+  const unsigned at = function->bridge ? PCI_MEMORY_WINDOW : PCI_BAR0; /* nothing is decoded */
+  const uint32_t bits = function->bridge ? UINT32_C(0xfff0fff0) : UINT32_C(0xfffffff0);
   if (other->bridge != function->bridge || spate_pcie_read(other, PCI_ID) != spate_pcie_read(function, PCI_ID))
     return false;
   const uint32_t own = spate_pcie_read(function, at), before = spate_pcie_read(other, at);
@@ -143,7 +150,8 @@ static bool is_same(const struct pcie_function *function, const struct pcie_func
 static bool is_listed(const struct pcie_tree *tree, const struct pcie_function *function) {
   for (unsigned i = 0; i < tree->function_count; i++) {
     const struct pcie_function *other = &tree->functions[i];
-    if (other->at.bus == function->at.bus && other->at.function == 0 && is_same(function, other)) return true;
+    const bool elsewhere = other->at.bus == function->at.bus && other->at.device != function->at.device;
+    if (elsewhere && other->at.function == function->at.function && is_same(function, other)) return true;
   }
   return false;
 }
@@ -154,16 +162,19 @@ static void scan_device(struct pcie_tree *tree, struct pcie_function *parent, ui
   for (unsigned i = 0; i < functions; i++) {
     struct pcie_function function = {.host = tree->host, .parent = parent, .at = {bus, device, (uint8_t)i}};
     if (!tree->host->ops->may_exist(tree->host, function.at)) continue;
+    const bool expected = parent != NULL && parent->link_is_up && i == 0;
     uint32_t id;
-    const enum spate_error error = identify(tree, &function, &id);
-    if (error) spate_pcie_leave_out(tree, &function, error);
-    if (error || spate_pcie_is_silence(id)) continue;
-    uint32_t header = spate_pcie_read(&function, PCI_HEADER_TYPE);
+    enum spate_error error = identify(tree, &function, expected, &id);
+    if (error == SPATE_OK && spate_pcie_is_silence(id)) continue;
+    const uint32_t header = error == SPATE_OK ? spate_pcie_read(&function, PCI_HEADER_TYPE) : 0;
     if (i == 0 && (header & PCI_HEADER_MULTIFUNCTION)) functions = 8;
     function.bridge = (header & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;
-    if (spate_pcie_read(&function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) continue;
+    if (error == SPATE_OK && spate_pcie_read(&function, PCI_CLASS) >> 16 == PCI_CLASS_HOST_BRIDGE) continue;
+    if (error == SPATE_OK) error = wake(tree, &function);
+    if (error) spate_pcie_leave_out(tree, &function, error);
+    if (error) continue;
     switch_off(&function);
-    if (i == 0 && device > 0 && is_listed(tree, &function)) return;
+    if (is_listed(tree, &function)) continue;
     add_function(tree, &function);
   }
 }
@@ -217,14 +228,16 @@ static bool link_comes_up(struct pcie_tree *tree, struct pcie_function *port) {
 
   /* A slot reports at once that it is empty. That is "no device", not "link down". */
   bool slot = spate_pcie_read(port, port->express + EXPRESS_CAPABILITIES) & EXPRESS_SLOT_IMPLEMENTED;
-  for (bool was_down = false;; was_down = true) {
+  const uint64_t by_ticks =
+      port->was_reset ? spate_port_ticks() + spate_ticks_of_ms(PCIE_LINK_MS) : tree->link_by_ticks;
+  for (bool was_down = port->was_reset;; was_down = true) {
     bool empty = slot && !(spate_pcie_read(port, port->express + EXPRESS_SLOT_CONTROL) & EXPRESS_SLOT_PRESENCE);
     if (has_settled(tree, port, link_capabilities, was_down)) {
       if (!empty) port->link_is_up = true;
       return true;
     }
     if (empty) return false;
-    if (spate_port_ticks() >= tree->link_by_ticks) break;
+    if (spate_port_ticks() >= by_ticks) break;
     spate_port_relax();
   }
   tree->link_is_down = true;
@@ -253,6 +266,7 @@ static void open_bridge(struct pcie_tree *tree, struct pcie_function *bridge) {
     return;
   }
   bridge->secondary = ++tree->last_bus;
+  tree->ready_by_ticks = spate_port_ticks() + tree->ready_ticks;
   /* For now the bridge gets all higher bus numbers. Its last bus is known when everything below it was scanned. */
   set_buses(bridge, tree->host->last_bus);
   scan_bus(tree, bridge, bridge->secondary);

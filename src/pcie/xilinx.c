@@ -200,6 +200,7 @@ enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host *host, const stru
       .last_bus = config->last_bus,
       .memory = config->memory,
       .prefetchable = config->prefetchable,
+      .ready_timeout_ms = config->ready_timeout_ms,
   };
   enum spate_error error = check_identity(host);
   if (error) return error;

@@ -178,11 +178,14 @@ uint32_t host_read32(uintptr_t address) {
   return value;
 }
 
-/* From D3hot to D0 it loses its configuration, and does not answer for 10 ms. */
+/* From D3hot to D0 it loses its configuration, does not answer for 10 ms, and then asks for retries for a while. What
+ * is below a bridge is reset, and its link trains again. */
 static void wake(struct fake_function *function) {
   for (unsigned at = 0; at < 1024; at++)
     function->config[at] &= ~function->writable[at];
   function->silent_ticks = fake.now_ticks + 10 * FAKE_MS;
+  function->ready_ticks = fake.now_ticks + function->wake_ms * FAKE_MS;
+  if (is_bridge(function)) fake_link_drop(function, fake.now_ticks + function->train_ms * FAKE_MS);
 }
 
 void host_write32(uintptr_t address, uint32_t value) {
@@ -200,6 +203,8 @@ void host_write32(uintptr_t address, uint32_t value) {
   uint32_t writable = function->writable[offset / 4];
   const uint32_t before = function->config[offset / 4];
   function->config[offset / 4] = (before & ~writable) | (value & writable);
+  if (offset == 0x3c && is_bridge(function) && (before & ~function->config[offset / 4] & 0x00400000u) != 0)
+    fake_link_drop(function, fake.now_ticks + function->train_ms * FAKE_MS);
   if (offset == FAKE_POWER + 4 && (before & 3) != 0 && (function->config[offset / 4] & 3) == 0) wake(function);
   if (offset == 0x154 && function->fifo_left[0] != UINT32_MAX && function->fifo_left[0]) function->fifo_left[0]--;
   if (offset == 0x158 && function->fifo_left[1] != UINT32_MAX && function->fifo_left[1]) function->fifo_left[1]--;

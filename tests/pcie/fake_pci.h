@@ -41,6 +41,8 @@ struct fake_function {
   uint64_t ready_ticks;  /* until then it answers "configuration request retry" */
   uint64_t silent_ticks; /* until then it does not answer, as where a bridge turns "retry" into all ones */
   uint64_t link_ticks;   /* of a port: when its link comes up */
+  uint64_t wake_ms;      /* how long it asks for retries after it was woken */
+  uint64_t train_ms;     /* of a bridge: how long its link trains after a reset of its secondary bus */
   uint64_t drop_ticks;   /* when its link goes down for good; 0: never */
   uint64_t bounce_ticks; /* when its link goes down for FAKE_BOUNCE_MS and comes up again; 0: never */
   bool was_up;           /* the link's state at the last access */

@@ -24,8 +24,8 @@ static void a_slow_device_is_asked_again_for_three_seconds(void **state) {
   /* As long as the caller says. */
   for (uint32_t ms = 100; ms <= 10000; ms *= 10) {
     struct spate_pcie_ecam_config config = ecam_config(WINDOW_BYTES, 0);
+    config.ready_timeout_ms = ms;
     assert_int_equal(spate_pcie_ecam_open(&host, &config), SPATE_OK);
-    host.ready_timeout_ms = ms;
     start = fake.now_ticks;
     assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_E_NOT_READY);
     assert_in_range(fake.now_ticks - start, ms * FAKE_MS, (ms + 100) * FAKE_MS);

@@ -125,6 +125,37 @@ static void a_second_checkup_finds_the_same(void **state) {
   stop();
 }
 
+static struct {
+  uint64_t cleared_us, least_us; /* when CC.EN was cleared; 0: CSTS was read since */
+  unsigned pauses;
+} pause;
+
+static void time_pause(void *context, const struct sim_access *access) {
+  const uint64_t offset = access->address - host.devices[0].bar0, us = access->at_ps / SIM_PS_PER_US;
+
+  (void)context;
+  if (access->kind == SIM_ACCESS_WRITE && offset == 0x14 && (*(const uint8_t *)access->data & 1u) == 0)
+    pause.cleared_us = us;
+  if (access->kind != SIM_ACCESS_READ || offset != 0x1c || pause.cleared_us == 0) return;
+  pause.pauses++;
+  if (us - pause.cleared_us < pause.least_us) pause.least_us = us - pause.cleared_us;
+  pause.cleared_us = 0;
+}
+
+static void be_an_sn100(void);
+
+/* A drive that must be left alone after CC.EN was cleared is left alone, as by the driver. */
+static void a_drive_that_needs_a_pause_gets_it(void **state) {
+  (void)state;
+  start(&(struct faults){.coherent = true, .after = be_an_sn100});
+  pause.least_us = UINT64_MAX;
+  sim_trace(sim, time_pause, NULL);
+  run();
+  assert_true(pause.pauses > 0);
+  assert_in_range(pause.least_us, 2300000, 2500000);
+  stop();
+}
+
 /* All are listed, and the one that was asked for is checked. */
 static void one_of_several_drives_is_checked(void **state) {
   (void)state;
@@ -197,6 +228,11 @@ static void use_queue_memory(void) {
 }
 
 static void unplug(void) { sim_drive_link_drop(drive, UINT32_MAX); }
+static void be_an_sn100(void) {
+  host.devices[0].vendor_id = 0x1c58;
+  host.devices[0].device_id = 0x0003;
+}
+
 static void never_ready(void) { sim_drive_stick(drive, true, false, false); }
 static void never_stops(void) { sim_drive_stick(drive, false, true, false); }
 static void fatal(void) { sim_drive_stick(drive, false, false, true); }
@@ -503,6 +539,7 @@ int main(void) {
       cmocka_unit_test(it_tells_the_facts_of_each_step),
       cmocka_unit_test(it_writes_only_where_it_is_told_to),
       cmocka_unit_test(what_the_buffer_held_before_does_not_count),
+      cmocka_unit_test(a_drive_that_needs_a_pause_gets_it),
       cmocka_unit_test(a_second_checkup_finds_the_same),
       cmocka_unit_test(one_of_several_drives_is_checked),
       cmocka_unit_test(a_drive_of_nvme_1_0_is_compared_with),

@@ -48,13 +48,13 @@ static void test_an_admin_request_waits_for_the_abort_of_another_command(void **
   struct outcome first;
   unsigned ended = 0;
   struct spate_nvme_admin_request request = {
-      .opcode = GET_FEATURES, .dwords_10_15 = {2}, .timeout_ms = 10300, .done = admin_ended, .context = &ended};
+      .opcode = GET_FEATURES, .dwords_10_15 = {2}, .timeout_ms = 10500, .done = admin_ended, .context = &ended};
   fault(f, SIM_STALL, false, -1, 0);
   fault(f, SIM_STALL, true, GET_FEATURES, 0);
   fault(f, SIM_LATE, true, ABORT, 900);
   assert_int_equal(fixture_submit(f, &first, write_of(f, 0, 8)), SPATE_OK);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
-  assert_true(fixture_wait(f, &first, 10300));
+  assert_true(fixture_wait(f, &first, 10500));
   fixture_poll_ms(f, 600);
   expect_no_surprise(f, 1);
   assert_int_equal(ended, 0);

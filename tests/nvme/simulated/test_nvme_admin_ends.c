@@ -226,7 +226,7 @@ static void test_shutdown_ends_it(void **state) {
   fault(f, SIM_LOSE, GET_FEATURES, 0);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_OK);
   assert_int_equal(spate_nvme_shutdown(&f->nvme), SPATE_OK);
-  assert_in_range((now_us(f) - start) / 1000, 30000, 31000);
+  assert_in_range((now_us(f) - start) / 1000, 32000, 33000);
   assert_int_equal(answer.calls, 1);
   assert_int_equal(request.error, SPATE_E_TIMEOUT);
   assert_int_equal(spate_nvme_admin_submit(&f->nvme, &request), SPATE_E_INVALID);

@@ -120,7 +120,7 @@ static void test_a_command_without_a_stated_length_passes(void **state) {
 
 static void test_the_driver_keeps_what_it_relies_on(void **state) {
   static const uint8_t opcodes[] = {0x00, 0x01, 0x04, 0x05, 0x08, 0x0c, 0x1c, 0x7c};
-  static const uint8_t features[] = {0x06, 0x07, 0x0b, 0x0d, 0x0f, 0x16};
+  static const uint8_t features[] = {0x02, 0x06, 0x07, 0x0b, 0x0c, 0x0d, 0x0f, 0x16};
   static const uint8_t of_namespaces[] = {0x0d, 0x15, 0x80, 0x84};
   (void)state;
   struct fixture *f = opened();

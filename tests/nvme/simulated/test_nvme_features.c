@@ -247,6 +247,20 @@ static void test_a_power_state_is_set_again_after_a_reset(void **state) {
   (void)state;
 }
 
+/* A drive in a state that carries out no I/O, which may be why it failed, is not put back into it. */
+static void test_a_power_state_that_sleeps_is_not_set_again(void **state) {
+  struct fixture *f = fixture_make(9);
+  controller_page(f)[2048 + 32 * 3 + 3] = 2; /* NOPS of state 3 */
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, 2), SPATE_OK);
+  assert_int_equal(spate_nvme_power_state_set(&f->nvme, 3), SPATE_OK);
+  assert_int_equal(sim_drive_feature(f->drive, 0x02), 3);
+  fail_and_recover(f);
+  assert_int_equal(sim_drive_feature(f->drive, 0x02), 0);
+  fixture_free(f);
+  (void)state;
+}
+
 /* Drives that work otherwise refuse Set Features of the number of queues. */
 static void test_a_refused_number_of_queues_is_asked_for(void **state) {
   for (unsigned refusals = 1; refusals <= 2; refusals++) {
@@ -353,6 +367,7 @@ int main(void) {
       cmocka_unit_test(test_power_state),
       cmocka_unit_test(test_the_drive_chooses_no_power_state),
       cmocka_unit_test(test_a_power_state_is_set_again_after_a_reset),
+      cmocka_unit_test(test_a_power_state_that_sleeps_is_not_set_again),
       cmocka_unit_test(test_a_refused_number_of_queues_is_asked_for),
       cmocka_unit_test(test_health_arrives_while_polling),
       cmocka_unit_test(test_health_is_decoded),

@@ -134,14 +134,54 @@ static void speak(void *context, uint64_t number) {
   sim_drive_silence(f->drive, false);
 }
 
+static void fall_silent(void *context, uint64_t number) {
+  struct fixture *f = context;
+
+  (void)number;
+  sim_drive_silence(f->drive, true);
+}
+
 /* For sim_trace(): silent for 1.5 s from the write that clears CC.EN on. */
 static void be_silent_when_stopped(void *context, const struct sim_access *access) {
   struct fixture *f = context;
 
   if (access->kind != SIM_ACCESS_WRITE || access->address != f->config.registers + 0x14) return;
   if ((spate_get32(access->data) & 1u) != 0 || sim_drive_is_silent(f->drive)) return;
-  sim_drive_silence(f->drive, true);
-  sim_at(f->sim, sim_now_ps(f->sim) + 1500 * SIM_PS_PER_MS, speak, f, 0);
+  sim_at(f->sim, access->at_ps, fall_silent, f, 0);
+  sim_at(f->sim, access->at_ps + 1500 * SIM_PS_PER_MS, speak, f, 0);
+}
+
+struct awakening {
+  struct fixture *f;
+  unsigned reads, at;
+};
+
+/* For sim_trace(): the drive begins to answer between two reads of registers. */
+static void speak_between_reads(void *context, const struct sim_access *access) {
+  struct awakening *awakening = context;
+  const uint64_t offset = access->address - awakening->f->config.registers;
+
+  if (access->kind != SIM_ACCESS_READ || offset >= awakening->f->config.registers_bytes) return;
+  if (++awakening->reads == awakening->at) sim_at(awakening->f->sim, access->at_ps, speak, awakening->f, 0);
+}
+
+/* No value is put together from a half that was read before and one that was read after. */
+static void test_a_drive_that_begins_to_answer_between_two_reads(void **state) {
+  for (unsigned at = 1; at <= 12; at++) {
+    for (unsigned zeros = 0; zeros < 2; zeros++) {
+      struct fixture *f = fixture_make(9);
+      struct awakening awakening = {.f = f, .at = at};
+      sim_set_unanswered(f->sim, zeros ? SIM_UNANSWERED_ZEROS : SIM_UNANSWERED_ONES);
+      sim_drive_silence(f->drive, true);
+      sim_trace(f->sim, speak_between_reads, &awakening);
+      assert_int_equal(spate_nvme_open(&f->nvme, &f->config), SPATE_OK);
+      assert_int_equal(spate_nvme_identity(&f->nvme)->queue_entries_max, 64);
+      assert_int_equal(spate_nvme_identity(&f->nvme)->ready_timeout_ms, 2000);
+      assert_int_equal(spate_nvme_identity(&f->nvme)->version, 0x00010400);
+      fixture_free(f);
+    }
+  }
+  (void)state;
 }
 
 static bool link_is_down(void *context) {
@@ -185,6 +225,7 @@ int main(void) {
       cmocka_unit_test(test_nothing_is_written_to_a_link_that_is_down),
       cmocka_unit_test(test_link_that_drops_during_shutdown),
       cmocka_unit_test(test_open_waits_for_a_silent_drive),
+      cmocka_unit_test(test_a_drive_that_begins_to_answer_between_two_reads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,45 @@ static void test_stopped_before_a_function_level_reset(void **state) {
   (void)state;
 }
 
+struct watch {
+  const struct fixture *f;
+  uint64_t last_us;  /* of the access before */
+  uint64_t reset_us; /* of the access that reset it; 0: not yet */
+  unsigned early;    /* reads of registers within 250 ms of the reset */
+};
+
+static void watch_reads(void *context, const struct sim_access *access) {
+  struct watch *watch = context;
+  const uint64_t offset = access->address - watch->f->config.registers, us = access->at_ps / SIM_PS_PER_US;
+
+  if (watch->reset_us == 0 && sim_drive_counters(watch->f->drive)->hard_resets[SIM_RESET_FUNCTION] > 0)
+    watch->reset_us = watch->last_us;
+  watch->last_us = us;
+  watch->early += watch->reset_us != 0 && us - watch->reset_us < 250000 && access->kind == SIM_ACCESS_READ &&
+                  offset < watch->f->config.registers_bytes;
+}
+
+/* With the functions for PCI Express the function level reset takes its time, and nothing is read meanwhile. */
+static void test_the_function_level_reset_is_completed(void **state) {
+  for (unsigned i = 0; i < DRIVES; i++) {
+    struct fixture *f = made(&drives[i]);
+    struct watch watch = {.f = f};
+    f->config.bus = spate_nvme_pcie_bus(&f->way);
+    f->config.bus.vendor_id = drives[i].vendor_id;
+    f->config.bus.device_id = drives[i].device_id;
+    fixture_open(f, 4);
+    sim_trace(f->sim, watch_reads, &watch);
+    sim_drive_break(f->drive, SIM_RESET_FUNCTION);
+    assert_int_equal(fixture_do(f, write_of(f, 0, 8), NULL), SPATE_OK);
+    assert_int_equal(sim_drive_counters(f->drive)->hard_resets[SIM_RESET_FUNCTION], 1);
+    assert_int_equal(sim_drive_counters(f->drive)->hard_resets[SIM_RESET_BUS], 0);
+    assert_true(watch.reset_us != 0);
+    assert_int_equal(watch.early, 0);
+    fixture_free(f);
+  }
+  (void)state;
+}
+
 /* ---- what the driver finds out ---- */
 
 static bool can(const struct spate_nvme_queue *queue, uint8_t op) {
@@ -235,6 +274,7 @@ int main(void) {
       cmocka_unit_test(test_medium_priority),
       cmocka_unit_test(test_deeper_queues),
       cmocka_unit_test(test_stopped_before_a_function_level_reset),
+      cmocka_unit_test(test_the_function_level_reset_is_completed),
       cmocka_unit_test(test_an_optional_command_that_hangs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
