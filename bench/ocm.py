@@ -14,7 +14,7 @@ OCM_BYTES = 256 * 1024
 SECTIONS = {"stack of the program and of the fault handler": [".stacks"], "code": [".text"], "constants": [".rodata"],
             "variables": [".data", ".bss"], "page tables of the processor": [".tables"]}
 FOLDERS = ["ports/zynqmp/ocm", "ports/zynqmp", "ports", "ports/common", "ports/common/freestanding"]
-NUMBERS = ["SPATE_NVME_CONTROLLER_MEMORY_BYTES", "SPATE_NVME_QUEUE_MEMORY_BYTES(PIECES, 1u)",
+NUMBERS = ["SPATE_NVME_CONTROLLER_MEMORY_BYTES", "SPATE_NVME_QUEUE_MEMORY_BYTES(DEPTH, 1u)",
            "SPATE_REGION_TABLE_BYTES(DESIGN_RING_BYTES)", "DESIGN_QUEUE_BYTES", "DESIGN_RING_BYTES", "CACHE_BLOCKS * 512u",
            "CACHE_BLOCKS * 4096u", "BITMAP_BYTES"]
 

@@ -32,7 +32,7 @@ MEMORY = {
     "volume": "sizeof volume + sizeof blocks",
     "recorder, stream and 32 pieces": "sizeof recorder + sizeof stream + sizeof pieces",
     "queue memory: the controller": "SPATE_NVME_CONTROLLER_MEMORY_BYTES",
-    "queue memory: a queue of 32 commands": "SPATE_NVME_QUEUE_MEMORY_BYTES(PIECES, 1u)",
+    "queue memory: a queue of 32 commands": "SPATE_NVME_QUEUE_MEMORY_BYTES(DEPTH, 1u)",
     "file system's blocks, 512 bytes each": "CACHE_BLOCKS * 512u",
     "window on the allocation bitmap": "BITMAP_BYTES",
 }

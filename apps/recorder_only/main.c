@@ -12,7 +12,7 @@
 
 #define DEPTH        32u
 #define PIECE_BYTES  (128u << 10) /* 31 commands of 8 KiB, the least MDTS, are enough for it */
-#define PIECES       64u
+#define PIECES       32u
 #define CACHE_BLOCKS (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) /* one clip is open */
 #define BITMAP_BYTES (12u * 1024u)
 
