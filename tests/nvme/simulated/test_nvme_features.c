@@ -89,7 +89,7 @@ static bool open_logs(struct fixture *f, const char *text) {
   fixture_open(f, 4);
   assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
   assert_int_equal(unsetenv("SPATE_LOG"), 0);
-  rewind(file);
+  assert_int_equal(fseek(file, 0, SEEK_SET), 0);
   (void)fread(log, 1, sizeof log - 1, file);
   (void)fclose(file);
   (void)close(before);
