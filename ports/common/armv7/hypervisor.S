@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What hypervisor mode does if the firmware was started in it: it raises a virtual asynchronous abort for a test
- * (late_error.c). HVC raises it at once (r0 = 0), or at the next load from each of the two words at the address r0.
- * Nothing else comes to this mode.
+ * (late_error.c). HVC raises it at once (r0 = 0), or at the next load from the 8 bytes at the address r0. Nothing else
+ * comes to this mode.
  *
  * A load is noticed by a watchpoint (Arm ARM v7 C3.3) whose exception goes to hypervisor mode. The load is carried out
  * afterwards.
@@ -16,7 +16,6 @@
 #define HDCR_TO_HERE (1 << 8)              /* TDE: debug exceptions are taken in hypervisor mode */
 #define DSCR_DEBUG   (1 << 15)             /* MDBGen: watchpoints are on */
 #define WATCH_LOADS  0x1feb                /* DBGWCR: 8 bytes, loads, privileged modes, on */
-#define WATCH_UPPER  0x1e0b                /* the upper 4 of them */
 #define EC_HVC       0x12
 
 .section .text.hypervisor, "ax"
@@ -30,7 +29,7 @@ hypervisor_vectors:
   mrc p15, 4, r0, c5, c2, 0  /* HSR */
   lsr r0, r0, #26
   cmp r0, #EC_HVC
-  bne watched
+  bne raise /* a watchpoint */
   mrc p15, 4, r0, c13, c0, 2
   cmp r0, #0
   beq raise
@@ -47,13 +46,9 @@ hypervisor_vectors:
   isb
   eret
 
-watched:
-  mrc p15, 4, r0, c6, c0, 0 /* HDFAR */
-  tst r0, #4
-  ldreq r0, =WATCH_UPPER
-  movne r0, #0
-  mcr p14, 0, r0, c0, c0, 7
 raise:
+  mov r0, #0
+  mcr p14, 0, r0, c0, c0, 7
   mov r0, #HCR_ABORT
   mcr p15, 4, r0, c1, c1, 0 /* HCR */
   isb
