@@ -106,8 +106,16 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
 }
 
 enum spate_error volume_unmount(struct volume *volume) {
-  const enum spate_error error = spate_exfat_unmount(&volume->exfat);
+  /* Damage that was met beside what was done. Nothing of ours is unfinished, but the volume must stay marked dirty. */
+  const bool damaged = volume->exfat.corrupt && volume->exfat.failed == SPATE_OK && volume->exfat.record_slots == 0;
+  enum spate_error error = spate_exfat_unmount(&volume->exfat);
 
+  if (error == SPATE_E_CORRUPT && damaged && !volume->config.read_only) {
+    (void)fprintf(stderr,
+                  "spate: %s: the volume is damaged elsewhere, and stays marked so: spate check names the damage\n",
+                  volume->target.name);
+    error = SPATE_OK;
+  }
   free_memory(volume);
   target_close(&volume->target);
   /* A volume that was only read and was dirty before is still dirty, which is not an error. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks the structure of a volume. Reads every directory, with the checksums of its entry sets. Follows the clusters
- * of every file to the end of its length, and reports clusters that belong to two files. The clusters of directories
- * are read, but not compared with those of files. Writes nothing and repairs nothing: fsck.exfat repairs.
+ * of every file and directory to the end of its length, and compares them with each other and with the allocation
+ * bitmap. Writes nothing and repairs nothing: fsck.exfat repairs.
  */
 #include "../text/json.h"
 #include "../text/units.h"
@@ -17,19 +17,19 @@
 
 static const struct option options[] = {OPTIONS_COMMON};
 
-/* Consecutive clusters of a file. */
+/* Consecutive clusters of a file or directory, or of the bitmap or the up-case table. */
 struct extent {
   uint64_t first_lba, end_lba;
-  uint64_t file; /* index into check.paths */
+  uint64_t owner; /* index into check.paths */
 };
 
 struct check {
   struct volume *volume;
   uint32_t cluster_blocks;
-  char **paths; /* of the files */
+  char **paths; /* of the owners */
   struct extent *extents;
-  size_t files, extent_count, files_room, extent_room;
-  uint64_t directories, bad;
+  size_t owners, extent_count, owners_room, extent_room;
+  uint64_t files, directories, bad;
   struct json *json; /* NULL: for people */
 };
 
@@ -37,7 +37,7 @@ static void *grown(void *list, size_t count, size_t *room, size_t one_bytes) {
   if (count < *room) return list;
   *room = *room == 0 ? 64 : *room * 2;
   void *larger = realloc(list, *room * one_bytes);
-  if (larger == NULL) fail(EXIT_FAILED, "no memory for a volume of %zu files", count);
+  if (larger == NULL) fail(EXIT_FAILED, "no memory for a volume of %zu files and directories", count);
   return larger;
 }
 
@@ -58,7 +58,7 @@ static void add_extent(struct check *check, uint64_t lba, uint64_t blocks) {
 
   check->extents = grown(check->extents, check->extent_count, &check->extent_room, sizeof *check->extents);
   check->extents[check->extent_count++] =
-      (struct extent){.first_lba = lba, .end_lba = lba + clusters * check->cluster_blocks, .file = check->files - 1u};
+      (struct extent){.first_lba = lba, .end_lba = lba + clusters * check->cluster_blocks, .owner = check->owners - 1u};
 }
 
 static int by_place(const void *a, const void *b) {
@@ -67,62 +67,127 @@ static int by_place(const void *a, const void *b) {
   return (one->first_lba > other->first_lba) - (one->first_lba < other->first_lba);
 }
 
-/* Finds extents that overlap: sorts them by place, and compares each with the one that reaches farthest before it. */
+/* Finds extents that overlap: compares each with the one that reaches farthest before it. */
 static void find_shared(struct check *check) {
   const struct extent *farthest = NULL;
   char text[256];
 
-  if (check->extent_count > 0) qsort(check->extents, check->extent_count, sizeof *check->extents, by_place);
   for (size_t i = 0; i < check->extent_count; i++) {
     const struct extent *extent = &check->extents[i];
     if (farthest != NULL && extent->first_lba < farthest->end_lba) {
-      (void)snprintf(text, sizeof text, "it shares a cluster with %.200s", check->paths[farthest->file]);
-      complain(check, check->paths[extent->file], text);
+      (void)snprintf(text, sizeof text, "it shares a cluster with %.200s", check->paths[farthest->owner]);
+      complain(check, check->paths[extent->owner], text);
     }
     if (farthest == NULL || extent->end_lba > farthest->end_lba) farthest = extent;
   }
 }
 
-static void follow(struct check *check, const char *path) {
+/* Clusters are numbered from 2. */
+static uint64_t cluster_of(const struct check *check, uint64_t lba) {
+  return 2u + (lba - check->volume->exfat.heap_lba) / check->cluster_blocks;
+}
+
+/* The part of the extent between these blocks is free. */
+static void complain_free(struct check *check, const struct extent *extent, uint64_t first_lba, uint64_t end_lba) {
+  char text[128];
+
+  if (extent->first_lba > first_lba) first_lba = extent->first_lba;
+  if (extent->end_lba < end_lba) end_lba = extent->end_lba;
+  (void)snprintf(text, sizeof text,
+                 "its clusters %" PRIu64 " to %" PRIu64 " are free in the bitmap, so the next file may get them",
+                 cluster_of(check, first_lba), cluster_of(check, end_lba - 1u));
+  complain(check, check->paths[extent->owner], text);
+}
+
+/* Looks for the first free run in each extent, in the order of their places. */
+static void find_free(struct check *check) {
+  uint64_t lba = 0, blocks = 0;
+
+  for (size_t i = 0; i < check->extent_count; i++) {
+    const struct extent *extent = &check->extents[i];
+    if (lba + blocks <= extent->first_lba) {
+      expect(spate_exfat_free_run(&check->volume->exfat, extent->first_lba, &lba, &blocks), "the bitmap");
+      if (blocks == 0) return; /* nothing is free from here on */
+    }
+    if (lba < extent->end_lba) complain_free(check, extent, lba, lba + blocks);
+  }
+}
+
+/* Clusters that are allocated and belong to nothing. Only if nothing else is wrong: else it is not known whose they
+ * are. */
+static uint64_t lost_bytes(const struct check *check, const struct spate_exfat_info *info) {
+  uint64_t owned_blocks = 0;
+
+  for (size_t i = 0; i < check->extent_count; i++)
+    owned_blocks += check->extents[i].end_lba - check->extents[i].first_lba;
+  const uint64_t owned_bytes = owned_blocks << check->volume->target.block->block_shift;
+  const uint64_t used_bytes = info->bytes - info->free_bytes;
+  return check->bad == 0 && used_bytes > owned_bytes ? used_bytes - owned_bytes : 0;
+}
+
+/* ---- files, directories, and the volume's own ---- */
+
+static void follow(struct check *check, const char *path, const struct spate_exfat_entry *entry) {
   const uint8_t shift = check->volume->target.block->block_shift;
   struct spate_exfat_file file;
   uint64_t lba, blocks;
 
-  enum spate_error error = spate_exfat_open(&check->volume->exfat, path, &file);
+  check->paths = grown(check->paths, check->owners, &check->owners_room, sizeof *check->paths);
+  check->paths[check->owners] = strdup(path);
+  if (check->paths[check->owners++] == NULL) fail(EXIT_FAILED, "no memory");
+  enum spate_error error = spate_exfat_open_entry(&check->volume->exfat, entry, &file);
   if (error == SPATE_OK && file.valid_bytes > file.bytes) error = SPATE_E_CORRUPT;
   file.valid_bytes = file.bytes; /* extents end at valid_bytes, but the clusters behind belong to the file as well */
   for (uint64_t at = 0; error == SPATE_OK && at < file.bytes; at += blocks << shift) {
     error = spate_exfat_extent(&file, at, &lba, &blocks);
     if (error != SPATE_OK) break;
     if (blocks == 0) {
-      complain(check, path, "its clusters end before its length");
-      return;
+      if (!entry->directory) complain(check, path, "its clusters end before its length");
+      return; /* the walk says it of a directory */
     }
     add_extent(check, lba, blocks);
   }
-  if (error != SPATE_OK) complain(check, path, spate_error_help(error));
+  if (error != SPATE_OK && !entry->directory) complain(check, path, spate_error_help(error));
+}
+
+static void follow_chain(struct check *check, const char *path, const struct spate_exfat_chain *chain) {
+  const struct spate_exfat_entry entry = {.bytes = chain->bytes,
+                                          .valid_bytes = chain->bytes,
+                                          .first_cluster = chain->first_cluster,
+                                          .contiguous = chain->contiguous};
+
+  follow(check, path, &entry);
 }
 
 static void visit(void *context, const char *path, const struct spate_exfat_entry *entry) {
   struct check *check = context;
 
-  if (entry->directory) {
-    check->directories++;
-    return;
-  }
-  check->paths = grown(check->paths, check->files, &check->files_room, sizeof *check->paths);
-  check->paths[check->files] = strdup(path);
-  if (check->paths[check->files++] == NULL) fail(EXIT_FAILED, "no memory");
-  follow(check, path);
+  if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0)
+    complain(check, path, "no file or directory may have this name");
+  check->files += entry->directory || walk_is_record(path, entry) ? 0 : 1;
+  check->directories += entry->directory;
+  follow(check, path, entry);
 }
 
-static void unreadable(void *context, const char *path, enum spate_error error) {
-  complain(context, path, spate_error_help(error));
+static void damaged(void *context, const char *path, const char *what) { complain(context, path, what); }
+
+static void check_volume(struct check *check) {
+  const struct spate_exfat *volume = &check->volume->exfat;
+
+  follow_chain(check, "the bitmap", &volume->bitmap);
+  follow_chain(check, "the up-case table", &volume->upcase);
+  follow_chain(check, "the root directory", &volume->root);
+  walk_volume(&check->volume->exfat, &(struct walk){.visit = visit, .damaged = damaged, .context = check});
+  if (check->extent_count > 0) qsort(check->extents, check->extent_count, sizeof *check->extents, by_place);
+  find_shared(check);
+  find_free(check);
 }
 
 static void conclude(struct check *check, const char *name, const struct spate_exfat_info *info) {
+  const uint64_t lost = lost_bytes(check, info);
   const bool dirty = check->volume->found.dirty;
   const unsigned reservations = check->volume->found.reservations;
+  char text[UNITS_TEXT_BYTES];
 
   if (check->json == NULL) {
     if (reservations > 0)
@@ -130,8 +195,10 @@ static void conclude(struct check *check, const char *name, const struct spate_e
                    reservations);
     else if (dirty)
       (void)printf("%s: the volume was not closed properly: fsck.exfat repairs it\n", name);
-    (void)printf("%s: %zu files in %zu extents, %" PRIu64 " directories, findings: %" PRIu64 "\n", name, check->files,
-                 check->extent_count, check->directories, check->bad);
+    if (lost > 0 && reservations == 0)
+      (void)printf("%s: %s are allocated, and nothing that check reads has them\n", name, units_text(lost, text));
+    (void)printf("%s: files: %" PRIu64 ", directories: %" PRIu64 ", extents: %zu, findings: %" PRIu64 "\n", name,
+                 check->files, check->directories, check->extent_count, check->bad);
     return;
   }
   json_close(check->json, ']');
@@ -139,6 +206,7 @@ static void conclude(struct check *check, const char *name, const struct spate_e
   json_integer(check->json, "extents", check->extent_count);
   json_integer(check->json, "directories", check->directories);
   json_integer(check->json, "free_bytes", info->free_bytes);
+  json_integer(check->json, "lost_bytes", lost);
   json_bool(check->json, "dirty", dirty);
   json_integer(check->json, "reservations", reservations);
   json_integer(check->json, "bad", check->bad);
@@ -182,10 +250,9 @@ static enum exit_status run(int count, char **words) {
     json_open(&json, NULL, '{');
     json_open(&json, "findings", '[');
   }
-  walk(&volume.exfat, visit, unreadable, &check);
-  find_shared(&check);
+  check_volume(&check);
   conclude(&check, name, &info);
-  for (size_t i = 0; i < check.files; i++)
+  for (size_t i = 0; i < check.owners; i++)
     free(check.paths[i]);
   free(check.paths);
   free(check.extents);
@@ -199,10 +266,10 @@ const struct command command_check = {
     "check", "read the whole structure of a volume, and report damage",
     "Usage: spate check TARGET [options]\n"
     "\n"
-    "Reads every directory and follows the clusters of every file. No cluster may "
-    "belong to two files;\n"
-    "clusters of directories are not compared. Writes nothing and repairs nothing: fsck.exfat "
-    "repairs.\n"
+    "Reads every directory, and follows the clusters of every file and directory. No cluster may "
+    "have two\n"
+    "owners, or be free in the bitmap while it has one. Writes nothing and repairs nothing: "
+    "fsck.exfat repairs.\n"
     "spate verify checks the data of recordings.\n"
     "\n"
     "A volume to which the kernel or another spate may be writing is not "

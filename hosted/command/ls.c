@@ -13,10 +13,22 @@ static const struct option options[] = {OPTIONS_COMMON};
 
 struct listing {
   struct json json;
-  uint64_t files, bytes;
+  uint64_t files, bytes, damaged;
 };
 
+static bool is_possible(const struct spate_exfat_time *time) {
+  static const uint8_t days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+  return time->month >= 1 && time->month <= 12 && time->day >= 1 && time->day <= days[time->month - 1u] &&
+         time->hour < 24 && time->minute < 60 && time->second < 60;
+}
+
+/* Other systems leave times out, or write impossible ones. */
 static const char *time_text(const struct spate_exfat_time *time, char *text, size_t bytes) {
+  if (!is_possible(time)) {
+    (void)snprintf(text, bytes, "%-19s", "unknown");
+    return text;
+  }
   (void)snprintf(text, bytes, "%04u-%02u-%02u %02u:%02u:%02u", time->year, time->month, time->day, time->hour,
                  time->minute, time->second);
   return text;
@@ -26,6 +38,7 @@ static void print_entry(void *context, const char *path, const struct spate_exfa
   struct listing *listing = context;
   char when[32];
 
+  if (walk_is_record(path, entry)) return;
   (void)time_text(&entry->modified, when, sizeof when);
   if (!entry->directory) {
     listing->files++;
@@ -44,8 +57,20 @@ static void print_entry(void *context, const char *path, const struct spate_exfa
   json_integer(&listing->json, "bytes", entry->bytes);
   json_integer(&listing->json, "valid_bytes", entry->valid_bytes);
   json_bool(&listing->json, "contiguous", entry->contiguous);
-  json_string(&listing->json, "modified", when);
+  if (is_possible(&entry->modified))
+    json_string(&listing->json, "modified", when);
+  else
+    json_null(&listing->json, "modified");
   json_close(&listing->json, '}');
+}
+
+/* The rest is listed. */
+static void damaged(void *context, const char *path, const char *what) {
+  struct listing *listing = context;
+
+  listing->damaged++;
+  (void)fflush(stdout);
+  (void)fprintf(stderr, "spate: %s: %s\n", path, what);
 }
 
 static enum exit_status run(int count, char **words) {
@@ -60,16 +85,17 @@ static enum exit_status run(int count, char **words) {
     json_open(&listing.json, NULL, '{');
     json_open(&listing.json, "entries", '[');
   }
-  walk(&volume.exfat, print_entry, NULL, &listing);
+  walk_volume(&volume.exfat, &(struct walk){.visit = print_entry, .damaged = damaged, .context = &listing});
   if (command_json) {
     json_close(&listing.json, ']');
+    json_integer(&listing.json, "damaged", listing.damaged);
     json_close(&listing.json, '}');
   } else {
     (void)printf("%" PRIu64 " %s, %s\n", listing.files, listing.files == 1 ? "file" : "files",
                  units_text(listing.bytes, text));
   }
   volume_close(&volume);
-  return EXIT_DONE;
+  return listing.damaged == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
 const struct command command_ls = {
@@ -77,5 +103,6 @@ const struct command command_ls = {
     "Usage: spate ls TARGET [options]\n"
     "\n"
     "Lists every file and directory: size in bytes, time of the last change, path. Writes nothing.\n"
+    "What is damaged is named on standard error, and the rest is listed: exit status 1.\n"
     "\n" HELP_COMMON,
     run};

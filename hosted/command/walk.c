@@ -3,79 +3,132 @@
 
 #include "../text/fail.h"
 
+#include <search.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define PATH_BYTES        4096u
-#define DEPTH_MAX         32u
 #define RECORD_FILE       ".spate"
 #define RECORD_ATTRIBUTES 0x06 /* hidden, system. If the name was in use, the file is .spate_2 … .spate_9 */
 
-struct walking {
-  struct spate_exfat *volume;
-  void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry);
-  void (*unreadable)(void *context, const char *path, enum spate_error error);
-  void *context;
-  struct spate_exfat_directory directories[DEPTH_MAX];
-  size_t lengths[DEPTH_MAX]; /* of the path to each */
-  char path[PATH_BYTES];
+/* A directory on the way from the root to the place of the walk. */
+struct level {
+  struct spate_exfat_directory directory;
+  size_t path_bytes; /* of its own path */
 };
 
-static bool is_record(const struct spate_exfat_entry *entry) {
+struct walking {
+  struct spate_exfat *volume;
+  const struct walk *walk;
+  struct level *levels;
+  size_t depth, levels_room; /* depth: levels in use */
+  char *path;
+  size_t path_room;
+  void *visited; /* tsearch(3): first clusters of directories */
+};
+
+static void *enlarged(void *memory, size_t bytes) {
+  void *larger = realloc(memory, bytes);
+
+  if (larger == NULL) fail(EXIT_FAILED, "no memory for the directories of the volume");
+  return larger;
+}
+
+bool walk_is_record(const char *path, const struct spate_exfat_entry *entry) {
   const size_t length = strlen(RECORD_FILE);
 
-  if (strncmp(entry->name, RECORD_FILE, length) != 0) return false;
+  if (entry->directory || strchr(path, '/') != NULL || strncmp(entry->name, RECORD_FILE, length) != 0) return false;
   return entry->name[length] == '\0' ||
          (entry->name[length] == '_' && (entry->attributes & RECORD_ATTRIBUTES) == RECORD_ATTRIBUTES);
 }
 
-static void complain(const struct walking *walking, enum spate_error error) {
-  const char *path = walking->path[0] != '\0' ? walking->path : "the root directory";
-
-  if (walking->unreadable != NULL)
-    walking->unreadable(walking->context, path, error);
-  else
-    expect(error, path);
+static void complain(const struct walking *walking, const char *what) {
+  walking->walk->damaged(walking->walk->context, walking->path[0] != '\0' ? walking->path : "the root directory", what);
 }
 
-/* False: the directory cannot be read. */
-static bool enter(struct walking *walking, unsigned depth) {
-  if (depth == DEPTH_MAX) fail(EXIT_FAILED, "%s: directories nest deeper than %u", walking->path, DEPTH_MAX);
-  const enum spate_error error = spate_exfat_list(walking->volume, walking->path, &walking->directories[depth]);
-  if (error != SPATE_OK) complain(walking, error);
-  walking->lengths[depth] = strlen(walking->path);
-  return error == SPATE_OK;
+/* ---- visited directories ---- */
+
+static int by_cluster(const void *a, const void *b) {
+  const uintptr_t one = (uintptr_t)a, other = (uintptr_t)b;
+
+  return (one > other) - (one < other);
 }
 
-/* Appends a name to the path of the directory at this depth. */
-static void join(struct walking *walking, unsigned depth, const char *name) {
-  const size_t length = walking->lengths[depth];
-  const int added = snprintf(walking->path + length, PATH_BYTES - length, "%s%s", length > 0 ? "/" : "", name);
+/* The number itself is the key: nothing has to be freed but the tree. */
+static bool is_new(struct walking *walking, uint32_t first_cluster) {
+  const void *key = (const void *)(uintptr_t)first_cluster; /* NOLINT(performance-no-int-to-ptr) */
 
-  if (added < 0 || (size_t)added >= PATH_BYTES - length) fail(EXIT_FAILED, "%s: the path is too long", walking->path);
+  if (first_cluster == 0) return true; /* a directory without clusters is empty */
+  if (tfind(key, &walking->visited, by_cluster) != NULL) return false;
+  if (tsearch(key, &walking->visited, by_cluster) == NULL) fail(EXIT_FAILED, "no memory for the directories");
+  return true;
 }
 
-void walk(struct spate_exfat *volume,
-          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry),
-          void (*unreadable)(void *context, const char *path, enum spate_error error), void *context) {
-  static struct walking walking;
-  unsigned depth = 0;
+static void forget(struct walking *walking) {
+  while (walking->visited != NULL)
+    (void)tdelete(*(void **)walking->visited, &walking->visited, by_cluster);
+}
 
-  walking = (struct walking){.volume = volume, .visit = visit, .unreadable = unreadable, .context = context};
-  if (!enter(&walking, 0)) return;
-  for (;;) {
-    struct spate_exfat_entry entry;
-    bool more;
-    walking.path[walking.lengths[depth]] = '\0';
-    const enum spate_error error = spate_exfat_list_next(&walking.directories[depth], &entry, &more);
-    if (error != SPATE_OK) complain(&walking, error);
-    if (error != SPATE_OK || !more) {
-      if (depth-- == 0) return;
-      continue;
-    }
-    if (depth == 0 && is_record(&entry)) continue;
-    join(&walking, depth, entry.name);
-    visit(context, walking.path, &entry);
-    if (entry.directory && enter(&walking, depth + 1u)) depth++;
+/* ---- the way ---- */
+
+/* Appends a name to the path of the deepest directory. */
+static void join(struct walking *walking, const char *name) {
+  const size_t length = walking->levels[walking->depth - 1u].path_bytes, added = strlen(name);
+
+  if (length + added + 2u > walking->path_room) {
+    walking->path_room = 2u * (length + added + 2u);
+    walking->path = enlarged(walking->path, walking->path_room);
   }
+  (void)sprintf(walking->path + length, "%s%s", length > 0 ? "/" : "", name);
+}
+
+static void enter(struct walking *walking, const struct spate_exfat_entry *entry) {
+  if (walking->depth == walking->levels_room) {
+    walking->levels_room = 2u * walking->levels_room + 16u;
+    walking->levels = enlarged(walking->levels, walking->levels_room * sizeof *walking->levels);
+  }
+  struct level *level = &walking->levels[walking->depth];
+  const enum spate_error error = spate_exfat_list_entry(walking->volume, entry, &level->directory);
+  level->path_bytes = strlen(walking->path);
+  if (error != SPATE_OK)
+    complain(walking, spate_error_help(error));
+  else if (!is_new(walking, entry->first_cluster))
+    complain(walking, "it has the clusters of another directory");
+  else
+    walking->depth++;
+}
+
+/* One entry of the deepest directory. */
+static void step(struct walking *walking) {
+  struct level *level = &walking->levels[walking->depth - 1u];
+  struct spate_exfat_entry entry;
+  bool more;
+
+  walking->path[level->path_bytes] = '\0';
+  const enum spate_error error = spate_exfat_list_next(&level->directory, &entry, &more);
+  if (error != SPATE_OK && more && entry.name[0] != '\0') {
+    join(walking, entry.name);
+    complain(walking, "its clusters or its length are impossible");
+  } else if (error != SPATE_OK) {
+    complain(walking, error == SPATE_E_CORRUPT && more ? "an entry set in it is damaged" : spate_error_help(error));
+  }
+  if (!more) walking->depth--;
+  if (error != SPATE_OK || !more) return;
+  join(walking, entry.name);
+  walking->walk->visit(walking->walk->context, walking->path, &entry);
+  if (entry.directory) enter(walking, &entry);
+}
+
+void walk_volume(struct spate_exfat *volume, const struct walk *walk) {
+  struct walking walking = {.volume = volume, .walk = walk, .path = enlarged(NULL, 1), .path_room = 1};
+  struct spate_exfat_entry root;
+
+  walking.path[0] = '\0';
+  expect(spate_exfat_stat(volume, "", &root), "the root directory");
+  enter(&walking, &root);
+  while (walking.depth > 0)
+    step(&walking);
+  forget(&walking);
+  free(walking.levels);
+  free(walking.path);
 }

@@ -5,10 +5,22 @@
 
 #include <spate/exfat.h>
 
-/* `path` is relative to the root. The library's reservation record (.spate) is left out. `unreadable` is called for a
- * directory that cannot be read to its end; if it is NULL, such a directory ends the program. */
-void walk(struct spate_exfat *volume,
-          void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry),
-          void (*unreadable)(void *context, const char *path, enum spate_error error), void *context);
+/*
+ * `path` is relative to the root.
+ *
+ * `damaged` is called for what cannot be visited, and the walk goes on behind it: an entry set that is damaged (`path`
+ * is that of its directory), a directory that cannot be read, and one whose clusters were visited already, as another
+ * directory or above itself.
+ */
+struct walk {
+  void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry);
+  void (*damaged)(void *context, const char *path, const char *what);
+  void *context;
+};
+
+void walk_volume(struct spate_exfat *volume, const struct walk *walk);
+
+/* The library's reservation record (.spate), which is no file of the user. */
+bool walk_is_record(const char *path, const struct spate_exfat_entry *entry);
 
 #endif

@@ -110,11 +110,15 @@ static void check_paths(struct session *session) {
   for (unsigned i = 0; i < session->count; i++) {
     const char *path = session->recordings[i].path;
     const enum spate_error error = spate_exfat_stat(&session->volume.exfat, path, &entry);
-    if (error == SPATE_OK)
+    if (error == SPATE_OK || (error == SPATE_E_CORRUPT && entry.name[0] != '\0'))
       fail(EXIT_REFUSED,
            "%s exists on the volume, and nothing was changed. Choose another name, or remove it: spate rm %s %s", path,
            session->volume.target.name, path);
-    if (error != SPATE_E_NOT_FOUND) expect(error, path);
+    /* Beside a damaged entry set the name may be there, for us and for any other system: nobody can open it. */
+    if (error == SPATE_E_CORRUPT)
+      (void)fprintf(stderr, "spate: the folder of %s has damaged entries: spate check names them\n", path);
+    else if (error != SPATE_E_NOT_FOUND)
+      expect(error, path);
   }
 }
 

@@ -59,6 +59,11 @@ void json_real(struct json *json, const char *name, double value) {
     (void)fputs("null", json->to);
 }
 
+void json_null(struct json *json, const char *name) {
+  begin(json, name);
+  (void)fputs("null", json->to);
+}
+
 void json_bool(struct json *json, const char *name, bool value) {
   begin(json, name);
   (void)fputs(value ? "true" : "false", json->to);

@@ -24,6 +24,7 @@ void json_close(struct json *json, char bracket); /* '}' or ']'; closing the doc
 void json_string(struct json *json, const char *name, const char *value);
 void json_integer(struct json *json, const char *name, uint64_t value);
 void json_real(struct json *json, const char *name, double value); /* not finite: null */
+void json_null(struct json *json, const char *name);
 void json_bool(struct json *json, const char *name, bool value);
 
 #endif

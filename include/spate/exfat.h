@@ -261,6 +261,11 @@ struct spate_exfat_info {
 
 SPATE_MUST_CHECK enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info);
 
+/* The first run of free clusters at or behind block `from_lba` of the device: `blocks` blocks at `lba`. 0 blocks: there
+ * is none. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_free_run(struct spate_exfat *volume, uint64_t from_lba, uint64_t *lba,
+                                                       uint64_t *blocks);
+
 /* The longest free run divided by `shares`, in whole clusters: what each of so many clips can have. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares,
                                                            uint64_t *bytes);
@@ -268,17 +273,22 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_longest_free(struct spate_exfat *v
 /* ---- files and directories ---- */
 
 struct spate_exfat_entry {
-  char name[SPATE_EXFAT_NAME_BYTES_MAX]; /* UTF-8; unpaired surrogates become U+FFFD */
-  uint64_t bytes;                        /* DataLength */
-  uint64_t valid_bytes;                  /* ValidDataLength: beyond it a file reads as zeros */
-  uint16_t attributes;                   /* as on disk: 1 read only, 2 hidden, 4 system, 0x10 directory, 0x20 archive */
+  /* UTF-8, which the functions below take as part of a path (but for "." and "..", which are no names). U+FFFD stands
+   * for a character that cannot be shown: a control character, a slash, an unpaired surrogate. In a path it also
+   * matches any of them, if no file has U+FFFD itself there. NAME: several files are shown so. */
+  char name[SPATE_EXFAT_NAME_BYTES_MAX];
+  uint64_t bytes;       /* DataLength */
+  uint64_t valid_bytes; /* ValidDataLength: beyond it a file reads as zeros */
+  uint16_t attributes;  /* as on disk: 1 read only, 2 hidden, 4 system, 0x10 directory, 0x20 archive */
   bool directory, contiguous;
+  uint32_t first_cluster; /* 0: none */
   struct spate_exfat_time modified;
+  uint32_t deletions; /* private */
 };
 
 /* Walk a directory: list, then next until *more is false. The directory may change meanwhile: the walk never reads
  * outside of it, and sees a changed entry as it was or as it is. CORRUPT with *more true: a damaged entry set; the next
- * call goes on behind it. */
+ * call goes on behind it. It has entry->name if only its clusters or lengths are impossible, else "". The same of stat. */
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;
@@ -293,6 +303,12 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_list_next(struct spate_exfat_direc
 SPATE_MUST_CHECK enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_entry *entry);
 
+/* Walk the directory that a walk has given, without a search by its name, as it was then. NOT_DIRECTORY, CORRUPT; STALE
+ * follows if it was deleted. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_list_entry(struct spate_exfat *volume,
+                                                         const struct spate_exfat_entry *entry,
+                                                         struct spate_exfat_directory *directory);
+
 struct spate_exfat_file {
   uint64_t bytes, valid_bytes;
   struct spate_exfat *volume; /* private, as are the next */
@@ -304,6 +320,12 @@ struct spate_exfat_file {
  * does one that was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions on the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
+
+/* The same for a file that a walk has given, without a search by its name, as it was then. A directory can be opened,
+ * too: what it holds are its entries. CORRUPT; STALE follows if it was deleted. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_open_entry(struct spate_exfat *volume,
+                                                         const struct spate_exfat_entry *entry,
+                                                         struct spate_exfat_file *file);
 
 /* STALE or OK. For callers that read a file's extents by themselves: call it after each read has completed. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_check(struct spate_exfat_file *file);

@@ -148,6 +148,46 @@ enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32
   return SPATE_OK;
 }
 
+/* The bits of one word, from bit `from` of the bitmap on, that call clusters free. */
+static enum spate_error free_bits(struct spate_exfat *volume, uint64_t from, uint64_t *bits) {
+  const uint64_t at = from & ~(uint64_t)(EXFAT_WORD_BITS - 1u);
+  enum spate_error error = load(volume, (uint32_t)(at / 8u));
+
+  if (error != SPATE_OK) return error;
+  *bits = ~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) &
+          spate_exfat_word_mask(at, from, volume->cluster_count);
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_bitmap_next(struct spate_exfat *volume, uint32_t index, uint32_t *first,
+                                         uint32_t *clusters) {
+  const uint64_t count = volume->cluster_count;
+  uint64_t since_ticks = spate_port_ticks(), at = index, bits = 0;
+  enum spate_error error = SPATE_OK;
+
+  *clusters = 0;
+  for (; at < count; at = (at | (EXFAT_WORD_BITS - 1u)) + 1u) {
+    spate_exfat_give_turn(volume, at, &since_ticks);
+    error = free_bits(volume, at, &bits);
+    if (error != SPATE_OK) return error;
+    if (bits != 0) break;
+  }
+  if (at >= count) return SPATE_OK;
+  at = (at & ~(uint64_t)(EXFAT_WORD_BITS - 1u)) + zeros_below(bits);
+  *first = EXFAT_FIRST_CLUSTER + (uint32_t)at;
+  while (at < count) { /* the rest of this word, then whole words */
+    spate_exfat_give_turn(volume, at, &since_ticks);
+    error = free_bits(volume, at, &bits);
+    if (error != SPATE_OK) return error;
+    const uint32_t bit = (uint32_t)(at & (EXFAT_WORD_BITS - 1u)), length = zeros_below(~(bits >> bit));
+    const uint32_t left = EXFAT_WORD_BITS - bit;
+    *clusters += length < left ? length : left;
+    at += left;
+    if (length < left) break;
+  }
+  return SPATE_OK;
+}
+
 /* Block by block, and each is forgotten: the bitmap is cached in the window only. */
 enum spate_error spate_exfat_bitmap_marked(struct spate_exfat *volume, uint32_t index, uint32_t end, bool *marked) {
   *marked = true;

@@ -22,15 +22,17 @@ enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct s
   return SPATE_OK;
 }
 
+/* `shown`: compare what is shown of the set's name. */
 static enum spate_error matches(struct spate_exfat *volume, const struct exfat_set *set, const struct exfat_name *name,
-                                bool *equal) {
+                                bool shown, bool *equal) {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
   uint16_t upper[SPATE_EXFAT_NAME_UNITS_MAX];
 
   *equal = false;
-  if (spate_field_get16(set->raw + STREAM_NAME_HASH) != name->hash || set->raw[STREAM_NAME_LENGTH] != name->count)
-    return SPATE_OK;
+  if (set->raw[STREAM_NAME_LENGTH] != name->count) return SPATE_OK;
+  if (!shown && spate_field_get16(set->raw + STREAM_NAME_HASH) != name->hash) return SPATE_OK;
   spate_exfat_set_name(set->raw, units);
+  if (shown) spate_exfat_name_shown(units, name->count);
   enum spate_error error = spate_exfat_upcase(volume, units, name->count, upper);
   *equal = memcmp(upper, name->upper, name->count * sizeof units[0]) == 0;
   return error;
@@ -46,7 +48,7 @@ static enum spate_error find(struct spate_exfat *volume, struct exfat_path *path
   while (more) {
     bool equal = false;
     enum spate_error error = spate_exfat_directory_next(volume, &path->directory, &offset_bytes, set, &more);
-    if (error == SPATE_OK && more) error = matches(volume, set, &path->name, &equal);
+    if (error == SPATE_OK && more) error = matches(volume, set, &path->name, false, &equal);
     if (error == SPATE_OK && equal) return SPATE_OK;
     if (error == SPATE_E_CORRUPT && more)
       *damaged = true;
@@ -57,11 +59,32 @@ static enum spate_error find(struct spate_exfat *volume, struct exfat_path *path
   return SPATE_E_NOT_FOUND;
 }
 
+/* A name that can only be shown in part. NAME: several are shown so, and nobody can say which is meant. */
+static enum spate_error find_shown(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set) {
+  struct exfat_place place = {.entries = 0};
+  uint32_t offset_bytes = 0;
+  bool more = true;
+
+  while (more) {
+    bool equal = false;
+    enum spate_error error = spate_exfat_directory_next(volume, &path->directory, &offset_bytes, set, &more);
+    if (error == SPATE_E_CORRUPT && more) continue;
+    if (error == SPATE_OK && more) error = matches(volume, set, &path->name, true, &equal);
+    if (error == SPATE_OK && equal && place.entries > 0) error = SPATE_E_NAME;
+    if (error != SPATE_OK) return error;
+    if (equal) place = set->place;
+  }
+  if (place.entries == 0) return SPATE_E_NOT_FOUND;
+  return spate_exfat_set_read(volume, &path->directory, place.offset_bytes, set);
+}
+
 enum spate_error spate_exfat_directory_find(struct spate_exfat *volume, struct exfat_path *path,
                                             struct exfat_set *set) {
   bool damaged;
   enum spate_error error = find(volume, path, set, &damaged);
 
+  if (error == SPATE_E_NOT_FOUND && path->name.replaced) error = find_shown(volume, path, set);
+  if (error == SPATE_E_NOT_FOUND && !spate_exfat_name_allowed(&path->name)) return SPATE_E_NAME;
   return error == SPATE_E_NOT_FOUND && damaged ? SPATE_E_CORRUPT : error;
 }
 

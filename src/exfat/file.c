@@ -42,20 +42,44 @@ enum spate_error spate_exfat_list(struct spate_exfat *volume, const char *path,
   return error;
 }
 
+/* The clusters of what a walk has given. */
+static enum spate_error chain_of(struct spate_exfat *volume, const struct spate_exfat_entry *entry,
+                                 struct spate_exfat_chain *chain) {
+  *chain = (struct spate_exfat_chain){
+      .first_cluster = entry->first_cluster, .bytes = entry->bytes, .contiguous = entry->contiguous};
+  return spate_exfat_chain_check(volume, chain);
+}
+
+enum spate_error spate_exfat_list_entry(struct spate_exfat *volume, const struct spate_exfat_entry *entry,
+                                        struct spate_exfat_directory *directory) {
+  if (!entry->directory) return SPATE_E_NOT_DIRECTORY;
+  *directory = (struct spate_exfat_directory){.volume = volume, .deletions = entry->deletions};
+  return chain_of(volume, entry, &directory->chain);
+}
+
+enum spate_error spate_exfat_open_entry(struct spate_exfat *volume, const struct spate_exfat_entry *entry,
+                                        struct spate_exfat_file *file) {
+  *file = (struct spate_exfat_file){
+      .bytes = entry->bytes, .valid_bytes = entry->valid_bytes, .volume = volume, .deletions = entry->deletions};
+  return chain_of(volume, entry, &file->chain);
+}
+
 static enum spate_error describe(struct spate_exfat *volume, const struct exfat_set *set,
                                  struct spate_exfat_entry *entry) {
   uint16_t units[SPATE_EXFAT_NAME_UNITS_MAX];
   struct spate_exfat_chain chain;
-  enum spate_error error = spate_exfat_set_chain(volume, set->raw, &chain);
-
-  if (error != SPATE_OK) return error;
   const uint32_t count = spate_exfat_set_name(set->raw, units);
-  spate_exfat_utf8(units, count, entry->name);
+
+  spate_exfat_utf8(units, count, entry->name); /* also for a set whose clusters or lengths are impossible */
+  enum spate_error error = spate_exfat_set_chain(volume, set->raw, &chain);
+  if (error != SPATE_OK) return error;
   entry->bytes = chain.bytes;
   entry->valid_bytes = spate_field_get64(set->raw + STREAM_VALID_BYTES);
   entry->attributes = spate_field_get16(set->raw + FILE_ATTRIBUTES);
   entry->directory = (entry->attributes & EXFAT_DIRECTORY) != 0;
   entry->contiguous = chain.contiguous != 0;
+  entry->first_cluster = chain.first_cluster;
+  entry->deletions = volume->deletions;
   spate_exfat_time_get(set->raw, &entry->modified);
   return SPATE_OK;
 }
@@ -67,6 +91,7 @@ enum spate_error spate_exfat_list_next(struct spate_exfat_directory *directory, 
   enum spate_error error = spate_exfat_begin(volume);
 
   *more = false;
+  entry->name[0] = '\0';
   if (error != SPATE_OK) return error;
   error = is_stale(volume, &directory->chain, &directory->deletions)
               ? SPATE_E_STALE
@@ -82,6 +107,7 @@ enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path, 
   struct exfat_set set;
   enum spate_error error = spate_exfat_begin(volume);
 
+  entry->name[0] = '\0';
   if (error != SPATE_OK) return error;
   error = spate_exfat_path_find(volume, path, &at, &set);
   if (error == SPATE_OK && set.place.entries == 0)
@@ -89,6 +115,8 @@ enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path, 
                                         .attributes = EXFAT_DIRECTORY,
                                         .bytes = volume->root.bytes,
                                         .valid_bytes = volume->root.bytes,
+                                        .first_cluster = volume->root.first_cluster,
+                                        .deletions = volume->deletions,
                                         .modified = {.year = 1980, .month = 1, .day = 1}};
   else if (error == SPATE_OK)
     error = describe(volume, &set, entry);

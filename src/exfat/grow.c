@@ -3,8 +3,8 @@
  * Add a cluster to a directory. The FAT links it. For a contiguous directory the FAT entries of all its clusters are
  * written first; nothing reads them until the entry set says that the directory is not contiguous.
  *
- * The order: journal; bitmap, zeros and FAT entry of the new cluster; the link from the last cluster; the entry set
- * with the new length, in one block. If the power is cut before the link, recovery frees the cluster. Between
+ * The order: journal; zeros behind the end, if that is not the end of a cluster; bitmap, zeros and FAT entry of the new
+ * cluster; the link from the last cluster; the entry set with the new length, in one block. If the power is cut before the link, recovery frees the cluster. Between
  * link and length the chain is longer than the directory, and recovery removes the link first. The root directory has
  * no length: with the link it has grown.
  */
@@ -76,13 +76,42 @@ static enum spate_error next_of(struct spate_exfat *volume, const struct spate_e
   return error;
 }
 
+/* The length up to the end of the last cluster. */
+static uint64_t whole_bytes(const struct spate_exfat *volume, const struct spate_exfat_chain *directory) {
+  return (directory->bytes + volume->cluster_mask) & ~(uint64_t)volume->cluster_mask;
+}
+
+/* Some systems make directories whose length is no multiple of the cluster. Behind it may be anything, such as entries
+ * of a file that was there before: it must not become entries of the directory. An entry that begins before the end
+ * counts as a whole. */
+static enum spate_error clear_rest(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                   uint32_t last) {
+  const uint64_t end_bytes = (directory->bytes + EXFAT_ENTRY_BYTES - 1u) & ~(uint64_t)(EXFAT_ENTRY_BYTES - 1u);
+  const uint32_t in_cluster = (uint32_t)end_bytes & volume->cluster_mask;
+  const uint32_t in_block = in_cluster & volume->block_mask;
+  uint64_t lba = spate_exfat_cluster_lba(volume, last) + (in_cluster >> spate_exfat_block_shift(volume));
+  struct spate_exfat_block *block;
+  enum spate_error error = SPATE_OK;
+
+  if (in_cluster == 0) return SPATE_OK;
+  if (in_block != 0) {
+    error = spate_exfat_block_edit(volume, lba++, &block); /* it may be the block of an open clip's entry set */
+    if (error != SPATE_OK) return error;
+    memset(block->data + in_block, 0, spate_exfat_block_bytes(volume) - in_block);
+    error = spate_exfat_block_commit(block);
+  }
+  const uint64_t end_lba = spate_exfat_cluster_lba(volume, last) + spate_exfat_cluster_blocks(volume, 1);
+  return error == SPATE_OK && lba < end_lba ? spate_exfat_zero(volume, lba, end_lba - lba) : error;
+}
+
 static enum spate_error add_cluster(struct spate_exfat *volume, struct exfat_path *path, struct exfat_record *record) {
   uint32_t added = record->clusters.first_cluster;
   uint32_t next;
   struct spate_exfat_chain grown = {.first_cluster = path->directory.first_cluster,
-                                    .bytes = path->directory.bytes + spate_exfat_cluster_bytes(volume)};
+                                    .bytes = whole_bytes(volume, &path->directory) + spate_exfat_cluster_bytes(volume)};
   enum spate_error error = next_of(volume, &path->directory, record->previous_cluster, added, &next);
 
+  if (error == SPATE_OK) error = clear_rest(volume, &path->directory, record->previous_cluster);
   if (error == SPATE_OK) error = spate_exfat_bitmap_set(volume, added, 1, true);
   if (error == SPATE_OK)
     error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));
@@ -105,7 +134,10 @@ enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct e
   struct exfat_record record = {.clusters = {.bytes = spate_exfat_cluster_bytes(volume), .contiguous = true}};
   enum spate_error error = SPATE_OK;
 
-  if (path->directory.bytes + spate_exfat_cluster_bytes(volume) > EXFAT_DIRECTORY_BYTES_MAX) return SPATE_E_NO_SPACE;
+  /* An empty directory that names a cluster: whose that is, and what is in it, is not known. */
+  if (path->directory.bytes == 0 && path->directory.first_cluster != 0) return spate_exfat_corrupt(volume);
+  if (whole_bytes(volume, &path->directory) + spate_exfat_cluster_bytes(volume) > EXFAT_DIRECTORY_BYTES_MAX)
+    return SPATE_E_NO_SPACE;
   if (straddles(volume, &path->self))
     error = spate_exfat_slots_find(volume, &path->self.directory, path->self.entries, &record.to);
   if (error == SPATE_OK) error = spate_exfat_bitmap_find(volume, 1, &record.clusters.first_cluster);

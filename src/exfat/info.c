@@ -36,6 +36,20 @@ enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat
   return SPATE_OK;
 }
 
+enum spate_error spate_exfat_free_run(struct spate_exfat *volume, uint64_t from_lba, uint64_t *lba, uint64_t *blocks) {
+  const uint64_t heap_lba = spate_exfat_cluster_lba(volume, EXFAT_FIRST_CLUSTER);
+  const uint64_t skipped = from_lba <= heap_lba ? 0 : ((from_lba - heap_lba - 1u) >> volume->cluster_blocks_shift) + 1u;
+  uint32_t first = 0, clusters = 0;
+  enum spate_error error = spate_exfat_begin(volume);
+
+  if (error != SPATE_OK) return error;
+  if (skipped < volume->cluster_count) error = spate_exfat_bitmap_next(volume, (uint32_t)skipped, &first, &clusters);
+  spate_exfat_end(volume);
+  *lba = clusters == 0 ? 0 : spate_exfat_cluster_lba(volume, first);
+  *blocks = spate_exfat_cluster_blocks(volume, clusters);
+  return error;
+}
+
 enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares, uint64_t *bytes) {
   struct spate_exfat_free found;
   enum spate_error error = spate_exfat_begin(volume);

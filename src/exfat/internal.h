@@ -219,6 +219,9 @@ enum spate_error spate_exfat_bitmap_scan(struct spate_exfat *volume, uint32_t en
 enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool allocated);
 /* Are all of these clusters allocated? */
 enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32_t first, uint32_t clusters, bool *all);
+/* The first run of free clusters from number `index` of the bitmap on. 0 clusters: there is none. */
+enum spate_error spate_exfat_bitmap_next(struct spate_exfat *volume, uint32_t index, uint32_t *first,
+                                         uint32_t *clusters);
 /* Are the clusters of these indices (from 0 on) marked? Reads past the window, which need not be loaded. */
 enum spate_error spate_exfat_bitmap_marked(struct spate_exfat *volume, uint32_t index, uint32_t end, bool *marked);
 /* The first run of `clusters`, or why there is none. */
@@ -237,17 +240,23 @@ struct exfat_name {
   uint16_t upper[SPATE_EXFAT_NAME_UNITS_MAX];
   uint16_t hash; /* of `upper` */
   uint8_t count; /* 0: the root directory */
+  bool replaced; /* it has EXFAT_REPLACEMENT, which stands for any unit that cannot be shown */
 };
 
 /* UTF-8 up to `bytes` to UTF-16. NAME, NAME_LONG (more than `units_max`). */
 enum spate_error spate_exfat_utf16(const char *text, size_t bytes, uint16_t *units, uint32_t units_max,
                                    uint32_t *count);
-/* UTF-16 to UTF-8 with its NUL; `text` has room for 3 bytes a unit and the NUL. */
-void spate_exfat_utf8(const uint16_t *units, uint32_t count, char *text);
+/* Put EXFAT_REPLACEMENT in the place of control characters, slashes and surrogates that are alone. */
+#define EXFAT_REPLACEMENT 0xfffdu
+void spate_exfat_name_shown(uint16_t *units, uint32_t count);
+/* UTF-16 to UTF-8 with its NUL, after that; `text` has room for 3 bytes a unit and the NUL. */
+void spate_exfat_utf8(uint16_t *units, uint32_t count, char *text);
 uint16_t spate_exfat_name_hash(const uint16_t *upper, uint32_t count);
 enum spate_error spate_exfat_name_parse(struct spate_exfat *volume, const char *text, size_t bytes,
                                         struct exfat_name *name);
-/* OK if every system opens a file of that name: no dot or space at its end. */
+/* No character that the specification forbids (7.7.3). Others may have made such files, and they are found. */
+bool spate_exfat_name_allowed(const struct exfat_name *name);
+/* OK if every system opens a file of that name: also no dot or space at its end. */
 enum spate_error spate_exfat_name_creatable(const struct exfat_name *name);
 
 /* Put the present time into a set as its modification, and with `created` also as its creation. */

@@ -2,8 +2,6 @@
 /* Names: UTF-8 outside, UTF-16 on the volume (specification, 7.4 and 7.7). */
 #include "internal.h"
 
-#define REPLACEMENT UINT32_C(0xfffd)
-
 static uint32_t continuation_count(uint8_t lead) {
   if (lead < 0x80) return 0;
   if (lead < 0xe0) return 1;
@@ -56,14 +54,29 @@ static char *encode(uint32_t code, char *to) {
   return to;
 }
 
-void spate_exfat_utf8(const uint16_t *units, uint32_t count, char *text) {
+static bool is_pair(const uint16_t *units, uint32_t count) {
+  return count > 1 && units[0] >= 0xd800 && units[0] < 0xdc00 && units[1] >= 0xdc00 && units[1] < 0xe000;
+}
+
+/* A name must not end the string, reach into another directory, or command a terminal. */
+static bool cannot_be_shown(uint16_t unit) {
+  return unit < 0x20 || (unit >= 0x7f && unit < 0xa0) || unit == '/' || (unit >= 0xd800 && unit < 0xe000);
+}
+
+void spate_exfat_name_shown(uint16_t *units, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (is_pair(units + i, count - i))
+      i++;
+    else if (cannot_be_shown(units[i]))
+      units[i] = EXFAT_REPLACEMENT;
+  }
+}
+
+void spate_exfat_utf8(uint16_t *units, uint32_t count, char *text) {
+  spate_exfat_name_shown(units, count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t code = units[i];
-    bool pair = code >= 0xd800 && code < 0xdc00 && i + 1 < count && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000;
-    if (pair)
-      code = 0x10000 + ((code - 0xd800) << 10) + (units[++i] - UINT32_C(0xdc00));
-    else if ((code >= 0xd800 && code < 0xe000) || code < 0x20 || code == '/')
-      code = REPLACEMENT; /* a name must not end the string or reach into another directory */
+    if (is_pair(units + i, count - i)) code = 0x10000 + ((code - 0xd800) << 10) + (units[++i] - UINT32_C(0xdc00));
     text = encode(code, text);
   }
   *text = '\0';
@@ -95,17 +108,25 @@ enum spate_error spate_exfat_name_parse(struct spate_exfat *volume, const char *
 
   if (error != SPATE_OK) return error;
   if (count == 0 || (text[0] == '.' && (bytes == 1 || (bytes == 2 && text[1] == '.')))) return SPATE_E_NAME;
+  name->replaced = false;
   for (uint32_t i = 0; i < count; i++)
-    if (forbidden(name->units[i])) return SPATE_E_NAME;
+    name->replaced |= name->units[i] == EXFAT_REPLACEMENT;
   error = spate_exfat_upcase(volume, name->units, count, name->upper);
   name->count = (uint8_t)count;
   name->hash = spate_exfat_name_hash(name->upper, count);
   return error;
 }
 
+bool spate_exfat_name_allowed(const struct exfat_name *name) {
+  for (uint32_t i = 0; i < name->count; i++)
+    if (forbidden(name->units[i])) return false;
+  return true;
+}
+
 /* Windows and Linux remove dots and spaces from the end of a name that a user types, and then do not find the file. */
 enum spate_error spate_exfat_name_creatable(const struct exfat_name *name) {
   uint16_t last = name->units[name->count - 1u];
 
+  if (!spate_exfat_name_allowed(name)) return SPATE_E_NAME;
   return last == '.' || last == ' ' ? SPATE_E_NAME : SPATE_OK;
 }

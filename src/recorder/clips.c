@@ -7,6 +7,8 @@
 #include <spate/port.h>
 #include <string.h>
 
+#define LONGEST_TRIES 4u
+
 struct spate_stream_clip *spate_stream_free_clip(struct spate_stream *stream) {
   for (unsigned i = 0; i < 2; i++)
     if (stream->clips[i].state == CLIP_EMPTY) return &stream->clips[i];
@@ -47,6 +49,24 @@ enum spate_error spate_stream_clip_arm(struct spate_stream *stream, struct spate
   return SPATE_OK;
 }
 
+enum spate_error spate_stream_arm_longest(struct spate_stream *stream, struct spate_stream_clip *clip, uint32_t shares,
+                                          uint64_t least_bytes, spate_stream_arming *arm) {
+  struct spate_exfat *volume = stream->recorder->volume;
+  uint64_t bytes = 0, before;
+  enum spate_error error = SPATE_OK;
+
+  for (unsigned tries = 0; tries < LONGEST_TRIES; tries++) {
+    before = bytes;
+    const enum spate_error looked = spate_exfat_longest_free(volume, shares, &bytes);
+    if (looked != SPATE_OK) return looked;
+    if (tries > 0 && bytes == before) return error;
+    if (bytes == 0 || bytes < least_bytes) return SPATE_E_NO_SPACE;
+    error = arm(stream, clip, bytes);
+    if (error != SPATE_E_NO_SPACE && error != SPATE_E_FRAGMENTED) return error;
+  }
+  return error;
+}
+
 static uint32_t streams_without_clip(const struct spate_recorder *recorder) {
   uint32_t count = 0;
 
@@ -62,16 +82,17 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
   if (!spate_recorder_is_open(stream->recorder)) return SPATE_E_STATE;
   if (clip == NULL || (stream->current != NULL && stream->following != NULL)) return SPATE_E_STATE;
   if (!copy_path(clip->path, path)) return SPATE_E_NAME_LONG;
+  const bool first = !spate_stream_active(stream);
   enum spate_error end_reason = SPATE_E_RESERVATION;
+  enum spate_error error;
   if (bytes == 0) {
     uint32_t shares = streams_without_clip(stream->recorder) + (spate_stream_active(stream) ? 1u : 0u);
-    enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, shares, &bytes);
-    if (error != SPATE_OK) return error;
-    if (bytes == 0) return SPATE_E_NO_SPACE;
+    error = shares == 1 ? spate_stream_clip_arm(stream, clip, 0) /* the volume looks for it when all is taken */
+                        : spate_stream_arm_longest(stream, clip, shares, 0, spate_stream_clip_arm);
     if (shares == 1) end_reason = SPATE_E_NO_SPACE; /* it has the longest free run of the volume */
+  } else {
+    error = spate_stream_clip_arm(stream, clip, bytes);
   }
-  bool first = !spate_stream_active(stream);
-  enum spate_error error = spate_stream_clip_arm(stream, clip, bytes);
   if (error != SPATE_OK) return error;
   if (first) stream->error = SPATE_OK;
   (void)copy_path(stream->base_path, path); /* it fitted above */

@@ -67,8 +67,15 @@ static inline struct spate_stream_clip *spate_stream_other_clip(struct spate_str
 /* clips.c: files begin and end. */
 /* NULL: the stream has no unused clip. */
 struct spate_stream_clip *spate_stream_free_clip(struct spate_stream *stream);
-/* These two wait. The clip's path is set. */
-enum spate_error spate_stream_clip_arm(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t bytes);
+/* These wait. The clip's path is set. */
+typedef enum spate_error spate_stream_arming(struct spate_stream *stream, struct spate_stream_clip *clip,
+                                             uint64_t bytes);
+spate_stream_arming spate_stream_clip_arm;
+/* Arms a clip with the longest free run divided by `shares`, if that has `least_bytes`. The reservation record, if
+ * there is none yet, or a directory that grows for the name may take clusters of this run. Then it is looked for again.
+ */
+enum spate_error spate_stream_arm_longest(struct spate_stream *stream, struct spate_stream_clip *clip, uint32_t shares,
+                                          uint64_t least_bytes, spate_stream_arming *arm);
 void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip);
 
 /* watch.c: the rings' levels; spate_watch_turn() once a turn. heat.c measures time with it. */

@@ -96,15 +96,17 @@ static enum spate_error arm_next_part(struct spate_stream *stream, struct spate_
   return error == SPATE_OK ? spate_stream_clip_arm(stream, clip, bytes) : error;
 }
 
+/* The same with another length: the name was not used. */
+static enum spate_error arm_part_again(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t bytes) {
+  stream->part--;
+  return arm_next_part(stream, clip, bytes);
+}
+
 /* No free run has the configured length: arm the longest one, if that is worth a file. */
 static enum spate_error arm_shorter_part(struct spate_stream *stream, struct spate_stream_clip *clip) {
-  uint64_t longest_bytes = 0;
-  enum spate_error error = spate_exfat_longest_free(stream->recorder->volume, 1, &longest_bytes);
+  const enum spate_error error =
+      spate_stream_arm_longest(stream, clip, 1, stream->next_bytes >> SHORTEST_NEXT_SHIFT, arm_part_again);
 
-  if (error != SPATE_OK) return error;
-  if (longest_bytes == 0 || longest_bytes < stream->next_bytes >> SHORTEST_NEXT_SHIFT) return SPATE_E_NO_SPACE;
-  stream->part--; /* the name was not used */
-  error = arm_next_part(stream, clip, longest_bytes);
   if (error == SPATE_OK) spate_recorder_event(stream, SPATE_EVENT_FRAGMENTED, clip->file.reserved_bytes);
   return error;
 }

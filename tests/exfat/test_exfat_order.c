@@ -230,8 +230,47 @@ static void test_publish_while_waiting(void **state) {
   }
 }
 
+/* A directory that ends within the block of an open clip's set grows: the rest of that block is cleared while the clip
+ * publishes. */
+static void test_odd_directory_while_publishing(void **state) {
+  (void)state;
+  for (uint32_t block_shift = 9; block_shift <= 12; block_shift += 3) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      struct busy busy = {0};
+      struct spate_exfat_entry entry;
+      image_open(&image, 4 * MIB, 1u << block_shift, 0);
+      small_format(image.ram.memory, 4 * MIB, block_shift, 13);
+      const uint32_t first = small_allocate(image.ram.memory, 1, 1);
+      memset(small_cluster(image.ram.memory, first) + 160, 0x85, 8192 - 160); /* as old entries */
+      small_add(image.ram.memory, "d", 0x10, first, 160, 160, true);
+      assert_int_equal(image_mount(&image), SPATE_OK);
+      image.ram.keep_data = true;
+      image.ram.order = RAM_RANDOM;
+      image.ram.random = seed;
+      image.ram.delay_polls = (uint32_t)(seed % 5);
+      image.ram.block.while_waiting = publish_more;
+      image.ram.block.while_waiting_context = &busy;
+      assert_int_equal(spate_exfat_arm(&image.volume, &busy.clip, "d/clip", MIB), SPATE_OK);
+      assert_int_equal(spate_exfat_mkdir(&image.volume, "d/e"), SPATE_OK);
+      image.ram.block.while_waiting = NULL;
+      assert_int_equal(image_publish(&image.ram.block, &busy.clip, busy.bytes), SPATE_OK);
+      assert_true(busy.turns > 10);
+      assert_int_equal(image.ram.overlaps, 0);
+      assert_int_equal(spate_exfat_stat(&image.volume, "d", &entry), SPATE_OK);
+      assert_int_equal(entry.bytes, 16384);
+      assert_int_equal(spate_exfat_close(&busy.clip, busy.bytes), SPATE_OK);
+      assert_true(oracle_read(&oracle, image.ram.memory, image.ram.bytes));
+      assert_int_equal(oracle_find(&oracle, "d/clip")->bytes, busy.bytes);
+      assert_int_equal(oracle.leaked, 0);
+      oracle_free(&oracle);
+      image_close(&image);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_odd_directory_while_publishing),
       cmocka_unit_test(test_clip_order),
       cmocka_unit_test(test_two_clips_order),
       cmocka_unit_test(test_change_order),

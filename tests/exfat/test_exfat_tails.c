@@ -214,6 +214,21 @@ static void test_directory_grows_into_its_tail(void **state) {
   image_close(&image);
 }
 
+/* An empty directory that names a cluster: whose that is, nobody says. */
+static void test_an_empty_directory_with_a_cluster(void **state) {
+  (void)state;
+  open_small();
+  const uint32_t first = small_allocate(image.ram.memory, 1, 1);
+  memset(small_cluster(image.ram.memory, first), 0x77, 1024);
+  small_add(image.ram.memory, "d", 0x10, first, 0, 0, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d/e"), SPATE_E_CORRUPT);
+  assert_int_equal(spate_get32(fat_entry(first)), 0xffffffffu);
+  for (unsigned i = 0; i < 1024; i++)
+    assert_int_equal(small_cluster(image.ram.memory, first)[i], 0x77);
+  image_close(&image);
+}
+
 /* The next cluster of the chain is free, but it is not the first free one: the chain ends at the new cluster. */
 static void test_directory_grows_past_a_free_tail(void **state) {
   char path[32];
@@ -280,6 +295,7 @@ int main(void) {
       cmocka_unit_test(test_recovery_of_what_is_still_there),
       cmocka_unit_test(test_directory_grows),
       cmocka_unit_test(test_directory_grows_into_its_tail),
+      cmocka_unit_test(test_an_empty_directory_with_a_cluster),
       cmocka_unit_test(test_directory_grows_past_a_free_tail),
       cmocka_unit_test(test_growth_that_is_cut),
   };

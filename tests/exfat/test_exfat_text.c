@@ -34,7 +34,7 @@ static void every_code_point_goes_there_and_back(void **state) {
     uint16_t units[2];
     uint16_t want[2];
     uint32_t count = 0;
-    if (!is_code_point(code) || code == '/') continue;
+    if (!is_code_point(code) || code == '/' || (code >= 0x7f && code < 0xa0)) continue;
     size_t bytes = plain_utf8(code, (uint8_t *)text);
     size_t unit_count = plain_utf16(code, want);
     if (spate_exfat_utf16(text, bytes, units, 2, &count) != SPATE_OK) fail_msg("%x is refused", code);
@@ -86,7 +86,7 @@ static void units_that_are_no_text_are_replaced(void **state) {
                                    0x800, 0xd7ff, 0xd800, 0xd801, 0xdbff,  0xdc00, 0xdc01,  0xdfff, 0xe000, 0xffff};
   const size_t count = sizeof edges / sizeof edges[0];
   for (size_t i = 0; i < count * count * count; i++) {
-    const uint16_t units[] = {edges[i / count / count], edges[i / count % count], edges[i % count]};
+    uint16_t units[] = {edges[i / count / count], edges[i / count % count], edges[i % count]};
     uint8_t want[16] = {0};
     char got[16];
     size_t bytes = 0;
@@ -95,11 +95,11 @@ static void units_that_are_no_text_are_replaced(void **state) {
       bool high = code >= 0xd800 && code <= 0xdbff && at < 2;
       if (high && units[at + 1] >= 0xdc00 && units[at + 1] <= 0xdfff)
         code = 0x10000 + (code - 0xd800) * 0x400 + (units[++at] - 0xdc00u);
-      else if (!is_code_point(code) || code < 0x20 || code == '/')
+      else if (!is_code_point(code) || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2f)
         code = 0xfffd;
       bytes += plain_utf8(code, want + bytes);
     }
-    spate_exfat_utf8(units, 3, got);
+    spate_exfat_utf8(units, 3, got); /* changes the units */
     assert_string_equal(got, (const char *)want);
   }
 }

@@ -341,7 +341,7 @@ def test_check_finds_damage(tmp_path, data):
     wrong = bytearray(content)
     wrong[second + 8] ^= 1  # without a new checksum
     image.write_bytes(wrong)
-    assert "contradicts itself" in spate("check", image, status=FAILED).stdout
+    assert "the root directory: an entry set in it is damaged" in spate("check", image, status=FAILED).stdout
 
 
 def stream_entry(content, name):

@@ -129,6 +129,41 @@ static void test_stale_entries(void **state) {
   end();
 }
 
+/* A directory that ends in the middle of its cluster, with stale entries behind: dashcams make them. It is full, and
+ * grows. The last entry may be cut by the end. */
+static void odd_directory(uint32_t cluster_shift, uint32_t sets, uint32_t cut_bytes) {
+  char path[64];
+  const uint64_t bytes = sets * 96ull - cut_bytes;
+  uint8_t *memory = begin_small(SMALL_BYTES, cluster_shift);
+  const uint32_t first = small_allocate(memory, 1, 1);
+  for (uint32_t at = 0; at < 1u << cluster_shift; at += 512)
+    fill_stale(small_cluster(memory, first) + at);
+  small_add(memory, "d", 0x10, first, bytes, bytes, cluster_shift != 9);
+  OK(image_mount(&image));
+  for (unsigned i = 0; i < 4; i++) {
+    (void)snprintf(path, sizeof path, "d/new %u", i);
+    record(path, 700, 130 + i);
+  }
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  unsigned found = 0;
+  OK(spate_exfat_list(&image.volume, "d", &directory));
+  for (bool more = true; more; found += more)
+    OK(spate_exfat_list_next(&directory, &entry, &more));
+  assert_int_equal(found, sets + 4);
+  end();
+}
+
+static void test_odd_directory(void **state) {
+  (void)state;
+  for (uint32_t sets = 1; sets <= STALE_SETS; sets++) {
+    for (uint32_t cut_bytes = 0; cut_bytes <= 28; cut_bytes += 28) {
+      odd_directory(9, sets, cut_bytes);
+      odd_directory(12, sets, cut_bytes);
+    }
+  }
+}
+
 /* Umlauts and Greek letters have an upper case. Letters and pictographs beyond 16 bits take two units, and have
  * none. */
 static void names(uint32_t block_bytes) {
@@ -279,6 +314,7 @@ int main(void) {
       cmocka_unit_test(test_fragmented_512),
       cmocka_unit_test(test_fragmented_4096),
       cmocka_unit_test(test_stale_entries),
+      cmocka_unit_test(test_odd_directory),
       cmocka_unit_test(test_names_512),
       cmocka_unit_test(test_names_4096),
       cmocka_unit_test(test_changed_by_a_pc_512),
