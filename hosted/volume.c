@@ -74,16 +74,31 @@ static void warn_unread(const char *name, const struct spate_exfat_mounted *foun
                 found->record_unread, SPATE_EXFAT_RECORD_BLOCKS, found->dirty ? advice : "");
 }
 
-static void warn_system_free(const char *name, const struct spate_exfat_mounted *found) {
-  if (found->system_free)
-    (void)fprintf(
-        stderr,
-        "spate: %s: the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case "
-        "table as free: a new file would destroy the volume, so it is only read. fsck.exfat 1.3.1 or later repairs it; "
-        "earlier versions may call it clean\n",
-        name);
-  if (found->bitmap_unread)
-    (void)fprintf(stderr, "spate: %s: the drive cannot read the allocation bitmap, so the volume is only read\n", name);
+static void warn_read_only(const char *name, const struct spate_exfat_mounted *found) {
+  static const char *const why[] = {
+      [SPATE_EXFAT_TWO_FATS] =
+          "it has two FATs, and its main boot sector is damaged: the backup may name the wrong FAT",
+      [SPATE_EXFAT_ONLY_BACKUP] =
+          "its first block is not exFAT's, but the backup boot sector is: another file system may have been made over "
+          "it. If not, fsck.exfat -b restores the boot sector",
+      [SPATE_EXFAT_TOO_LONG] =
+          "it says that it is longer than the partition or device: an image that was cut short, or an adapter that "
+          "hides the end. Files that lie behind the end cannot be read",
+      [SPATE_EXFAT_SECTORS] =
+          "its sectors have 4096 bytes, and the device's have less, so that a power cut could write "
+          "half of a sector (mkfs.exfat 1.2.6 to 1.2.9 and Android make such volumes)",
+      [SPATE_EXFAT_UPCASE] =
+          "its up-case table is missing or damaged, so names may not be found. fsck.exfat repairs it",
+      [SPATE_EXFAT_NO_BITMAP] = "its allocation bitmap is missing or too short. fsck.exfat repairs it",
+      [SPATE_EXFAT_SYSTEM_FREE] =
+          "the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case table as "
+          "free: a new file would destroy the volume. fsck.exfat 1.3.1 or later repairs it; earlier versions may call "
+          "it clean",
+      [SPATE_EXFAT_BITMAP_UNREAD] = "the drive cannot read the allocation bitmap",
+  };
+
+  if (found->read_only != SPATE_EXFAT_WRITABLE)
+    (void)fprintf(stderr, "spate: %s: the volume is only read: %s\n", name, why[found->read_only]);
 }
 
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
@@ -102,7 +117,7 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
          name);
   expect(error, name);
   warn_unread(name, &volume->found);
-  warn_system_free(name, &volume->found);
+  warn_read_only(name, &volume->found);
 }
 
 enum spate_error volume_unmount(struct volume *volume) {

@@ -77,7 +77,7 @@ enum spate_error {
   SPATE_E_NOT_MOUNTED,   /* the volume is not mounted */
   SPATE_E_STALE,         /* the file was deleted after it was opened, or may have been */
   SPATE_E_NO_SPACE,      /* not enough free clusters */
-  SPATE_E_READ_ONLY,     /* the volume was mounted for reading */
+  SPATE_E_READ_ONLY,     /* the volume was mounted for reading, or a change could do harm (spate/exfat.h) */
   SPATE_E_FRAGMENTED, /* enough free clusters, but no run that long; or a file in more extents than there is room for */
 
   /* recorder */

@@ -198,6 +198,19 @@ struct spate_exfat {
 SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_config *config,
                                                      const struct spate_exfat_format *format);
 
+/* Why a volume is read only although the caller did not ask for it: writing to it could destroy something. */
+enum spate_exfat_read_only {
+  SPATE_EXFAT_WRITABLE,
+  SPATE_EXFAT_TWO_FATS,      /* two FATs (TexFAT), and only the backup boot region, which may name the wrong one */
+  SPATE_EXFAT_ONLY_BACKUP,   /* the first block is not exFAT's: another file system may have been made over this one */
+  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition; files behind its end answer CORRUPT */
+  SPATE_EXFAT_SECTORS,       /* its sectors are several blocks of the device, so that a power cut could tear one */
+  SPATE_EXFAT_UPCASE,        /* the up-case table is missing, damaged or cannot be read: names may not be found */
+  SPATE_EXFAT_NO_BITMAP,     /* the allocation bitmap is missing, or too short */
+  SPATE_EXFAT_SYSTEM_FREE,   /* clusters of root directory, bitmap or up-case table are free in the bitmap */
+  SPATE_EXFAT_BITMAP_UNREAD, /* the part of the bitmap that has these clusters cannot be read */
+};
+
 /* What spate_exfat_mount() found, and repaired unless the volume is read only. */
 struct spate_exfat_mounted {
   bool backup_boot;      /* the main boot region was damaged: the backup was used */
@@ -206,17 +219,14 @@ struct spate_exfat_mounted {
   uint64_t reclaimed_bytes;
   uint64_t salvaged_bytes; /* that clips are longer than their last published length */
   uint32_t record_unread;  /* blocks of the reservation record that the device cannot read */
-  bool system_free;        /* clusters of the root directory, the bitmap or the up-case table are free in the bitmap */
-  bool bitmap_unread;      /* the part of the bitmap that has these clusters cannot be read */
+  uint8_t read_only;       /* enum spate_exfat_read_only: why nothing can be changed */
 };
 
 /* Use a volume that this library or another system made, and recover what a power cut left. `found` may be NULL. If the
  * tree or the record cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount.
- * Four kinds of volume are read only, so that changes answer CORRUPT: a volume of two FATs (TexFAT) of which only the
- * backup boot region is left, one whose up-case table has a wrong checksum, one whose bitmap would give a new file
- * clusters of the root directory, of the bitmap or of the up-case table (found->system_free), and one of which this
- * cannot be read (found->bitmap_unread). Errors: NOT_EXFAT, SECTOR_SIZE, CORRUPT, MEMORY, INVALID, OPEN (it is mounted
- * already, here or elsewhere), FULL (four volumes of the device are mounted), and those of the device. */
+ * A volume to which a change could do harm is read only, as with config.read_only: found->read_only says why.
+ * Errors: NOT_EXFAT, SECTOR_SIZE (its sectors are smaller than the device's blocks), CORRUPT, MEMORY, INVALID, OPEN (it
+ * is mounted already, here or elsewhere), FULL (four volumes of the device are mounted), and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 
@@ -288,7 +298,8 @@ struct spate_exfat_entry {
 
 /* Walk a directory: list, then next until *more is false. The directory may change meanwhile: the walk never reads
  * outside of it, and sees a changed entry as it was or as it is. CORRUPT with *more true: a damaged entry set; the next
- * call goes on behind it. It has entry->name if only its clusters or lengths are impossible, else "". The same of stat. */
+ * call goes on behind it. It has entry->name if only its clusters or lengths are impossible, else "". The same of stat.
+ */
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;

@@ -100,7 +100,9 @@ static const struct text texts[SPATE_E_COUNT] = {
                        "The file was deleted after it was opened, or so many others were that this is not known: open "
                        "it again. If it is gone, the answer is NOT_FOUND."},
     [SPATE_E_NO_SPACE] = {"NO_SPACE", "The volume does not have enough free space: delete files, or reserve less."},
-    [SPATE_E_READ_ONLY] = {"READ_ONLY", "The volume was mounted for reading: mount it for writing to change it."},
+    [SPATE_E_READ_ONLY] = {"READ_ONLY",
+                           "The volume was mounted for reading, or a change could do harm: mount it for writing, or "
+                           "repair it with a PC first."},
     [SPATE_E_FRAGMENTED] = {"FRAGMENTED",
                             "There is enough free space, but not in one run: reserve less, or delete files."},
     [SPATE_E_STATE] = {"STATE", "The stream or the recorder is not in a state that allows this: see recorder.h."},

@@ -42,7 +42,11 @@ static enum spate_error load(struct spate_exfat *volume, uint32_t byte) {
   volume->window_first_byte = volume->config.bitmap_bytes >= end_byte ? 0 : byte & ~block_mask;
   uint32_t bytes = end_byte - volume->window_first_byte;
   if (bytes > volume->config.bitmap_bytes) bytes = (uint32_t)volume->config.bitmap_bytes;
-  enum spate_error error = transfer(volume, SPATE_READ, volume->window_first_byte, bytes);
+  enum spate_error error = SPATE_OK;
+  if (volume->bitmap.bytes == 0)
+    memset(volume->config.bitmap, 0xff, bytes); /* without a bitmap nothing is known to be free */
+  else
+    error = transfer(volume, SPATE_READ, volume->window_first_byte, bytes);
   if (error == SPATE_OK) volume->window_bytes = bytes;
   return error;
 }

@@ -26,99 +26,185 @@ uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t 
   return sum;
 }
 
-static enum spate_error check_region(struct spate_exfat *volume, uint64_t lba) {
-  struct spate_exfat_block *block;
+/* A block of the sector that repeats the checksum. */
+static bool holds_only(const struct spate_exfat *volume, const uint8_t *data, uint32_t sum) {
+  for (uint32_t i = 0; i < spate_exfat_block_bytes(volume); i += 4u)
+    if (spate_field_get32(data + i) != sum) return false;
+  return true;
+}
+
+/* `shift`: blocks in a sector, as a power of two. */
+static enum spate_error check_region(struct spate_exfat *volume, uint64_t lba, uint32_t shift) {
+  const uint32_t summed = (EXFAT_BOOT_SECTORS - 1u) << shift;
   uint32_t sum = 0;
 
-  for (uint32_t i = 0; i < EXFAT_BOOT_BLOCKS; i++) {
+  for (uint32_t i = 0; i < EXFAT_BOOT_SECTORS << shift; i++) {
+    struct spate_exfat_block *block;
     enum spate_error error = spate_exfat_block_get(volume, lba + i, &block);
     if (error != SPATE_OK) return error;
-    if (i < EXFAT_BOOT_BLOCKS - 1u)
+    if (i < summed)
       sum = spate_exfat_boot_checksum(sum, block->data, spate_exfat_block_bytes(volume), i == 0);
+    else if (!holds_only(volume, block->data, sum))
+      return SPATE_E_NOT_EXFAT;
   }
-  for (uint32_t i = 0; i < spate_exfat_block_bytes(volume); i += 4u)
-    if (spate_field_get32(block->data + i) != sum) return SPATE_E_NOT_EXFAT;
   return SPATE_OK;
 }
 
-static bool fields_sane(const struct spate_exfat *volume, const uint8_t *boot) {
+/* The unit of all these fields is the volume's sector. */
+static bool fields_sane(const uint8_t *boot) {
   uint64_t length = spate_field_get64(boot + BOOT_VOLUME_LENGTH);
   uint64_t fat_offset = spate_field_get32(boot + BOOT_FAT_OFFSET);
   uint64_t fat_length = spate_field_get32(boot + BOOT_FAT_LENGTH);
   uint64_t heap_offset = spate_field_get32(boot + BOOT_HEAP_OFFSET);
   uint64_t count = spate_field_get32(boot + BOOT_CLUSTER_COUNT);
   uint32_t root = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
-  uint32_t block_shift = spate_exfat_block_shift(volume);
+  uint32_t sector_shift = boot[BOOT_SECTOR_SHIFT];
   uint8_t fats = boot[BOOT_FATS];
 
   for (uint32_t i = MUST_BE_ZERO_START; i < MUST_BE_ZERO_END; i++)
     if (boot[i] != 0) return false;
   if (boot[BOOT_REVISION + 1] != REVISION_MAJOR || (fats != 1 && fats != 2)) return false;
-  if (boot[BOOT_CLUSTER_SHIFT] > CLUSTER_SHIFT_MAX - block_shift) return false;
-  if (length > volume->config.blocks || length < VOLUME_BYTES_MIN >> block_shift) return false;
-  if (fat_offset < FAT_OFFSET_MIN || fat_length << block_shift < (count + EXFAT_FIRST_CLUSTER) * 4u) return false;
+  if (boot[BOOT_CLUSTER_SHIFT] > CLUSTER_SHIFT_MAX - sector_shift) return false;
+  if (length < VOLUME_BYTES_MIN >> sector_shift) return false;
+  if (fat_offset < FAT_OFFSET_MIN || fat_length << sector_shift < (count + EXFAT_FIRST_CLUSTER) * 4u) return false;
   if (fat_offset + fat_length * fats > heap_offset || heap_offset >= length) return false;
   if (count == 0 || count > EXFAT_CLUSTERS_MAX || count > (length - heap_offset) >> boot[BOOT_CLUSTER_SHIFT])
     return false;
   return root >= EXFAT_FIRST_CLUSTER && root - EXFAT_FIRST_CLUSTER < count;
 }
 
-static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block) {
-  enum spate_error error = spate_exfat_block_get(volume, lba, block);
-
-  if (error != SPATE_OK) return error;
-  const uint8_t *boot = (*block)->data;
-  if (memcmp(boot + BOOT_NAME, file_system_name, sizeof file_system_name - 1u) != 0 ||
-      spate_field_get16(boot + BOOT_SIGNATURE) != SIGNATURE)
-    return SPATE_E_NOT_EXFAT;
-  uint8_t shift = boot[BOOT_BLOCK_SHIFT];
-  if (shift != spate_exfat_block_shift(volume))
-    return shift >= SECTOR_SHIFT_MIN && shift <= SECTOR_SHIFT_MAX ? SPATE_E_SECTOR_SIZE : SPATE_E_NOT_EXFAT;
-  error = check_region(volume, lba);
-  if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, block);
-  if (error != SPATE_OK) return error;
-  return fields_sane(volume, (*block)->data) ? SPATE_OK : SPATE_E_NOT_EXFAT;
+static bool has_name(const uint8_t *boot) {
+  return memcmp(boot + BOOT_NAME, file_system_name, sizeof file_system_name - 1u) == 0 &&
+         spate_field_get16(boot + BOOT_SIGNATURE) == SIGNATURE;
 }
 
-enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty) {
+static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, uint32_t sector_shift,
+                                    struct spate_exfat_block **block) {
+  const uint32_t shift = sector_shift - spate_exfat_block_shift(volume);
+  enum spate_error error = check_region(volume, lba, shift);
+
+  if (error == SPATE_OK) error = spate_exfat_block_get(volume, lba, block);
+  if (error != SPATE_OK) return error;
+  return fields_sane((*block)->data) ? SPATE_OK : SPATE_E_NOT_EXFAT;
+}
+
+/* What the first block says of the volume, before any of it is checked. */
+struct beginning {
+  enum spate_error error; /* of reading it */
+  bool named;             /* it is a boot sector of exFAT */
+  bool foreign;           /* of another file system, or an MBR */
+  bool blank;             /* with all that follows in its region */
+  uint8_t sector_shift;
+};
+
+/* Nothing but zeros: no other file system begins so and leaves the backup as it was. */
+static bool is_blank(struct spate_exfat *volume) {
+  for (uint32_t i = 0; i < EXFAT_BOOT_SECTORS; i++) {
+    struct spate_exfat_block *block;
+    if (spate_exfat_block_get(volume, volume->config.first_lba + i, &block) != SPATE_OK) return false;
+    if (!holds_only(volume, block->data, 0)) return false;
+  }
+  return true;
+}
+
+static enum spate_error read_main(struct spate_exfat *volume, struct beginning *beginning,
+                                  struct spate_exfat_block **block) {
+  static const uint8_t zeros[sizeof file_system_name - 1u];
+
+  *beginning = (struct beginning){.error = spate_exfat_block_get(volume, volume->config.first_lba, block)};
+  if (beginning->error != SPATE_OK) return beginning->error;
+  const uint8_t *boot = (*block)->data;
+  beginning->named = has_name(boot);
+  beginning->foreign = !beginning->named && spate_field_get16(boot + BOOT_SIGNATURE) == SIGNATURE &&
+                       memcmp(boot + BOOT_NAME, zeros, sizeof zeros) != 0;
+  beginning->sector_shift = boot[BOOT_SECTOR_SHIFT];
+  beginning->blank = !beginning->named && is_blank(volume);
+  if (!beginning->named) return SPATE_E_NOT_EXFAT;
+  if (beginning->sector_shift < SECTOR_SHIFT_MIN || beginning->sector_shift > SECTOR_SHIFT_MAX)
+    return SPATE_E_NOT_EXFAT;
+  if (beginning->sector_shift < spate_exfat_block_shift(volume)) return SPATE_E_SECTOR_SIZE;
+  return read_region(volume, volume->config.first_lba, beginning->sector_shift, block);
+}
+
+/* Where the backup is depends on the size of a sector, which only the backup states. */
+static enum spate_error read_backup(struct spate_exfat *volume, struct spate_exfat_block **block) {
+  enum spate_error error = SPATE_E_NOT_EXFAT;
+
+  for (uint32_t shift = spate_exfat_block_shift(volume); shift <= SECTOR_SHIFT_MAX && error == SPATE_E_NOT_EXFAT;
+       shift++) {
+    const uint64_t lba = volume->config.first_lba + (EXFAT_BOOT_SECTORS << (shift - spate_exfat_block_shift(volume)));
+    error = spate_exfat_block_get(volume, lba, block);
+    if (error != SPATE_OK) return error;
+    const bool there = has_name((*block)->data) && (*block)->data[BOOT_SECTOR_SHIFT] == shift;
+    error = there ? read_region(volume, lba, shift, block) : SPATE_E_NOT_EXFAT;
+  }
+  return error;
+}
+
+/* What makes a volume read only before its root directory is read. */
+static enum spate_exfat_read_only reason(const struct spate_exfat *volume, const struct beginning *beginning,
+                                         const uint8_t *boot) {
+  const uint32_t shift = boot[BOOT_SECTOR_SHIFT] - spate_exfat_block_shift(volume);
+
+  /* A formatter of another file system may leave the backup as it was. A main region that cannot be read, that is
+   * damaged behind its name or is blank is this volume's. */
+  if (volume->from_backup && beginning->error == SPATE_OK && !beginning->named && !beginning->blank)
+    return SPATE_EXFAT_ONLY_BACKUP;
+  if (spate_field_get64(boot + BOOT_VOLUME_LENGTH) > volume->config.blocks >> shift) return SPATE_EXFAT_TOO_LONG;
+  return shift != 0 ? SPATE_EXFAT_SECTORS : SPATE_EXFAT_WRITABLE;
+}
+
+/* Clusters that are there. Those behind the partition's end may be another volume's. */
+static uint32_t clusters_there(const struct spate_exfat *volume, uint64_t heap_blocks, uint32_t stated) {
+  const uint64_t blocks = volume->config.blocks > heap_blocks ? volume->config.blocks - heap_blocks : 0;
+  const uint64_t there = blocks >> volume->cluster_blocks_shift;
+
+  return there < stated ? (uint32_t)there : stated;
+}
+
+enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster,
+                                       struct spate_exfat_mounted *found) {
   struct spate_exfat_block *block;
-  uint64_t lba = volume->config.first_lba;
-  enum spate_error main_error = read_region(volume, lba, &block);
+  struct beginning beginning;
+  const uint64_t lba = volume->config.first_lba;
+  const enum spate_error main_error = read_main(volume, &beginning, &block);
   enum spate_error error = main_error;
 
   /* The backup is also used if the main region cannot be read. */
   volume->from_backup = main_error != SPATE_OK;
-  if (volume->from_backup && volume->repairs != NULL) error = read_region(volume, lba + EXFAT_BOOT_BLOCKS, &block);
+  if (volume->from_backup && volume->repairs != NULL && !beginning.foreign) error = read_backup(volume, &block);
   if (error != SPATE_OK) return main_error;
 
   const uint8_t *boot = block->data;
-  uint64_t fat_length = spate_field_get32(boot + BOOT_FAT_LENGTH);
+  const uint32_t shift = boot[BOOT_SECTOR_SHIFT] - spate_exfat_block_shift(volume);
+  const uint64_t fat_blocks = (uint64_t)spate_field_get32(boot + BOOT_FAT_LENGTH) << shift;
+  const uint64_t heap_blocks = (uint64_t)spate_field_get32(boot + BOOT_HEAP_OFFSET) << shift;
   uint16_t flags = spate_field_get16(boot + BOOT_FLAGS);
-  /* The backup's ActiveFat may be old as well. It is then unknown which FAT and bitmap are right, so nothing is
-   * written.
-   */
-  volume->untrusted = volume->from_backup && boot[BOOT_FATS] == 2;
+  spate_exfat_mount_read_only(volume, found, reason(volume, &beginning, boot));
   volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
-  volume->fat_lba = lba + spate_field_get32(boot + BOOT_FAT_OFFSET) + fat_length * volume->active_fat;
-  volume->heap_lba = lba + spate_field_get32(boot + BOOT_HEAP_OFFSET);
-  volume->cluster_count = spate_field_get32(boot + BOOT_CLUSTER_COUNT);
-  volume->cluster_blocks_shift = boot[BOOT_CLUSTER_SHIFT];
+  volume->fat_lba =
+      lba + ((uint64_t)spate_field_get32(boot + BOOT_FAT_OFFSET) << shift) + fat_blocks * volume->active_fat;
+  volume->heap_lba = lba + heap_blocks;
+  volume->cluster_blocks_shift = (uint8_t)(boot[BOOT_CLUSTER_SHIFT] + shift);
+  volume->cluster_count = clusters_there(volume, heap_blocks, spate_field_get32(boot + BOOT_CLUSTER_COUNT));
   volume->cluster_shift = (uint8_t)(volume->cluster_blocks_shift + volume->block_shift);
   volume->cluster_mask = (UINT32_C(1) << volume->cluster_shift) - 1u;
   volume->serial = spate_field_get32(boot + BOOT_SERIAL);
   volume->clear_to_zero = (flags & BOOT_CLEAR_TO_ZERO) != 0;
   *root_cluster = spate_field_get32(boot + BOOT_ROOT_CLUSTER);
   /* The backup's flags may be old. What damaged the main region did not leave a clean volume. */
-  *dirty = (flags & BOOT_DIRTY) != 0 || volume->from_backup;
+  found->dirty = (flags & BOOT_DIRTY) != 0 || volume->from_backup;
+  /* The backup's ActiveFat may be old as well. It is then unknown which FAT and bitmap are right. */
+  if (volume->from_backup && boot[BOOT_FATS] == 2) spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_TWO_FATS);
   return SPATE_OK;
 }
 
 /* The boot sector comes last. The backup's flags may be old. */
 enum spate_error spate_exfat_boot_restore(struct spate_exfat *volume) {
-  for (uint32_t i = EXFAT_BOOT_BLOCKS; i-- > 0;) {
+  for (uint32_t i = EXFAT_BOOT_SECTORS; i-- > 0;) {
     struct spate_exfat_block *block;
     uint64_t lba = volume->config.first_lba + i;
-    enum spate_error error = spate_exfat_block_get(volume, lba + EXFAT_BOOT_BLOCKS, &block);
+    enum spate_error error = spate_exfat_block_get(volume, lba + EXFAT_BOOT_SECTORS, &block);
     if (error != SPATE_OK) return error;
     spate_exfat_cache_forget(volume, lba, 1);
     block->lba = lba;

@@ -30,7 +30,9 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
 
   *equal = false;
   if (set->raw[STREAM_NAME_LENGTH] != name->count) return SPATE_OK;
-  if (!shown && spate_field_get16(set->raw + STREAM_NAME_HASH) != name->hash) return SPATE_OK;
+  /* Without an up-case table the hash of a name with other letters than ASCII's is not known. */
+  if (!shown && volume->upcase.bytes != 0 && spate_field_get16(set->raw + STREAM_NAME_HASH) != name->hash)
+    return SPATE_OK;
   spate_exfat_set_name(set->raw, units);
   if (shown) spate_exfat_name_shown(units, name->count);
   enum spate_error error = spate_exfat_upcase(volume, units, name->count, upper);

@@ -4,9 +4,9 @@
  * written first; nothing reads them until the entry set says that the directory is not contiguous.
  *
  * The order: journal; zeros behind the end, if that is not the end of a cluster; bitmap, zeros and FAT entry of the new
- * cluster; the link from the last cluster; the entry set with the new length, in one block. If the power is cut before the link, recovery frees the cluster. Between
- * link and length the chain is longer than the directory, and recovery removes the link first. The root directory has
- * no length: with the link it has grown.
+ * cluster; the link from the last cluster; the entry set with the new length, in one block. If the power is cut before
+ * the link, recovery frees the cluster. Between link and length the chain is longer than the directory, and recovery
+ * removes the link first. The root directory has no length: with the link it has grown.
  */
 #include "internal.h"
 

@@ -23,7 +23,7 @@
 #define EXFAT_FIRST_CLUSTER       2u
 #define EXFAT_CLUSTERS_MAX        UINT32_C(0xfffffff5)
 #define EXFAT_CLUSTER_END         UINT32_C(0xffffffff)
-#define EXFAT_BOOT_BLOCKS         12u /* of a boot region: sector, 8 extended, OEM, reserved, checksum */
+#define EXFAT_BOOT_SECTORS        12u /* of a boot region: sector, 8 extended, OEM, reserved, checksum */
 
 enum {
   EXFAT_TYPE_END = 0x00, /* no entry in use follows */
@@ -55,7 +55,7 @@ enum {
   BOOT_SERIAL = 100,
   BOOT_REVISION = 104,
   BOOT_FLAGS = 106,
-  BOOT_BLOCK_SHIFT = 108,
+  BOOT_SECTOR_SHIFT = 108,
   BOOT_CLUSTER_SHIFT = 109,
   BOOT_FATS = 110,
   BOOT_PERCENT = 112,
@@ -108,6 +108,9 @@ struct spate_exfat_repairs {
 };
 
 enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config);
+/* Mount without writing, for this reason (WRITABLE: there is none). Of several reasons the first is told. */
+void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_mounted *found,
+                                 enum spate_exfat_read_only why);
 
 /* ---- operation.c: one operation at a time ---- */
 
@@ -337,7 +340,9 @@ enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct e
 /* ---- boot.c ---- */
 
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
-enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster, bool *dirty);
+/* Sets found->dirty and found->read_only. */
+enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster,
+                                       struct spate_exfat_mounted *found);
 /* Copy the backup over a damaged main region. */
 enum spate_error spate_exfat_boot_restore(struct spate_exfat *volume);
 /* Before the first change: restore a damaged main region, and clear ClearToZero. */

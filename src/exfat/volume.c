@@ -13,7 +13,7 @@ static bool memory_fits(const struct spate_block *device, const void *start, siz
 enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config) {
   const struct spate_block *device = config->block;
 
-  if (config->blocks < 2u * EXFAT_BOOT_BLOCKS || config->first_lba > device->blocks ||
+  if (config->blocks < 2u * EXFAT_BOOT_SECTORS || config->first_lba > device->blocks ||
       config->blocks > device->blocks - config->first_lba)
     return SPATE_E_INVALID;
   const uint32_t cache_bytes = SPATE_EXFAT_CACHE_BLOCKS_MIN << device->block_shift;
@@ -28,36 +28,58 @@ enum spate_error spate_exfat_config_check(const struct spate_exfat_config *confi
   return SPATE_OK;
 }
 
-/* The clusters of the bitmap or the up-case table: always linked by the FAT. */
+void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_mounted *found,
+                                 enum spate_exfat_read_only why) {
+  if (why == SPATE_EXFAT_WRITABLE) return;
+  spate_port_log("exfat: the volume is read only, because (enum spate_exfat_read_only)", (uint64_t)why);
+  if (found->read_only == SPATE_EXFAT_WRITABLE) found->read_only = why;
+  volume->config.read_only = true;
+}
+
+/* The clusters of the bitmap or the up-case table: always linked by the FAT. If the entry is impossible, the volume is
+ * without them. */
 static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
                                     uint64_t bytes_max, struct spate_exfat_chain *chain) {
   spate_exfat_entry_chain(raw, 0, chain);
-  if (chain->bytes < bytes_min || chain->bytes > bytes_max) return SPATE_E_CORRUPT;
-  return spate_exfat_chain_check(volume, chain);
+  enum spate_error error = spate_exfat_chain_check(volume, chain);
+
+  if (error == SPATE_E_CORRUPT || chain->bytes < bytes_min || chain->bytes > bytes_max) {
+    chain->bytes = 0;
+    return SPATE_OK;
+  }
+  return error;
+}
+
+static enum spate_error open_upcase(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_mounted *found) {
+  bool whole = false;
+  enum spate_error error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
+
+  if (error == SPATE_OK && volume->upcase.bytes != 0)
+    error = spate_exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
+  if (error == SPATE_E_CORRUPT || error == SPATE_E_MEDIA) volume->upcase.bytes = 0;
+  if (volume->upcase.bytes != 0 && error == SPATE_OK && !whole)
+    spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_UPCASE);
+  return error == SPATE_E_CORRUPT || error == SPATE_E_MEDIA ? SPATE_OK : error;
 }
 
 /* Of several entries for the active FAT the first counts, as in Linux. */
-static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *raw) {
+static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_mounted *found) {
   enum spate_error error;
-  bool whole = true;
 
   switch (raw[0]) {
   case EXFAT_TYPE_BITMAP:
     if ((raw[1] & BITMAP_SECOND) != volume->active_fat || volume->bitmap.bytes != 0) return SPATE_OK;
     error = open_system(volume, raw, spate_exfat_bitmap_bytes(volume), UINT32_MAX, &volume->bitmap);
-    volume->bitmap.bytes = spate_exfat_bitmap_bytes(volume);
+    if (volume->bitmap.bytes != 0) volume->bitmap.bytes = spate_exfat_bitmap_bytes(volume);
     return error;
-  case EXFAT_TYPE_UPCASE:
-    error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
-    if (error == SPATE_OK) error = spate_exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
-    if (error == SPATE_OK && !whole) (void)spate_exfat_distrust(volume); /* its files can still be read */
-    return error;
+  case EXFAT_TYPE_UPCASE: return volume->upcase.bytes == 0 ? open_upcase(volume, raw, found) : SPATE_OK;
   default: return SPATE_OK;
   }
 }
 
-/* Search the root directory for the bitmap and the up-case table. */
-static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_cluster) {
+/* Search the root directory for the bitmap and the up-case table. Without them the files can be read. */
+static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_cluster,
+                                  struct spate_exfat_mounted *found) {
   volume->root.first_cluster = root_cluster;
   enum spate_error error = spate_exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
 
@@ -65,10 +87,12 @@ static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_clus
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];
     error = spate_exfat_entry_read(volume, &volume->root, at, raw);
     if (error != SPATE_OK || raw[0] == EXFAT_TYPE_END) break;
-    error = open_entry(volume, raw);
+    error = open_entry(volume, raw, found);
   }
   if (error != SPATE_OK) return error;
-  return volume->bitmap.bytes == 0 || volume->upcase.bytes == 0 ? SPATE_E_CORRUPT : SPATE_OK;
+  if (volume->bitmap.bytes == 0) spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_NO_BITMAP);
+  if (volume->upcase.bytes == 0) spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_UPCASE);
+  return SPATE_OK;
 }
 
 static enum spate_error chain_is_marked(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *marked) {
@@ -91,19 +115,14 @@ static enum spate_error chain_is_marked(struct spate_exfat *volume, struct spate
 static enum spate_error check_system(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
   struct spate_exfat_chain bitmap = volume->bitmap; /* a cursor of its own: the bits are read through the other */
   bool marked = true;
-  enum spate_error error = chain_is_marked(volume, &volume->root, &marked);
 
+  if (found->read_only != SPATE_EXFAT_WRITABLE) return SPATE_OK;
+  enum spate_error error = chain_is_marked(volume, &volume->root, &marked);
   if (error == SPATE_OK) error = chain_is_marked(volume, &bitmap, &marked);
   if (error == SPATE_OK) error = chain_is_marked(volume, &volume->upcase, &marked);
   if (error == SPATE_OK && marked) return SPATE_OK;
   if (error != SPATE_OK && error != SPATE_E_MEDIA && error != SPATE_E_CORRUPT) return error;
-  if (error == SPATE_OK)
-    spate_port_log("exfat: clusters of the root directory, the bitmap or the up-case table are free: no changes", 0);
-  else
-    spate_port_log("exfat: the bitmap cannot be read: no changes; error", (uint64_t)error);
-  found->system_free = error == SPATE_OK;
-  found->bitmap_unread = error != SPATE_OK;
-  (void)spate_exfat_distrust(volume);
+  spate_exfat_mount_read_only(volume, found, error == SPATE_OK ? SPATE_EXFAT_SYSTEM_FREE : SPATE_EXFAT_BITMAP_UNREAD);
   return SPATE_OK;
 }
 
@@ -120,8 +139,8 @@ static enum spate_error open_volume(struct spate_exfat *volume, const struct spa
   volume->block_mask = spate_block_bytes(config->block) - 1u;
   volume->turn_ticks = spate_port_ticks_per_second() / 1000u;
   spate_exfat_cache_open(volume);
-  enum spate_error error = spate_exfat_boot_read(volume, &root_cluster, &found->dirty);
-  if (error == SPATE_OK) error = open_root(volume, root_cluster);
+  enum spate_error error = spate_exfat_boot_read(volume, &root_cluster, found);
+  if (error == SPATE_OK) error = open_root(volume, root_cluster, found);
   if (error == SPATE_OK) error = check_system(volume, found);
   if (error == SPATE_OK) error = spate_exfat_record_open(volume, found);
   found->backup_boot = volume->from_backup;

@@ -121,8 +121,8 @@ static void free_runs_are_those_of_the_bitmap(void **state) {
   }
 }
 
-/* A character that cannot be shown is shown as U+FFFD, which finds the file, unless several are shown alike. A file that
- * has U+FFFD itself is found first. */
+/* A character that cannot be shown is shown as U+FFFD, which finds the file, unless several are shown alike. A file
+ * that has U+FFFD itself is found first. */
 static void what_is_shown_finds_the_file(void **state) {
   (void)state;
   static const char *const names[] = {"a:b", "q?", "star*", "\x01x", "tab\tx", "\x02y", "\x03z", "\x7fz"};

@@ -53,15 +53,15 @@ static void memory_and_place_are_checked_before_anything_is_touched(void **state
   }
 }
 
-/* A block size that exFAT permits gives another error than one that it does not. */
-static void a_volume_for_other_blocks_is_reported_as_such(void **state) {
+/* A sector that is smaller than the device's block gives another error than one that exFAT does not permit. */
+static void a_volume_for_smaller_blocks_is_reported_as_such(void **state) {
   (void)state;
-  image_open(&image, 4 * MIB, 512, 0);
-  small_format(image.ram.memory, 4 * MIB, 9, 10);
+  image_open(&image, 4 * MIB, 4096, 0);
+  small_format(image.ram.memory, 4 * MIB, 12, 13);
   for (unsigned shift = 0; shift < 256; shift++) {
-    enum spate_error want = shift >= 10 && shift <= 12 ? SPATE_E_SECTOR_SIZE : SPATE_E_NOT_EXFAT;
-    if (shift == 9) want = SPATE_OK;
-    image.ram.memory[108] = image.ram.memory[12 * 512 + 108] = (uint8_t)shift;
+    enum spate_error want = shift >= 9 && shift <= 11 ? SPATE_E_SECTOR_SIZE : SPATE_E_NOT_EXFAT;
+    if (shift == 12) want = SPATE_OK;
+    image.ram.memory[108] = image.ram.memory[12 * 4096 + 108] = (uint8_t)shift;
     assert_int_equal(image_mount(&image), want);
   }
   image_close(&image);
@@ -107,15 +107,17 @@ static uint8_t *system_entry(unsigned which) {
   return small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96)) + 32 * which;
 }
 
-static enum spate_error mount_with(unsigned which, uint32_t first, uint64_t bytes) {
+/* Whether the volume can be written; it can be read in any case. */
+static unsigned mount_with(unsigned which, uint32_t first, uint64_t bytes) {
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   assert_int_equal(spate_get64(system_entry(UPCASE) + 24), TABLE_BYTES);
   spate_put32(system_entry(which) + 20, first);
   spate_put64(system_entry(which) + 24, bytes);
-  enum spate_error error = image_mount(&image);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  const unsigned why = image.found.read_only;
   image_close(&image);
-  return error;
+  return why;
 }
 
 static void bitmap_and_table_are_as_long_as_they_must_be(void **state) {
@@ -125,19 +127,19 @@ static void bitmap_and_table_are_as_long_as_they_must_be(void **state) {
   const uint64_t need = (COUNT + 7) / 8;
   const uint32_t end = COUNT + 2;
   image_close(&image);
-  assert_int_equal(mount_with(BITMAP, 2, need), SPATE_OK);
-  assert_int_equal(mount_with(BITMAP, 2, need + 1), SPATE_OK);
-  assert_int_equal(mount_with(BITMAP, 2, need - 1), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(BITMAP, 2, 0), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(BITMAP, 2, UINT64_C(1) << 32), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(BITMAP, 0, need), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(BITMAP, end, need), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(UPCASE, 3, TABLE_BYTES), SPATE_OK);
-  assert_int_equal(mount_with(UPCASE, 3, 2), SPATE_OK); /* its checksum is wrong: the volume can be read */
-  assert_int_equal(mount_with(UPCASE, 3, 1), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(UPCASE, 3, 0), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(UPCASE, 3, (UINT64_C(128) << 10) + 1), SPATE_E_CORRUPT);
-  assert_int_equal(mount_with(UPCASE, 1, TABLE_BYTES), SPATE_E_CORRUPT);
+  assert_int_equal(mount_with(BITMAP, 2, need), SPATE_EXFAT_WRITABLE);
+  assert_int_equal(mount_with(BITMAP, 2, need + 1), SPATE_EXFAT_WRITABLE);
+  assert_int_equal(mount_with(BITMAP, 2, need - 1), SPATE_EXFAT_NO_BITMAP);
+  assert_int_equal(mount_with(BITMAP, 2, 0), SPATE_EXFAT_NO_BITMAP);
+  assert_int_equal(mount_with(BITMAP, 2, UINT64_C(1) << 32), SPATE_EXFAT_NO_BITMAP);
+  assert_int_equal(mount_with(BITMAP, 0, need), SPATE_EXFAT_NO_BITMAP);
+  assert_int_equal(mount_with(BITMAP, end, need), SPATE_EXFAT_NO_BITMAP);
+  assert_int_equal(mount_with(UPCASE, 3, TABLE_BYTES), SPATE_EXFAT_WRITABLE);
+  assert_int_equal(mount_with(UPCASE, 3, 2), SPATE_EXFAT_UPCASE); /* its checksum is wrong */
+  assert_int_equal(mount_with(UPCASE, 3, 1), SPATE_EXFAT_UPCASE);
+  assert_int_equal(mount_with(UPCASE, 3, 0), SPATE_EXFAT_UPCASE);
+  assert_int_equal(mount_with(UPCASE, 3, (UINT64_C(128) << 10) + 1), SPATE_EXFAT_UPCASE);
+  assert_int_equal(mount_with(UPCASE, 1, TABLE_BYTES), SPATE_EXFAT_UPCASE);
 }
 
 /* The longest table has one word for each UTF-16 code unit. */
@@ -166,18 +168,44 @@ static void a_table_of_every_unit_is_read(void **state) {
   image_close(&image);
 }
 
-static void a_volume_without_bitmap_or_table_is_refused(void **state) {
+/* Its files can be read, and nothing is free. Without the table only the case of ASCII letters is known. */
+static void a_volume_without_bitmap_or_table_is_read(void **state) {
+  (void)state;
+  static const char umlaut[] = "\xc3\xa4\xc3\xb6"; /* in small letters: its hash is that of the large ones */
+  for (unsigned which = BITMAP; which <= UPCASE; which++) {
+    struct spate_exfat_info info;
+    struct spate_exfat_clip clip;
+    struct spate_exfat_entry found;
+    image_open(&image, 32 * MIB, 512, 0);
+    image_format(&image);
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    put_file("good", "x", 1);
+    put_file(umlaut, "x", 1);
+    assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+    uint8_t *entry = small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96));
+    while (entry[0] != 0x81 + which)
+      entry += 32;
+    entry[0] &= 0x7f;
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.read_only, which == BITMAP ? SPATE_EXFAT_NO_BITMAP : SPATE_EXFAT_UPCASE);
+    assert_int_equal(spate_exfat_stat(&image.volume, "GOOD", &found), SPATE_OK);
+    assert_int_equal(spate_exfat_stat(&image.volume, umlaut, &found), SPATE_OK);
+    assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
+    assert_true((info.free_bytes == 0) == (which == BITMAP));
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_READ_ONLY);
+    image_close(&image);
+  }
+}
+
+static void entries_behind_the_end_of_the_root_are_not_read(void **state) {
   (void)state;
   for (unsigned which = BITMAP; which <= UPCASE; which++) {
     image_open(&image, 4 * MIB, 512, 0);
     small_format(image.ram.memory, 4 * MIB, 9, 10);
-    system_entry(which)[0] &= 0x7f;
-    assert_int_equal(image_mount(&image), SPATE_E_CORRUPT);
-    system_entry(which)[0] |= 0x80;
-    /* Entries behind the end of the directory are not read. */
     memcpy(system_entry(3), system_entry(which), 32);
     spate_put32(system_entry(3) + 20, 1);
     assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.read_only, SPATE_EXFAT_WRITABLE);
     image_close(&image);
   }
 }
@@ -188,7 +216,7 @@ static void a_medium_error_while_mounting_is_reported(void **state) {
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   assert_int_equal(image_mount(&image), SPATE_OK);
   const uint64_t heap_lba = image.volume.heap_lba;
-  const uint64_t needed[] = {24, heap_lba + 2, heap_lba + 4}; /* the FAT, the table, the root directory */
+  const uint64_t needed[] = {24, heap_lba + 4}; /* the FAT, the root directory */
   for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
     ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
                                                    .first_lba = needed[i],
@@ -198,7 +226,115 @@ static void a_medium_error_while_mounting_is_reported(void **state) {
     if (image_mount(&image) != SPATE_E_MEDIA) fail_msg("block %u", (unsigned)needed[i]);
     ram_block_clear_faults(&image.ram);
   }
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                 .first_lba = heap_lba + 2,
+                                                 .last_lba = heap_lba + 2,
+                                                 .times = RAM_ALWAYS,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(image_mount(&image), SPATE_OK); /* the files can be read without the table */
+  assert_int_equal(image.found.read_only, SPATE_EXFAT_UPCASE);
   image_close(&image);
+}
+
+/* ---- volumes that are not as long as they say, and sectors that are not the device's blocks ---- */
+
+static void put_and_check(uint64_t bytes_there, uint32_t block_bytes, uint32_t sector_shift, unsigned want) {
+  struct spate_exfat_file file;
+  struct spate_exfat_clip clip;
+  uint8_t data[9000], pattern[9000];
+  size_t got;
+  for (unsigned i = 0; i < sizeof pattern; i++)
+    pattern[i] = (uint8_t)(i * 7u + i / 256u);
+  image_open(&image, 4 * MIB, block_bytes, 0);
+  small_format(image.ram.memory, 4 * MIB, sector_shift, 13);
+  const uint32_t last = spate_get32(image.ram.memory + 92) + 1;
+  const uint32_t near = small_allocate(image.ram.memory, 2, 3);
+  memcpy(small_cluster(image.ram.memory, near), pattern, 8192);
+  memcpy(small_cluster(image.ram.memory, near + 3), pattern + 8192, sizeof pattern - 8192);
+  small_add(image.ram.memory, "near", 0x20, near, sizeof pattern, sizeof pattern, false);
+  small_add(image.ram.memory, "far", 0x20, last, 8192, 8192, true);
+  small_cluster(image.ram.memory, 2)[(last - 2) / 8] |= (uint8_t)(1u << (last - 2) % 8);
+  memcpy(small_cluster(image.ram.memory, last), pattern, 8192);
+  image.config.blocks = bytes_there / block_bytes;
+  image.ram.keep_log = true;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.read_only, want);
+  assert_int_equal(spate_exfat_open(&image.volume, "near", &file), SPATE_OK);
+  assert_int_equal(spate_exfat_read(&file, 0, data, sizeof data, &got), SPATE_OK);
+  assert_int_equal(got, sizeof pattern);
+  assert_memory_equal(data, pattern, sizeof pattern);
+  const enum spate_error far = spate_exfat_open(&image.volume, "far", &file);
+  assert_int_equal(far, bytes_there < 4 * MIB ? SPATE_E_CORRUPT : SPATE_OK);
+  if (far == SPATE_OK) {
+    assert_int_equal(spate_exfat_read(&file, 0, data, 8192, &got), SPATE_OK);
+    assert_memory_equal(data, pattern, 8192);
+  }
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_READ_ONLY);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_E_READ_ONLY);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  for (size_t i = 0; i < image.ram.log_count; i++) {
+    assert_int_equal(image.ram.log[i].op, SPATE_READ);
+    assert_true(image.ram.log[i].lba + image.ram.log[i].blocks <= image.config.blocks);
+  }
+  image_close(&image);
+}
+
+static void a_volume_longer_than_its_partition_is_read(void **state) {
+  (void)state;
+  put_and_check(3 * MIB + 512, 512, 9, SPATE_EXFAT_TOO_LONG);
+  put_and_check(2 * MIB, 512, 9, SPATE_EXFAT_TOO_LONG);
+  put_and_check(2 * MIB, 4096, 12, SPATE_EXFAT_TOO_LONG);
+  put_and_check(2 * MIB, 512, 12, SPATE_EXFAT_TOO_LONG);
+}
+
+static void a_volume_of_larger_sectors_is_read(void **state) {
+  (void)state;
+  for (uint32_t shift = 10; shift <= 12; shift++)
+    put_and_check(4 * MIB, 512, shift, SPATE_EXFAT_SECTORS);
+}
+
+/* Its main boot sector is damaged: the backup is 12 of its own sectors behind it. */
+static void the_backup_of_a_volume_of_larger_sectors_is_found(void **state) {
+  (void)state;
+  for (uint32_t shift = 9; shift <= 12; shift++) {
+    image_open(&image, 4 * MIB, 512, 0);
+    small_format(image.ram.memory, 4 * MIB, shift, 13);
+    image.ram.memory[200] ^= 1;
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_true(image.found.backup_boot);
+    assert_int_equal(image.found.read_only, shift == 9 ? SPATE_EXFAT_WRITABLE : SPATE_EXFAT_SECTORS);
+    image_close(&image);
+  }
+}
+
+/* Formatters of other file systems leave exFAT's backup boot region where it was. */
+static void a_backup_alone_is_only_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *first; /* bytes 3 to 10 */
+    uint8_t signature;
+    enum spate_error error;
+  } cases[] = {
+      {"MSDOS5.0", 0x55, SPATE_E_NOT_EXFAT},                                     /* a FAT volume's own boot sector */
+      {"NTFS    ", 0x55, SPATE_E_NOT_EXFAT}, {"\0\0\0\0\0\0\0", 0x55, SPATE_OK}, /* what wipefs leaves */
+      {"\0\0\0\0\0\0\0", 0, SPATE_OK},       {"EXFAT   ", 0, SPATE_OK},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    image_open(&image, 4 * MIB, 512, 0);
+    small_format(image.ram.memory, 4 * MIB, 9, 10);
+    memcpy(image.ram.memory + 3, cases[i].first, 8);
+    image.ram.memory[510] = cases[i].signature;
+    assert_int_equal(image_mount(&image), cases[i].error);
+    if (cases[i].error == SPATE_OK) assert_int_equal(image.found.read_only, SPATE_EXFAT_ONLY_BACKUP);
+    if (cases[i].error == SPATE_OK) assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_E_READ_ONLY);
+    memset(image.ram.memory, 0, 12 * 512); /* no other file system has zeros there */
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.read_only, SPATE_EXFAT_WRITABLE);
+    image.ram.memory[11 * 512] = 1;
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.read_only, SPATE_EXFAT_ONLY_BACKUP);
+    image_close(&image);
+  }
 }
 
 static void a_bitmap_that_cannot_be_read_is_an_error(void **state) {
@@ -223,12 +359,17 @@ static void a_bitmap_that_cannot_be_read_is_an_error(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_and_place_are_checked_before_anything_is_touched),
-      cmocka_unit_test(a_volume_for_other_blocks_is_reported_as_such),
+      cmocka_unit_test(a_volume_for_smaller_blocks_is_reported_as_such),
       cmocka_unit_test(a_cluster_may_be_32_mib_and_no_more),
       cmocka_unit_test(an_unmounted_volume_is_reported),
       cmocka_unit_test(bitmap_and_table_are_as_long_as_they_must_be),
       cmocka_unit_test(a_table_of_every_unit_is_read),
-      cmocka_unit_test(a_volume_without_bitmap_or_table_is_refused),
+      cmocka_unit_test(a_volume_without_bitmap_or_table_is_read),
+      cmocka_unit_test(entries_behind_the_end_of_the_root_are_not_read),
+      cmocka_unit_test(a_volume_longer_than_its_partition_is_read),
+      cmocka_unit_test(a_volume_of_larger_sectors_is_read),
+      cmocka_unit_test(the_backup_of_a_volume_of_larger_sectors_is_found),
+      cmocka_unit_test(a_backup_alone_is_only_read),
       cmocka_unit_test(a_medium_error_while_mounting_is_reported),
       cmocka_unit_test(a_bitmap_that_cannot_be_read_is_an_error),
   };

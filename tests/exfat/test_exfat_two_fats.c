@@ -55,9 +55,10 @@ static void check_two_fats(bool swapped) {
   image.ram.keep_log = true;
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_true(image.found.backup_boot);
+  assert_int_equal(image.found.read_only, SPATE_EXFAT_TWO_FATS);
   assert_int_equal(image.found.reservations, 1);
-  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "other", 1024), SPATE_E_CORRUPT);
-  assert_int_equal(spate_exfat_delete(&image.volume, "chained"), SPATE_E_CORRUPT);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "other", 1024), SPATE_E_READ_ONLY);
+  assert_int_equal(spate_exfat_delete(&image.volume, "chained"), SPATE_E_READ_ONLY);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK); /* there was nothing to do */
   expect_no_write();
   image_close(&image);
