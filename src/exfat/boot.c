@@ -7,16 +7,12 @@
 #include "internal.h"
 
 #define SECTOR_SHIFT_MIN   9u
-#define SECTOR_SHIFT_MAX   12u
 #define CLUSTER_SHIFT_MAX  25u /* 32 MiB */
 #define FAT_OFFSET_MIN     24u
 #define VOLUME_BYTES_MIN   (UINT64_C(1) << 20)
 #define REVISION_MAJOR     1u
-#define SIGNATURE          0xaa55u
 #define MUST_BE_ZERO_START 11u
 #define MUST_BE_ZERO_END   64u
-
-static const char file_system_name[] = "EXFAT   ";
 
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first) {
   for (uint32_t i = 0; i < bytes; i++) {
@@ -35,10 +31,10 @@ static bool holds_only(const struct spate_exfat *volume, const uint8_t *data, ui
 
 /* `shift`: blocks in a sector, as a power of two. */
 static enum spate_error check_region(struct spate_exfat *volume, uint64_t lba, uint32_t shift) {
-  const uint32_t summed = (EXFAT_BOOT_SECTORS - 1u) << shift;
+  const uint32_t summed = (BOOT_SECTORS_OF_REGION - 1u) << shift;
   uint32_t sum = 0;
 
-  for (uint32_t i = 0; i < EXFAT_BOOT_SECTORS << shift; i++) {
+  for (uint32_t i = 0; i < BOOT_SECTORS_OF_REGION << shift; i++) {
     struct spate_exfat_block *block;
     enum spate_error error = spate_exfat_block_get(volume, lba + i, &block);
     if (error != SPATE_OK) return error;
@@ -73,11 +69,6 @@ static bool fields_sane(const uint8_t *boot) {
   return root >= EXFAT_FIRST_CLUSTER && root - EXFAT_FIRST_CLUSTER < count;
 }
 
-static bool has_name(const uint8_t *boot) {
-  return memcmp(boot + BOOT_NAME, file_system_name, sizeof file_system_name - 1u) == 0 &&
-         spate_field_get16(boot + BOOT_SIGNATURE) == SIGNATURE;
-}
-
 static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, uint32_t sector_shift,
                                     struct spate_exfat_block **block) {
   const uint32_t shift = sector_shift - spate_exfat_block_shift(volume);
@@ -99,7 +90,7 @@ struct beginning {
 
 /* Nothing but zeros: no other file system begins so and leaves the backup as it was. */
 static bool is_blank(struct spate_exfat *volume) {
-  for (uint32_t i = 0; i < EXFAT_BOOT_SECTORS; i++) {
+  for (uint32_t i = 0; i < BOOT_SECTORS_OF_REGION; i++) {
     struct spate_exfat_block *block;
     if (spate_exfat_block_get(volume, volume->config.first_lba + i, &block) != SPATE_OK) return false;
     if (!holds_only(volume, block->data, 0)) return false;
@@ -109,18 +100,15 @@ static bool is_blank(struct spate_exfat *volume) {
 
 static enum spate_error read_main(struct spate_exfat *volume, struct beginning *beginning,
                                   struct spate_exfat_block **block) {
-  static const uint8_t zeros[sizeof file_system_name - 1u];
-
   *beginning = (struct beginning){.error = spate_exfat_block_get(volume, volume->config.first_lba, block)};
   if (beginning->error != SPATE_OK) return beginning->error;
   const uint8_t *boot = (*block)->data;
-  beginning->named = has_name(boot);
-  beginning->foreign = !beginning->named && spate_field_get16(boot + BOOT_SIGNATURE) == SIGNATURE &&
-                       memcmp(boot + BOOT_NAME, zeros, sizeof zeros) != 0;
+  beginning->named = boot_sector_is_exfat(boot);
+  beginning->foreign = boot_sector_is_foreign(boot);
   beginning->sector_shift = boot[BOOT_SECTOR_SHIFT];
   beginning->blank = !beginning->named && is_blank(volume);
   if (!beginning->named) return SPATE_E_NOT_EXFAT;
-  if (beginning->sector_shift < SECTOR_SHIFT_MIN || beginning->sector_shift > SECTOR_SHIFT_MAX)
+  if (beginning->sector_shift < SECTOR_SHIFT_MIN || beginning->sector_shift > BOOT_SECTOR_SHIFT_MAX)
     return SPATE_E_NOT_EXFAT;
   if (beginning->sector_shift < spate_exfat_block_shift(volume)) return SPATE_E_SECTOR_SIZE;
   return read_region(volume, volume->config.first_lba, beginning->sector_shift, block);
@@ -130,12 +118,13 @@ static enum spate_error read_main(struct spate_exfat *volume, struct beginning *
 static enum spate_error read_backup(struct spate_exfat *volume, struct spate_exfat_block **block) {
   enum spate_error error = SPATE_E_NOT_EXFAT;
 
-  for (uint32_t shift = spate_exfat_block_shift(volume); shift <= SECTOR_SHIFT_MAX && error == SPATE_E_NOT_EXFAT;
+  for (uint32_t shift = spate_exfat_block_shift(volume); shift <= BOOT_SECTOR_SHIFT_MAX && error == SPATE_E_NOT_EXFAT;
        shift++) {
-    const uint64_t lba = volume->config.first_lba + (EXFAT_BOOT_SECTORS << (shift - spate_exfat_block_shift(volume)));
+    const uint64_t lba =
+        volume->config.first_lba + (BOOT_SECTORS_OF_REGION << (shift - spate_exfat_block_shift(volume)));
     error = spate_exfat_block_get(volume, lba, block);
     if (error != SPATE_OK) return error;
-    const bool there = has_name((*block)->data) && (*block)->data[BOOT_SECTOR_SHIFT] == shift;
+    const bool there = boot_sector_is_exfat((*block)->data) && (*block)->data[BOOT_SECTOR_SHIFT] == shift;
     error = there ? read_region(volume, lba, shift, block) : SPATE_E_NOT_EXFAT;
   }
   return error;
@@ -201,10 +190,10 @@ enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *roo
 
 /* The boot sector comes last. The backup's flags may be old. */
 enum spate_error spate_exfat_boot_restore(struct spate_exfat *volume) {
-  for (uint32_t i = EXFAT_BOOT_SECTORS; i-- > 0;) {
+  for (uint32_t i = BOOT_SECTORS_OF_REGION; i-- > 0;) {
     struct spate_exfat_block *block;
     uint64_t lba = volume->config.first_lba + i;
-    enum spate_error error = spate_exfat_block_get(volume, lba + EXFAT_BOOT_SECTORS, &block);
+    enum spate_error error = spate_exfat_block_get(volume, lba + BOOT_SECTORS_OF_REGION, &block);
     if (error != SPATE_OK) return error;
     spate_exfat_cache_forget(volume, lba, 1);
     block->lba = lba;

@@ -183,9 +183,9 @@ static void build_boot_sector(const struct layout *layout, uint32_t serial) {
   boot[BOOT_SECTOR_SHIFT] = (uint8_t)layout->block_shift;
   boot[BOOT_CLUSTER_SHIFT] = (uint8_t)(layout->cluster_shift - layout->block_shift);
   boot[BOOT_FATS] = 1;
-  boot[BOOT_FATS + 1] = 0x80;                     /* DriveSelect: the first fixed disk */
-  memset(boot + 120, 0xf4, BOOT_SIGNATURE - 120); /* boot code: halt */
-  spate_field_put16(boot + BOOT_SIGNATURE, 0xaa55);
+  boot[BOOT_FATS + 1] = 0x80;                            /* DriveSelect: the first fixed disk */
+  memset(boot + 120, 0xf4, BOOT_SECTOR_SIGNATURE - 120); /* boot code: halt */
+  spate_field_put16(boot + BOOT_SECTOR_SIGNATURE, 0xaa55);
 }
 
 /* Boot sector, extended boot sectors, OEM parameters, reserved, checksum (specification, 3.1 to 3.4). */
@@ -193,11 +193,11 @@ static enum spate_error write_boot_region(const struct layout *layout, uint64_t 
   uint32_t block_bytes = UINT32_C(1) << layout->block_shift;
   uint32_t sum = 0;
 
-  for (uint32_t i = 0; i < EXFAT_BOOT_SECTORS; i++) {
+  for (uint32_t i = 0; i < BOOT_SECTORS_OF_REGION; i++) {
     clear_scratch(layout);
     if (i == 0) build_boot_sector(layout, serial);
     if (i >= 1 && i <= EXTENDED_BLOCKS) spate_field_put32(layout->scratch + block_bytes - 4u, UINT32_C(0xaa550000));
-    for (uint32_t at = 0; i == EXFAT_BOOT_SECTORS - 1u && at < block_bytes; at += 4u)
+    for (uint32_t at = 0; i == BOOT_SECTORS_OF_REGION - 1u && at < block_bytes; at += 4u)
       spate_field_put32(layout->scratch + at, sum);
     sum = spate_exfat_boot_checksum(sum, layout->scratch, block_bytes, i == 0);
     enum spate_error error = put_scratch(layout, lba + i);
@@ -209,7 +209,7 @@ static enum spate_error write_boot_region(const struct layout *layout, uint64_t 
 static enum spate_error write_all(struct layout *layout, const struct spate_exfat_format *format) {
   struct spate_block *device = layout->config->block;
   uint64_t lba = layout->config->first_lba;
-  enum spate_error error = zero(layout, lba, 2u * EXFAT_BOOT_SECTORS);
+  enum spate_error error = zero(layout, lba, 2u * BOOT_SECTORS_OF_REGION);
 
   if (error == SPATE_OK) error = spate_block_flush(device);
   if (error == SPATE_OK) error = write_fat(layout);
@@ -218,7 +218,7 @@ static enum spate_error write_all(struct layout *layout, const struct spate_exfa
     error = spate_exfat_upcase_write(layout->config, lba_of(layout, layout->upcase), &layout->table);
   if (error == SPATE_OK) error = write_root(layout, format->label);
   if (error == SPATE_OK) error = spate_block_flush(device);
-  if (error == SPATE_OK) error = write_boot_region(layout, lba + EXFAT_BOOT_SECTORS, format->serial);
+  if (error == SPATE_OK) error = write_boot_region(layout, lba + BOOT_SECTORS_OF_REGION, format->serial);
   return error == SPATE_OK ? write_boot_region(layout, lba, format->serial) : error;
 }
 

@@ -9,6 +9,7 @@
 #ifndef SPATE_EXFAT_INTERNAL_H
 #define SPATE_EXFAT_INTERNAL_H
 
+#include "../core/boot_sector.h"
 #include "../core/fields.h"
 #include <spate/exfat.h>
 #include <spate/port.h>
@@ -23,7 +24,6 @@
 #define EXFAT_FIRST_CLUSTER       2u
 #define EXFAT_CLUSTERS_MAX        UINT32_C(0xfffffff5)
 #define EXFAT_CLUSTER_END         UINT32_C(0xffffffff)
-#define EXFAT_BOOT_SECTORS        12u /* of a boot region: sector, 8 extended, OEM, reserved, checksum */
 
 enum {
   EXFAT_TYPE_END = 0x00, /* no entry in use follows */
@@ -44,7 +44,6 @@ enum { EXFAT_ALLOCATION_POSSIBLE = 1, EXFAT_NO_FAT_CHAIN = 2 };
 
 /* Fields of the boot sector. */
 enum {
-  BOOT_NAME = 3,
   BOOT_PARTITION_OFFSET = 64,
   BOOT_VOLUME_LENGTH = 72,
   BOOT_FAT_OFFSET = 80,
@@ -55,11 +54,9 @@ enum {
   BOOT_SERIAL = 100,
   BOOT_REVISION = 104,
   BOOT_FLAGS = 106,
-  BOOT_SECTOR_SHIFT = 108,
   BOOT_CLUSTER_SHIFT = 109,
   BOOT_FATS = 110,
-  BOOT_PERCENT = 112,
-  BOOT_SIGNATURE = 510
+  BOOT_PERCENT = 112
 };
 enum { BOOT_ACTIVE_FAT = 1, BOOT_DIRTY = 2, BOOT_CLEAR_TO_ZERO = 8 };
 #define BOOT_PERCENT_UNKNOWN 0xffu

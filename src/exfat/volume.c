@@ -13,7 +13,7 @@ static bool memory_fits(const struct spate_block *device, const void *start, siz
 enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config) {
   const struct spate_block *device = config->block;
 
-  if (config->blocks < 2u * EXFAT_BOOT_SECTORS || config->first_lba > device->blocks ||
+  if (config->blocks < 2u * BOOT_SECTORS_OF_REGION || config->first_lba > device->blocks ||
       config->blocks > device->blocks - config->first_lba)
     return SPATE_E_INVALID;
   const uint32_t cache_bytes = SPATE_EXFAT_CACHE_BLOCKS_MIN << device->block_shift;

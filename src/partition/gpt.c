@@ -60,35 +60,38 @@ static enum spate_error read_header(struct spate_block *block, uint8_t *scratch,
   return geometry_is_possible(block, gpt) ? SPATE_OK : SPATE_E_TABLE;
 }
 
-/* The results of two passes over the entries: the first finds the first entry that can hold exFAT, the second whether
- * another entry overlaps it. */
-struct search {
-  bool choosing;
-  bool found, overlapped;
+/* One pass over the entries: finds the first one in use from `from` on, or whether an entry overlaps the chosen
+ * partition. */
+struct pass {
+  const struct spate_partition *chosen; /* NULL: look for an entry */
+  uint32_t from;
+  bool found, typed, overlapped;
   uint32_t index;
   uint64_t first_lba, last_lba;
 };
 
-static void check_entry(struct search *search, const uint8_t *entry, uint32_t index) {
-  uint64_t first_lba = spate_field_get64(entry + ENTRY_FIRST_LBA);
-  uint64_t last_lba = spate_field_get64(entry + ENTRY_LAST_LBA);
+static void check_entry(struct pass *pass, const uint8_t *entry, uint32_t index) {
+  const uint64_t first_lba = spate_field_get64(entry + ENTRY_FIRST_LBA);
+  const uint64_t last_lba = spate_field_get64(entry + ENTRY_LAST_LBA);
 
   if ((spate_field_get64(entry + ENTRY_TYPE) | spate_field_get64(entry + ENTRY_TYPE + 8)) == 0) return; /* unused */
-  if (!search->choosing) {
-    if (index != search->index && ranges_overlap(first_lba, last_lba, search->first_lba, search->last_lba))
-      search->overlapped = true;
+  if (pass->chosen != NULL) {
+    if (index != pass->chosen->index && ranges_overlap(first_lba, last_lba, pass->chosen->first_lba,
+                                                       pass->chosen->first_lba + pass->chosen->blocks - 1u))
+      pass->overlapped = true;
     return;
   }
   /* spate_partition.index has eight bits: entries after the first 256 are ignored. */
-  if (search->found || index > UINT8_MAX || memcmp(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES) != 0) return;
-  search->found = true;
-  search->index = index;
-  search->first_lba = first_lba;
-  search->last_lba = last_lba;
+  if (pass->found || index < pass->from || index > UINT8_MAX) return;
+  pass->found = true;
+  pass->typed = memcmp(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES) == 0;
+  pass->index = index;
+  pass->first_lba = first_lba;
+  pass->last_lba = last_lba;
 }
 
-static enum spate_error search_entries(struct spate_block *block, uint8_t *scratch, const struct gpt *gpt,
-                                       struct search *search) {
+static enum spate_error read_entries(struct spate_block *block, uint8_t *scratch, const struct gpt *gpt,
+                                     struct pass *pass) {
   uint32_t array_bytes = gpt->entry_count * gpt->entry_bytes;
   uint32_t crc = 0;
   uint32_t index = 0;
@@ -102,35 +105,50 @@ static enum spate_error search_entries(struct spate_block *block, uint8_t *scrat
     if (error != SPATE_OK) return error;
     crc = spate_crc32(crc, scratch, bytes);
     for (uint32_t offset = 0; offset < bytes; offset += gpt->entry_bytes)
-      check_entry(search, scratch + offset, index++);
+      check_entry(pass, scratch + offset, index++);
   }
   return crc == gpt->entries_crc ? SPATE_OK : SPATE_E_TABLE;
+}
+
+/* The entries are read again for each partition, because looking at one takes the scratch memory. */
+static enum spate_error choose(struct spate_block *block, uint8_t *scratch, const struct gpt *gpt,
+                               struct table_choice *choice, bool *damaged) {
+  struct pass pass = {.from = 0};
+
+  while (choice->contents != TABLE_EXFAT) {
+    pass.found = false;
+    enum spate_error error = read_entries(block, scratch, gpt, &pass);
+    if (error != SPATE_OK || !pass.found) return error;
+    pass.from = pass.index + 1u;
+    if (pass.first_lba < gpt->first_usable || pass.first_lba > pass.last_lba || pass.last_lba > gpt->last_usable) {
+      if (pass.typed) *damaged = true;
+      continue;
+    }
+    const struct spate_partition partition = {.first_lba = pass.first_lba,
+                                              .blocks = pass.last_lba - pass.first_lba + 1u,
+                                              .table = SPATE_TABLE_GPT,
+                                              .index = (uint8_t)pass.index};
+    error = spate_partition_offer(block, scratch, &partition, pass.typed, choice);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
 }
 
 static enum spate_error find_in_copy(struct spate_block *block, uint8_t *scratch, uint64_t header_lba,
                                      struct spate_partition *partition) {
   struct gpt gpt;
-  struct search search = {.choosing = true};
+  struct table_choice choice = {.contents = TABLE_UNKNOWN};
+  bool damaged = false;
 
   enum spate_error error = read_header(block, scratch, header_lba, &gpt);
+  if (error == SPATE_OK) error = choose(block, scratch, &gpt, &choice, &damaged);
   if (error != SPATE_OK) return error;
-  error = search_entries(block, scratch, &gpt, &search);
-  if (error != SPATE_OK) return error;
-  if (!search.found) return SPATE_E_NOT_FOUND;
-  if (search.first_lba < gpt.first_usable || search.first_lba > search.last_lba || search.last_lba > gpt.last_usable)
-    return SPATE_E_TABLE;
-
-  search.choosing = false;
-  error = search_entries(block, scratch, &gpt, &search);
-  if (error != SPATE_OK) return error;
-  if (search.overlapped) return SPATE_E_TABLE;
-
-  *partition = (struct spate_partition){.first_lba = search.first_lba,
-                                        .blocks = search.last_lba - search.first_lba + 1,
-                                        .table = SPATE_TABLE_GPT,
-                                        .index = (uint8_t)search.index,
-                                        .from_backup = header_lba != GPT_PRIMARY_LBA};
-  return SPATE_OK;
+  if (choice.contents == TABLE_UNKNOWN) return damaged ? SPATE_E_TABLE : SPATE_E_NOT_FOUND;
+  *partition = choice.partition;
+  partition->from_backup = header_lba != GPT_PRIMARY_LBA;
+  struct pass pass = {.chosen = partition};
+  error = read_entries(block, scratch, &gpt, &pass);
+  return error == SPATE_OK && pass.overlapped ? SPATE_E_TABLE : error;
 }
 
 enum spate_error spate_gpt_find(struct spate_block *block, void *scratch, struct spate_partition *partition) {

@@ -57,11 +57,34 @@ static inline uint32_t gpt_entries_blocks(const struct spate_block *block) {
   return GPT_ENTRIES_BYTES >> block->block_shift;
 }
 
-/* As spate_partition_find(), for a drive whose block 0 has this kind of table. */
+/* As spate_partition_find(), for a drive whose block 0, which is at the start of `scratch`, has this kind of table. */
 SPATE_MUST_CHECK enum spate_error spate_gpt_find(struct spate_block *block, void *scratch,
                                                  struct spate_partition *partition);
-SPATE_MUST_CHECK enum spate_error spate_mbr_find(const struct spate_block *block, const uint8_t *block0,
+SPATE_MUST_CHECK enum spate_error spate_mbr_find(struct spate_block *block, void *scratch,
                                                  struct spate_partition *partition);
+
+/* What is known of a partition's contents, in the order of how sure it is that they are the exFAT volume. */
+enum table_contents {
+  TABLE_UNKNOWN,
+  TABLE_TYPED,        /* by the type that its entry states alone */
+  TABLE_EXFAT_BACKUP, /* by the backup of the boot sector; the boot sector itself is damaged */
+  TABLE_EXFAT,
+};
+
+/* The best partition so far; of equal ones the first. */
+struct table_choice {
+  enum table_contents contents;
+  struct spate_partition partition;
+};
+
+/* `scratch`: one block. UNKNOWN, if the partition cannot be read. Errors: those of the device but MEDIA. */
+SPATE_MUST_CHECK enum spate_error spate_partition_probe(struct spate_block *block, uint8_t *scratch,
+                                                        const struct spate_partition *partition,
+                                                        enum table_contents *contents);
+/* Choose this partition, if it is better than the one so far. `typed`: its entry's type is that of exFAT. */
+SPATE_MUST_CHECK enum spate_error spate_partition_offer(struct spate_block *block, uint8_t *scratch,
+                                                        const struct spate_partition *partition, bool typed,
+                                                        struct table_choice *choice);
 
 /* Whether two ranges of blocks have a block in common. */
 static inline bool ranges_overlap(uint64_t first_a, uint64_t last_a, uint64_t first_b, uint64_t last_b) {

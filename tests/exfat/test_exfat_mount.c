@@ -255,6 +255,11 @@ static void put_and_check(uint64_t bytes_there, uint32_t block_bytes, uint32_t s
   small_add(image.ram.memory, "far", 0x20, last, 8192, 8192, true);
   small_cluster(image.ram.memory, 2)[(last - 2) / 8] |= (uint8_t)(1u << (last - 2) % 8);
   memcpy(small_cluster(image.ram.memory, last), pattern, 8192);
+  /* Around the end: the last cluster that is there as a whole, and the next one. */
+  const uint64_t heap_bytes = (uint64_t)spate_get32(image.ram.memory + 88) << sector_shift;
+  const uint32_t behind = (uint32_t)((bytes_there - heap_bytes) / 8192) + 2;
+  small_add(image.ram.memory, "edge", 0x20, behind - 1, 8192, 8192, true);
+  small_add(image.ram.memory, "behind", 0x20, behind, 1, 1, true);
   image.config.blocks = bytes_there / block_bytes;
   image.ram.keep_log = true;
   assert_int_equal(image_mount(&image), SPATE_OK);
@@ -263,6 +268,9 @@ static void put_and_check(uint64_t bytes_there, uint32_t block_bytes, uint32_t s
   assert_int_equal(spate_exfat_read(&file, 0, data, sizeof data, &got), SPATE_OK);
   assert_int_equal(got, sizeof pattern);
   assert_memory_equal(data, pattern, sizeof pattern);
+  assert_int_equal(spate_exfat_open(&image.volume, "edge", &file), SPATE_OK);
+  assert_int_equal(spate_exfat_read(&file, 0, data, 8192, &got), SPATE_OK);
+  assert_int_equal(spate_exfat_open(&image.volume, "behind", &file), SPATE_E_CORRUPT);
   const enum spate_error far = spate_exfat_open(&image.volume, "far", &file);
   assert_int_equal(far, bytes_there < 4 * MIB ? SPATE_E_CORRUPT : SPATE_OK);
   if (far == SPATE_OK) {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of a table's partitions is the exFAT volume. The type of a partition says little: volumes of exFAT are in use
+ * under 07h, 0Bh, 0Ch and 83h, and under "Linux filesystem" of a GPT. So its first block decides. */
+#include "../core/boot_sector.h"
+#include "table.h"
+
+/* A block of the device can be read. False, and *error is not OK: the device is gone. */
+static bool read_block(struct spate_block *block, uint8_t *scratch, uint64_t lba, enum spate_error *error) {
+  *error = spate_block_read(block, lba, 1, scratch);
+  if (*error == SPATE_OK) return true;
+  if (*error == SPATE_E_MEDIA) *error = SPATE_OK; /* that block is not what is looked for */
+  return false;
+}
+
+/* The backup is so many sectors behind the first, and states how large a sector is. */
+static enum spate_error probe_backup(struct spate_block *block, uint8_t *scratch,
+                                     const struct spate_partition *partition, bool *found) {
+  enum spate_error error = SPATE_OK;
+
+  *found = false;
+  for (uint32_t shift = block->block_shift; shift <= BOOT_SECTOR_SHIFT_MAX && error == SPATE_OK && !*found; shift++) {
+    const uint64_t offset_blocks = BOOT_SECTORS_OF_REGION << (shift - block->block_shift);
+    if (offset_blocks >= partition->blocks) break;
+    *found = read_block(block, scratch, partition->first_lba + offset_blocks, &error) &&
+             boot_sector_is_exfat(scratch) && scratch[BOOT_SECTOR_SHIFT] == shift;
+  }
+  return error;
+}
+
+enum spate_error spate_partition_probe(struct spate_block *block, uint8_t *scratch,
+                                       const struct spate_partition *partition, enum table_contents *contents) {
+  enum spate_error error;
+  bool backup = false;
+  const bool read = read_block(block, scratch, partition->first_lba, &error);
+
+  *contents = TABLE_UNKNOWN;
+  if (error != SPATE_OK) return error;
+  if (read && boot_sector_is_exfat(scratch)) {
+    *contents = TABLE_EXFAT;
+    return SPATE_OK;
+  }
+  if (read && boot_sector_is_foreign(scratch)) return SPATE_OK;
+  error = probe_backup(block, scratch, partition, &backup);
+  if (backup) *contents = TABLE_EXFAT_BACKUP;
+  return error;
+}
+
+enum spate_error spate_partition_offer(struct spate_block *block, uint8_t *scratch,
+                                       const struct spate_partition *partition, bool typed,
+                                       struct table_choice *choice) {
+  enum table_contents contents;
+  enum spate_error error = spate_partition_probe(block, scratch, partition, &contents);
+
+  if (contents == TABLE_UNKNOWN && typed) contents = TABLE_TYPED;
+  if (error != SPATE_OK || contents <= choice->contents) return error;
+  choice->contents = contents;
+  choice->partition = *partition;
+  return SPATE_OK;
+}
