@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "volume.h"
 
+#include "target/contents.h"
 #include "text/fail.h"
 
 #include <stdio.h>
@@ -74,31 +75,46 @@ static void warn_unread(const char *name, const struct spate_exfat_mounted *foun
                 found->record_unread, SPATE_EXFAT_RECORD_BLOCKS, found->dirty ? advice : "");
 }
 
-static void warn_read_only(const char *name, const struct spate_exfat_mounted *found) {
-  static const char *const why[] = {
-      [SPATE_EXFAT_TWO_FATS] =
-          "it has two FATs, and its main boot sector is damaged: the backup may name the wrong FAT",
-      [SPATE_EXFAT_ONLY_BACKUP] =
-          "its first block is not exFAT's, but the backup boot sector is: another file system may have been made over "
-          "it. If not, fsck.exfat -b restores the boot sector",
-      [SPATE_EXFAT_TOO_LONG] =
-          "it says that it is longer than the partition or device: an image that was cut short, or an adapter that "
-          "hides the end. Files that lie behind the end cannot be read",
-      [SPATE_EXFAT_SECTORS] =
-          "its sectors have 4096 bytes, and the device's have less, so that a power cut could write "
-          "half of a sector (mkfs.exfat 1.2.6 to 1.2.9 and Android make such volumes)",
-      [SPATE_EXFAT_UPCASE] =
-          "its up-case table is missing or damaged, so names may not be found. fsck.exfat repairs it",
-      [SPATE_EXFAT_NO_BITMAP] = "its allocation bitmap is missing or too short. fsck.exfat repairs it",
-      [SPATE_EXFAT_SYSTEM_FREE] =
-          "the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case table as "
-          "free: a new file would destroy the volume. fsck.exfat 1.3.1 or later repairs it; earlier versions may call "
-          "it clean",
-      [SPATE_EXFAT_BITMAP_UNREAD] = "the drive cannot read the allocation bitmap",
-  };
+static const char *const read_only_reasons[] = {
+    [SPATE_EXFAT_TWO_FATS] = "it has two FATs, and its main boot sector is damaged: the backup may name the wrong FAT",
+    [SPATE_EXFAT_ONLY_BACKUP] =
+        "its first block is not exFAT's, but the backup boot sector is: another file system may have been made over "
+        "it. If not, fsck.exfat -b restores the boot sector",
+    [SPATE_EXFAT_TOO_LONG] =
+        "it says that it is longer than the partition or device: an image that was cut short, or an adapter that hides "
+        "the end. Files that lie behind the end cannot be read",
+    [SPATE_EXFAT_SECTORS] =
+        "its sectors are larger than the device's blocks, so that a power cut could write a part of "
+        "one (mkfs.exfat 1.2.6 to 1.2.9 and Android make such volumes)",
+    [SPATE_EXFAT_UPCASE] = "its up-case table is missing or damaged, so names may not be found. fsck.exfat repairs it",
+    [SPATE_EXFAT_NO_BITMAP] = "its allocation bitmap is missing or too short. fsck.exfat repairs it",
+    [SPATE_EXFAT_SYSTEM_FREE] =
+        "the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case table as "
+        "free: a new file would destroy the volume. fsck.exfat -p repairs it, although it calls it clean",
+    [SPATE_EXFAT_BITMAP_UNREAD] = "the drive cannot read the allocation bitmap",
+};
 
+static void warn_read_only(const char *name, const struct spate_exfat_mounted *found) {
   if (found->read_only != SPATE_EXFAT_WRITABLE)
-    (void)fprintf(stderr, "spate: %s: the volume is only read: %s\n", name, why[found->read_only]);
+    (void)fprintf(stderr, "spate: %s: the volume is only read: %s\n", name, read_only_reasons[found->read_only]);
+}
+
+const char *volume_damage(const struct volume *volume) {
+  const uint8_t why = volume->found.read_only;
+
+  return why == SPATE_EXFAT_WRITABLE || why == SPATE_EXFAT_SECTORS ? NULL : read_only_reasons[why];
+}
+
+/* Ends the program. Only a blank target is one to format: another may hold somebody's data. */
+__attribute__((noreturn)) static void refuse(struct volume *volume, const char *name, enum spate_error error) {
+  const bool blank = spate_partition_check_blank(volume->target.block, volume->scratch) == SPATE_OK;
+
+  (void)fflush(stdout);
+  if (!contents_write(&volume->target, stderr) && blank)
+    fail(EXIT_FAILED, "%s is blank and holds no volume: spate format %s makes one", name, name);
+  if (error == SPATE_E_TABLE) expect(error, name);
+  fail(EXIT_FAILED, "%s holds no volume of exFAT, but perhaps other data: look at it with a PC before you format it",
+       name);
 }
 
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
@@ -111,10 +127,8 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
   volume->config.blocks = volume->partition.blocks;
   if (error == SPATE_OK) error = spate_exfat_mount(&volume->exfat, &volume->config, &volume->found);
   if (error != SPATE_OK) check_unused(name, access);
-  if (error == SPATE_E_NO_TABLE || error == SPATE_E_NOT_FOUND ||
-      (error == SPATE_E_NOT_EXFAT && volume->target.partition.number > 0))
-    fail(EXIT_FAILED, "%s holds no volume that Spate can use. spate format %s makes one, and erases its contents", name,
-         name);
+  if (error == SPATE_E_NO_TABLE || error == SPATE_E_NOT_FOUND || error == SPATE_E_NOT_EXFAT || error == SPATE_E_TABLE)
+    refuse(volume, name, error);
   expect(error, name);
   warn_unread(name, &volume->found);
   warn_read_only(name, &volume->found);

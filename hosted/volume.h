@@ -21,6 +21,8 @@ struct volume {
 
 /* Opens the target, finds the volume and mounts it. Ends the program if that is impossible. */
 void volume_open(struct volume *volume, const char *name, enum target_access access);
+/* Why the volume is only read, if that is damage; NULL: nothing was found. */
+const char *volume_damage(const struct volume *volume);
 /* Unmounts and closes. Ends the program if the volume cannot be left clean. */
 void volume_close(struct volume *volume);
 /* The same, but returns the error. */

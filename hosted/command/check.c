@@ -174,6 +174,8 @@ static void damaged(void *context, const char *path, const char *what) { complai
 static void check_volume(struct check *check) {
   const struct spate_exfat *volume = &check->volume->exfat;
 
+  const char *damage = volume_damage(check->volume);
+  if (damage != NULL) complain(check, "the volume", damage);
   follow_chain(check, "the bitmap", &volume->bitmap);
   follow_chain(check, "the up-case table", &volume->upcase);
   follow_chain(check, "the root directory", &volume->root);

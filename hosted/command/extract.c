@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies a file of a volume to this machine. Writes nothing to the target. */
 #include "../device/interrupt.h"
+#include "../target/place.h"
 #include "../text/units.h"
 #include "command.h"
 #include "reading.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,16 +56,20 @@ static void remove_unfinished(void) {
   if (unfinished != NULL) (void)unlink(unfinished);
 }
 
-/* The file of a target: its own name, or the FILE of a virtual drive. NULL: there is none. */
-static const char *file_of(const char *target) {
-  if (target_is_path(target)) return target;
+/* The file of a target: its own path, or the FILE of a virtual drive. NULL: there is none. `path`: PATH_MAX bytes. */
+static const char *file_of(const char *target, char *path) {
+  unsigned number;
+
+  if (target_is_path(target)) place_of_image(target, path, &number);
+  if (target_is_path(target)) return path;
   if (strncmp(target, "sim:", 4) != 0) return NULL;
   const char *colon = strchr(target + 4, ':');
   return colon == NULL ? NULL : colon + 1;
 }
 
 static bool is_of(const struct stat *status, const char *target) {
-  const char *file = file_of(target);
+  char path[PATH_MAX];
+  const char *file = file_of(target, path);
   struct stat other;
 
   if (file == NULL) return false;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <signal.h>
 #include <spate/stripe.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,16 +96,30 @@ static bool make_image(const struct request *request) {
   return true;
 }
 
-/* An image that this run has made is removed if the run fails. */
-static const char *unfinished;
+/* An image that this run has made is removed if the run fails or is interrupted. */
+static const char *volatile unfinished;
 
 static void remove_unfinished(void) {
   if (unfinished != NULL) (void)unlink(unfinished);
 }
 
+static void interrupt(int number) {
+  remove_unfinished();
+  _exit(128 + number);
+}
+
+static void remove_on_failure(const char *name) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  const struct sigaction action = {.sa_handler = interrupt};
+
+  unfinished = name;
+  if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    if (sigaction(ends[i], &action, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+}
+
 static void prepare(const struct request *request, bool *made) {
-  struct stat status;
-  const bool there = !target_is_path(request->name) || stat(request->name, &status) == 0;
+  const bool there = target_exists(request->name);
 
   *made = false;
   if (!target_is_path(request->name) && request->size_bytes > 0)
@@ -116,8 +131,7 @@ static void prepare(const struct request *request, bool *made) {
   if (request->size_bytes == 0)
     command_usage(&command_format, "%s does not exist. --size 8GiB makes an image file of that size", request->name);
   *made = make_image(request);
-  if (*made) unfinished = request->name;
-  if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
+  if (*made) remove_on_failure(request->name);
 }
 
 /* spate_partition_check_blank() accepts a table that Spate has made, whatever its partition holds. So check_contents()

@@ -32,7 +32,7 @@ static void help(FILE *to) {
   (void)fputs("\n"
               "TARGET is one of these:\n"
               "\n"
-              "  rec.img            an image file\n"
+              "  rec.img            an image file; rec.img/p2: partition 2 of it\n"
               "  /dev/nvme0n1       a block device\n"
               "  vfio:0000:01:00.0  an NVMe drive under the library's own driver, behind an IOMMU\n"
               "  pci:0000:01:00.0   the same on a machine without an IOMMU\n"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "../target/place.h"
 #include "../text/failure.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,20 +65,6 @@ static struct source_config source_config(const struct recording_request *reques
   return config;
 }
 
-static enum spate_error make_directories(struct spate_exfat *volume, const char *path) {
-  char parent[SPATE_RECORDER_PATH_BYTES_MAX];
-
-  for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-    const size_t length = (size_t)(slash - path);
-    if (length == 0 || length >= sizeof parent) continue;
-    memcpy(parent, path, length);
-    parent[length] = '\0';
-    const enum spate_error error = spate_exfat_mkdir(volume, parent);
-    if (error != SPATE_OK && error != SPATE_E_EXISTS) return error;
-  }
-  return SPATE_OK;
-}
-
 static void open_recording(struct session *session, struct recording *recording) {
   const struct source_config *config = &recording->source.config;
   const struct spate_block *block = session->volume.target.block;
@@ -122,7 +110,7 @@ static void check_paths(struct session *session) {
   }
 }
 
-/* Removes the files that were made so far, which are still empty, and ends the program. */
+/* Removes the files that were made so far, which are still empty, with their folders, and ends the program. */
 __attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
@@ -130,6 +118,7 @@ __attribute__((noreturn)) static void give_up(struct session *session, const cha
   /* Threads that are running fill memory that the target frees: they end first. */
   for (unsigned i = 0; i < session->count; i++)
     source_join(&session->recordings[i].source);
+  folders_remove_empty(&session->folders, &session->volume.exfat);
   const enum spate_error unmounted = volume_unmount(&session->volume);
   if (finished != SPATE_OK || closed != SPATE_OK || unmounted != SPATE_OK)
     (void)fprintf(stderr, "spate: the volume was not closed properly; spate recover repairs it\n");
@@ -137,7 +126,7 @@ __attribute__((noreturn)) static void give_up(struct session *session, const cha
 }
 
 static void arm(struct session *session, struct recording *recording) {
-  enum spate_error error = make_directories(&session->volume.exfat, recording->path);
+  enum spate_error error = folders_make(&session->folders, &session->volume.exfat, recording->path);
 
   if (error == SPATE_OK) error = spate_stream_arm(&recording->stream, recording->path, source_size(&recording->source));
   if (error != SPATE_OK) give_up(session, recording->path, error);
@@ -146,8 +135,11 @@ static void arm(struct session *session, struct recording *recording) {
 /* Refuses to record the target onto itself: reading it would never end. */
 static void check_source(const struct source *source, const char *target) {
   struct stat from, to;
+  char path[PATH_MAX];
+  unsigned number;
 
-  if (source->fd >= 0 && fstat(source->fd, &from) == 0 && stat(target, &to) == 0 && from.st_dev == to.st_dev &&
+  place_of_image(target, path, &number);
+  if (source->fd >= 0 && fstat(source->fd, &from) == 0 && stat(path, &to) == 0 && from.st_dev == to.st_dev &&
       from.st_ino == to.st_ino)
     fail(EXIT_USAGE, "%s cannot be recorded onto itself", target);
 }

@@ -128,6 +128,17 @@ static void close_recording(struct recording *recording) {
   free(recording->pieces);
 }
 
+/* A source that sent nothing leaves no file, and so no folder. */
+static void remove_folders(struct session *session) {
+  bool missing = false;
+  struct spate_exfat_entry entry;
+
+  for (unsigned i = 0; i < session->count; i++)
+    missing |= spate_exfat_stat(&session->volume.exfat, session->recordings[i].path, &entry) == SPATE_E_NOT_FOUND;
+  if (missing) folders_remove_empty(&session->folders, &session->volume.exfat);
+  folders_free(&session->folders);
+}
+
 /* Closes clips, then the recorder, then the volume. After a failure the next mount repairs the volume. */
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
@@ -140,6 +151,7 @@ enum exit_status recording_end(struct session *session, double seconds, bool jso
   /* Before the unmount, which closes the target: the memory may belong to the target. */
   for (unsigned i = 0; i < session->count; i++)
     close_recording(&session->recordings[i]);
+  remove_folders(session);
   const enum spate_error unmounted = volume_unmount(&session->volume);
   if (session->removed) {
     (void)fprintf(stderr, "spate: %s: the kernel asked for the drive back, and the recording ended before its source\n",

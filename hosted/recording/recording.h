@@ -9,6 +9,7 @@
 #include "../source/source.h"
 #include "../text/fail.h"
 #include "../volume.h"
+#include "folders.h"
 
 #include <spate/recorder.h>
 
@@ -47,6 +48,7 @@ struct session {
   struct spate_recorder recorder;
   struct recording recordings[SPATE_STREAMS_MAX];
   unsigned count;
+  struct folders folders;
   bool warned;
   bool removed; /* the kernel wants the drive back */
   unsigned turns;
@@ -57,8 +59,8 @@ struct session {
 /* True if the source is the synthetic sensor. */
 bool recording_is_synthetic(const char *source);
 
-/* Opens the sources and the target, checks every path, and makes the files. On an error it removes the files that it
- * has made, but not new directories, and ends the program. From here on, SIGINT, SIGTERM and SIGHUP end the recording.
+/* Opens the sources and the target, checks every path, and makes the files. On an error it removes the files and
+ * folders that it has made, and ends the program. From here on, SIGINT, SIGTERM and SIGHUP end the recording.
  */
 void recording_begin(struct session *session, const struct recording_request *request);
 

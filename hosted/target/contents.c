@@ -97,6 +97,44 @@ static void copy_exfat_root(struct looking *looking, uint64_t at_bytes, uint64_t
   copy_within(looking, at_bytes, bytes, heap_bytes + ((uint64_t)(root - FIRST_CLUSTER) << shift), ROOT_BYTES);
 }
 
+/* ---- logical partitions ---- */
+
+/* An MBR's entry (or that of an extended boot record): its kind, and its first block. */
+enum { MBR_ENTRIES = 446, MBR_ENTRY_BYTES = 16, MBR_KIND = 4, MBR_START = 8, MBR_SIGNATURE = 510 };
+#define RECORDS_MAX 128 /* the list may be a loop */
+
+/* Where the extended partition of this entry begins, in blocks from the base of the table; 0: it is none. */
+static uint32_t extended_start(const uint8_t *table, unsigned index) {
+  const uint8_t *entry = table + MBR_ENTRIES + (size_t)index * MBR_ENTRY_BYTES;
+  const bool extended = entry[MBR_KIND] == 0x05 || entry[MBR_KIND] == 0x0f || entry[MBR_KIND] == 0x85;
+
+  return extended ? spate_get32(entry + MBR_START) : 0;
+}
+
+/* The table at this byte of the copy; false: there is none. */
+static bool read_table(const struct looking *looking, uint64_t at_bytes, uint8_t *table) {
+  return at_bytes < looking->bytes && pread(looking->copy, table, BOOT_BYTES, (off_t)at_bytes) == BOOT_BYTES &&
+         spate_get16(table + MBR_SIGNATURE) == 0xaa55;
+}
+
+/* Logical partitions are listed in blocks of their own, which may be anywhere on the drive. */
+static void copy_records(struct looking *looking) {
+  const uint8_t shift = looking->target->block->block_shift;
+  uint8_t table[BOOT_BYTES];
+  uint64_t first = 0, next = 0;
+
+  if (!read_table(looking, 0, table)) return;
+  for (unsigned i = 0; i < 4 && first == 0; i++)
+    first = next = extended_start(table, i);
+  for (unsigned i = 0; i < RECORDS_MAX && next != 0; i++) {
+    if ((next << shift) >= looking->bytes) return;
+    copy(looking, next << shift, UINT64_C(1) << shift);
+    if (!read_table(looking, next << shift, table)) return;
+    next = extended_start(table, 1);
+    next = next == 0 ? 0 : first + next;
+  }
+}
+
 /* ---- libblkid ---- */
 
 /* NULL: libblkid failed, and a message was written. On 32-bit machines it fails after January 2038, because its time
@@ -187,6 +225,7 @@ static struct looking begin(const struct target *target, FILE *to) {
     fail(EXIT_FAILED, "no memory to examine %s: %s", target->name, strerror(errno));
   copy(&looking, 0, looking.bytes < HEAD_BYTES ? looking.bytes : HEAD_BYTES);
   if (looking.bytes > HEAD_BYTES + TAIL_BYTES) copy(&looking, looking.bytes - TAIL_BYTES, TAIL_BYTES);
+  copy_records(&looking);
   return looking;
 }
 

@@ -5,6 +5,7 @@
 #include "../text/fail.h"
 #include "in_use.h"
 #include "partition.h"
+#include "place.h"
 #include "requests.h"
 
 #include <errno.h>
@@ -157,7 +158,7 @@ static void open_image(struct file *file, struct requests_config *config, const 
 }
 
 void target_open_file(struct target *target, enum target_access access, uint32_t block_bytes) {
-  const char *name = target->name;
+  char name[PATH_MAX];
   struct requests_config config = {.block_bytes = block_bytes,
                                    .depth = (uint16_t)(target_depth == 0 ? TARGET_DEPTH : target_depth),
                                    .request_bytes = TARGET_REQUEST_BYTES};
@@ -165,6 +166,7 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
   struct stat status;
 
   if (file == NULL) fail(EXIT_FAILED, "no memory");
+  place_of_image(target->name, name, &target->partition.number);
   if (stat(name, &status) != 0) refuse_open(name, errno);
   if (S_ISBLK(status.st_mode))
     open_device(file, &config, name, access, status.st_rdev);
@@ -174,7 +176,7 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
     fail(EXIT_USAGE, "%s is neither a block device nor a file", name);
   if (config.bytes < config.block_bytes) fail(EXIT_FAILED, "%s is empty", name);
   config.fd = file->fd;
-  config.name = name;
+  config.name = target->name;
   if (config.device) partition_of_device(status.st_rdev, &target->partition);
   target->kind = config.device ? TARGET_DEVICE : TARGET_IMAGE;
   target->backend = file;
@@ -182,4 +184,5 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
   file->requests = requests_open(&config, &target->wait_fd);
   target->block = requests_block(file->requests);
   linux_port_wait(requests_wait, file->requests);
+  if (target->kind == TARGET_IMAGE) place_narrow(target);
 }

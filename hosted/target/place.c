@@ -5,9 +5,11 @@
 #include "contents.h"
 #include "window.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define NUMBER_MAX 0xfffffffeul /* of a namespace; all ones mean all namespaces */
 
@@ -34,6 +36,24 @@ size_t place_parse(struct target *target, const char *words, size_t length) {
   return (size_t)(slash - words);
 }
 
+void place_of_image(const char *name, char *path, unsigned *number) {
+  const char *slash = strrchr(name, '/');
+  struct stat status;
+  unsigned long found = 0;
+
+  *number = 0;
+  (void)snprintf(path, PATH_MAX, "%s", name);
+  if (slash == NULL || slash == name || (size_t)(slash - name) >= PATH_MAX) return;
+  const char *at = slash + 1;
+  if (!take_number(&at, 'p', &found) || *at != '\0') return;
+  path[slash - name] = '\0';
+  /* A folder may have a file of such a name. */
+  if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+    *number = (unsigned)found;
+  else
+    path[slash - name] = '/';
+}
+
 void place_check(const struct target *target, enum target_access access) {
   if (access != TARGET_FUNCTION || target->nsid == 0) return;
   if (target->partition.number == 0)
@@ -49,15 +69,16 @@ void place_narrow(struct target *target) {
   if (target->partition.number == 0) return;
   if (!contents_partition(target, &target->partition, &bytes)) {
     const unsigned number = target->partition.number;
+    const bool image = target->kind == TARGET_IMAGE;
+    const char *whole = image ? "image" : "namespace", *when = image ? "" : " while the kernel has the drive";
     if (contents_write(target, stderr))
-      fail(EXIT_FAILED,
-           "%s: there is no partition %u, or it does not lie within the namespace. Name one of these, or change the "
-           "table with sfdisk while the kernel has the drive",
-           target->name, number);
-    fail(EXIT_FAILED,
-         "%s: the namespace has no known contents, and so no partition %u. sfdisk makes one while the kernel has the "
-         "drive",
-         target->name, number);
+      fail(
+          EXIT_FAILED,
+          "%s: there is no partition %u, or it does not lie within the %s. Name one of these, or change the table with "
+          "sfdisk%s",
+          target->name, number, whole, when);
+    fail(EXIT_FAILED, "%s: the %s has no known contents, and so no partition %u. sfdisk makes one%s", target->name,
+         whole, number, when);
   }
   target->window = window_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);
   target->block = window_block(target->window);

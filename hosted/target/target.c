@@ -4,6 +4,7 @@
 
 #include "../text/fail.h"
 #include "in_use.h"
+#include "place.h"
 #include "window.h"
 
 #include <limits.h>
@@ -43,7 +44,13 @@ static const struct kind *kind_of(const char *name) {
 
 bool target_is_path(const char *name) { return kind_of(name) == NULL; }
 
-bool target_exists(const char *name) { return !target_is_path(name) || access(name, F_OK) == 0; }
+bool target_exists(const char *name) {
+  char path[PATH_MAX];
+  unsigned number;
+
+  place_of_image(name, path, &number);
+  return !target_is_path(name) || access(path, F_OK) == 0;
+}
 
 const char *target_kind_name(const struct target *target) {
   static const char *const names[] = {"image file", "block device", "NVMe drive", "stripe"};
@@ -68,7 +75,11 @@ static bool one_in_use(const char *name, char *why, size_t why_bytes) {
     const char *colon = strchr(sim, ':');
     return colon != NULL && in_use_now(colon + 1, why, why_bytes);
   }
-  return target_is_path(name) && in_use_now(name, why, why_bytes);
+  if (!target_is_path(name)) return false;
+  char path[PATH_MAX];
+  unsigned number;
+  place_of_image(name, path, &number);
+  return in_use_now(path, why, why_bytes);
 }
 
 bool target_in_use(const char *name, char *why, size_t why_bytes) {

@@ -2,7 +2,7 @@
 /*
  * The target of a command: a name from the command line, opened as a block device of the library.
  *
- *   rec.img              an image file
+ *   rec.img              an image file; rec.img/p2: partition 2 of it
  *   /dev/nvme0n1         a block device of the kernel
  *   vfio:0000:01:00.0    an NVMe drive under the library's own driver, behind an IOMMU
  *   pci:0000:01:00.0     the same on a machine without one

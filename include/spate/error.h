@@ -63,7 +63,7 @@ enum spate_error {
 
   /* exfat */
   SPATE_E_NOT_EXFAT,     /* neither boot region describes an exFAT volume */
-  SPATE_E_SECTOR_SIZE,   /* the volume's sectors are not the drive's logical blocks */
+  SPATE_E_SECTOR_SIZE,   /* the volume's sectors are smaller than the drive's logical blocks */
   SPATE_E_CORRUPT,       /* a structure on the volume contradicts itself */
   SPATE_E_NAME,          /* the name is empty, or has a forbidden character or invalid UTF-8 */
   SPATE_E_NAME_LONG,     /* the name is too long (255 UTF-16 units; the entry set of a clip must fit into one block) */

@@ -23,13 +23,14 @@ struct spate_partition {
   uint64_t first_lba;
   uint64_t blocks;
   uint8_t table;    /* enum spate_table */
-  uint8_t index;    /* of the entry in the table, from 0; entries above 255 are ignored */
+  uint8_t index;    /* of the entry in the table, from 0; entries above 255 are ignored. MBR: logical ones from 4 on */
   bool from_backup; /* the primary GPT was damaged, and the backup was used */
 };
 
 /*
- * Find the first partition that can hold exFAT: GPT Basic Data, or MBR type 07h (primary partitions; if there are only
- * logical ones, the error is NOT_FOUND), or the whole drive if block 0 is an exFAT boot sector. Checks both CRCs of a
+ * Find the exFAT volume of a drive: the first partition that begins with a boot sector of exFAT, whatever its type, in
+ * a GPT or an MBR (logical partitions, too), or the whole drive. Without one the first with the backup of such a boot
+ * sector; without that the first whose type is that of exFAT: GPT Basic Data, or MBR type 07h. Checks both CRCs of a
  * GPT, and uses the backup in the last block if the primary is damaged. Entries outside the drive are refused.
  * `scratch`: SPATE_PARTITION_SCRATCH_BYTES. Errors: NO_TABLE, TABLE, NOT_FOUND, and those of the device.
  */

@@ -130,6 +130,23 @@ fetch_bench() {
   printf '%s\n' "$lines" > "$build/linux-bench/fetched-from"
 }
 
+# unpack_packages FOLDER LOG: those of $foreign.
+unpack_packages() {
+  for package in "$foreign"/packages/*.deb; do
+    run "$package could not be unpacked" "$2" dpkg-deb --extract "$package" "$1"
+  done
+}
+
+# Programs of Debian's unstable release, with the libraries that they need.
+fetch_new_judges() {
+  lines=$(lines_of new-judges)
+  printf '%s\n' "$lines" | cmp -s - "$build/new-judges/fetched-from" && return
+  begin_foreign amd64 "$build/new-judges" sid
+  end_foreign "the newest judges" "$lines"
+  unpack_packages "$foreign/root" new-judges.log
+  printf '%s\n' "$lines" > "$build/new-judges/fetched-from"
+}
+
 # fetch_sysroot ARCHITECTURE: headers and static libraries. The shared libraries are links to files of packages that are
 # not fetched, so they are removed. The .pc files get paths relative to themselves: with PKG_CONFIG_SYSROOT_DIR, a blank
 # in the path would split pkg-config's output.
@@ -138,9 +155,7 @@ fetch_sysroot() {
   printf '%s\n' "$lines" | cmp -s - "$build/sysroot/$1/unpacked-from" && return
   begin_foreign "$1" "$build/sysroot/$1"
   end_foreign "libraries for $1" "$lines"
-  for package in "$foreign"/packages/*.deb; do
-    run "$package could not be unpacked" sysroot.log dpkg-deb --extract "$package" "$foreign"
-  done
+  unpack_packages "$foreign" sysroot.log
   find "$foreign/usr/lib" -name '*.so*' -delete
   # shellcheck disable=SC2016 # pkg-config's variable
   sed -i 's|=/usr|=${pcfiledir}/../../..|' "$foreign"/usr/lib/*/pkgconfig/*.pc

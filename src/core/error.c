@@ -72,15 +72,19 @@ static const struct text texts[SPATE_E_COUNT] = {
                    "array, or it is not RAID 0 with all members of one size."},
     [SPATE_E_FOREIGN] = {"FOREIGN",
                          "The drive holds data or a partition table already: erase it only if that is not needed."},
-    [SPATE_E_NO_TABLE] = {"NO_TABLE", "The drive has neither a GPT, an MBR nor an exFAT volume: format it first."},
+    [SPATE_E_NO_TABLE] = {"NO_TABLE",
+                          "No partition table and no exFAT volume was found: look at the drive with a PC before "
+                          "you format it, unless it is new."},
     [SPATE_E_TABLE] = {"TABLE",
-                       "The partition table and its backup are damaged: repair them with a PC, or format the drive."},
+                       "The partition table and its backup are damaged: repair them with a PC (gdisk, testdisk)."},
     [SPATE_E_TOO_SMALL] = {"TOO_SMALL", "The drive or partition is too small for this."},
-    [SPATE_E_NOT_EXFAT] = {"NOT_EXFAT",
-                           "Neither boot region describes an exFAT volume: format the drive, or repair it with a PC."},
+    [SPATE_E_NOT_EXFAT] =
+        {"NOT_EXFAT",
+         "Neither boot region describes an exFAT volume: another file system may be there, or a PC may repair this "
+         "one."},
     [SPATE_E_SECTOR_SIZE] = {"SECTOR_SIZE",
-                             "The volume's sector size is not the drive's block size: it was formatted on "
-                             "another kind of drive. Format it here."},
+                             "The volume's sectors are smaller than the drive's blocks: it was made on another kind of "
+                             "drive. Read it with an adapter whose blocks have 512 bytes."},
     [SPATE_E_CORRUPT] =
         {"CORRUPT", "The volume contradicts itself: check it with a PC (chkdsk, fsck.exfat) before recording on it."},
     [SPATE_E_NAME] =

@@ -91,6 +91,17 @@ static enum spate_error next_entry(struct walk *walk, struct entry *entry) {
   return next_primary(walk, entry) ? SPATE_OK : next_logical(walk, entry);
 }
 
+/* The boot sector of a file system has the same signature, but code, text or zeros in the place of the table. */
+static bool is_table(const uint8_t *block0) {
+  bool used = false;
+
+  for (unsigned i = 0; i < MBR_ENTRIES; i++) {
+    if ((entry_at(block0, i)[MBR_STATUS] & 0x7fu) != 0) return false;
+    used = used || entry_at(block0, i)[MBR_KIND] != 0;
+  }
+  return used;
+}
+
 /* ---- public functions ---- */
 
 static enum spate_error choose(struct walk *walk, struct table_choice *choice, bool *damaged) {
@@ -131,9 +142,7 @@ enum spate_error spate_mbr_find(struct spate_block *block, void *scratch, struct
   struct table_choice choice = {.contents = TABLE_UNKNOWN};
   bool damaged = false;
 
-  /* The boot sector of a file system has the same signature, but code or text in the place of the table. */
-  for (unsigned i = 0; i < MBR_ENTRIES; i++)
-    if ((entry_at(scratch, i)[MBR_STATUS] & 0x7fu) != 0) return SPATE_E_NO_TABLE;
+  if (!is_table(scratch)) return SPATE_E_NO_TABLE;
   struct walk walk = start;
   enum spate_error error = choose(&walk, &choice, &damaged);
   if (error != SPATE_OK) return error;

@@ -152,7 +152,9 @@ static void the_backup_of_the_boot_sector_counts_less(void **state) {
     open_drive(&ram, 512);
     put_boot(&ram, 12u << (shift - 9), "EXFAT   ", shift);
     expect_at(&ram, 0, 0);
-    spate_put16(ram.memory + 510, 0xaa55); /* an MBR without partitions */
+    spate_put16(ram.memory + 510, 0xaa55); /* what wipefs leaves; or an MBR without partitions */
+    expect_at(&ram, 0, 0);
+    put_entry(&ram, 0, 3, 0x83, 4000, 100);
     expect_find(&ram, SPATE_E_NOT_FOUND, false);
     memset(ram.memory, 0, 512);
     ram.memory[12u << shift] ^= 1;
