@@ -257,7 +257,8 @@ static void walk(struct oracle *oracle, const struct directory *directory, int d
     if (entry[0] != 0x85) continue;
     uint8_t set[19 * 32];
     uint32_t entries = entry[1] + 1u;
-    if (entries < 3 || entries > 19 || at + entries * 32 > directory->bytes) {
+    /* An entry that begins before the directory's end counts as a whole. */
+    if (entries < 3 || entries > 19 || at + (entries - 1) * 32 >= directory->bytes) {
       fault(oracle, "%s: set of %u at %llu", directory->path, entries, (unsigned long long)at);
       return;
     }
