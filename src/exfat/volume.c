@@ -32,7 +32,7 @@ void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_
                                  enum spate_exfat_read_only why) {
   if (why == SPATE_EXFAT_WRITABLE) return;
   spate_port_log("exfat: the volume is read only, because (enum spate_exfat_read_only)", (uint64_t)why);
-  if (found->read_only == SPATE_EXFAT_WRITABLE) found->read_only = why;
+  if (found->read_only == SPATE_EXFAT_WRITABLE) found->read_only = (uint8_t)why;
   volume->config.read_only = true;
 }
 
