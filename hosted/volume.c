@@ -78,20 +78,25 @@ static void warn_unread(const char *name, const struct spate_exfat_mounted *foun
 static const char *const read_only_reasons[] = {
     [SPATE_EXFAT_TWO_FATS] = "it has two FATs, and its main boot sector is damaged: the backup may name the wrong FAT",
     [SPATE_EXFAT_ONLY_BACKUP] =
-        "its first block is not exFAT's, but the backup boot sector is: another file system may have been made over "
-        "it. If not, fsck.exfat -b restores the boot sector",
+        "its main boot region was overwritten, and only the backup is left: another file system, an array or swap may "
+        "have been made over it. If not, fsck.exfat -b restores the region",
     [SPATE_EXFAT_TOO_LONG] =
         "it says that it is longer than the partition or device: an image that was cut short, or an adapter that hides "
-        "the end. Files that lie behind the end cannot be read",
+        "the end. A file of which a part lies behind the end cannot be read",
     [SPATE_EXFAT_SECTORS] =
         "its sectors are larger than the device's blocks, so that a power cut could write a part of "
         "one (mkfs.exfat 1.2.6 to 1.2.9 and Android make such volumes)",
-    [SPATE_EXFAT_UPCASE] = "its up-case table is missing or damaged, so names may not be found. fsck.exfat repairs it",
-    [SPATE_EXFAT_NO_BITMAP] = "its allocation bitmap is missing or too short. fsck.exfat repairs it",
+    [SPATE_EXFAT_UPCASE] =
+        "its up-case table is missing or damaged, so names may not be found. fsck.exfat of exfatprogs 1.4.2 or later "
+        "repairs it",
+    [SPATE_EXFAT_NO_BITMAP] = "its allocation bitmap is missing or too short. fsck.exfat of exfatprogs 1.4.2 or later "
+                              "repairs one that is too short; otherwise copy the files",
     [SPATE_EXFAT_SYSTEM_FREE] =
         "the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case table as "
         "free: a new file would destroy the volume. fsck.exfat -p repairs it, although it calls it clean",
-    [SPATE_EXFAT_BITMAP_UNREAD] = "the drive cannot read the allocation bitmap",
+    [SPATE_EXFAT_BITMAP_UNREAD] =
+        "the allocation bitmap cannot be read: the drive fails, or the bitmap's chain is broken",
+    [SPATE_EXFAT_ROOT] = "the root directory's chain of clusters is broken: only its first cluster is read",
 };
 
 static void warn_read_only(const char *name, const struct spate_exfat_mounted *found) {

@@ -67,16 +67,21 @@ static int by_place(const void *a, const void *b) {
   return (one->first_lba > other->first_lba) - (one->first_lba < other->first_lba);
 }
 
-/* Finds extents that overlap: compares each with the one that reaches farthest before it. */
+/* Finds extents that overlap: compares each with the one that reaches farthest before it. Of two owners that share many
+ * clusters in a row, one finding says it. */
 static void find_shared(struct check *check) {
   const struct extent *farthest = NULL;
+  uint64_t told[2] = {UINT64_MAX, UINT64_MAX};
   char text[256];
 
   for (size_t i = 0; i < check->extent_count; i++) {
     const struct extent *extent = &check->extents[i];
-    if (farthest != NULL && extent->first_lba < farthest->end_lba) {
+    const bool shared = farthest != NULL && extent->first_lba < farthest->end_lba;
+    if (shared && (told[0] != extent->owner || told[1] != farthest->owner)) {
       (void)snprintf(text, sizeof text, "it shares a cluster with %.200s", check->paths[farthest->owner]);
       complain(check, check->paths[extent->owner], text);
+      told[0] = extent->owner;
+      told[1] = farthest->owner;
     }
     if (farthest == NULL || extent->end_lba > farthest->end_lba) farthest = extent;
   }
@@ -99,17 +104,21 @@ static void complain_free(struct check *check, const struct extent *extent, uint
   complain(check, check->paths[extent->owner], text);
 }
 
-/* Looks for the first free run in each extent, in the order of their places. */
+/* Looks for all free runs in the extents, in the order of their places. */
 static void find_free(struct check *check) {
   uint64_t lba = 0, blocks = 0;
 
   for (size_t i = 0; i < check->extent_count; i++) {
     const struct extent *extent = &check->extents[i];
-    if (lba + blocks <= extent->first_lba) {
-      expect(spate_exfat_free_run(&check->volume->exfat, extent->first_lba, &lba, &blocks), "the bitmap");
-      if (blocks == 0) return; /* nothing is free from here on */
+    for (uint64_t at = extent->first_lba; at < extent->end_lba; at = lba + blocks) {
+      if (lba + blocks <= at) {
+        const enum spate_error error = spate_exfat_free_run(&check->volume->exfat, at, &lba, &blocks);
+        if (error != SPATE_OK) complain(check, "the bitmap", spate_error_help(error));
+        if (error != SPATE_OK || blocks == 0) return; /* nothing is free from here on */
+      }
+      if (lba >= extent->end_lba) break;
+      complain_free(check, extent, lba, lba + blocks);
     }
-    if (lba < extent->end_lba) complain_free(check, extent, lba, lba + blocks);
   }
 }
 
@@ -127,27 +136,46 @@ static uint64_t lost_bytes(const struct check *check, const struct spate_exfat_i
 
 /* ---- files, directories, and the volume's own ---- */
 
-static void follow(struct check *check, const char *path, const struct spate_exfat_entry *entry) {
+static void own(struct check *check, const char *path) {
+  check->paths = grown(check->paths, check->owners, &check->owners_room, sizeof *check->paths);
+  check->paths[check->owners] = strdup(path);
+  if (check->paths[check->owners++] == NULL) fail(EXIT_FAILED, "no memory");
+}
+
+/* What is wrong with the clusters of this file or directory; NULL: nothing. */
+static const char *follow(struct check *check, const char *path, const struct spate_exfat_entry *entry) {
   const uint8_t shift = check->volume->target.block->block_shift;
   struct spate_exfat_file file;
   uint64_t lba, blocks;
 
-  check->paths = grown(check->paths, check->owners, &check->owners_room, sizeof *check->paths);
-  check->paths[check->owners] = strdup(path);
-  if (check->paths[check->owners++] == NULL) fail(EXIT_FAILED, "no memory");
+  own(check, path);
   enum spate_error error = spate_exfat_open_entry(&check->volume->exfat, entry, &file);
   if (error == SPATE_OK && file.valid_bytes > file.bytes) error = SPATE_E_CORRUPT;
   file.valid_bytes = file.bytes; /* extents end at valid_bytes, but the clusters behind belong to the file as well */
   for (uint64_t at = 0; error == SPATE_OK && at < file.bytes; at += blocks << shift) {
+    /* Loops, and clusters with many owners: there are not so many extents. */
+    if (check->extent_count > check->volume->exfat.cluster_count) return "its clusters are not followed to the end";
     error = spate_exfat_extent(&file, at, &lba, &blocks);
     if (error != SPATE_OK) break;
-    if (blocks == 0) {
-      if (!entry->directory) complain(check, path, "its clusters end before its length");
-      return; /* the walk says it of a directory */
-    }
+    if (blocks == 0) return "its clusters end before its length";
     add_extent(check, lba, blocks);
   }
-  if (error != SPATE_OK && !entry->directory) complain(check, path, spate_error_help(error));
+  if (error != SPATE_OK) return spate_error_help(error);
+  return entry->bytes == 0 && entry->first_cluster != 0 ? "it has no bytes, but a first cluster" : NULL;
+}
+
+/* Whether the FAT leads on behind the last cluster. */
+static bool is_longer(const struct check *check, const struct spate_exfat_entry *entry) {
+  const uint64_t cluster_bytes = (uint64_t)check->cluster_blocks << check->volume->target.block->block_shift;
+  const uint64_t end = (entry->bytes + cluster_bytes - 1u) / cluster_bytes * cluster_bytes;
+  struct spate_exfat_entry longer = *entry;
+  struct spate_exfat_file file;
+  uint64_t lba, blocks = 0;
+
+  longer.bytes = longer.valid_bytes = end + cluster_bytes;
+  return !entry->contiguous && entry->bytes > 0 &&
+         spate_exfat_open_entry(&check->volume->exfat, &longer, &file) == SPATE_OK &&
+         spate_exfat_extent(&file, end, &lba, &blocks) == SPATE_OK && blocks > 0;
 }
 
 static void follow_chain(struct check *check, const char *path, const struct spate_exfat_chain *chain) {
@@ -155,8 +183,9 @@ static void follow_chain(struct check *check, const char *path, const struct spa
                                           .valid_bytes = chain->bytes,
                                           .first_cluster = chain->first_cluster,
                                           .contiguous = chain->contiguous};
+  const char *wrong = follow(check, path, &entry);
 
-  follow(check, path, &entry);
+  if (wrong != NULL) complain(check, path, wrong);
 }
 
 static void visit(void *context, const char *path, const struct spate_exfat_entry *entry) {
@@ -166,10 +195,15 @@ static void visit(void *context, const char *path, const struct spate_exfat_entr
     complain(check, path, "no file or directory may have this name");
   check->files += entry->directory || walk_is_record(path, entry) ? 0 : 1;
   check->directories += entry->directory;
-  follow(check, path, entry);
+  const char *wrong = follow(check, path, entry);
+  if (wrong == NULL && is_longer(check, entry)) wrong = "its chain of clusters is longer than its length";
+  if (wrong != NULL) complain(check, path, wrong);
 }
 
-static void damaged(void *context, const char *path, const char *what) { complain(context, path, what); }
+/* Of a directory whose clusters are wrong, follow() has said so. */
+static void damaged(void *context, const char *path, const char *what) {
+  if (strcmp(what, spate_error_help(SPATE_E_CORRUPT)) != 0) complain(context, path, what);
+}
 
 static void check_volume(struct check *check) {
   const struct spate_exfat *volume = &check->volume->exfat;
@@ -189,12 +223,13 @@ static void conclude(struct check *check, const char *name, const struct spate_e
   const uint64_t lost = lost_bytes(check, info);
   const bool dirty = check->volume->found.dirty;
   const unsigned reservations = check->volume->found.reservations;
+  const bool writable = check->volume->found.read_only == SPATE_EXFAT_WRITABLE;
   char text[UNITS_TEXT_BYTES];
 
   if (check->json == NULL) {
     if (reservations > 0)
-      (void)printf("%s: recordings that a power cut or a kill ended: %u. spate recover repairs them\n", name,
-                   reservations);
+      (void)printf("%s: recordings that a power cut or a kill ended: %u%s\n", name, reservations,
+                   writable ? ". spate recover repairs them" : "");
     else if (dirty)
       (void)printf("%s: the volume was not closed properly: fsck.exfat repairs it\n", name);
     if (lost > 0 && reservations == 0)
@@ -232,7 +267,7 @@ static void say_in_use(const char *name, const char *why) {
 
 static enum exit_status run(int count, char **words) {
   static struct volume volume;
-  struct spate_exfat_info info;
+  struct spate_exfat_info info = {.bytes = 0};
   struct json json = {.to = stdout};
   struct check check = {.volume = &volume};
   char why[TARGET_WHY_BYTES];
@@ -246,12 +281,16 @@ static enum exit_status run(int count, char **words) {
   }
   check.json = command_json ? &json : NULL;
   volume_open(&volume, name, TARGET_READ);
-  expect(spate_exfat_info(&volume.exfat, &info), name);
-  check.cluster_blocks = info.cluster_bytes >> volume.target.block->block_shift;
+  check.cluster_blocks = 1u << volume.exfat.cluster_blocks_shift;
   if (check.json != NULL) {
     json_open(&json, NULL, '{');
     json_open(&json, "findings", '[');
   }
+  const enum spate_error error = spate_exfat_info(&volume.exfat, &info);
+  if (error == SPATE_E_CORRUPT || error == SPATE_E_MEDIA)
+    complain(&check, "the bitmap", spate_error_help(error));
+  else
+    expect(error, name);
   check_volume(&check);
   conclude(&check, name, &info);
   for (size_t i = 0; i < check.owners; i++)

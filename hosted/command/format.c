@@ -111,11 +111,14 @@ static void interrupt(int number) {
 static void remove_on_failure(const char *name) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   const struct sigaction action = {.sa_handler = interrupt};
+  struct sigaction before;
 
   unfinished = name;
   if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-    if (sigaction(ends[i], &action, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+    if (sigaction(ends[i], NULL, &before) != 0 ||
+        (before.sa_handler != SIG_IGN && sigaction(ends[i], &action, NULL) != 0)) /* nohup ignores SIGHUP */
+      fail(EXIT_FAILED, "signals: %s", strerror(errno));
 }
 
 static void prepare(const struct request *request, bool *made) {

@@ -30,6 +30,10 @@ static void print_text(const char *name, const struct spate_exfat_mounted *found
     return;
   }
   (void)printf("%s: recordings that had not been closed: %u\n", name, found->reservations);
+  if (found->read_only != SPATE_EXFAT_WRITABLE) {
+    (void)printf("%s: they stay as they are, because the volume is only read\n", name);
+    return;
+  }
   (void)printf("%s of reserved space freed\n", units_text(found->reclaimed_bytes, text));
   (void)printf("%s of recordings salvaged beyond their last checkpoint\n", units_text(found->salvaged_bytes, text));
 }
@@ -47,7 +51,7 @@ static enum exit_status run(int count, char **words) {
     print_json(&found);
   else
     print_text(volume.target.name, &found);
-  return EXIT_DONE;
+  return found.read_only == SPATE_EXFAT_WRITABLE ? EXIT_DONE : EXIT_FAILED;
 }
 
 const struct command command_recover = {

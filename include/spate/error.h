@@ -57,7 +57,7 @@ enum spate_error {
 
   /* partition */
   SPATE_E_FOREIGN,   /* the drive has other data: erase it only if the caller says so */
-  SPATE_E_NO_TABLE,  /* neither GPT nor MBR */
+  SPATE_E_NO_TABLE,  /* no table, or none with a partition, and no volume */
   SPATE_E_TABLE,     /* there is a partition table, but it and its backup are damaged */
   SPATE_E_TOO_SMALL, /* the drive or partition is too small */
 

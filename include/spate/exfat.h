@@ -202,13 +202,14 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_format(const struct spate_exfat_co
 enum spate_exfat_read_only {
   SPATE_EXFAT_WRITABLE,
   SPATE_EXFAT_TWO_FATS,      /* two FATs (TexFAT), and only the backup boot region, which may name the wrong one */
-  SPATE_EXFAT_ONLY_BACKUP,   /* the first block is not exFAT's: another file system may have been made over this one */
-  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition; files behind its end answer CORRUPT */
+  SPATE_EXFAT_ONLY_BACKUP,   /* the main boot region was overwritten: perhaps by another file system, array or swap */
+  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition; a file with clusters behind the end answers CORRUPT */
+  SPATE_EXFAT_ROOT,          /* the root directory's chain is broken: only its first cluster is read */
   SPATE_EXFAT_SECTORS,       /* its sectors are several blocks of the device, so that a power cut could tear one */
   SPATE_EXFAT_UPCASE,        /* the up-case table is missing, damaged or cannot be read: names may not be found */
   SPATE_EXFAT_NO_BITMAP,     /* the allocation bitmap is missing, or too short */
   SPATE_EXFAT_SYSTEM_FREE,   /* clusters of root directory, bitmap or up-case table are free in the bitmap */
-  SPATE_EXFAT_BITMAP_UNREAD, /* the part of the bitmap that has these clusters cannot be read */
+  SPATE_EXFAT_BITMAP_UNREAD, /* the part of the bitmap that has these clusters cannot be read, or its chain is broken */
 };
 
 /* What spate_exfat_mount() found, and repaired unless the volume is read only. */

@@ -28,11 +28,12 @@ struct spate_partition {
 };
 
 /*
- * Find the exFAT volume of a drive: the first partition that begins with a boot sector of exFAT, whatever its type, in
- * a GPT or an MBR (logical partitions, too), or the whole drive. Without one the first with the backup of such a boot
- * sector; without that the first whose type is that of exFAT: GPT Basic Data, or MBR type 07h. Checks both CRCs of a
- * GPT, and uses the backup in the last block if the primary is damaged. Entries outside the drive are refused.
- * `scratch`: SPATE_PARTITION_SCRATCH_BYTES. Errors: NO_TABLE, TABLE, NOT_FOUND, and those of the device.
+ * Find the exFAT volume of a drive, in a GPT, in an MBR (logical partitions, too), or on the whole drive. The first of
+ * these counts: a partition of exFAT's type (GPT Basic Data, MBR type 07h) with a boot sector of exFAT or its backup;
+ * one of another type under which exFAT is in use (Linux filesystem; 06h, 0Bh, 0Ch, 0Eh, 83h) with a boot sector; the
+ * same with a backup; one of exFAT's type with anything. Checks both CRCs of a GPT, and uses the backup in the last
+ * block if the primary is damaged. Entries outside the drive are refused. `scratch`: SPATE_PARTITION_SCRATCH_BYTES.
+ * Errors: NO_TABLE (also for a table without any partition), TABLE, NOT_FOUND, and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_find(struct spate_block *block, void *scratch,
                                                        struct spate_partition *partition);

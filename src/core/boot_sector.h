@@ -21,12 +21,16 @@ static inline bool boot_sector_is_exfat(const uint8_t *data) {
   return boot_sector_is_signed(data) && memcmp(data + BOOT_SECTOR_NAME, "EXFAT   ", BOOT_SECTOR_NAME_BYTES) == 0;
 }
 
-/* Another file system's, or a boot program. Without a name it is what wipefs leaves. */
-static inline bool boot_sector_is_foreign(const uint8_t *data) {
+/* Without a name: what wipefs leaves, a blank block, or an MBR without a boot program. */
+static inline bool boot_sector_is_nameless(const uint8_t *data) {
   static const uint8_t zeros[BOOT_SECTOR_NAME_BYTES];
 
-  return boot_sector_is_signed(data) && !boot_sector_is_exfat(data) &&
-         memcmp(data + BOOT_SECTOR_NAME, zeros, sizeof zeros) != 0;
+  return memcmp(data + BOOT_SECTOR_NAME, zeros, sizeof zeros) == 0;
+}
+
+/* Another file system's, or a boot program; or a damaged one of exFAT. */
+static inline bool boot_sector_is_foreign(const uint8_t *data) {
+  return boot_sector_is_signed(data) && !boot_sector_is_exfat(data) && !boot_sector_is_nameless(data);
 }
 
 #endif

@@ -82,46 +82,33 @@ static enum spate_error read_region(struct spate_exfat *volume, uint64_t lba, ui
 /* What the first block says of the volume, before any of it is checked. */
 struct beginning {
   enum spate_error error; /* of reading it */
-  bool named;             /* it is a boot sector of exFAT */
   bool foreign;           /* of another file system, or an MBR */
-  bool blank;             /* with all that follows in its region */
-  uint8_t sector_shift;
+  bool wiped;             /* without its name, as wipefs leaves it */
+  bool blank;
 };
-
-/* Nothing but zeros: no other file system begins so and leaves the backup as it was. */
-static bool is_blank(struct spate_exfat *volume) {
-  for (uint32_t i = 0; i < BOOT_SECTORS_OF_REGION; i++) {
-    struct spate_exfat_block *block;
-    if (spate_exfat_block_get(volume, volume->config.first_lba + i, &block) != SPATE_OK) return false;
-    if (!holds_only(volume, block->data, 0)) return false;
-  }
-  return true;
-}
 
 static enum spate_error read_main(struct spate_exfat *volume, struct beginning *beginning,
                                   struct spate_exfat_block **block) {
   *beginning = (struct beginning){.error = spate_exfat_block_get(volume, volume->config.first_lba, block)};
   if (beginning->error != SPATE_OK) return beginning->error;
   const uint8_t *boot = (*block)->data;
-  beginning->named = boot_sector_is_exfat(boot);
   beginning->foreign = boot_sector_is_foreign(boot);
-  beginning->sector_shift = boot[BOOT_SECTOR_SHIFT];
-  beginning->blank = !beginning->named && is_blank(volume);
-  if (!beginning->named) return SPATE_E_NOT_EXFAT;
-  if (beginning->sector_shift < SECTOR_SHIFT_MIN || beginning->sector_shift > BOOT_SECTOR_SHIFT_MAX)
-    return SPATE_E_NOT_EXFAT;
-  if (beginning->sector_shift < spate_exfat_block_shift(volume)) return SPATE_E_SECTOR_SIZE;
-  return read_region(volume, volume->config.first_lba, beginning->sector_shift, block);
+  beginning->blank = holds_only(volume, boot, 0);
+  beginning->wiped = !beginning->blank && boot_sector_is_nameless(boot);
+  if (!boot_sector_is_exfat(boot)) return SPATE_E_NOT_EXFAT;
+  const uint8_t shift = boot[BOOT_SECTOR_SHIFT];
+  if (shift < SECTOR_SHIFT_MIN || shift > BOOT_SECTOR_SHIFT_MAX) return SPATE_E_NOT_EXFAT;
+  if (shift < spate_exfat_block_shift(volume)) return SPATE_E_SECTOR_SIZE;
+  return read_region(volume, volume->config.first_lba, shift, block);
 }
 
 /* Where the backup is depends on the size of a sector, which only the backup states. */
 static enum spate_error read_backup(struct spate_exfat *volume, struct spate_exfat_block **block) {
+  const uint32_t least = spate_exfat_block_shift(volume);
   enum spate_error error = SPATE_E_NOT_EXFAT;
 
-  for (uint32_t shift = spate_exfat_block_shift(volume); shift <= BOOT_SECTOR_SHIFT_MAX && error == SPATE_E_NOT_EXFAT;
-       shift++) {
-    const uint64_t lba =
-        volume->config.first_lba + (BOOT_SECTORS_OF_REGION << (shift - spate_exfat_block_shift(volume)));
+  for (uint32_t shift = least; shift <= BOOT_SECTOR_SHIFT_MAX && error == SPATE_E_NOT_EXFAT; shift++) {
+    const uint64_t lba = volume->config.first_lba + (BOOT_SECTORS_OF_REGION << (shift - least));
     error = spate_exfat_block_get(volume, lba, block);
     if (error != SPATE_OK) return error;
     const bool there = boot_sector_is_exfat((*block)->data) && (*block)->data[BOOT_SECTOR_SHIFT] == shift;
@@ -130,15 +117,43 @@ static enum spate_error read_backup(struct spate_exfat *volume, struct spate_exf
   return error;
 }
 
+/* ---- whose a main region is that does not describe a volume ---- */
+
+struct rest {
+  uint32_t sum; /* as of a checksum */
+  bool blank;
+};
+
+/* All sectors of a region but the first and the last. */
+static enum spate_error read_rest(struct spate_exfat *volume, uint64_t lba, uint32_t shift, struct rest *rest) {
+  *rest = (struct rest){.blank = true};
+  for (uint32_t i = 1u << shift; i < (BOOT_SECTORS_OF_REGION - 1u) << shift; i++) {
+    struct spate_exfat_block *block;
+    enum spate_error error = spate_exfat_block_get(volume, lba + i, &block);
+    if (error != SPATE_OK) return error;
+    rest->sum = spate_exfat_boot_checksum(rest->sum, block->data, spate_exfat_block_bytes(volume), false);
+    rest->blank = rest->blank && holds_only(volume, block->data, 0);
+  }
+  return SPATE_OK;
+}
+
+/* Formatters of other file systems, arrays and swap may leave the backup as it was, and even the first block. So the
+ * main region is this volume's only if it cannot be read, if it is blank, or if what follows the first block is as in
+ * the backup. */
+static bool is_ours(struct spate_exfat *volume, const struct beginning *beginning, uint32_t shift) {
+  const uint64_t lba = volume->config.first_lba;
+  struct rest main, backup;
+
+  if (beginning->error != SPATE_OK || read_rest(volume, lba, shift, &main) != SPATE_OK) return true;
+  if (beginning->blank && main.blank) return true;
+  if (read_rest(volume, lba + (BOOT_SECTORS_OF_REGION << shift), shift, &backup) != SPATE_OK) return false;
+  return main.sum == backup.sum && !beginning->wiped;
+}
+
 /* What makes a volume read only before its root directory is read. */
-static enum spate_exfat_read_only reason(const struct spate_exfat *volume, const struct beginning *beginning,
-                                         const uint8_t *boot) {
+static enum spate_exfat_read_only reason(const struct spate_exfat *volume, const uint8_t *boot) {
   const uint32_t shift = boot[BOOT_SECTOR_SHIFT] - spate_exfat_block_shift(volume);
 
-  /* A formatter of another file system may leave the backup as it was. A main region that cannot be read, that is
-   * damaged behind its name or is blank is this volume's. */
-  if (volume->from_backup && beginning->error == SPATE_OK && !beginning->named && !beginning->blank)
-    return SPATE_EXFAT_ONLY_BACKUP;
   if (spate_field_get64(boot + BOOT_VOLUME_LENGTH) > volume->config.blocks >> shift) return SPATE_EXFAT_TOO_LONG;
   return shift != 0 ? SPATE_EXFAT_SECTORS : SPATE_EXFAT_WRITABLE;
 }
@@ -151,25 +166,37 @@ static uint32_t clusters_there(const struct spate_exfat *volume, uint64_t heap_b
   return there < stated ? (uint32_t)there : stated;
 }
 
-enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster,
-                                       struct spate_exfat_mounted *found) {
-  struct spate_exfat_block *block;
+/* The valid boot sector, in the cache. */
+static enum spate_error find_boot(struct spate_exfat *volume, struct spate_exfat_mounted *found,
+                                  struct spate_exfat_block **block) {
   struct beginning beginning;
-  const uint64_t lba = volume->config.first_lba;
-  const enum spate_error main_error = read_main(volume, &beginning, &block);
-  enum spate_error error = main_error;
+  const enum spate_error main_error = read_main(volume, &beginning, block);
 
   /* The backup is also used if the main region cannot be read. */
   volume->from_backup = main_error != SPATE_OK;
-  if (volume->from_backup && volume->repairs != NULL && !beginning.foreign) error = read_backup(volume, &block);
-  if (error != SPATE_OK) return main_error;
+  if (main_error == SPATE_OK || volume->repairs == NULL || read_backup(volume, block) != SPATE_OK) return main_error;
+  const uint64_t backup_lba = (*block)->lba;
+  const uint32_t shift = (*block)->data[BOOT_SECTOR_SHIFT] - spate_exfat_block_shift(volume);
+  if (!is_ours(volume, &beginning, shift)) {
+    if (beginning.foreign) return SPATE_E_NOT_EXFAT;
+    spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_ONLY_BACKUP);
+  }
+  return spate_exfat_block_get(volume, backup_lba, block);
+}
 
+enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster,
+                                       struct spate_exfat_mounted *found) {
+  struct spate_exfat_block *block;
+  const uint64_t lba = volume->config.first_lba;
+  enum spate_error error = find_boot(volume, found, &block);
+
+  if (error != SPATE_OK) return error;
   const uint8_t *boot = block->data;
   const uint32_t shift = boot[BOOT_SECTOR_SHIFT] - spate_exfat_block_shift(volume);
   const uint64_t fat_blocks = (uint64_t)spate_field_get32(boot + BOOT_FAT_LENGTH) << shift;
   const uint64_t heap_blocks = (uint64_t)spate_field_get32(boot + BOOT_HEAP_OFFSET) << shift;
   uint16_t flags = spate_field_get16(boot + BOOT_FLAGS);
-  spate_exfat_mount_read_only(volume, found, reason(volume, &beginning, boot));
+  spate_exfat_mount_read_only(volume, found, reason(volume, boot));
   volume->active_fat = boot[BOOT_FATS] == 2 ? flags & BOOT_ACTIVE_FAT : 0;
   volume->fat_lba =
       lba + ((uint64_t)spate_field_get32(boot + BOOT_FAT_OFFSET) << shift) + fat_blocks * volume->active_fat;

@@ -60,7 +60,11 @@ static bool is_pair(const uint16_t *units, uint32_t count) {
 
 /* A name must not end the string, reach into another directory, or command a terminal. */
 static bool cannot_be_shown(uint16_t unit) {
-  return unit < 0x20 || (unit >= 0x7f && unit < 0xa0) || unit == '/' || (unit >= 0xd800 && unit < 0xe000);
+  const bool control = unit < 0x20 || (unit >= 0x7f && unit < 0xa0);
+  /* Line separators, and marks that change the direction of the text around them. */
+  const bool layout = (unit >= 0x2028 && unit <= 0x202e) || (unit >= 0x2066 && unit <= 0x2069);
+
+  return control || layout || unit == '/' || (unit >= 0xd800 && unit < 0xe000);
 }
 
 void spate_exfat_name_shown(uint16_t *units, uint32_t count) {

@@ -50,15 +50,22 @@ static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *r
   return error;
 }
 
+/* The table by its chain in the FAT, and if that is broken, as Linux reads it: without the FAT, into which fsck.exfat
+ * 1.4.3 does not write the chain of a table that it has repaired. */
 static enum spate_error open_upcase(struct spate_exfat *volume, const uint8_t *raw, struct spate_exfat_mounted *found) {
+  const bool corrupt = volume->corrupt;
   bool whole = false;
   enum spate_error error = open_system(volume, raw, 2, 2u * (UINT16_MAX + UINT64_C(1)), &volume->upcase);
 
-  if (error == SPATE_OK && volume->upcase.bytes != 0)
+  for (unsigned tries = 0; error == SPATE_OK && volume->upcase.bytes != 0 && !whole && tries < 2; tries++) {
+    volume->upcase.contiguous = tries != 0;
     error = spate_exfat_upcase_check(volume, spate_field_get32(raw + 4), &whole);
+    if (error == SPATE_E_CORRUPT && tries == 0) error = SPATE_OK;
+    volume->corrupt = corrupt;
+  }
+  if (whole) return SPATE_OK;
   if (error == SPATE_E_CORRUPT || error == SPATE_E_MEDIA) volume->upcase.bytes = 0;
-  if (volume->upcase.bytes != 0 && error == SPATE_OK && !whole)
-    spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_UPCASE);
+  spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_UPCASE);
   return error == SPATE_E_CORRUPT || error == SPATE_E_MEDIA ? SPATE_OK : error;
 }
 
@@ -77,11 +84,21 @@ static enum spate_error open_entry(struct spate_exfat *volume, const uint8_t *ra
   }
 }
 
+/* The root directory's length is that of its chain. If that is broken, its first cluster can be read. */
+static enum spate_error measure_root(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
+  enum spate_error error = spate_exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
+
+  if (error != SPATE_E_CORRUPT || !spate_exfat_cluster_valid(volume, volume->root.first_cluster)) return error;
+  volume->root.bytes = spate_exfat_cluster_bytes(volume);
+  spate_exfat_mount_read_only(volume, found, SPATE_EXFAT_ROOT);
+  return SPATE_OK;
+}
+
 /* Search the root directory for the bitmap and the up-case table. Without them the files can be read. */
 static enum spate_error open_root(struct spate_exfat *volume, uint32_t root_cluster,
                                   struct spate_exfat_mounted *found) {
   volume->root.first_cluster = root_cluster;
-  enum spate_error error = spate_exfat_chain_measure(volume, &volume->root, EXFAT_DIRECTORY_BYTES_MAX);
+  enum spate_error error = measure_root(volume, found);
 
   for (uint32_t at = 0; error == SPATE_OK && at < volume->root.bytes; at += EXFAT_ENTRY_BYTES) {
     _Alignas(8) uint8_t raw[EXFAT_ENTRY_BYTES];

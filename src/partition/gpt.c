@@ -65,10 +65,16 @@ static enum spate_error read_header(struct spate_block *block, uint8_t *scratch,
 struct pass {
   const struct spate_partition *chosen; /* NULL: look for an entry */
   uint32_t from;
-  bool found, typed, overlapped;
+  bool found, overlapped;
+  enum table_type type;
   uint32_t index;
   uint64_t first_lba, last_lba;
 };
+
+static enum table_type type_of(const uint8_t *entry) {
+  if (memcmp(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES) == 0) return TABLE_EXFAT;
+  return memcmp(entry + ENTRY_TYPE, GPT_LINUX_FILE_SYSTEM, GPT_GUID_BYTES) == 0 ? TABLE_POSSIBLE : TABLE_OTHER;
+}
 
 static void check_entry(struct pass *pass, const uint8_t *entry, uint32_t index) {
   const uint64_t first_lba = spate_field_get64(entry + ENTRY_FIRST_LBA);
@@ -84,7 +90,7 @@ static void check_entry(struct pass *pass, const uint8_t *entry, uint32_t index)
   /* spate_partition.index has eight bits: entries after the first 256 are ignored. */
   if (pass->found || index < pass->from || index > UINT8_MAX) return;
   pass->found = true;
-  pass->typed = memcmp(entry + ENTRY_TYPE, GPT_BASIC_DATA, GPT_GUID_BYTES) == 0;
+  pass->type = type_of(entry);
   pass->index = index;
   pass->first_lba = first_lba;
   pass->last_lba = last_lba;
@@ -115,20 +121,20 @@ static enum spate_error choose(struct spate_block *block, uint8_t *scratch, cons
                                struct table_choice *choice, bool *damaged) {
   struct pass pass = {.from = 0};
 
-  while (choice->contents != TABLE_EXFAT) {
+  while (choice->rank != TABLE_RANK_BEST) {
     pass.found = false;
     enum spate_error error = read_entries(block, scratch, gpt, &pass);
     if (error != SPATE_OK || !pass.found) return error;
     pass.from = pass.index + 1u;
     if (pass.first_lba < gpt->first_usable || pass.first_lba > pass.last_lba || pass.last_lba > gpt->last_usable) {
-      if (pass.typed) *damaged = true;
+      if (pass.type == TABLE_EXFAT) *damaged = true;
       continue;
     }
     const struct spate_partition partition = {.first_lba = pass.first_lba,
                                               .blocks = pass.last_lba - pass.first_lba + 1u,
                                               .table = SPATE_TABLE_GPT,
                                               .index = (uint8_t)pass.index};
-    error = spate_partition_offer(block, scratch, &partition, pass.typed, choice);
+    error = spate_partition_offer(block, scratch, &partition, pass.type, choice);
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
@@ -137,13 +143,13 @@ static enum spate_error choose(struct spate_block *block, uint8_t *scratch, cons
 static enum spate_error find_in_copy(struct spate_block *block, uint8_t *scratch, uint64_t header_lba,
                                      struct spate_partition *partition) {
   struct gpt gpt;
-  struct table_choice choice = {.contents = TABLE_UNKNOWN};
+  struct table_choice choice = {.rank = 0};
   bool damaged = false;
 
   enum spate_error error = read_header(block, scratch, header_lba, &gpt);
   if (error == SPATE_OK) error = choose(block, scratch, &gpt, &choice, &damaged);
   if (error != SPATE_OK) return error;
-  if (choice.contents == TABLE_UNKNOWN) return damaged ? SPATE_E_TABLE : SPATE_E_NOT_FOUND;
+  if (choice.rank == 0) return damaged ? SPATE_E_TABLE : SPATE_E_NOT_FOUND;
   *partition = choice.partition;
   partition->from_backup = header_lba != GPT_PRIMARY_LBA;
   struct pass pass = {.chosen = partition};

@@ -42,6 +42,16 @@ static bool is_extended(const struct entry *entry) {
          entry->kind == MBR_TYPE_EXTENDED_LINUX;
 }
 
+/* Cameras and Android leave the types of FAT, Linux its own. */
+static enum table_type type_of(const struct entry *entry) {
+  static const uint8_t possible[] = {0x06, 0x0b, 0x0c, 0x0e, 0x83};
+
+  if (entry->kind == MBR_TYPE_EXFAT) return TABLE_EXFAT;
+  for (unsigned i = 0; i < sizeof possible; i++)
+    if (entry->kind == possible[i]) return TABLE_POSSIBLE;
+  return TABLE_OTHER;
+}
+
 static bool is_inside(const struct spate_block *block, const struct entry *entry) {
   return entry->first_lba != 0 && entry->blocks != 0 && entry->first_lba + entry->blocks <= block->blocks;
 }
@@ -109,14 +119,13 @@ static enum spate_error choose(struct walk *walk, struct table_choice *choice, b
 
   for (;;) {
     enum spate_error error = next_entry(walk, &entry);
-    if (error != SPATE_OK || entry.kind == 0 || choice->contents == TABLE_EXFAT) return error;
-    const bool typed = entry.kind == MBR_TYPE_EXFAT;
-    if (is_extended(&entry)) continue;
-    if (typed && !is_inside(walk->block, &entry)) *damaged = true;
+    if (error != SPATE_OK || entry.kind == 0 || choice->rank == TABLE_RANK_BEST) return error;
+    const enum table_type type = type_of(&entry);
+    if (type == TABLE_EXFAT && !is_inside(walk->block, &entry)) *damaged = true;
     if (!is_inside(walk->block, &entry)) continue;
     const struct spate_partition partition = {
         .first_lba = entry.first_lba, .blocks = entry.blocks, .table = SPATE_TABLE_MBR, .index = entry.index};
-    error = spate_partition_offer(walk->block, walk->scratch + PROBE_OFFSET, &partition, typed, choice);
+    error = spate_partition_offer(walk->block, walk->scratch + PROBE_OFFSET, &partition, type, choice);
     if (error != SPATE_OK) return error;
   }
 }
@@ -139,14 +148,14 @@ static enum spate_error check_overlaps(struct walk *walk, const struct spate_par
 
 enum spate_error spate_mbr_find(struct spate_block *block, void *scratch, struct spate_partition *partition) {
   const struct walk start = {.block = block, .scratch = scratch};
-  struct table_choice choice = {.contents = TABLE_UNKNOWN};
+  struct table_choice choice = {.rank = 0};
   bool damaged = false;
 
   if (!is_table(scratch)) return SPATE_E_NO_TABLE;
   struct walk walk = start;
   enum spate_error error = choose(&walk, &choice, &damaged);
   if (error != SPATE_OK) return error;
-  if (choice.contents == TABLE_UNKNOWN) return damaged ? SPATE_E_TABLE : SPATE_E_NOT_FOUND;
+  if (choice.rank == 0) return damaged ? SPATE_E_TABLE : SPATE_E_NOT_FOUND;
   *partition = choice.partition;
   walk = start;
   return check_overlaps(&walk, partition);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a table's partitions is the exFAT volume. The type of a partition says little: volumes of exFAT are in use
- * under 07h, 0Bh, 0Ch and 83h, and under "Linux filesystem" of a GPT. So its first block decides. */
+/* Which of a table's partitions is the exFAT volume. Volumes of exFAT are in use under types of FAT and of Linux, too,
+ * so the first block decides there. */
 #include "../core/boot_sector.h"
 #include "table.h"
 
@@ -36,24 +36,31 @@ enum spate_error spate_partition_probe(struct spate_block *block, uint8_t *scrat
   *contents = TABLE_UNKNOWN;
   if (error != SPATE_OK) return error;
   if (read && boot_sector_is_exfat(scratch)) {
-    *contents = TABLE_EXFAT;
+    *contents = TABLE_BOOT;
     return SPATE_OK;
   }
   if (read && boot_sector_is_foreign(scratch)) return SPATE_OK;
   error = probe_backup(block, scratch, partition, &backup);
-  if (backup) *contents = TABLE_EXFAT_BACKUP;
+  if (backup) *contents = TABLE_BACKUP;
   return error;
 }
 
-enum spate_error spate_partition_offer(struct spate_block *block, uint8_t *scratch,
-                                       const struct spate_partition *partition, bool typed,
-                                       struct table_choice *choice) {
-  enum table_contents contents;
-  enum spate_error error = spate_partition_probe(block, scratch, partition, &contents);
+/* A volume with a damaged boot sector under the type of exFAT is not passed over for another one. */
+static unsigned rank_of(enum table_type type, enum table_contents contents) {
+  if (type == TABLE_EXFAT) return contents == TABLE_UNKNOWN ? 1u : TABLE_RANK_BEST;
+  return contents == TABLE_BOOT ? 3u : contents == TABLE_BACKUP ? 2u : 0;
+}
 
-  if (contents == TABLE_UNKNOWN && typed) contents = TABLE_TYPED;
-  if (error != SPATE_OK || contents <= choice->contents) return error;
-  choice->contents = contents;
+enum spate_error spate_partition_offer(struct spate_block *block, uint8_t *scratch,
+                                       const struct spate_partition *partition, enum table_type type,
+                                       struct table_choice *choice) {
+  enum table_contents contents = TABLE_UNKNOWN;
+
+  if (type == TABLE_OTHER) return SPATE_OK;
+  enum spate_error error = spate_partition_probe(block, scratch, partition, &contents);
+  const unsigned rank = rank_of(type, contents);
+  if (error != SPATE_OK || rank <= choice->rank) return error;
+  choice->rank = rank;
   choice->partition = *partition;
   return SPATE_OK;
 }

@@ -53,6 +53,9 @@ enum {
 /* EBD0A0A2-B9E5-4433-87C0-68B6B72699C7, its first three groups little endian. */
 #define GPT_BASIC_DATA "\xa2\xa0\xd0\xeb\xe5\xb9\x33\x44\x87\xc0\x68\xb6\xb7\x26\x99\xc7"
 
+/* 0FC63DAF-8483-4772-8E79-3D69D8477DE4 */
+#define GPT_LINUX_FILE_SYSTEM "\xaf\x3d\xc6\x0f\x83\x84\x72\x47\x8e\x79\x3d\x69\xd8\x47\x7d\xe4"
+
 static inline uint32_t gpt_entries_blocks(const struct spate_block *block) {
   return GPT_ENTRIES_BYTES >> block->block_shift;
 }
@@ -63,27 +66,36 @@ SPATE_MUST_CHECK enum spate_error spate_gpt_find(struct spate_block *block, void
 SPATE_MUST_CHECK enum spate_error spate_mbr_find(struct spate_block *block, void *scratch,
                                                  struct spate_partition *partition);
 
-/* What is known of a partition's contents, in the order of how sure it is that they are the exFAT volume. */
+/* What the type of an entry says. Partitions of other types may hold swap, arrays or volumes of ZFS, whose formatters
+ * leave an old boot sector where it was. */
+enum table_type {
+  TABLE_OTHER,
+  TABLE_POSSIBLE, /* exFAT is in use under this type */
+  TABLE_EXFAT,    /* the type of exFAT, and of NTFS */
+};
+
+/* What the first blocks say. */
 enum table_contents {
   TABLE_UNKNOWN,
-  TABLE_TYPED,        /* by the type that its entry states alone */
-  TABLE_EXFAT_BACKUP, /* by the backup of the boot sector; the boot sector itself is damaged */
-  TABLE_EXFAT,
+  TABLE_BACKUP, /* a damaged boot sector, and the backup of one of exFAT */
+  TABLE_BOOT,   /* a boot sector of exFAT */
 };
 
 /* The best partition so far; of equal ones the first. */
 struct table_choice {
-  enum table_contents contents;
+  unsigned rank; /* 0: none */
   struct spate_partition partition;
 };
+
+#define TABLE_RANK_BEST 4u /* no other partition can be better */
 
 /* `scratch`: one block. UNKNOWN, if the partition cannot be read. Errors: those of the device but MEDIA. */
 SPATE_MUST_CHECK enum spate_error spate_partition_probe(struct spate_block *block, uint8_t *scratch,
                                                         const struct spate_partition *partition,
                                                         enum table_contents *contents);
-/* Choose this partition, if it is better than the one so far. `typed`: its entry's type is that of exFAT. */
+/* Choose this partition, if it is better than the one so far. */
 SPATE_MUST_CHECK enum spate_error spate_partition_offer(struct spate_block *block, uint8_t *scratch,
-                                                        const struct spate_partition *partition, bool typed,
+                                                        const struct spate_partition *partition, enum table_type type,
                                                         struct table_choice *choice);
 
 /* Whether two ranges of blocks have a block in common. */

@@ -52,7 +52,7 @@ static void a_main_region_that_cannot_be_repaired_refuses_the_change(void **stat
     for (unsigned reading = 0; reading < 2; reading++) {
       struct spate_exfat_entry entry;
       open_volume();
-      image.ram.memory[600] ^= 1;
+      image.ram.memory[200] ^= 1;
       image.config.cache_bytes = 5 * 512;
       assert_int_equal(image_mount(&image), SPATE_OK);
       use_all_of_the_cache();
@@ -64,7 +64,7 @@ static void a_main_region_that_cannot_be_repaired_refuses_the_change(void **stat
       ram_block_clear_faults(&image.ram);
       assert_int_equal(spate_exfat_stat(&image.volume, "d", &entry), SPATE_E_NOT_FOUND);
       assert_int_equal(image_mount(&image), SPATE_OK);
-      assert_int_equal(image.found.backup_boot, bad > 0); /* the boot sector itself was never damaged */
+      assert_true(image.found.backup_boot); /* the boot sector comes last */
       assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_OK);
       assert_int_equal(image_mount(&image), SPATE_OK);
       assert_false(image.found.backup_boot);

@@ -315,32 +315,52 @@ static void the_backup_of_a_volume_of_larger_sectors_is_found(void **state) {
   }
 }
 
-/* Formatters of other file systems leave exFAT's backup boot region where it was. */
+/* Formatters of other file systems, arrays and swap leave exFAT's backup boot region where it was, and some the boot
+ * sector, too. What follows the boot sector tells them from damage. */
 static void a_backup_alone_is_only_read(void **state) {
   (void)state;
   static const struct {
-    const char *first; /* bytes 3 to 10 */
-    uint8_t signature;
+    const char *name;  /* bytes 3 to 10 */
+    uint8_t signature; /* 55h: whole */
+    bool overwritten;  /* what follows the first sector */
     enum spate_error error;
+    uint8_t why;
   } cases[] = {
-      {"MSDOS5.0", 0x55, SPATE_E_NOT_EXFAT},                                     /* a FAT volume's own boot sector */
-      {"NTFS    ", 0x55, SPATE_E_NOT_EXFAT}, {"\0\0\0\0\0\0\0", 0x55, SPATE_OK}, /* what wipefs leaves */
-      {"\0\0\0\0\0\0\0", 0, SPATE_OK},       {"EXFAT   ", 0, SPATE_OK},
+      {"MSDOS5.0", 0x55, true, SPATE_E_NOT_EXFAT, 0}, /* FAT */
+      {"NTFS    ", 0x55, true, SPATE_E_NOT_EXFAT, 0},
+      {"EXFAU   ", 0x55, false, SPATE_OK, SPATE_EXFAT_WRITABLE}, /* a bit has flipped */
+      {"EXFAT   ", 0x54, false, SPATE_OK, SPATE_EXFAT_WRITABLE},
+      {"EXFAT   ", 0x55, true, SPATE_OK, SPATE_EXFAT_ONLY_BACKUP},        /* mkswap, mdadm */
+      {"\0\0\0\0\0\0\0", 0x55, false, SPATE_OK, SPATE_EXFAT_ONLY_BACKUP}, /* wipefs */
+      {"\0\0\0\0\0\0\0", 0, true, SPATE_OK, SPATE_EXFAT_ONLY_BACKUP},
   };
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     image_open(&image, 4 * MIB, 512, 0);
     small_format(image.ram.memory, 4 * MIB, 9, 10);
-    memcpy(image.ram.memory + 3, cases[i].first, 8);
+    memcpy(image.ram.memory + 3, cases[i].name, 8);
     image.ram.memory[510] = cases[i].signature;
+    image.ram.memory[8 * 512] = cases[i].overwritten;
     assert_int_equal(image_mount(&image), cases[i].error);
-    if (cases[i].error == SPATE_OK) assert_int_equal(image.found.read_only, SPATE_EXFAT_ONLY_BACKUP);
-    if (cases[i].error == SPATE_OK) assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_E_READ_ONLY);
-    memset(image.ram.memory, 0, 12 * 512); /* no other file system has zeros there */
+    if (cases[i].error == SPATE_OK) {
+      assert_int_equal(image.found.read_only, cases[i].why);
+      assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), cases[i].why != 0 ? SPATE_E_READ_ONLY : SPATE_OK);
+    }
+    image_close(&image);
+  }
+}
+
+/* No other file system begins with zeros and leaves the rest. */
+static void a_blank_main_region_is_repaired(void **state) {
+  (void)state;
+  static const uint32_t blank_bytes[] = {512, 12 * 512, 3 * 512};
+  for (unsigned i = 0; i < 3; i++) {
+    image_open(&image, 4 * MIB, 512, 0);
+    small_format(image.ram.memory, 4 * MIB, 9, 10);
+    image.ram.memory[2 * 512] = image.ram.memory[3 * 512] = 1;
+    small_checksum_boot(image.ram.memory);
+    memset(image.ram.memory, 0, blank_bytes[i]);
     assert_int_equal(image_mount(&image), SPATE_OK);
-    assert_int_equal(image.found.read_only, SPATE_EXFAT_WRITABLE);
-    image.ram.memory[11 * 512] = 1;
-    assert_int_equal(image_mount(&image), SPATE_OK);
-    assert_int_equal(image.found.read_only, SPATE_EXFAT_ONLY_BACKUP);
+    assert_int_equal(image.found.read_only, i < 2 ? SPATE_EXFAT_WRITABLE : SPATE_EXFAT_ONLY_BACKUP);
     image_close(&image);
   }
 }
@@ -378,6 +398,7 @@ int main(void) {
       cmocka_unit_test(a_volume_of_larger_sectors_is_read),
       cmocka_unit_test(the_backup_of_a_volume_of_larger_sectors_is_found),
       cmocka_unit_test(a_backup_alone_is_only_read),
+      cmocka_unit_test(a_blank_main_region_is_repaired),
       cmocka_unit_test(a_medium_error_while_mounting_is_reported),
       cmocka_unit_test(a_bitmap_that_cannot_be_read_is_an_error),
   };

@@ -110,7 +110,7 @@ static void a_volume_without_its_main_boot_region_is_refused(void **state) {
   (void)state;
   open_small();
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
-  image.ram.memory[600] ^= 1;
+  image.ram.memory[200] ^= 1;
   ram_block_clear_log(&image.ram);
   assert_int_equal(mount_own(), SPATE_E_NOT_EXFAT);
   expect_no_write();

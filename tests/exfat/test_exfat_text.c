@@ -26,6 +26,12 @@ static size_t plain_utf16(uint32_t code, uint16_t *to) {
 
 static bool is_code_point(uint32_t code) { return code < 0xd800 || (code >= 0xe000 && code < 0x110000); }
 
+/* Control characters, line separators, and marks that change the direction of text. */
+static bool is_replaced(uint32_t code) {
+  return code == '/' || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 static void every_code_point_goes_there_and_back(void **state) {
   (void)state;
   for (uint32_t code = 0x20; code < 0x110000; code++) {
@@ -34,7 +40,7 @@ static void every_code_point_goes_there_and_back(void **state) {
     uint16_t units[2];
     uint16_t want[2];
     uint32_t count = 0;
-    if (!is_code_point(code) || code == '/' || (code >= 0x7f && code < 0xa0)) continue;
+    if (!is_code_point(code)) continue;
     size_t bytes = plain_utf8(code, (uint8_t *)text);
     size_t unit_count = plain_utf16(code, want);
     if (spate_exfat_utf16(text, bytes, units, 2, &count) != SPATE_OK) fail_msg("%x is refused", code);
@@ -42,7 +48,7 @@ static void every_code_point_goes_there_and_back(void **state) {
     assert_memory_equal(units, want, 2 * unit_count);
     if (spate_exfat_utf16(text, bytes, units, count - 1, &count) != SPATE_E_NAME_LONG) fail_msg("%x had no room", code);
     spate_exfat_utf8(want, (uint32_t)unit_count, back);
-    assert_string_equal(back, text);
+    assert_string_equal(back, is_replaced(code) ? "\xef\xbf\xbd" : text);
   }
 }
 

@@ -51,7 +51,7 @@ static void check_two_fats(bool swapped) {
   assert_int_equal(image.ram.memory[106], 3);
 
   /* The backup's ActiveFat may be outdated: nothing is written, not even to repair what a cut left. */
-  image.ram.memory[600] ^= 1;
+  image.ram.memory[200] ^= 1;
   image.ram.keep_log = true;
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_true(image.found.backup_boot);

@@ -117,6 +117,20 @@ def test_a_volume_that_was_cut_short(tmp_path):
     refused(card, "it says that it is longer than the partition or device")
 
 
+def test_what_is_only_read_is_not_recovered(tmp_path):
+    card = formatted(tmp_path / "card.img")
+    run = subprocess.Popen([SPATE, "record", card, "killed", "--size", "4MiB"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    run.stdin.write(bytes(2 * MIB))
+    run.stdin.flush()
+    time.sleep(1)
+    run.kill()
+    run.communicate()
+    os.truncate(card, SIZE - 10 * MIB)
+    said = spate("recover", card, status=FAILED)
+    assert "they stay as they are" in said.stdout
+    assert "spate recover repairs" not in spate("check", card, status=FAILED).stdout
+
+
 def test_a_file_behind_the_end_is_named(tmp_path):
     card = formatted(tmp_path / "card.img")
     spate("record", card, "far", input="far")
@@ -150,7 +164,7 @@ def test_sectors_that_are_several_blocks(tmp_path):
 def test_a_backup_that_wipefs_left(tmp_path):
     card = formatted(tmp_path / "card.img")
     program.run("wipefs", "--all", card)
-    refused(card, "its first block is not exFAT's")
+    refused(card, "its main boot region was overwritten")
 
 
 def test_a_card_that_became_fat(tmp_path):
@@ -169,6 +183,25 @@ def test_a_damaged_boot_sector_of_a_volume_without_a_table(tmp_path):
     assert contents(card) == DATA
     spate("record", card, "more", input="x")
     program.run("fsck.exfat", "-n", card)
+
+
+def test_a_root_directory_that_is_a_loop(tmp_path):
+    card = formatted(tmp_path / "card.img")
+    with edited(card) as volume:
+        fat = struct.unpack_from("<I", volume.read(0, 512), 80)[0] * 512
+        volume.write(fat + 4 * volume.root, struct.pack("<I", volume.root))
+    refused(card, "the root directory's chain of clusters is broken")
+
+
+@pytest.mark.parametrize("left", ["mkswap", "md"])
+def test_a_boot_sector_that_swap_and_arrays_leave(left, tmp_path):
+    """Their superblocks lie within the main boot region: it is not written again."""
+    card = formatted(tmp_path / "card.img")
+    if left == "mkswap":
+        program.run("mkswap", card)
+    else:
+        put(card, 4096, struct.pack("<I", 0xA92B4EFC) + b"superblock of md" * 20)
+    refused(card, "its main boot region was overwritten")
 
 
 @pytest.mark.parametrize("kind", ["table", "bitmap"])

@@ -2,6 +2,7 @@
 """spate check and the newest fsck.exfat judge the same volumes: each kind of damage is damage to both, and a whole volume to
 neither. fsck.exfat of 1.2 calls some of these clean."""
 
+import json
 import platform
 import struct
 
@@ -28,7 +29,11 @@ def fsck_calls_clean(card):
 
 
 def check_calls_clean(card):
-    return program.run(SPATE, "check", card, statuses=(0, FAILED)).returncode == 0
+    """The answer is a whole document, and its findings decide the exit status."""
+    done = program.run(SPATE, "check", card, "--output-format=json", statuses=(0, FAILED))
+    bad = json.loads(done.stdout)["bad"]
+    assert (bad > 0) == (done.returncode == FAILED)
+    return bad == 0
 
 
 @pytest.fixture
@@ -92,6 +97,32 @@ def file_loop(volume):
 
 def chain_too_short(volume):
     chained(volume, "one", lambda first: [(first, first + 1), (first + 1, 0xFFFFFFFF)])
+
+
+def folder_chain_too_short(volume):
+    folder = volume.find("folder")
+    struct.pack_into("<QQ", folder.data, 40, 3 * 4096, 0)
+    struct.pack_into("<Q", folder.data, 56, 3 * 4096)
+    folder.data[33] &= ~2
+    folder.seal()
+    volume.put(folder)
+    volume.write(fat(volume) + 4 * folder.first_cluster, struct.pack("<I", 0xFFFFFFFF))
+
+
+def chain_too_long(volume):
+    first = volume.find("two").first_cluster
+    links = [(cluster, cluster + 1) for cluster in range(first, first + 5)]
+    for cluster in range(first, first + 6):
+        volume.mark(cluster, True)
+    chained(volume, "two", lambda _: [*links, (first + 5, 0xFFFFFFFF)])
+
+
+def empty_with_a_cluster(volume):
+    one = volume.find("one")
+    struct.pack_into("<Q", one.data, 40, 0)
+    struct.pack_into("<Q", one.data, 56, 0)
+    one.seal()
+    volume.put(one)
 
 
 def shared_clusters(volume):
@@ -168,7 +199,7 @@ def set_checksum(volume):
     volume.put(one)
 
 
-KINDS = (free_bits, bitmap_too_small, root_loop, dot_entry, file_loop, chain_too_short, shared_clusters,
+KINDS = (free_bits, folder_chain_too_short, chain_too_long, empty_with_a_cluster, bitmap_too_small, root_loop, dot_entry, file_loop, chain_too_short, shared_clusters,
          folder_over_a_file, folder_in_itself, beyond_the_heap, first_cluster_outside, valid_beyond_length, upcase_damaged,
          upcase_missing, bitmap_missing, set_checksum)
 
@@ -193,3 +224,33 @@ def test_what_fsck_calls_clean_and_repairs(card, damage):
     assert fsck_calls_clean(card) and not check_calls_clean(card)
     judge("fsck.exfat", "-p", card)
     assert check_calls_clean(card)
+
+
+@pytest.mark.parametrize("damage", [bitmap_too_small, upcase_damaged, upcase_missing], ids=lambda kind: kind.__name__)
+def test_what_fsck_repairs_is_written_again(card, damage):
+    """The sentences name fsck.exfat for these."""
+    with edited(card) as volume:
+        damage(volume)
+    assert "READ_ONLY" in spate("record", card, "new", input="x", status=FAILED).stderr
+    judge("fsck.exfat", "-y", card, statuses=(1,))
+    spate("record", card, "new", input="x")
+    assert check_calls_clean(card)
+
+
+def test_each_hole_in_the_bitmap_is_named(card):
+    with edited(card) as volume:
+        first = volume.find("one").first_cluster
+        for cluster in (first, first + 2, first + 3):
+            volume.mark(cluster, False)
+    said = spate("check", card, status=FAILED).stdout
+    assert f"clusters {first} to {first} are free" in said and f"clusters {first + 2} to {first + 3} are free" in said
+
+
+def test_a_loop_is_one_finding(card):
+    with edited(card) as volume:
+        changed = volume.find("one")
+        struct.pack_into("<Q", changed.data, 40, 8 << 20)
+        struct.pack_into("<Q", changed.data, 56, 8 << 20)
+        volume.put(changed)
+        chained(volume, "one", lambda first: [(first, first)])
+    assert spate("check", card, status=FAILED).stdout.count("one: it shares a cluster with one") == 1

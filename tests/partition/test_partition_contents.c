@@ -29,9 +29,25 @@ static void expect_at(struct ram_block *ram, uint64_t lba, unsigned index) {
   assert_int_equal(partition.index, index);
 }
 
-static void the_type_of_a_primary_partition_does_not_matter(void **state) {
+/* mkswap, mdadm and ZFS leave an old boot sector where it was. */
+static void partitions_of_other_types_are_left_alone(void **state) {
   (void)state;
-  static const uint8_t kinds[] = {0x07, 0x0b, 0x0c, 0x83, 0xef, 0x01};
+  static const uint8_t kinds[] = {0x82, 0xfd, 0xbf, 0x8e, 0xef, 0xda, 0x17};
+  for (unsigned i = 0; i < sizeof kinds; i++) {
+    struct ram_block ram;
+    open_drive(&ram, 512);
+    put_entry(&ram, 0, 0, kinds[i], 100, 100);
+    put_boot(&ram, 100, "EXFAT   ", 9);
+    expect_find(&ram, SPATE_E_NOT_FOUND, false);
+    put_entry(&ram, 0, 1, 0x07, 300, 100);
+    expect_at(&ram, 300, 1);
+    ram_block_close(&ram);
+  }
+}
+
+static void exfat_is_found_under_types_of_others(void **state) {
+  (void)state;
+  static const uint8_t kinds[] = {0x07, 0x06, 0x0b, 0x0c, 0x0e, 0x83};
   FOR_EACH_BLOCK_SIZE(bytes) {
     for (unsigned i = 0; i < sizeof kinds; i++) {
       struct ram_block ram;
@@ -42,7 +58,7 @@ static void the_type_of_a_primary_partition_does_not_matter(void **state) {
       expect_at(&ram, 100, 0); /* nothing is known but the types */
       put_boot(&ram, 300, "EXFAT   ", ram.block.block_shift);
       expect_at(&ram, 300, 2);
-      put_entry(&ram, 0, 3, 0x07, 600, 100);
+      put_entry(&ram, 0, 3, kinds[i], 600, 100);
       put_boot(&ram, 600, "EXFAT   ", ram.block.block_shift);
       expect_at(&ram, 300, 2); /* the first */
       put_entry(&ram, 0, 1, 0x83, 499, 10);
@@ -52,21 +68,24 @@ static void the_type_of_a_primary_partition_does_not_matter(void **state) {
   }
 }
 
-static void the_type_in_a_gpt_does_not_matter(void **state) {
+static void exfat_is_found_under_types_of_a_gpt(void **state) {
   (void)state;
   FOR_EACH_BLOCK_SIZE(bytes) {
     struct ram_block ram;
     open_with_table(&ram, *bytes);
-    put_partition(&ram, 0, GPT_BASIC_DATA, 1000, 1999);
-    put_partition(&ram, 1, "a type of Linux.", 2000, 2999);
+    put_partition(&ram, 0, "a type of ZFS...", 500, 999);
+    put_boot(&ram, 500, "EXFAT   ", ram.block.block_shift);
+    put_partition(&ram, 1, GPT_BASIC_DATA, 1000, 1999);
+    put_partition(&ram, 2, GPT_LINUX_FILE_SYSTEM, 2000, 2999);
     put_partition(&ram, 5, GPT_BASIC_DATA, 3000, 3999);
-    expect_at(&ram, 1000, 0); /* nothing is known but the types */
-    put_boot(&ram, 3000, "EXFAT   ", ram.block.block_shift);
-    expect_at(&ram, 3000, 5);
+    expect_at(&ram, 1000, 1); /* nothing is known but the types */
     put_boot(&ram, 2000, "EXFAT   ", ram.block.block_shift);
-    expect_at(&ram, 2000, 1);
-    put_partition(&ram, 1, "a type of Linux.", 2000, 3000);
-    expect_find(&ram, SPATE_E_TABLE, false);
+    expect_at(&ram, 2000, 2);
+    put_boot(&ram, 3000, "EXFAT   ", ram.block.block_shift);
+    expect_at(&ram, 3000, 5); /* type and boot sector */
+    put_partition(&ram, 5, GPT_BASIC_DATA, 2999, 3999);
+    put_boot(&ram, 2999, "EXFAT   ", ram.block.block_shift);
+    expect_find(&ram, SPATE_E_TABLE, false); /* it overlaps its neighbour */
     ram_block_close(&ram);
   }
 }
@@ -114,6 +133,7 @@ static void a_broken_list_of_logical_partitions_ends(void **state) {
     put_entry(&ram, 0, 0, 0x07, 100, 100);
     put_entry(&ram, 0, 1, 0x05, EXTENDED, 5000);
     put_entry(&ram, EXTENDED, 0, 0x83, 10, 90);
+    put_boot(&ram, EXTENDED + 10, "EXFAT   ", 9);
     put_entry(&ram, EXTENDED, 1, 0x05, 1000, 500);
     put_entry(&ram, EXTENDED + 1000, 0, 0x83, 10, 90);
     if (way == 0) put_entry(&ram, EXTENDED, 1, 0x05, UINT32_MAX, 500);
@@ -126,7 +146,7 @@ static void a_broken_list_of_logical_partitions_ends(void **state) {
                                                .last_lba = EXTENDED,
                                                .times = RAM_ALWAYS,
                                                .error = SPATE_E_MEDIA});
-    expect_at(&ram, 100, 0);
+    expect_at(&ram, way == 4 ? 100 : EXTENDED + 10, way == 4 ? 0 : 4);
     ram_block_close(&ram);
   }
 }
@@ -147,6 +167,8 @@ static void the_backup_of_the_boot_sector_counts_less(void **state) {
     put_entry(&ram, 0, 2, 0x83, 3000, 1000);
     put_boot(&ram, 3000, "EXFAT   ", 9);
     expect_at(&ram, 3000, 2); /* less than a boot sector */
+    put_boot(&ram, 1000 + (12u << (shift - 9)), "EXFAT   ", shift);
+    expect_at(&ram, 1000, 0); /* but a damaged volume of exFAT's own type is not passed over */
     ram_block_close(&ram);
 
     open_drive(&ram, 512);
@@ -200,8 +222,9 @@ static void blocks_that_cannot_be_read(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_type_of_a_primary_partition_does_not_matter),
-      cmocka_unit_test(the_type_in_a_gpt_does_not_matter),
+      cmocka_unit_test(exfat_is_found_under_types_of_others),
+      cmocka_unit_test(partitions_of_other_types_are_left_alone),
+      cmocka_unit_test(exfat_is_found_under_types_of_a_gpt),
       cmocka_unit_test(logical_partitions_are_found),
       cmocka_unit_test(a_broken_list_of_logical_partitions_ends),
       cmocka_unit_test(the_backup_of_the_boot_sector_counts_less),
