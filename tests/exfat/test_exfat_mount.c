@@ -238,45 +238,53 @@ static void a_medium_error_while_mounting_is_reported(void **state) {
 
 /* ---- volumes that are not as long as they say, and sectors that are not the device's blocks ---- */
 
-static void put_and_check(uint64_t bytes_there, uint32_t block_bytes, uint32_t sector_shift, unsigned want) {
-  struct spate_exfat_file file;
-  struct spate_exfat_clip clip;
-  uint8_t data[9000], pattern[9000];
-  size_t got;
+static uint8_t pattern[9000];
+
+/* With the files "near", in two pieces; "far", in the last cluster; and around the end of what is there: "edge" in the
+ * last cluster that is there as a whole, "behind" in the next one. */
+static void open_cut(uint64_t bytes_there, uint32_t block_bytes, uint32_t sector_shift) {
   for (unsigned i = 0; i < sizeof pattern; i++)
     pattern[i] = (uint8_t)(i * 7u + i / 256u);
   image_open(&image, 4 * MIB, block_bytes, 0);
-  small_format(image.ram.memory, 4 * MIB, sector_shift, 13);
-  const uint32_t last = spate_get32(image.ram.memory + 92) + 1;
-  const uint32_t near = small_allocate(image.ram.memory, 2, 3);
-  memcpy(small_cluster(image.ram.memory, near), pattern, 8192);
-  memcpy(small_cluster(image.ram.memory, near + 3), pattern + 8192, sizeof pattern - 8192);
-  small_add(image.ram.memory, "near", 0x20, near, sizeof pattern, sizeof pattern, false);
-  small_add(image.ram.memory, "far", 0x20, last, 8192, 8192, true);
-  small_cluster(image.ram.memory, 2)[(last - 2) / 8] |= (uint8_t)(1u << (last - 2) % 8);
-  memcpy(small_cluster(image.ram.memory, last), pattern, 8192);
-  /* Around the end: the last cluster that is there as a whole, and the next one. */
-  const uint64_t heap_bytes = (uint64_t)spate_get32(image.ram.memory + 88) << sector_shift;
-  const uint32_t behind = (uint32_t)((bytes_there - heap_bytes) / 8192) + 2;
-  small_add(image.ram.memory, "edge", 0x20, behind - 1, 8192, 8192, true);
-  small_add(image.ram.memory, "behind", 0x20, behind, 1, 1, true);
+  uint8_t *memory = image.ram.memory;
+  small_format(memory, 4 * MIB, sector_shift, 13);
+  const uint64_t heap_bytes = (uint64_t)spate_get32(memory + 88) << sector_shift;
+  const uint32_t last = spate_get32(memory + 92) + 1, behind = (uint32_t)((bytes_there - heap_bytes) / 8192) + 2;
+  const uint32_t near = small_allocate(memory, 2, 3);
+  memcpy(small_cluster(memory, near), pattern, 8192);
+  memcpy(small_cluster(memory, near + 3), pattern + 8192, sizeof pattern - 8192);
+  memcpy(small_cluster(memory, last), pattern, 8192);
+  small_add(memory, "near", 0x20, near, sizeof pattern, sizeof pattern, false);
+  small_add(memory, "far", 0x20, last, 8192, 8192, true);
+  small_add(memory, "edge", 0x20, behind - 1, 8192, 8192, true);
+  small_add(memory, "behind", 0x20, behind, 1, 1, true);
   image.config.blocks = bytes_there / block_bytes;
   image.ram.keep_log = true;
+}
+
+static void expect_contents(const char *name, size_t bytes) {
+  struct spate_exfat_file file;
+  static uint8_t data[sizeof pattern];
+  size_t got;
+  assert_int_equal(spate_exfat_open(&image.volume, name, &file), SPATE_OK);
+  assert_int_equal(spate_exfat_read(&file, 0, data, sizeof data, &got), SPATE_OK);
+  assert_int_equal(got, bytes);
+  assert_memory_equal(data, pattern, bytes);
+}
+
+static void put_and_check(uint64_t bytes_there, uint32_t block_bytes, uint32_t sector_shift, unsigned want) {
+  struct spate_exfat_file file;
+  struct spate_exfat_clip clip;
+  open_cut(bytes_there, block_bytes, sector_shift);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(image.found.read_only, want);
-  assert_int_equal(spate_exfat_open(&image.volume, "near", &file), SPATE_OK);
-  assert_int_equal(spate_exfat_read(&file, 0, data, sizeof data, &got), SPATE_OK);
-  assert_int_equal(got, sizeof pattern);
-  assert_memory_equal(data, pattern, sizeof pattern);
+  expect_contents("near", sizeof pattern);
   assert_int_equal(spate_exfat_open(&image.volume, "edge", &file), SPATE_OK);
-  assert_int_equal(spate_exfat_read(&file, 0, data, 8192, &got), SPATE_OK);
   assert_int_equal(spate_exfat_open(&image.volume, "behind", &file), SPATE_E_CORRUPT);
-  const enum spate_error far = spate_exfat_open(&image.volume, "far", &file);
-  assert_int_equal(far, bytes_there < 4 * MIB ? SPATE_E_CORRUPT : SPATE_OK);
-  if (far == SPATE_OK) {
-    assert_int_equal(spate_exfat_read(&file, 0, data, 8192, &got), SPATE_OK);
-    assert_memory_equal(data, pattern, 8192);
-  }
+  if (bytes_there < 4 * MIB)
+    assert_int_equal(spate_exfat_open(&image.volume, "far", &file), SPATE_E_CORRUPT);
+  else
+    expect_contents("far", 8192);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_READ_ONLY);
   assert_int_equal(spate_exfat_mkdir(&image.volume, "d"), SPATE_E_READ_ONLY);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
