@@ -34,6 +34,11 @@ rtl/core/spate_power.sv
 rtl/core/spate_microcode.sv
 rtl/core/spate_admin.sv
 rtl/core/spate_drive.sv
+rtl/core/spate_ring_cut.sv
+rtl/core/spate_ring_bursts.sv
+rtl/core/spate_ring_store.sv
+rtl/core/spate_ring_fetch.sv
+rtl/core/spate_ring_ddr.sv
 rtl/top/spate_user_side.sv
 rtl/top/spate_user_drive.sv
 rtl/top/spate_command_arbiter.sv
@@ -66,9 +71,4 @@ rtl/stripe/spate_stripe_cut.sv
 rtl/stripe/spate_stripe_member.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv
-rtl/core/spate_ring_cut.sv
-rtl/core/spate_ring_bursts.sv
-rtl/core/spate_ring_store.sv
-rtl/core/spate_ring_fetch.sv
-rtl/core/spate_ring_ddr.sv
 rtl/top/spate_nvme_stripe_axi.sv

@@ -3,6 +3,8 @@
 // The types that the parts of the host core share: the user's commands and responses, what bring-up found out about the
 // drive, and the layout of the windows. docs/understand/gateware.md explains the structure. Section numbers are those of the NVM
 // Express base specification 1.4.
+`default_nettype none
+
 package spate_pkg;
 
   // ---- the user's commands and responses ----
@@ -378,3 +380,5 @@ package spate_pkg;
   } events_t;
 
 endpackage
+
+`default_nettype wire

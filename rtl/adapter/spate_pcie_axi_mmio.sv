@@ -7,6 +7,8 @@
 // Guarantee: one response for each request taken, provided that the bridge answers or `broken` is high: then the
 // response is an error. A transaction that the bridge had begun by then is finished by the rules and its response
 // dropped; the next request waits for that. Nothing else waits for a bridge that does not answer.
+`default_nettype none
+
 module spate_pcie_axi_mmio
   import spate_pkg::*;
 #(
@@ -15,58 +17,58 @@ module spate_pcie_axi_mmio
     parameter logic [31:0] DeviceConfigOffset = 32'h0010_0000,
     parameter logic [31:0] LocalConfigOffset = 32'h0
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic clear_i,
-    input logic broken_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic clear_i,
+    input wire logic broken_i,
 
-    input  logic           request_valid_i,
-    output logic           request_ready_o,
-    input  mmio_request_t  request_i,
-    output logic           response_valid_o,
-    output mmio_response_t response_o,
+    input  wire logic          request_valid_i,
+    output logic               request_ready_o,
+    input  wire mmio_request_t request_i,
+    output logic               response_valid_o,
+    output mmio_response_t     response_o,
 
-    input logic axi_clk_i,
-    input logic axi_run_i,
-    input logic axi_clear_i,
+    input wire logic axi_clk_i,
+    input wire logic axi_run_i,
+    input wire logic axi_clear_i,
 
-    output logic [           63:0] m_axi_awaddr_o,
-    output logic [            2:0] m_axi_awsize_o,
-    output logic                   m_axi_awvalid_o,
-    input  logic                   m_axi_awready_i,
-    output logic [  DataWidth-1:0] m_axi_wdata_o,
-    output logic [DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                   m_axi_wvalid_o,
-    input  logic                   m_axi_wready_i,
-    input  logic [            1:0] m_axi_bresp_i,
-    input  logic                   m_axi_bvalid_i,
-    output logic                   m_axi_bready_o,
-    output logic [           63:0] m_axi_araddr_o,
-    output logic [            2:0] m_axi_arsize_o,
-    output logic                   m_axi_arvalid_o,
-    input  logic                   m_axi_arready_i,
-    input  logic [  DataWidth-1:0] m_axi_rdata_i,
-    input  logic [            1:0] m_axi_rresp_i,
-    input  logic                   m_axi_rvalid_i,
-    output logic                   m_axi_rready_o,
+    output logic      [           63:0] m_axi_awaddr_o,
+    output logic      [            2:0] m_axi_awsize_o,
+    output logic                        m_axi_awvalid_o,
+    input  wire logic                   m_axi_awready_i,
+    output logic      [  DataWidth-1:0] m_axi_wdata_o,
+    output logic      [DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                        m_axi_wvalid_o,
+    input  wire logic                   m_axi_wready_i,
+    input  wire logic [            1:0] m_axi_bresp_i,
+    input  wire logic                   m_axi_bvalid_i,
+    output logic                        m_axi_bready_o,
+    output logic      [           63:0] m_axi_araddr_o,
+    output logic      [            2:0] m_axi_arsize_o,
+    output logic                        m_axi_arvalid_o,
+    input  wire logic                   m_axi_arready_i,
+    input  wire logic [  DataWidth-1:0] m_axi_rdata_i,
+    input  wire logic [            1:0] m_axi_rresp_i,
+    input  wire logic                   m_axi_rvalid_i,
+    output logic                        m_axi_rready_o,
 
-    output logic [31:0] c_axil_awaddr_o,
-    output logic        c_axil_awvalid_o,
-    input  logic        c_axil_awready_i,
-    output logic [31:0] c_axil_wdata_o,
-    output logic [ 3:0] c_axil_wstrb_o,
-    output logic        c_axil_wvalid_o,
-    input  logic        c_axil_wready_i,
-    input  logic [ 1:0] c_axil_bresp_i,
-    input  logic        c_axil_bvalid_i,
-    output logic        c_axil_bready_o,
-    output logic [31:0] c_axil_araddr_o,
-    output logic        c_axil_arvalid_o,
-    input  logic        c_axil_arready_i,
-    input  logic [31:0] c_axil_rdata_i,
-    input  logic [ 1:0] c_axil_rresp_i,
-    input  logic        c_axil_rvalid_i,
-    output logic        c_axil_rready_o
+    output logic      [31:0] c_axil_awaddr_o,
+    output logic             c_axil_awvalid_o,
+    input  wire logic        c_axil_awready_i,
+    output logic      [31:0] c_axil_wdata_o,
+    output logic      [ 3:0] c_axil_wstrb_o,
+    output logic             c_axil_wvalid_o,
+    input  wire logic        c_axil_wready_i,
+    input  wire logic [ 1:0] c_axil_bresp_i,
+    input  wire logic        c_axil_bvalid_i,
+    output logic             c_axil_bready_o,
+    output logic      [31:0] c_axil_araddr_o,
+    output logic             c_axil_arvalid_o,
+    input  wire logic        c_axil_arready_i,
+    input  wire logic [31:0] c_axil_rdata_i,
+    input  wire logic [ 1:0] c_axil_rresp_i,
+    input  wire logic        c_axil_rvalid_i,
+    output logic             c_axil_rready_o
 );
 
   localparam int unsigned Lanes = DataWidth / 32;
@@ -221,3 +223,5 @@ module spate_pcie_axi_mmio
   assign c_axil_rready_o = to_control && !write_q && !ar_q;
 
 endmodule
+
+`default_nettype wire

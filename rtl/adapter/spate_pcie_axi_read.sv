@@ -7,6 +7,8 @@
 //
 // Guarantee: for each address taken, len + 1 beats in order with its id, the last one marked. While `run` is low no new
 // request begins. A request that waits stays until it is taken, and the beats that the core still owes are dropped.
+`default_nettype none
+
 module spate_pcie_axi_read
   import spate_pkg::*;
 #(
@@ -15,34 +17,34 @@ module spate_pcie_axi_read
     parameter int unsigned WindowBits = 21,
     parameter int unsigned RequestsMax = 16  // in the core at once: more than its pipeline's length
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic run_i,
-    input  logic drop_i,  // requests that begin now are shown as strays and read nothing
-    output logic idle_o,  // no request is in the core
+    input  wire logic clk_i,
+    input  wire logic rst_ni,
+    input  wire logic run_i,
+    input  wire logic drop_i,  // requests that begin now are shown as strays and read nothing
+    output logic      idle_o,  // no request is in the core
 
-    input  logic                  ar_valid_i,
-    output logic                  ar_ready_o,
-    input  logic [   IdWidth-1:0] ar_id_i,
-    input  logic [WindowBits-1:0] ar_address_i,
-    input  logic                  ar_stray_i,
-    input  logic [           7:0] ar_len_i,
-    input  logic [           2:0] ar_size_i,
-    input  logic                  ar_fixed_i,
+    input  wire logic                  ar_valid_i,
+    output logic                       ar_ready_o,
+    input  wire logic [   IdWidth-1:0] ar_id_i,
+    input  wire logic [WindowBits-1:0] ar_address_i,
+    input  wire logic                  ar_stray_i,
+    input  wire logic [           7:0] ar_len_i,
+    input  wire logic [           2:0] ar_size_i,
+    input  wire logic                  ar_fixed_i,
 
     output logic                         read_valid_o,
-    input  logic                         read_ready_i,
+    input  wire logic                    read_ready_i,
     output window_read_t                 read_o,
-    input  logic                         read_data_valid_i,
+    input  wire logic                    read_data_valid_i,
     output logic                         read_data_ready_o,
-    input  logic         [DataWidth-1:0] read_data_i,
-    input  logic                         read_last_i,
+    input  wire logic    [DataWidth-1:0] read_data_i,
+    input  wire logic                    read_last_i,
 
-    output logic                 r_valid_o,
-    input  logic                 r_ready_i,
-    output logic [  IdWidth-1:0] r_id_o,
-    output logic                 r_last_o,
-    output logic [DataWidth-1:0] r_data_o
+    output logic                      r_valid_o,
+    input  wire logic                 r_ready_i,
+    output logic      [  IdWidth-1:0] r_id_o,
+    output logic                      r_last_o,
+    output logic      [DataWidth-1:0] r_data_o
 );
 
   localparam logic [2:0] FullSize = 3'($clog2(DataWidth / 8));
@@ -119,3 +121,5 @@ module spate_pcie_axi_read
   assign idle_o = !owed_valid;
 
 endmodule
+
+`default_nettype wire

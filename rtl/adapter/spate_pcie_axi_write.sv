@@ -6,6 +6,8 @@
 //
 // Guarantee: each beat once, in order, aligned to the data width, with its own strobes; one response with the id of
 // each burst. While `run` is low nothing new is shown. A beat that waits stays until it is taken; its burst is dropped.
+`default_nettype none
+
 module spate_pcie_axi_write
   import spate_pkg::*;
 #(
@@ -13,35 +15,35 @@ module spate_pcie_axi_write
     parameter int unsigned IdWidth = 4,
     parameter int unsigned WindowBits = 21
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic run_i,
-    input  logic drop_i,  // beats shown now are strays and are not written
-    output logic idle_o,  // no beat waits to be taken
+    input  wire logic clk_i,
+    input  wire logic rst_ni,
+    input  wire logic run_i,
+    input  wire logic drop_i,  // beats shown now are strays and are not written
+    output logic      idle_o,  // no beat waits to be taken
 
-    input  logic                  aw_valid_i,
-    output logic                  aw_ready_o,
-    input  logic [   IdWidth-1:0] aw_id_i,
-    input  logic [WindowBits-1:0] aw_address_i,
-    input  logic                  aw_stray_i,
-    input  logic [           2:0] aw_size_i,
-    input  logic                  aw_fixed_i,
+    input  wire logic                  aw_valid_i,
+    output logic                       aw_ready_o,
+    input  wire logic [   IdWidth-1:0] aw_id_i,
+    input  wire logic [WindowBits-1:0] aw_address_i,
+    input  wire logic                  aw_stray_i,
+    input  wire logic [           2:0] aw_size_i,
+    input  wire logic                  aw_fixed_i,
 
-    input  logic                   w_valid_i,
-    output logic                   w_ready_o,
-    input  logic                   w_last_i,
-    input  logic [DataWidth/8-1:0] w_strobe_i,
-    input  logic [  DataWidth-1:0] w_data_i,
+    input  wire logic                   w_valid_i,
+    output logic                        w_ready_o,
+    input  wire logic                   w_last_i,
+    input  wire logic [DataWidth/8-1:0] w_strobe_i,
+    input  wire logic [  DataWidth-1:0] w_data_i,
 
     output logic                            write_valid_o,
-    input  logic                            write_ready_i,
+    input  wire logic                       write_ready_i,
     output window_write_t                   write_o,
     output logic          [  DataWidth-1:0] write_data_o,
     output logic          [DataWidth/8-1:0] write_strobe_o,
 
-    output logic               b_valid_o,
-    input  logic               b_ready_i,
-    output logic [IdWidth-1:0] b_id_o
+    output logic                    b_valid_o,
+    input  wire logic               b_ready_i,
+    output logic      [IdWidth-1:0] b_id_o
 );
 
   localparam int unsigned BeatShift = $clog2(DataWidth / 8);
@@ -89,3 +91,5 @@ module spate_pcie_axi_write
   end
 
 endmodule
+
+`default_nettype wire

@@ -22,6 +22,8 @@
 // data of the core for the block are dropped, and nothing reaches the core until both sides are cleared. No
 // combinational path from one stream to another, nor from the core's clock to the block's. Full rate needs a core clock
 // at least as fast as the block's; nothing else does.
+`default_nettype none
+
 module spate_pcie_usp
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
@@ -34,72 +36,72 @@ module spate_pcie_usp
     localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
     // The core's side, in its free-running clock.
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic adapter_reset_i,
-    input  logic epoch_i,          // the core's epoch: a flip voids all earlier accesses of the drive
-    output logic quiet_o,
-    output logic link_up_o,
+    input  wire logic clk_i,
+    input  wire logic rst_ni,
+    input  wire logic adapter_reset_i,
+    input  wire logic epoch_i,          // the core's epoch: a flip voids all earlier accesses of the drive
+    output logic      quiet_o,
+    output logic      link_up_o,
 
     output logic                         read_valid_o,
-    input  logic                         read_ready_i,
+    input  wire logic                    read_ready_i,
     output window_read_t                 read_o,
-    input  logic                         read_data_valid_i,
+    input  wire logic                    read_data_valid_i,
     output logic                         read_data_ready_o,
-    input  logic         [DataWidth-1:0] read_data_i,
-    input  logic                         read_last_i,
+    input  wire logic    [DataWidth-1:0] read_data_i,
+    input  wire logic                    read_last_i,
 
     output logic                            write_valid_o,
-    input  logic                            write_ready_i,
+    input  wire logic                       write_ready_i,
     output window_write_t                   write_o,
     output logic          [  DataWidth-1:0] write_data_o,
     output logic          [DataWidth/8-1:0] write_strobe_o,
 
-    input  logic           request_valid_i,
-    output logic           request_ready_o,
-    input  mmio_request_t  request_i,
-    output logic           response_valid_o,
-    output mmio_response_t response_o,
+    input  wire logic          request_valid_i,
+    output logic               request_ready_o,
+    input  wire mmio_request_t request_i,
+    output logic               response_valid_o,
+    output mmio_response_t     response_o,
 
     // The block's side, in its clock, which may stop.
-    input logic       user_clk_i,
-    input logic       user_reset_i,
-    input logic       user_lnk_up_i,
-    input logic [1:0] cfg_max_payload_i,
+    input wire logic       user_clk_i,
+    input wire logic       user_reset_i,
+    input wire logic       user_lnk_up_i,
+    input wire logic [1:0] cfg_max_payload_i,
 
-    input  logic [DataWidth-1:0] m_axis_cq_tdata_i,
-    input  logic [         87:0] m_axis_cq_tuser_i,
-    input  logic                 m_axis_cq_tlast_i,
-    input  logic                 m_axis_cq_tvalid_i,
-    output logic                 m_axis_cq_tready_o,
-    output logic [          1:0] pcie_cq_np_req_o,
+    input  wire logic [DataWidth-1:0] m_axis_cq_tdata_i,
+    input  wire logic [         87:0] m_axis_cq_tuser_i,
+    input  wire logic                 m_axis_cq_tlast_i,
+    input  wire logic                 m_axis_cq_tvalid_i,
+    output logic                      m_axis_cq_tready_o,
+    output logic      [          1:0] pcie_cq_np_req_o,
 
-    output logic [DataWidth-1:0] s_axis_cc_tdata_o,
-    output logic [    Lanes-1:0] s_axis_cc_tkeep_o,
-    output logic [         32:0] s_axis_cc_tuser_o,
-    output logic                 s_axis_cc_tlast_o,
-    output logic                 s_axis_cc_tvalid_o,
-    input  logic                 s_axis_cc_tready_i,
+    output logic      [DataWidth-1:0] s_axis_cc_tdata_o,
+    output logic      [    Lanes-1:0] s_axis_cc_tkeep_o,
+    output logic      [         32:0] s_axis_cc_tuser_o,
+    output logic                      s_axis_cc_tlast_o,
+    output logic                      s_axis_cc_tvalid_o,
+    input  wire logic                 s_axis_cc_tready_i,
 
-    output logic [DataWidth-1:0] s_axis_rq_tdata_o,
-    output logic [    Lanes-1:0] s_axis_rq_tkeep_o,
-    output logic [         61:0] s_axis_rq_tuser_o,
-    output logic                 s_axis_rq_tlast_o,
-    output logic                 s_axis_rq_tvalid_o,
-    input  logic                 s_axis_rq_tready_i,
+    output logic      [DataWidth-1:0] s_axis_rq_tdata_o,
+    output logic      [    Lanes-1:0] s_axis_rq_tkeep_o,
+    output logic      [         61:0] s_axis_rq_tuser_o,
+    output logic                      s_axis_rq_tlast_o,
+    output logic                      s_axis_rq_tvalid_o,
+    input  wire logic                 s_axis_rq_tready_i,
 
-    input  logic [DataWidth-1:0] m_axis_rc_tdata_i,
-    input  logic [         74:0] m_axis_rc_tuser_i,
-    input  logic                 m_axis_rc_tvalid_i,
-    output logic                 m_axis_rc_tready_o,
+    input  wire logic [DataWidth-1:0] m_axis_rc_tdata_i,
+    input  wire logic [         74:0] m_axis_rc_tuser_i,
+    input  wire logic                 m_axis_rc_tvalid_i,
+    output logic                      m_axis_rc_tready_o,
 
-    output logic [ 9:0] cfg_mgmt_addr_o,
-    output logic        cfg_mgmt_write_o,
-    output logic [31:0] cfg_mgmt_write_data_o,
-    output logic [ 3:0] cfg_mgmt_byte_enable_o,
-    output logic        cfg_mgmt_read_o,
-    input  logic [31:0] cfg_mgmt_read_data_i,
-    input  logic        cfg_mgmt_read_write_done_i
+    output logic      [ 9:0] cfg_mgmt_addr_o,
+    output logic             cfg_mgmt_write_o,
+    output logic      [31:0] cfg_mgmt_write_data_o,
+    output logic      [ 3:0] cfg_mgmt_byte_enable_o,
+    output logic             cfg_mgmt_read_o,
+    input  wire logic [31:0] cfg_mgmt_read_data_i,
+    input  wire logic        cfg_mgmt_read_write_done_i
 );
 
   if (DataWidth != 128 && DataWidth != 256) begin : gen_width
@@ -490,3 +492,5 @@ module spate_pcie_usp
   end
 
 endmodule
+
+`default_nettype wire

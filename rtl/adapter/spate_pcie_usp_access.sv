@@ -5,24 +5,26 @@
 //
 // Guarantee: each access that was taken is answered once: with the result of the block's side or, as soon as the two
 // sides are separated, with an error. A result that arrives after such an error is dropped.
+`default_nettype none
+
 module spate_pcie_usp_access
   import spate_pkg::*;
 (
-    input  logic           clk_i,
-    input  logic           rst_ni,
-    input  logic           run_i,
-    input  logic           request_valid_i,
-    output logic           request_ready_o,
-    input  mmio_request_t  request_i,
-    output logic           response_valid_o,  // a pulse
-    output mmio_response_t response_o,
+    input  wire logic          clk_i,
+    input  wire logic          rst_ni,
+    input  wire logic          run_i,
+    input  wire logic          request_valid_i,
+    output logic               request_ready_o,
+    input  wire mmio_request_t request_i,
+    output logic               response_valid_o,  // a pulse
+    output mmio_response_t     response_o,
 
-    input  logic          user_clk_i,
-    input  logic          user_rst_ni,
-    output logic          user_start_o,    // a pulse; `request` is stable until it is answered
-    output mmio_request_t user_request_o,
-    input  logic          user_done_i,     // a pulse, with the result
-    input  mmio_result_t  user_result_i
+    input  wire logic         user_clk_i,
+    input  wire logic         user_rst_ni,
+    output logic              user_start_o,    // a pulse; `request` is stable until it is answered
+    output mmio_request_t     user_request_o,
+    input  wire logic         user_done_i,     // a pulse, with the result
+    input  wire mmio_result_t user_result_i
 );
 
   mmio_request_t request_q;
@@ -82,3 +84,5 @@ module spate_pcie_usp_access
   end
 
 endmodule
+
+`default_nettype wire

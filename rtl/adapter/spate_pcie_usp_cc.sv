@@ -7,6 +7,8 @@
 // Guarantee: each packet has ceil((3 + dwords) / Lanes) words, the last one marked. Each of the core's beats is used
 // once, in order. A word is sent in each cycle, also from packet to packet, as long as data come; only a packet whose
 // data begin in the upper half of an eight-lane beat takes one more cycle.
+`default_nettype none
+
 module spate_pcie_usp_cc
   import spate_pcie_usp_pkg::*;
 #(
@@ -14,25 +16,25 @@ module spate_pcie_usp_cc
     localparam int unsigned Lanes = DataWidth / 32,
     localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input  logic       packet_valid_i,
-    output logic       packet_ready_o,
-    input  packet_t    packet_i,
-    input  nonposted_t unsupported_i,
-    output logic       unsupported_sent_o,
+    input  wire logic       packet_valid_i,
+    output logic            packet_ready_o,
+    input  wire packet_t    packet_i,
+    input  wire nonposted_t unsupported_i,
+    output logic            unsupported_sent_o,
 
-    input  logic                 data_valid_i,
-    output logic                 data_ready_o,
-    input  logic [DataWidth-1:0] data_i,
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
 
-    output logic                 word_valid_o,
-    input  logic                 word_ready_i,
-    output logic [DataWidth-1:0] word_data_o,
-    output logic [ LaneBits-1:0] word_top_lane_o,  // the highest lane in use
-    output logic                 word_last_o,
-    output logic                 word_final_o,     // with `last`: the request is completed
+    output logic                      word_valid_o,
+    input  wire logic                 word_ready_i,
+    output logic      [DataWidth-1:0] word_data_o,
+    output logic      [ LaneBits-1:0] word_top_lane_o,  // the highest lane in use
+    output logic                      word_last_o,
+    output logic                      word_final_o,     // with `last`: the request is completed
 
     output logic idle_o
 );
@@ -326,3 +328,5 @@ module spate_pcie_usp_cc
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 // NonpostedMax are inside, so they never block a write. During reset, and in the rest of a packet that began before its
 // end, words are taken and dropped. Full rate: a word per cycle, except for one cycle after a write whose last word
 // does not end with its last beat.
+`default_nettype none
+
 module spate_pcie_usp_cq
   import spate_pcie_usp_pkg::*;
 #(
@@ -20,29 +22,29 @@ module spate_pcie_usp_cq
     localparam int unsigned LaneBits = $clog2(Lanes),
     localparam int unsigned BeatBits = WindowBits - LaneBits - 2
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic link_rst_ni, // the block's own reset: its count of credits restarts
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic link_rst_ni, // the block's own reset: its count of credits restarts
 
-    input  logic [DataWidth-1:0] cq_tdata_i,
-    input  logic [         87:0] cq_tuser_i,
-    input  logic                 cq_tlast_i,
-    input  logic                 cq_tvalid_i,
-    output logic                 cq_tready_o,
-    output logic [          1:0] np_req_o,
+    input  wire logic [DataWidth-1:0] cq_tdata_i,
+    input  wire logic [         87:0] cq_tuser_i,
+    input  wire logic                 cq_tlast_i,
+    input  wire logic                 cq_tvalid_i,
+    output logic                      cq_tready_o,
+    output logic      [          1:0] np_req_o,
 
     output logic       nonposted_valid_o,
-    input  logic       nonposted_ready_i,
+    input  wire logic  nonposted_ready_i,
     output nonposted_t nonposted_o,
-    input  logic       nonposted_done_i,   // a pulse: the last completion of a request was sent
+    input  wire logic  nonposted_done_i,   // a pulse: the last completion of a request was sent
 
-    output logic                   write_valid_o,
-    input  logic                   write_ready_i,
-    output logic                   write_broken_o,
-    output logic                   write_stray_o,
-    output logic [   BeatBits-1:0] write_beat_o,
-    output logic [  DataWidth-1:0] write_data_o,
-    output logic [DataWidth/8-1:0] write_strobe_o,
+    output logic                        write_valid_o,
+    input  wire logic                   write_ready_i,
+    output logic                        write_broken_o,
+    output logic                        write_stray_o,
+    output logic      [   BeatBits-1:0] write_beat_o,
+    output logic      [  DataWidth-1:0] write_data_o,
+    output logic      [DataWidth/8-1:0] write_strobe_o,
 
     output logic idle_o
 );
@@ -461,3 +463,5 @@ module spate_pcie_usp_cq
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -7,27 +7,29 @@
 // reset while the block runs, nothing new begins, and packets that were promised to the block leave whole before
 // anything is cleared. After a write that cannot be trusted the link is shown as down until the core resets the adapter
 // or the link drops.
+`default_nettype none
+
 module spate_pcie_usp_link (
     // the core's clock
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic adapter_reset_i,
-    input  logic broken_i,         // a pulse: a write arrived that cannot be trusted
-    input  logic idle_i,           // the core owes nothing to the adapter
-    input  logic sent_i,           // all words for the block have crossed
-    output logic listen_o,         // accesses from the block are valid
-    output logic run_o,            // words for the block arrive there
-    output logic clear_o,
-    output logic link_up_o,
+    input  wire logic clk_i,
+    input  wire logic rst_ni,
+    input  wire logic adapter_reset_i,
+    input  wire logic broken_i,         // a pulse: a write arrived that cannot be trusted
+    input  wire logic idle_i,           // the core owes nothing to the adapter
+    input  wire logic sent_i,           // all words for the block have crossed
+    output logic      listen_o,         // accesses from the block are valid
+    output logic      run_o,            // words for the block arrive there
+    output logic      clear_o,
+    output logic      link_up_o,
 
     // the block's clock
-    input  logic user_clk_i,
-    input  logic user_reset_i,
-    input  logic user_link_up_i,
-    input  logic user_busy_i,       // words for the block have not left yet
-    output logic user_link_rst_no,  // the block's own reset
-    output logic user_run_o,
-    output logic user_clear_o
+    input  wire logic user_clk_i,
+    input  wire logic user_reset_i,
+    input  wire logic user_link_up_i,
+    input  wire logic user_busy_i,       // words for the block have not left yet
+    output logic      user_link_rst_no,  // the block's own reset
+    output logic      user_run_o,
+    output logic      user_clear_o
 );
 
   logic reset, stopped, up, busy;
@@ -92,3 +94,5 @@ module spate_pcie_usp_link (
   end
 
 endmodule
+
+`default_nettype wire

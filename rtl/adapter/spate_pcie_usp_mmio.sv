@@ -13,6 +13,8 @@
 // A doorbell may therefore be sent after the link returned, but not to a controller that is enabled: accesses keep
 // their order, so it goes before bring-up's first one, when the reset with the link has turned off the function's
 // memory space and CC.EN.
+`default_nettype none
+
 module spate_pcie_usp_mmio
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
@@ -21,34 +23,34 @@ module spate_pcie_usp_mmio
     parameter logic [63:0] BarBase = 64'h0,  // bus address of BAR 0, a multiple of its size
     localparam int unsigned Lanes = DataWidth / 32
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic link_up_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic link_up_i,
 
-    input  logic          start_i,
-    input  mmio_request_t request_i,  // from `start` until done
-    output logic          done_o,     // a pulse, with the result
-    output mmio_result_t  result_o,
+    input  wire logic          start_i,
+    input  wire mmio_request_t request_i,  // from `start` until done
+    output logic               done_o,     // a pulse, with the result
+    output mmio_result_t       result_o,
 
-    output logic [DataWidth-1:0] rq_tdata_o,
-    output logic [    Lanes-1:0] rq_tkeep_o,
-    output logic [         61:0] rq_tuser_o,
-    output logic                 rq_tlast_o,
-    output logic                 rq_tvalid_o,
-    input  logic                 rq_tready_i,
+    output logic      [DataWidth-1:0] rq_tdata_o,
+    output logic      [    Lanes-1:0] rq_tkeep_o,
+    output logic      [         61:0] rq_tuser_o,
+    output logic                      rq_tlast_o,
+    output logic                      rq_tvalid_o,
+    input  wire logic                 rq_tready_i,
 
-    input  logic [DataWidth-1:0] rc_tdata_i,
-    input  logic [         74:0] rc_tuser_i,
-    input  logic                 rc_tvalid_i,
-    output logic                 rc_tready_o,
+    input  wire logic [DataWidth-1:0] rc_tdata_i,
+    input  wire logic [         74:0] rc_tuser_i,
+    input  wire logic                 rc_tvalid_i,
+    output logic                      rc_tready_o,
 
-    output logic [ 9:0] cfg_mgmt_addr_o,
-    output logic        cfg_mgmt_write_o,
-    output logic [31:0] cfg_mgmt_write_data_o,
-    output logic [ 3:0] cfg_mgmt_byte_enable_o,
-    output logic        cfg_mgmt_read_o,
-    input  logic [31:0] cfg_mgmt_read_data_i,
-    input  logic        cfg_mgmt_read_write_done_i,
+    output logic      [ 9:0] cfg_mgmt_addr_o,
+    output logic             cfg_mgmt_write_o,
+    output logic      [31:0] cfg_mgmt_write_data_o,
+    output logic      [ 3:0] cfg_mgmt_byte_enable_o,
+    output logic             cfg_mgmt_read_o,
+    input  wire logic [31:0] cfg_mgmt_read_data_i,
+    input  wire logic        cfg_mgmt_read_write_done_i,
 
     output logic sending_o
 );
@@ -215,3 +217,5 @@ module spate_pcie_usp_mmio
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -2,6 +2,8 @@
 //
 // The words of the UltraScale+ integrated block's streams (PCIE4, PCIE4C; PG213), which are descriptors as they appear
 // on the bus, and the records that the parts of spate_pcie_usp exchange.
+`default_nettype none
+
 package spate_pcie_usp_pkg;
 
   typedef enum logic [3:0] {
@@ -122,3 +124,5 @@ package spate_pcie_usp_pkg;
   } packet_t;
 
 endpackage
+
+`default_nettype wire

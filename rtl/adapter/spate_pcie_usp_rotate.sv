@@ -5,16 +5,18 @@
 //
 // Guarantee: lane k of the output is lane k - amount of this word, if that exists, otherwise lane k - amount + Lanes of
 // the word that was kept last.
+`default_nettype none
+
 module spate_pcie_usp_rotate #(
     parameter int unsigned Lanes = 4,  // a power of two
     parameter int unsigned LaneWidth = 32,
     localparam int unsigned AmountWidth = $clog2(Lanes)
 ) (
-    input  logic                                  clk_i,
-    input  logic                                  keep_i,    // keep this word as the previous one of the next
-    input  logic [AmountWidth-1:0]                amount_i,
-    input  logic [      Lanes-1:0][LaneWidth-1:0] word_i,
-    output logic [      Lanes-1:0][LaneWidth-1:0] word_o
+    input  wire logic                                  clk_i,
+    input  wire logic                                  keep_i,    // keep this word as the previous one of the next
+    input  wire logic [AmountWidth-1:0]                amount_i,
+    input  wire logic [      Lanes-1:0][LaneWidth-1:0] word_i,
+    output logic      [      Lanes-1:0][LaneWidth-1:0] word_o
 );
 
   logic [Lanes-1:0][LaneWidth-1:0] rotated, kept_q;
@@ -31,3 +33,5 @@ module spate_pcie_usp_rotate #(
   end
 
 endmodule
+
+`default_nettype wire

@@ -4,28 +4,30 @@
 // words are there, because the block needs packets without pauses.
 //
 // Guarantee: the output is valid from a packet's first word to its last, and a word does not change until it is taken.
+`default_nettype none
+
 module spate_pcie_usp_send #(
     parameter int unsigned DataWidth = 128,
     localparam int unsigned Lanes = DataWidth / 32,
     localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input  logic                 mark_valid_i,     // a mark for each packet that is complete
-    output logic                 mark_ready_o,
-    input  logic                 word_valid_i,
-    output logic                 word_ready_o,
-    input  logic [DataWidth-1:0] word_data_i,
-    input  logic [ LaneBits-1:0] word_top_lane_i,
-    input  logic                 word_last_i,
-    input  logic                 word_final_i,
+    input  wire logic                 mark_valid_i,     // a mark for each packet that is complete
+    output logic                      mark_ready_o,
+    input  wire logic                 word_valid_i,
+    output logic                      word_ready_o,
+    input  wire logic [DataWidth-1:0] word_data_i,
+    input  wire logic [ LaneBits-1:0] word_top_lane_i,
+    input  wire logic                 word_last_i,
+    input  wire logic                 word_final_i,
 
-    output logic [DataWidth-1:0] cc_tdata_o,
-    output logic [    Lanes-1:0] cc_tkeep_o,
-    output logic                 cc_tlast_o,
-    output logic                 cc_tvalid_o,
-    input  logic                 cc_tready_i,
+    output logic      [DataWidth-1:0] cc_tdata_o,
+    output logic      [    Lanes-1:0] cc_tkeep_o,
+    output logic                      cc_tlast_o,
+    output logic                      cc_tvalid_o,
+    input  wire logic                 cc_tready_i,
 
     output logic done_o,  // a pulse: the last completion of a request has left
     output logic busy_o
@@ -115,3 +117,5 @@ module spate_pcie_usp_send #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -6,6 +6,8 @@
 //
 // Guarantee: each request becomes packets whose data add up to what was asked for, in order, the last one marked. Each
 // memory read is requested from the core once, before its packets are issued. A read of zero bytes gets its one dword.
+`default_nettype none
+
 module spate_pcie_usp_split
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
@@ -15,23 +17,23 @@ module spate_pcie_usp_split
     parameter logic [63:0] WindowBase = 64'h0,
     localparam int unsigned LaneBits = $clog2(DataWidth / 32)
 ) (
-    input logic       clk_i,
-    input logic       rst_ni,
-    input logic       run_i,         // low: begin no request
-    input logic [1:0] max_payload_i, // 128 << max_payload bytes
+    input wire logic       clk_i,
+    input wire logic       rst_ni,
+    input wire logic       run_i,         // low: begin no request
+    input wire logic [1:0] max_payload_i, // 128 << max_payload bytes
 
-    input  logic       nonposted_valid_i,
-    output logic       nonposted_ready_o,
-    input  nonposted_t nonposted_i,
+    input  wire logic       nonposted_valid_i,
+    output logic            nonposted_ready_o,
+    input  wire nonposted_t nonposted_i,
 
     output logic         read_valid_o,
-    input  logic         read_ready_i,
+    input  wire logic    read_ready_i,
     output window_read_t read_o,
 
-    output logic    packet_valid_o,
-    input  logic    packet_ready_i,
-    output packet_t packet_o,
-    input  logic    unsupported_sent_i, // the last packet no longer needs the copy of its request
+    output logic      packet_valid_o,
+    input  wire logic packet_ready_i,
+    output packet_t   packet_o,
+    input  wire logic unsupported_sent_i, // the last packet no longer needs the copy of its request
 
     output logic idle_o
 );
@@ -279,3 +281,5 @@ module spate_pcie_usp_split
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -19,24 +19,26 @@
 // many, `lost_o` rises until the next reset, no question is answered, and `idle_o` stays low. After a reset the tables
 // are cleared for 2^IdWidth cycles; writes in that time have the same effect. A question from before a reset is
 // answered after it: spate_fence must have been reset by then.
+`default_nettype none
+
 module spate_write_tap #(
     parameter int unsigned IdWidth = 4,
     parameter int unsigned UnansweredBits = 6
 ) (
-    input logic clk_i,  // the bridge's
-    input logic rst_ni,
+    input wire logic clk_i,  // the bridge's
+    input wire logic rst_ni,
 
-    input logic               tap_awvalid_i,
-    input logic               tap_awready_i,
-    input logic [IdWidth-1:0] tap_awid_i,
-    input logic               tap_bvalid_i,
-    input logic               tap_bready_i,
-    input logic [IdWidth-1:0] tap_bid_i,
+    input wire logic               tap_awvalid_i,
+    input wire logic               tap_awready_i,
+    input wire logic [IdWidth-1:0] tap_awid_i,
+    input wire logic               tap_bvalid_i,
+    input wire logic               tap_bready_i,
+    input wire logic [IdWidth-1:0] tap_bid_i,
 
-    input  logic fence_request_i,
-    output logic fence_answer_o,
-    output logic idle_o,           // a level, from a flop
-    output logic lost_o            // likewise
+    input  wire logic fence_request_i,
+    output logic      fence_answer_o,
+    output logic      idle_o,           // a level, from a flop
+    output logic      lost_o            // likewise
 );
 
   if (IdWidth < 1 || UnansweredBits <= IdWidth || UnansweredBits > 12) begin : gen_parameters
@@ -152,3 +154,5 @@ module spate_write_tap #(
   end
 
 endmodule
+
+`default_nettype wire

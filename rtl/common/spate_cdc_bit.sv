@@ -7,10 +7,12 @@
 //
 // Constraint: the path to level_q[0] is no longer than a period of the faster clock (docs/use/gateware.md, "Clocks and
 // resets"), because several bits side by side may be a Gray code.
+`default_nettype none
+
 module spate_cdc_bit (
-    input  logic clk_i,
-    input  logic level_i,
-    output logic level_o
+    input  wire logic clk_i,
+    input  wire logic level_i,
+    output logic      level_o
 );
 
   (* ASYNC_REG = "TRUE" *) logic [1:0] level_q;
@@ -20,3 +22,5 @@ module spate_cdc_bit (
   assign level_o = level_q[1];
 
 endmodule
+
+`default_nettype wire

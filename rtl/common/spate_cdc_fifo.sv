@@ -13,25 +13,27 @@
 //
 // Constraints: one period of the faster clock, without clock skew, from tail_gray_q and head_gray_q to the other side
 // and from `words` to out_data_q (docs/use/gateware.md, "Clocks and resets").
+`default_nettype none
+
 module spate_cdc_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16  // words, without the one at the output; a power of two, at least 4
 ) (
-    input logic in_clk_i,
-    input logic in_run_i,
-    input logic in_clear_i,
-    input logic in_valid_i,
+    input wire logic in_clk_i,
+    input wire logic in_run_i,
+    input wire logic in_clear_i,
+    input wire logic in_valid_i,
     output logic in_ready_o,
-    input logic [Width-1:0] in_data_i,
+    input wire logic [Width-1:0] in_data_i,
     output logic in_empty_o,  // all words have reached the output register; two cycles late
     output logic in_left_o,  // a pulse for each word that has left; two cycles late, or later if they leave faster
 
-    input  logic             out_clk_i,
-    input  logic             out_run_i,
-    input  logic             out_clear_i,
-    output logic             out_valid_o,
-    input  logic             out_ready_i,
-    output logic [Width-1:0] out_data_o
+    input  wire logic             out_clk_i,
+    input  wire logic             out_run_i,
+    input  wire logic             out_clear_i,
+    output logic                  out_valid_o,
+    input  wire logic             out_ready_i,
+    output logic      [Width-1:0] out_data_o
 );
 
   if (Width < 1 || Depth < 4 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
@@ -122,3 +124,5 @@ module spate_cdc_fifo #(
   end
 
 endmodule
+
+`default_nettype wire

@@ -9,18 +9,20 @@
 // Guarantee: a side's `clear` is high only while the other side does not run, and both sides clear between any two
 // periods in which both run. Side a stops as soon as it knows that b was reset or its clock stopped. Only its restart
 // waits for b. Side a clears only when a_idle_i tells that its transactions have ended.
-module spate_cdc_flush (
-    input  logic a_clk_i,
-    input  logic a_rst_ni,
-    input  logic a_stop_i,  // a reason not to run that is known without b's clock: b's reset
-    input  logic a_idle_i,
-    output logic a_run_o,
-    output logic a_clear_o,
+`default_nettype none
 
-    input  logic b_clk_i,
-    input  logic b_rst_ni,
-    output logic b_run_o,
-    output logic b_clear_o
+module spate_cdc_flush (
+    input  wire logic a_clk_i,
+    input  wire logic a_rst_ni,
+    input  wire logic a_stop_i,  // a reason not to run that is known without b's clock: b's reset
+    input  wire logic a_idle_i,
+    output logic      a_run_o,
+    output logic      a_clear_o,
+
+    input  wire logic b_clk_i,
+    input  wire logic b_rst_ni,
+    output logic      b_run_o,
+    output logic      b_clear_o
 );
 
   // ---- side a: the request and b's acknowledgement rise and fall in turn ----
@@ -104,3 +106,5 @@ module spate_cdc_flush (
   end
 
 endmodule
+
+`default_nettype wire

@@ -7,10 +7,12 @@
 //
 // Constraint: the path to the flip-flops' clear needs none; a constraint between the two clocks does no harm
 // (docs/use/gateware.md, "Clocks and resets").
+`default_nettype none
+
 module spate_cdc_reset (
-    input  logic clk_i,
-    input  logic rst_ni,  // asynchronous
-    output logic rst_no
+    input  wire logic clk_i,
+    input  wire logic rst_ni,  // asynchronous
+    output logic      rst_no
 );
 
   (* ASYNC_REG = "TRUE" *) logic [1:0] released_q;
@@ -23,3 +25,5 @@ module spate_cdc_reset (
   assign rst_no = released_q[1];
 
 endmodule
+
+`default_nettype wire

@@ -4,13 +4,15 @@
 //
 // Guarantee: `stopped_o` rises when the watched clock has had no edge for 2^LimitBits cycles of clk_i, within as many
 // more, and falls after 16 edges of it. A clock faster than 2^(5 - LimitBits) of clk_i is never reported as stopped.
+`default_nettype none
+
 module spate_cdc_watch #(
     parameter int unsigned LimitBits = 8  // log2 of the cycles without an edge of the watched clock divided by 16
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic watched_clk_i,
-    output logic stopped_o
+    input  wire logic clk_i,
+    input  wire logic rst_ni,
+    input  wire logic watched_clk_i,
+    output logic      stopped_o
 );
 
   if (LimitBits < 4 || LimitBits > 16) begin : gen_parameters
@@ -46,3 +48,5 @@ module spate_cdc_watch #(
   end
 
 endmodule
+
+`default_nettype wire

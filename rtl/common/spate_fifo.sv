@@ -4,20 +4,22 @@
 // cycle after it entered. The first word is shown at the output before it is requested. No combinational path leads
 // from an input to an output: a full queue takes a word only in the cycle after one has left. The storage is LUTRAM,
 // which is read asynchronously.
+`default_nettype none
+
 module spate_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16,  // words, all of which can be used; a power of two, at least 2
     localparam int unsigned CountWidth = $clog2(Depth) + 1
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_ni,
-    input  logic                  in_valid_i,
-    output logic                  in_ready_o,
-    input  logic [     Width-1:0] in_data_i,
-    output logic                  out_valid_o,
-    input  logic                  out_ready_i,
-    output logic [     Width-1:0] out_data_o,
-    output logic [CountWidth-1:0] count_o       // words inside at the start of this cycle
+    input  wire logic                  clk_i,
+    input  wire logic                  rst_ni,
+    input  wire logic                  in_valid_i,
+    output logic                       in_ready_o,
+    input  wire logic [     Width-1:0] in_data_i,
+    output logic                       out_valid_o,
+    input  wire logic                  out_ready_i,
+    output logic      [     Width-1:0] out_data_o,
+    output logic      [CountWidth-1:0] count_o       // words inside at the start of this cycle
 );
 
   if (Width < 1 || Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
@@ -97,3 +99,5 @@ module spate_fifo #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -3,20 +3,22 @@
 // A queue within one clock domain whose storage is block RAM: for many wide words. What enters leaves once, in order,
 // and nothing else leaves, at a word each cycle. A word can leave two cycles after it entered. No combinational path
 // leads from an input to `in_ready_o` or `out_valid_o`.
+`default_nettype none
+
 module spate_ram_fifo #(
     parameter int unsigned Width = 129,  // bits of a word
     parameter int unsigned Depth = 512,  // words; a power of two, at least 4
     localparam int unsigned CountWidth = $clog2(Depth) + 1
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_ni,
-    input  logic                  in_valid_i,
-    output logic                  in_ready_o,
-    input  logic [     Width-1:0] in_data_i,
-    output logic                  out_valid_o,
-    input  logic                  out_ready_i,
-    output logic [     Width-1:0] out_data_o,
-    output logic [CountWidth-1:0] count_o       // words inside, including the one that is shown
+    input  wire logic                  clk_i,
+    input  wire logic                  rst_ni,
+    input  wire logic                  in_valid_i,
+    output logic                       in_ready_o,
+    input  wire logic [     Width-1:0] in_data_i,
+    output logic                       out_valid_o,
+    input  wire logic                  out_ready_i,
+    output logic      [     Width-1:0] out_data_o,
+    output logic      [CountWidth-1:0] count_o       // words inside, including the one that is shown
 );
 
   if (Width < 1 || Depth < 4 || (Depth & (Depth - 1)) != 0) begin : gen_parameters
@@ -102,3 +104,5 @@ module spate_ram_fifo #(
 `endif
 
 endmodule
+
+`default_nettype wire

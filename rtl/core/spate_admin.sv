@@ -5,6 +5,8 @@
 //
 // Guarantee: from any state of the drive and the link it reaches `ready` or, after bounded time, `gone` with the step
 // and the error. Each side command gets one response, whatever happens in between.
+`default_nettype none
+
 module spate_admin
   import spate_pkg::*;
   import spate_microcode_pkg::*;
@@ -21,30 +23,30 @@ module spate_admin
     parameter bit MicrocodeInBlockRam = 1'b0  // otherwise in LUTs
 ) (
 `ifdef FORMAL
-    input instruction_t any_instruction_i,  // the proof covers any program
+    input wire instruction_t any_instruction_i,  // the proof covers any program
 `endif
-    input logic         clk_i,
-    input logic         rst_ni,
-    input logic         ms_tick_i,          // a pulse each millisecond
-    input logic         enable_i,           // low: the drive is held in PERST#
+    input wire logic         clk_i,
+    input wire logic         rst_ni,
+    input wire logic         ms_tick_i,          // a pulse each millisecond
+    input wire logic         enable_i,           // low: the drive is held in PERST#
 
-    input  logic link_up_i,
-    output logic perst_no,
-    output logic adapter_reset_o,  // high: the adapter drops its state, and the accesses that arrive over the link
-    input  logic adapter_quiet_i,  // no access of the drive is in the adapter or unanswered at the memory
+    input  wire logic link_up_i,
+    output logic      perst_no,
+    output logic      adapter_reset_o,  // high: the adapter drops its state, and the accesses that arrive over the link
+    input  wire logic adapter_quiet_i,  // no access of the drive is in the adapter or unanswered at the memory
 
-    output logic         mmio_valid_o,
-    input  logic         mmio_ready_i,
-    output mmio_access_t mmio_access_o,
-    input  logic         mmio_done_i,    // a pulse, with the result
-    input  mmio_result_t mmio_result_i,
+    output logic              mmio_valid_o,
+    input  wire logic         mmio_ready_i,
+    output mmio_access_t      mmio_access_o,
+    input  wire logic         mmio_done_i,    // a pulse, with the result
+    input  wire mmio_result_t mmio_result_i,
 
     // The buffer's pages: the microcode reads Identify and log pages where they arrived. Dwords 0 … 1023: the admin
     // page.
-    output logic        page_valid_o,
-    output logic [10:0] page_dword_o,
-    input  logic        page_done_i,
-    input  logic [31:0] page_data_i,
+    output logic             page_valid_o,
+    output logic      [10:0] page_dword_o,
+    input  wire logic        page_done_i,
+    input  wire logic [31:0] page_data_i,
 
     // The two submission entries that are composed in advance: the admin queue's and the side command's.
     output logic sqe_write_o,
@@ -53,28 +55,28 @@ module spate_admin
     output logic [1:0] admin_entry_o,
     output logic admin_entry_valid_o,
     output logic queues_reset_o,  // a pulse before the controller is enabled: all queues restart in the new epoch
-    input logic admin_completion_valid_i,  // a pulse
-    input completion_t admin_completion_i,
+    input wire logic admin_completion_valid_i,  // a pulse
+    input wire completion_t admin_completion_i,
 
-    output logic        side_push_o,              // hand the side command's entry to the I/O queue
-    input  logic        side_push_ready_i,
-    input  logic        side_completion_valid_i,  // a pulse
-    input  completion_t side_completion_i,
-    output range_t      range_o,                  // content of the deallocate range window
+    output logic             side_push_o,              // hand the side command's entry to the I/O queue
+    input  wire logic        side_push_ready_i,
+    input  wire logic        side_completion_valid_i,  // a pulse
+    input  wire completion_t side_completion_i,
+    output range_t           range_o,                  // content of the deallocate range window
 
-    input  logic             command_valid_i,
-    output logic             command_ready_o,
-    input  command_t         command_i,
-    output logic             response_valid_o,
-    input  logic             response_ready_i,
-    output response_t        response_o,
-    output logic      [ 3:0] raw_dword_o,       // of the raw command in the registers
-    input  logic      [31:0] raw_data_i,        // in the same cycle
+    input  wire logic            command_valid_i,
+    output logic                 command_ready_o,
+    input  wire command_t        command_i,
+    output logic                 response_valid_o,
+    input  wire logic            response_ready_i,
+    output response_t            response_o,
+    output logic          [ 3:0] raw_dword_o,       // of the raw command in the registers
+    input  wire logic     [31:0] raw_data_i,        // in the same cycle
 
-    input logic                recover_i,        // a pulse: the data path's deadline passed, or its queues are broken
-    input logic                slots_idle_i,     // no command of the data path is in flight
-    input logic                retired_i,        // a command of the data path was retired
-    input logic [LbaWidth-1:0] written_blocks_i, // for a flush's response; sampled when the flush is pushed
+    input wire logic recover_i,  // a pulse: the data path's deadline passed, or its queues are broken
+    input wire logic slots_idle_i,  // no command of the data path is in flight
+    input wire logic retired_i,  // a command of the data path was retired
+    input wire logic [LbaWidth-1:0] written_blocks_i,  // for a flush's response; sampled when the flush is pushed
 
     output drive_t    drive_o,
     output logic      recovery_o,  // a pulse: the drive was given up and will be brought up again
@@ -504,3 +506,5 @@ module spate_admin
 `endif
 
 endmodule
+
+`default_nettype wire

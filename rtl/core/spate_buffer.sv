@@ -8,6 +8,8 @@
 // Guarantee: the drive's accesses never wait. Other accesses wait for a cycle in which the drive does not use the port,
 // and get one as long as the drive leaves cycles free. Space that was allocated is not allocated again before it was
 // freed. Reads return what was last written.
+`default_nettype none
+
 module spate_buffer
   import spate_pkg::*;
 #(
@@ -19,51 +21,51 @@ module spate_buffer
     localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
     localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // The drive's reads: an address each cycle. The beat comes ReadLatency = 3 cycles later, in the cycle after the
     // third rising edge that follows the one that takes the address: enable in cycle 0, data in cycle 3.
-    input  logic                 target_read_i,
-    input  logic [ BeatBits-1:0] target_read_beat_i,
-    output logic [DataWidth-1:0] target_read_data_o,
+    input  wire logic                 target_read_i,
+    input  wire logic [ BeatBits-1:0] target_read_beat_i,
+    output logic      [DataWidth-1:0] target_read_data_o,
 
     // The drive's writes.
-    input logic                   target_write_i,
-    input logic [   BeatBits-1:0] target_write_beat_i,
-    input logic [  DataWidth-1:0] target_write_data_i,
-    input logic [DataWidth/8-1:0] target_write_strobe_i,
+    input wire logic                   target_write_i,
+    input wire logic [   BeatBits-1:0] target_write_beat_i,
+    input wire logic [  DataWidth-1:0] target_write_data_i,
+    input wire logic [DataWidth/8-1:0] target_write_strobe_i,
 
     // Allocation of ring space, in order: `sectors` from `base` on, modulo RingSectors, in the cycle where valid and
     // ready are high. Space is freed in the order of allocation.
-    input  logic                    alloc_valid_i,
-    output logic                    alloc_ready_o,
-    input  logic [SectorsWidth-1:0] alloc_sectors_i,
-    output logic [    RingBits-1:0] alloc_base_o,
-    input  logic                    free_valid_i,
-    input  logic [SectorsWidth-1:0] free_sectors_i,
+    input  wire logic                    alloc_valid_i,
+    output logic                         alloc_ready_o,
+    input  wire logic [SectorsWidth-1:0] alloc_sectors_i,
+    output logic      [    RingBits-1:0] alloc_base_o,
+    input  wire logic                    free_valid_i,
+    input  wire logic [SectorsWidth-1:0] free_sectors_i,
 
     // The write stream's beats, whole ones. The drive reads a beat from the cycle after it was taken on.
-    input  logic                 fill_valid_i,
-    output logic                 fill_ready_o,
-    input  logic [ BeatBits-1:0] fill_beat_i,
-    input  logic [DataWidth-1:0] fill_data_i,
+    input  wire logic                 fill_valid_i,
+    output logic                      fill_ready_o,
+    input  wire logic [ BeatBits-1:0] fill_beat_i,
+    input  wire logic [DataWidth-1:0] fill_data_i,
 
     // Addresses of beats for the read stream. The beats come in the order of the addresses; a beat waits until it is
     // taken.
-    input  logic                 drain_valid_i,
-    output logic                 drain_ready_o,
-    input  logic [ BeatBits-1:0] drain_beat_i,
-    output logic                 drained_valid_o,
-    input  logic                 drained_ready_i,
-    output logic [DataWidth-1:0] drained_data_o,
+    input  wire logic                 drain_valid_i,
+    output logic                      drain_ready_o,
+    input  wire logic [ BeatBits-1:0] drain_beat_i,
+    output logic                      drained_valid_o,
+    input  wire logic                 drained_ready_i,
+    output logic      [DataWidth-1:0] drained_data_o,
 
     // The pages, a dword at a time: bit 10 of `dword` selects the mailbox. One access at a time; read data come with
     // `done`.
-    input  logic                page_valid_i,
-    input  page_access_t        page_i,
-    output logic                page_done_o,   // a pulse; `valid` may stay high for the next access
-    output logic         [31:0] page_data_o
+    input  wire logic                page_valid_i,
+    input  wire page_access_t        page_i,
+    output logic                     page_done_o,   // a pulse; `valid` may stay high for the next access
+    output logic              [31:0] page_data_o
 );
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
@@ -339,3 +341,5 @@ module spate_buffer
 `endif
 
 endmodule
+
+`default_nettype wire

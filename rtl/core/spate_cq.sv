@@ -6,26 +6,28 @@
 //
 // Guarantee: only the entries at the queue's head with the expected phase are passed on, in order, each once. Each beat
 // is taken within one cycle per entry, once the entries passed on before are taken.
+`default_nettype none
+
 module spate_cq
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned QueueShiftMax = 7
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic       reset_i,       // a pulse: the queue restarts with phase 1
-    input logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
+    input wire logic       reset_i,       // a pulse: the queue restarts with phase 1
+    input wire logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
 
-    input  logic                   write_valid_i,
-    output logic                   write_ready_o,
-    input  logic [           11:0] write_index_i,  // index of the entry that holds the beat's first byte
-    input  logic [  DataWidth-1:0] write_data_i,
-    input  logic [DataWidth/8-1:0] write_strobe_i,
+    input  wire logic                   write_valid_i,
+    output logic                        write_ready_o,
+    input  wire logic [           11:0] write_index_i,  // index of the entry that holds the beat's first byte
+    input  wire logic [  DataWidth-1:0] write_data_i,
+    input  wire logic [DataWidth/8-1:0] write_strobe_i,
 
     output logic        completion_valid_o,
-    input  logic        completion_ready_i,
+    input  wire logic   completion_ready_i,
     output completion_t completion_o,
 
     output logic [QueueShiftMax-1:0] head_o,       // index of the next entry: for the doorbell
@@ -182,3 +184,5 @@ module spate_cq
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -6,19 +6,21 @@
 // Guarantee: `recover_o` comes within DeadlineMs + 1 while the drive is ready and the oldest command is not done, and
 // comes again as long as that lasts. A command ends if it was the oldest, with a ready drive, before each of three
 // resets of the drive, whatever caused them: the command itself may be what makes the drive fail.
+`default_nettype none
+
 module spate_deadline #(
     parameter int unsigned DeadlineMs = 8000  // 2 … 16000
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic ms_tick_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic ms_tick_i,
 
-    input  logic ready_i,
-    input  logic waiting_i,  // there is an oldest command, and it is pending
-    input  logic pop_i,      // the oldest command was retired
-    input  logic reset_i,    // a pulse: the drive was reset, its queues restart
-    output logic recover_o,  // a pulse
-    output logic abort_o     // a pulse: end the oldest command
+    input  wire logic ready_i,
+    input  wire logic waiting_i,  // there is an oldest command, and it is pending
+    input  wire logic pop_i,      // the oldest command was retired
+    input  wire logic reset_i,    // a pulse: the drive was reset, its queues restart
+    output logic      recover_o,  // a pulse
+    output logic      abort_o     // a pulse: end the oldest command
 );
 
   if (DeadlineMs < 2 || DeadlineMs > 16000) begin : gen_check
@@ -82,3 +84,5 @@ module spate_deadline #(
 `endif
 
 endmodule
+
+`default_nettype wire

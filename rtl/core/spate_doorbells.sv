@@ -8,30 +8,32 @@
 // Guarantee: the tail that is rung is never beyond the queue's tail. No entry waits while the drive has less than half
 // of the slots to work on (64, if that is less). The side command's entry waits at most for one doorbell in progress
 // and one of the head, which goes first because it is rarer.
+`default_nettype none
+
 module spate_doorbells
   import spate_pkg::*;
 #(
     parameter int unsigned SlotBits = 6,
     parameter int unsigned QueueShiftMax = 7
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic us_tick_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic us_tick_i,
 
-    input logic                     reset_i,            // the queues restart
-    input logic                     ready_i,
-    input logic [              3:0] queue_shift_i,
-    input logic [              3:0] doorbell_stride_i,
-    input logic [QueueShiftMax-1:0] tail_i,
-    input logic [QueueShiftMax-1:0] in_flight_i,
-    input logic                     urgent_i,           // a pulse: the entry just handed over is the side command's
-    input logic [QueueShiftMax-1:0] cq_head_i,
+    input wire logic reset_i,  // the queues restart
+    input wire logic ready_i,
+    input wire logic [3:0] queue_shift_i,
+    input wire logic [3:0] doorbell_stride_i,
+    input wire logic [QueueShiftMax-1:0] tail_i,
+    input wire logic [QueueShiftMax-1:0] in_flight_i,
+    input wire logic urgent_i,  // a pulse: the entry just handed over is the side command's
+    input wire logic [QueueShiftMax-1:0] cq_head_i,
 
     // Held until it is taken; one at a time.
     output logic         doorbell_valid_o,
-    input  logic         doorbell_ready_i,
+    input  wire logic    doorbell_ready_i,
     output mmio_access_t doorbell_o,
-    input  logic         doorbell_done_i
+    input  wire logic    doorbell_done_i
 );
 
   typedef logic [QueueShiftMax-1:0] index_t;
@@ -157,3 +159,5 @@ module spate_doorbells
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -5,6 +5,8 @@
 //
 // Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registers or
 // the head of a queue.
+`default_nettype none
+
 module spate_drive
   import spate_pkg::*;
 #(
@@ -24,65 +26,65 @@ module spate_drive
     parameter int unsigned CommandDeadlineMs = 8000,
     localparam int unsigned WindowBits = window_bits(RamBytes)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic enable_i, // low: the drive is held in PERST#
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic enable_i, // low: the drive is held in PERST#
 
-    input  logic      command_valid_i,
-    output logic      command_ready_o,
-    input  command_t  command_i,
-    output logic      response_valid_o,
-    input  logic      response_ready_i,
-    output response_t response_o,
+    input  wire logic     command_valid_i,
+    output logic          command_ready_o,
+    input  wire command_t command_i,
+    output logic          response_valid_o,
+    input  wire logic     response_ready_i,
+    output response_t     response_o,
 
-    input  logic                 data_valid_i,
-    output logic                 data_ready_o,
-    input  logic [DataWidth-1:0] data_i,
-    output logic                 data_valid_o,
-    input  logic                 data_ready_i,
-    output logic [DataWidth-1:0] data_o,
-    output logic                 data_last_o,
-    output logic                 data_error_o,
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
+    output logic                      data_valid_o,
+    input  wire logic                 data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
 
     // The adapter.
-    input  logic                             link_up_i,
-    output logic                             perst_no,
-    output logic                             adapter_reset_o,
-    input  logic                             adapter_quiet_i,
-    input  logic                             read_valid_i,
-    output logic                             read_ready_o,
-    input  window_read_t                     read_i,
-    output logic                             read_data_valid_o,
-    input  logic                             read_data_ready_i,
-    output logic           [  DataWidth-1:0] read_data_o,
-    output logic                             read_last_o,
-    input  logic                             write_valid_i,
-    output logic                             write_ready_o,
-    input  window_write_t                    write_i,
-    input  logic           [  DataWidth-1:0] write_data_i,
-    input  logic           [DataWidth/8-1:0] write_strobe_i,
-    output logic                             mmio_request_valid_o,
-    input  logic                             mmio_request_ready_i,
-    output mmio_request_t                    mmio_request_o,
-    input  logic                             mmio_response_valid_i,
-    input  mmio_response_t                   mmio_response_i,
+    input  wire logic                             link_up_i,
+    output logic                                  perst_no,
+    output logic                                  adapter_reset_o,
+    input  wire logic                             adapter_quiet_i,
+    input  wire logic                             read_valid_i,
+    output logic                                  read_ready_o,
+    input  wire window_read_t                     read_i,
+    output logic                                  read_data_valid_o,
+    input  wire logic                             read_data_ready_i,
+    output logic                [  DataWidth-1:0] read_data_o,
+    output logic                                  read_last_o,
+    input  wire logic                             write_valid_i,
+    output logic                                  write_ready_o,
+    input  wire window_write_t                    write_i,
+    input  wire logic           [  DataWidth-1:0] write_data_i,
+    input  wire logic           [DataWidth/8-1:0] write_strobe_i,
+    output logic                                  mmio_request_valid_o,
+    input  wire logic                             mmio_request_ready_i,
+    output mmio_request_t                         mmio_request_o,
+    input  wire logic                             mmio_response_valid_i,
+    input  wire mmio_response_t                   mmio_response_i,
     // Memory mode: see spate_fence.
-    output logic                             fence_request_o,
-    input  logic                             fence_answer_i,
+    output logic                                  fence_request_o,
+    input  wire logic                             fence_answer_i,
 
     // The registers.
-    input  logic                        page_valid_i,
-    input  page_access_t                page_i,
-    output logic                        page_done_o,
-    output logic         [        31:0] page_data_o,
-    output logic         [         3:0] raw_dword_o,
-    input  logic         [        31:0] raw_data_i,
-    output drive_t                      drive_o,
-    output events_t                     events_o,
-    output logic         [LbaWidth-1:0] written_blocks_o,
-    output bring_up_t                   bring_up_o,
-    output health_t                     health_o,
-    output power_t                      power_o
+    input  wire logic                        page_valid_i,
+    input  wire page_access_t                page_i,
+    output logic                             page_done_o,
+    output logic              [        31:0] page_data_o,
+    output logic              [         3:0] raw_dword_o,
+    input  wire logic         [        31:0] raw_data_i,
+    output drive_t                           drive_o,
+    output events_t                          events_o,
+    output logic              [LbaWidth-1:0] written_blocks_o,
+    output bring_up_t                        bring_up_o,
+    output health_t                          health_o,
+    output power_t                           power_o
 );
 
   localparam bit HasRing = RamBytes > 8192;
@@ -688,3 +690,5 @@ module spate_drive
   end
 
 endmodule
+
+`default_nettype wire

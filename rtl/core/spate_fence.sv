@@ -13,26 +13,28 @@
 // rst_ni may be asserted alone, at any time: completions that wait are dropped, the answer to an open question is
 // awaited. A reset of the bridge must reset the fence, before spate_write_tap answers: the tap cannot tell what became
 // of the writes.
+`default_nettype none
+
 module spate_fence
   import spate_pkg::*;
 #(
     parameter int unsigned CommandsMax = 65  // in flight: all slots and the side command
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input  logic        completion_valid_i,
-    output logic        completion_ready_o,
-    input  completion_t completion_i,
+    input  wire logic        completion_valid_i,
+    output logic             completion_ready_o,
+    input  wire completion_t completion_i,
 
     output logic        completion_valid_o,
-    input  logic        completion_ready_i,
+    input  wire logic   completion_ready_i,
     output completion_t completion_o,
 
     // To spate_write_tap in the bridge's clock domain: `request` toggles to ask; `answer` becomes equal to it when all
     // writes that were accepted before the question have a response. The receiver synchronises each signal.
-    output logic fence_request_o,
-    input  logic fence_answer_i
+    output logic      fence_request_o,
+    input  wire logic fence_answer_i
 );
 
   // The first completion is outside the queue, because all slots and the side command are one more than a power of two.
@@ -106,3 +108,5 @@ module spate_fence
   end
 
 endmodule
+
+`default_nettype wire

@@ -5,6 +5,8 @@
 // later.
 //
 // Guarantee: every loop that waits for the drive or the link has a deadline.
+`default_nettype none
+
 module spate_microcode
   import spate_pkg::*;
   import spate_microcode_pkg::*;
@@ -20,9 +22,9 @@ module spate_microcode
     parameter int unsigned DeadlineMs = 8000,
     parameter bit InBlockRam = 1'b0  // the program in a block RAM, not in LUTs
 ) (
-    input  logic                            clk_i,
-    input  logic                            fetch_i,
-    input  logic         [AddressWidth-1:0] address_i,
+    input  wire logic                       clk_i,
+    input  wire logic                       fetch_i,
+    input  wire logic    [AddressWidth-1:0] address_i,
     output instruction_t                    instruction_o  // valid from the cycle after fetch_i until the next fetch_i
 );
 
@@ -1528,3 +1530,5 @@ module spate_microcode
   );
 
 endmodule
+
+`default_nettype wire

@@ -2,6 +2,8 @@
 //
 // The instructions of spate_admin, and the functions with which spate_microcode is written. An instruction does one
 // operation on a register and an operand. It takes three cycles, and the time of any access that it waits for.
+`default_nettype none
+
 package spate_microcode_pkg;
 
   // ---- visible to users: docs/reference/gateware-bringup.md has the same two tables with advice ----
@@ -314,3 +316,5 @@ package spate_microcode_pkg;
   endfunction
 
 endpackage
+
+`default_nettype wire

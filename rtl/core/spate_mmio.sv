@@ -7,33 +7,35 @@
 // response after that is dropped, provided that the adapter responds in order and no response comes later than the end
 // of the next access. Accesses are carried out one at a time, in the order in which they were taken. While the adapter
 // has not even taken an earlier access, each next one ends with an error at once.
+`default_nettype none
+
 module spate_mmio
   import spate_pkg::*;
 #(
     // Longer than a root port waits for a completion: at most 50 ms in the default range, which bring-up sets.
     parameter int unsigned DeadlineUs = 75000
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic us_tick_i, // a pulse each microsecond
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic us_tick_i, // a pulse each microsecond
 
-    input  logic         doorbell_valid_i,
-    output logic         doorbell_ready_o,
-    input  mmio_access_t doorbell_i,
-    output logic         doorbell_done_o,   // a pulse: it was answered, or its deadline passed
-    output logic         doorbell_error_o,  // with the pulse
+    input  wire logic         doorbell_valid_i,
+    output logic              doorbell_ready_o,
+    input  wire mmio_access_t doorbell_i,
+    output logic              doorbell_done_o,   // a pulse: it was answered, or its deadline passed
+    output logic              doorbell_error_o,  // with the pulse
 
-    input  logic         admin_valid_i,
-    output logic         admin_ready_o,
-    input  mmio_access_t admin_i,
-    output logic         admin_done_o,   // a pulse, with the result
-    output mmio_result_t admin_result_o,
+    input  wire logic         admin_valid_i,
+    output logic              admin_ready_o,
+    input  wire mmio_access_t admin_i,
+    output logic              admin_done_o,   // a pulse, with the result
+    output mmio_result_t      admin_result_o,
 
-    output logic           request_valid_o,
-    input  logic           request_ready_i,
-    output mmio_request_t  request_o,
-    input  logic           response_valid_i,
-    input  mmio_response_t response_i
+    output logic                request_valid_o,
+    input  wire logic           request_ready_i,
+    output mmio_request_t       request_o,
+    input  wire logic           response_valid_i,
+    input  wire mmio_response_t response_i
 );
 
   if (DeadlineUs < 2) begin : gen_parameters
@@ -181,3 +183,5 @@ module spate_mmio
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -3,24 +3,26 @@
 // Shares the buffer's page port between the microcode and the registers: one access at a time, the microcode's first.
 //
 // Guarantee: an access that began is finished for its requester, and only the requester gets `done`.
+`default_nettype none
+
 module spate_page_arbiter
   import spate_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // The microcode only reads.
-    input  logic        admin_valid_i,
-    input  logic [10:0] admin_dword_i,
-    output logic        admin_done_o,
+    input  wire logic        admin_valid_i,
+    input  wire logic [10:0] admin_dword_i,
+    output logic             admin_done_o,
 
-    input  logic         registers_valid_i,
-    input  page_access_t registers_i,
-    output logic         registers_done_o,
+    input  wire logic         registers_valid_i,
+    input  wire page_access_t registers_i,
+    output logic              registers_done_o,
 
     output logic         page_valid_o,
     output page_access_t page_o,
-    input  logic         page_done_i
+    input  wire logic    page_done_i
 );
 
   typedef enum logic [1:0] {
@@ -88,3 +90,5 @@ module spate_page_arbiter
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -21,23 +21,25 @@
 //
 // Guarantee: the verdict on a reset falls before `ready`, unless a later log shows a rise. Each side that gives flushes
 // is told once.
+`default_nettype none
+
 module spate_power
   import spate_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic ready_i, // the drive takes commands: from now on its cache may have contents
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic ready_i, // the drive takes commands: from now on its cache may have contents
 
-    input logic                event_valid_i,
-    input power_event_e        event_i,
-    input logic                cycles_valid_i,  // count_i is the log's power cycles
-    input logic                unsafe_valid_i,  // count_i is the log's unsafe shutdowns
-    input logic         [31:0] count_i,
+    input wire logic                event_valid_i,
+    input wire power_event_e        event_i,
+    input wire logic                cycles_valid_i,  // count_i is the log's power cycles
+    input wire logic                unsafe_valid_i,  // count_i is the log's unsafe shutdowns
+    input wire logic         [31:0] count_i,
 
-    output power_t power_o,
+    output power_t    power_o,
     // Of the side that gave the current command.
-    input  logic   from_registers_i,
-    output logic   untold_o           // a verdict since it was last told
+    input  wire logic from_registers_i,
+    output logic      untold_o           // a verdict since it was last told
 );
 
   typedef enum logic [1:0] {
@@ -216,3 +218,5 @@ module spate_power
 `endif
 
 endmodule
+
+`default_nettype wire

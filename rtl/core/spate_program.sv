@@ -2,7 +2,8 @@
 //
 // Assembles a listing of instructions and labels when the design is elaborated, into a ROM in which jumps and calls
 // hold the addresses of their labels.
-//
+`default_nettype none
+
 // Synthesis keeps this module separate: merged with the logic around it, the table becomes nearly twice as large.
 (* keep_hierarchy = "yes" *)
 module spate_program
@@ -12,22 +13,21 @@ module spate_program
     parameter logic [Lines*$bits(instruction_t)-1:0] Listing = '0,  // the leftmost line is the first; up to 256 labels
     parameter bit InBlockRam = 1'b0  // otherwise in LUTs
 ) (
-    input  logic                            clk_i,
-    input  logic                            fetch_i,
-    input  logic         [AddressWidth-1:0] address_i,
+    input  wire logic                       clk_i,
+    input  wire logic                       fetch_i,
+    input  wire logic    [AddressWidth-1:0] address_i,
     output instruction_t                    instruction_o  // valid from the cycle after fetch_i until the next fetch_i
 );
 
   localparam int unsigned Width = $bits(instruction_t);
 
-  function automatic instruction_t line(int unsigned number);
-    return instruction_t'(Listing[(Lines-1-number)*Width+:Width]);
-  endfunction
+  typedef instruction_t [Lines-1:0] lines_t;  // the first line is the last element
+  localparam lines_t AllLines = lines_t'(Listing);
 
   function automatic int unsigned count_instructions();
     count_instructions = 0;
     for (int unsigned i = 0; i < Lines; i++) begin
-      if (line(i).operation != DoLabel) count_instructions++;
+      if (AllLines[Lines-1-i].operation != DoLabel) count_instructions++;
     end
   endfunction
 
@@ -40,7 +40,7 @@ module spate_program
     here = '0;
     find_labels = '0;
     for (int unsigned i = 0; i < Lines; i++) begin
-      if (line(i).operation == DoLabel) find_labels[8'(line(i).immediate)] = here;
+      if (AllLines[Lines-1-i].operation == DoLabel) find_labels[AllLines[Lines-1-i].immediate[7:0]] = here;
       else here++;
     end
   endfunction
@@ -53,7 +53,7 @@ module spate_program
     here = 0;
     assemble = program_t'(0);
     for (int unsigned i = 0; i < Lines; i++) begin
-      instruction = line(i);
+      instruction = AllLines[Lines-1-i];
       if (instruction.operation == DoJump || instruction.operation == DoCall || instruction.operation == DoCatch)
         instruction.immediate = 16'(Labels[instruction.immediate[7:0]]);
       if (instruction.operation != DoLabel) begin
@@ -98,3 +98,5 @@ module spate_program
   end
 
 endmodule
+
+`default_nettype wire

@@ -4,6 +4,8 @@
 //
 // Guarantee: an address of the other epoch, outside the aperture, or where nothing is mapped is RegionNone. A beat is
 // inside the RAM.
+`default_nettype none
+
 module spate_region
   import spate_pkg::*;
 #(
@@ -13,12 +15,12 @@ module spate_region
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
-    input  logic                     epoch_i,
-    input  logic    [WindowBits-1:0] address_i,
-    input  logic                     stray_i,
-    output region_e                  region_o,
-    output logic    [  BeatBits-1:0] beat_o,
-    output logic                     stale_o
+    input  wire logic                  epoch_i,
+    input  wire logic [WindowBits-1:0] address_i,
+    input  wire logic                  stray_i,
+    output region_e                    region_o,
+    output logic      [  BeatBits-1:0] beat_o,
+    output logic                       stale_o
 );
 
   localparam int unsigned BeatShift = $clog2(BeatBytes);
@@ -104,3 +106,5 @@ module spate_region
 `endif
 
 endmodule
+
+`default_nettype wire

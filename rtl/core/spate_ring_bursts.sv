@@ -4,26 +4,28 @@
 //
 // Guarantee: the bursts of a part follow each other from its first sector to its last, and the last one is marked. No
 // burst crosses 4 KiB. One can be taken in each cycle, except for one cycle between two parts.
+`default_nettype none
+
 module spate_ring_bursts #(
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBits = 11,  // width of a part's number of sectors
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
+    input wire logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
 
-    input  logic                  part_valid_i,
-    output logic                  part_ready_o,
-    input  logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
-    input  logic [  PartBits-1:0] part_sectors_i, // at least one
+    input  wire logic                  part_valid_i,
+    output logic                       part_ready_o,
+    input  wire logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
+    input  wire logic [  PartBits-1:0] part_sectors_i, // at least one
 
-    output logic                    burst_valid_o,
-    input  logic                    burst_ready_i,
-    output logic [AddressWidth-1:0] burst_address_o,
-    output logic [             3:0] burst_sectors_o,
-    output logic                    burst_last_o      // of its part
+    output logic                         burst_valid_o,
+    input  wire logic                    burst_ready_i,
+    output logic      [AddressWidth-1:0] burst_address_o,
+    output logic      [             3:0] burst_sectors_o,
+    output logic                         burst_last_o      // of its part
 );
 
   logic [SectorBits-1:0] place_q;
@@ -95,3 +97,5 @@ module spate_ring_bursts #(
 `endif
 
 endmodule
+
+`default_nettype wire

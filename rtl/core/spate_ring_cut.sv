@@ -6,6 +6,8 @@
 // Guarantee: the parts of a request cover its blocks once, in order; the last one is marked. A place is whole blocks
 // long, within the ring, and begins where the one before it ended, or at the ring's start. No more sectors are in use
 // than the ring has. A request without beats has one part without sectors.
+`default_nettype none
+
 module spate_ring_cut
   import spate_pkg::*;
 #(
@@ -14,25 +16,25 @@ module spate_ring_cut
     localparam int unsigned SectorBits = AddressWidth - 9,
     localparam int unsigned PartBits = $clog2(PartBytes / 512) + 1  // for a part's number of sectors
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic   [SectorBits-4:0] ring_pages_i,  // constant, also during reset; in units of 4096 bytes, at least 2
-    input drive_t                  drive_i,
+    input wire logic [SectorBits-4:0] ring_pages_i,  // constant, also during reset; in units of 4096 bytes, at least 2
+    input wire drive_t drive_i,
 
-    input  logic     command_valid_i,
-    output logic     command_ready_o,
-    input  command_t command_i,        // reads and writes only, from and to streams or addresses
+    input  wire logic     command_valid_i,
+    output logic          command_ready_o,
+    input  wire command_t command_i,        // reads and writes only, from and to streams or addresses
 
     output logic                        part_valid_o,
-    input  logic                        part_ready_i,
+    input  wire logic                   part_ready_i,
     output ring_part_t                  part_o,
     output logic       [SectorBits-1:0] part_place_o,   // offset from the ring's start, in sectors of 512 bytes
     output logic       [  PartBits-1:0] part_sectors_o, // 0 only if part_o.invalid
 
     // The places of parts are free again, in the order in which they were given.
-    input logic                free_i,
-    input logic [PartBits-1:0] free_sectors_i
+    input wire logic                free_i,
+    input wire logic [PartBits-1:0] free_sectors_i
 );
 
   localparam int unsigned PartSectors = PartBytes / 512;
@@ -225,3 +227,5 @@ module spate_ring_cut
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -19,6 +19,8 @@
 //
 // The ring computes a flush's `done` itself, because the drive does not know of parts that it was not given: it counts,
 // over the parts that the ring had finished when the drive took the flush, each write's blocks before its first error.
+`default_nettype none
+
 module spate_ring_ddr
   import spate_pkg::*;
 #(
@@ -28,67 +30,67 @@ module spate_ring_ddr
     parameter int unsigned Parts = 32,  // in flight; a power of two
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // Constant, also during reset. The ring's address as the memory's port sees it and as the drive sees it, both
     // multiples of 4096, and its size in units of 4096 bytes, at least 2.
-    input logic [AddressWidth-1:0] ring_base_i,
-    input logic [            63:0] ring_drive_base_i,
-    input logic [  SectorBits-4:0] ring_pages_i,
+    input wire logic [AddressWidth-1:0] ring_base_i,
+    input wire logic [            63:0] ring_drive_base_i,
+    input wire logic [  SectorBits-4:0] ring_pages_i,
 
-    input drive_t drive_i,
+    input wire drive_t drive_i,
 
     // The user's side, like that of a drive with streams.
-    input  logic                      command_valid_i,
-    output logic                      command_ready_o,
-    input  command_t                  command_i,
-    output logic                      response_valid_o,
-    input  logic                      response_ready_i,
-    output response_t                 response_o,
-    input  logic                      data_valid_i,
-    output logic                      data_ready_o,
-    input  logic      [DataWidth-1:0] data_i,
-    output logic                      data_valid_o,
-    input  logic                      data_ready_i,
-    output logic      [DataWidth-1:0] data_o,
-    output logic                      data_last_o,
-    output logic                      data_error_o,
-    output logic      [ LbaWidth-1:0] written_blocks_o,  // what a flush's `done` would be now
+    input  wire logic                     command_valid_i,
+    output logic                          command_ready_o,
+    input  wire command_t                 command_i,
+    output logic                          response_valid_o,
+    input  wire logic                     response_ready_i,
+    output response_t                     response_o,
+    input  wire logic                     data_valid_i,
+    output logic                          data_ready_o,
+    input  wire logic     [DataWidth-1:0] data_i,
+    output logic                          data_valid_o,
+    input  wire logic                     data_ready_i,
+    output logic          [DataWidth-1:0] data_o,
+    output logic                          data_last_o,
+    output logic                          data_error_o,
+    output logic          [ LbaWidth-1:0] written_blocks_o,  // what a flush's `done` would be now
 
     // The drive. A command that waits to be taken may change.
-    output logic      drive_command_valid_o,
-    input  logic      drive_command_ready_i,
-    output command_t  drive_command_o,
-    input  logic      drive_response_valid_i,
-    output logic      drive_response_ready_o,
-    input  response_t drive_response_i,
+    output logic           drive_command_valid_o,
+    input  wire logic      drive_command_ready_i,
+    output command_t       drive_command_o,
+    input  wire logic      drive_response_valid_i,
+    output logic           drive_response_ready_o,
+    input  wire response_t drive_response_i,
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                    m_axi_awvalid_o,
-    input  logic                    m_axi_awready_i,
-    output logic [AddressWidth-1:0] m_axi_awaddr_o,
-    output logic [             7:0] m_axi_awlen_o,
-    output logic [             2:0] m_axi_awsize_o,
-    output logic [             1:0] m_axi_awburst_o,
-    output logic                    m_axi_wvalid_o,
-    input  logic                    m_axi_wready_i,
-    output logic [   DataWidth-1:0] m_axi_wdata_o,
-    output logic [ DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                    m_axi_wlast_o,
-    input  logic                    m_axi_bvalid_i,
-    output logic                    m_axi_bready_o,
-    input  logic [             1:0] m_axi_bresp_i,
-    output logic                    m_axi_arvalid_o,
-    input  logic                    m_axi_arready_i,
-    output logic [AddressWidth-1:0] m_axi_araddr_o,
-    output logic [             7:0] m_axi_arlen_o,
-    output logic [             2:0] m_axi_arsize_o,
-    output logic [             1:0] m_axi_arburst_o,
-    input  logic                    m_axi_rvalid_i,
-    output logic                    m_axi_rready_o,
-    input  logic [   DataWidth-1:0] m_axi_rdata_i,
-    input  logic [             1:0] m_axi_rresp_i
+    output logic                         m_axi_awvalid_o,
+    input  wire logic                    m_axi_awready_i,
+    output logic      [AddressWidth-1:0] m_axi_awaddr_o,
+    output logic      [             7:0] m_axi_awlen_o,
+    output logic      [             2:0] m_axi_awsize_o,
+    output logic      [             1:0] m_axi_awburst_o,
+    output logic                         m_axi_wvalid_o,
+    input  wire logic                    m_axi_wready_i,
+    output logic      [   DataWidth-1:0] m_axi_wdata_o,
+    output logic      [ DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                         m_axi_wlast_o,
+    input  wire logic                    m_axi_bvalid_i,
+    output logic                         m_axi_bready_o,
+    input  wire logic [             1:0] m_axi_bresp_i,
+    output logic                         m_axi_arvalid_o,
+    input  wire logic                    m_axi_arready_i,
+    output logic      [AddressWidth-1:0] m_axi_araddr_o,
+    output logic      [             7:0] m_axi_arlen_o,
+    output logic      [             2:0] m_axi_arsize_o,
+    output logic      [             1:0] m_axi_arburst_o,
+    input  wire logic                    m_axi_rvalid_i,
+    output logic                         m_axi_rready_o,
+    input  wire logic [   DataWidth-1:0] m_axi_rdata_i,
+    input  wire logic [             1:0] m_axi_rresp_i
 );
 
   localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
@@ -663,3 +665,5 @@ module spate_ring_ddr
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -4,38 +4,40 @@
 //
 // Guarantee: the stream gets the beats of each part, in order, each with the memory's response. A burst does not cross
 // 4 KiB and is requested only when there is room for all of it: a reader that stalls does not block the memory.
+`default_nettype none
+
 module spate_ring_fetch #(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBits = 11,  // width of a part's number of sectors
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
+    input wire logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
 
-    input  logic                  part_valid_i,
-    output logic                  part_ready_o,
-    input  logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
-    input  logic [  PartBits-1:0] part_sectors_i, // at least one
+    input  wire logic                  part_valid_i,
+    output logic                       part_ready_o,
+    input  wire logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
+    input  wire logic [  PartBits-1:0] part_sectors_i, // at least one
 
-    output logic                 beat_valid_o,
-    input  logic                 beat_ready_i,
-    output logic [DataWidth-1:0] beat_o,
-    output logic                 beat_error_o,
+    output logic                      beat_valid_o,
+    input  wire logic                 beat_ready_i,
+    output logic      [DataWidth-1:0] beat_o,
+    output logic                      beat_error_o,
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                    m_axi_arvalid_o,
-    input  logic                    m_axi_arready_i,
-    output logic [AddressWidth-1:0] m_axi_araddr_o,
-    output logic [             7:0] m_axi_arlen_o,
-    output logic [             2:0] m_axi_arsize_o,
-    output logic [             1:0] m_axi_arburst_o,
-    input  logic                    m_axi_rvalid_i,
-    output logic                    m_axi_rready_o,
-    input  logic [   DataWidth-1:0] m_axi_rdata_i,
-    input  logic [             1:0] m_axi_rresp_i
+    output logic                         m_axi_arvalid_o,
+    input  wire logic                    m_axi_arready_i,
+    output logic      [AddressWidth-1:0] m_axi_araddr_o,
+    output logic      [             7:0] m_axi_arlen_o,
+    output logic      [             2:0] m_axi_arsize_o,
+    output logic      [             1:0] m_axi_arburst_o,
+    input  wire logic                    m_axi_rvalid_i,
+    output logic                         m_axi_rready_o,
+    input  wire logic [   DataWidth-1:0] m_axi_rdata_i,
+    input  wire logic [             1:0] m_axi_rresp_i
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
@@ -163,3 +165,5 @@ module spate_ring_fetch #(
 `endif
 
 endmodule
+
+`default_nettype wire

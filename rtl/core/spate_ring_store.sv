@@ -8,6 +8,8 @@
 //
 // Contract: at most `Parts` parts that were given have an answer that was not taken yet. The parts whose beats are not
 // all here have less than 2^SectorBits sectors together, because all of them have a place in the ring.
+`default_nettype none
+
 module spate_ring_store #(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
@@ -15,38 +17,38 @@ module spate_ring_store #(
     parameter int unsigned Parts = 32,  // a power of two
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
+    input wire logic [AddressWidth-1:0] ring_base_i,  // constant; a multiple of 4096
 
-    input logic                  part_valid_i,
-    input logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
-    input logic [  PartBits-1:0] part_sectors_i, // at least one
+    input wire logic                  part_valid_i,
+    input wire logic [SectorBits-1:0] part_place_i,   // offset from the ring's start, in sectors of 512 bytes
+    input wire logic [  PartBits-1:0] part_sectors_i, // at least one
 
-    input  logic                 data_valid_i,
-    output logic                 data_ready_o,
-    input  logic [DataWidth-1:0] data_i,
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
 
-    output logic stored_valid_o,
-    input  logic stored_ready_i,
-    output logic stored_error_o,  // some of the data were not written
+    output logic      stored_valid_o,
+    input  wire logic stored_ready_i,
+    output logic      stored_error_o,  // some of the data were not written
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                    m_axi_awvalid_o,
-    input  logic                    m_axi_awready_i,
-    output logic [AddressWidth-1:0] m_axi_awaddr_o,
-    output logic [             7:0] m_axi_awlen_o,
-    output logic [             2:0] m_axi_awsize_o,
-    output logic [             1:0] m_axi_awburst_o,
-    output logic                    m_axi_wvalid_o,
-    input  logic                    m_axi_wready_i,
-    output logic [   DataWidth-1:0] m_axi_wdata_o,
-    output logic [ DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                    m_axi_wlast_o,
-    input  logic                    m_axi_bvalid_i,
-    output logic                    m_axi_bready_o,
-    input  logic [             1:0] m_axi_bresp_i
+    output logic                         m_axi_awvalid_o,
+    input  wire logic                    m_axi_awready_i,
+    output logic      [AddressWidth-1:0] m_axi_awaddr_o,
+    output logic      [             7:0] m_axi_awlen_o,
+    output logic      [             2:0] m_axi_awsize_o,
+    output logic      [             1:0] m_axi_awburst_o,
+    output logic                         m_axi_wvalid_o,
+    input  wire logic                    m_axi_wready_i,
+    output logic      [   DataWidth-1:0] m_axi_wdata_o,
+    output logic      [ DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic                         m_axi_wlast_o,
+    input  wire logic                    m_axi_bvalid_i,
+    output logic                         m_axi_bready_o,
+    input  wire logic [             1:0] m_axi_bresp_i
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
@@ -332,3 +334,5 @@ module spate_ring_store #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -13,40 +13,42 @@
 // Guarantee: each command that is issued reaches the head once, with its status. A completion ends a command only if it
 // names one that was handed over, is pending, and is not waiting for a retry. No command that was in flight when the
 // drive went is handed over again.
+`default_nettype none
+
 module spate_slots
   import spate_pkg::*;
 #(
     parameter int unsigned SlotBits = 6,  // 2 … 8
     parameter int unsigned BaseBits = 9  // width of the place of a command's data; see spate_splitter
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic epoch_i,
-    input logic reset_i,      // a pulse: the drive's queues restart; no earlier command will complete
-    input logic gone_i,       // a pulse or longer: all pending commands end with StatusGone, before the next reset_i
-    input logic retry_tick_i, // the next tick sends the commands that failed and may be retried
+    input wire logic epoch_i,
+    input wire logic reset_i,  // a pulse: the drive's queues restart; no earlier command will complete
+    input wire logic gone_i,  // a pulse or longer: all pending commands end with StatusGone, before the next reset_i
+    input wire logic retry_tick_i,  // the next tick sends the commands that failed and may be retried
 
-    input  logic                       issue_valid_i,
-    output logic                       issue_ready_o,
-    input  slot_issue_t                issue_i,
-    input  logic        [BaseBits-1:0] issue_base_i,   // the place of its data; see spate_splitter
+    input  wire logic                       issue_valid_i,
+    output logic                            issue_ready_o,
+    input  wire slot_issue_t                issue_i,
+    input  wire logic        [BaseBits-1:0] issue_base_i,   // the place of its data; see spate_splitter
 
     // To the submission queue.
-    output logic                push_o,
-    input  logic                push_ready_i,
-    output logic [SlotBits-1:0] push_slot_o,
+    output logic                     push_o,
+    input  wire logic                push_ready_i,
+    output logic      [SlotBits-1:0] push_slot_o,
 
     // Completions of the data lane, always taken.
-    input  logic        completion_valid_i,
-    output logic        completion_ready_o,
-    input  completion_t completion_i,
-    output logic        ended_o,             // a pulse: the completion was for a command in flight
-    output logic        bad_id_o,            // a pulse: the completion was for no command in flight
-    output logic        retry_o,             // a pulse: its command will be sent again
+    input  wire logic        completion_valid_i,
+    output logic             completion_ready_o,
+    input  wire completion_t completion_i,
+    output logic             ended_o,             // a pulse: the completion was for a command in flight
+    output logic             bad_id_o,            // a pulse: the completion was for no command in flight
+    output logic             retry_o,             // a pulse: its command will be sent again
 
     // For the windows, answered in the same cycle.
-    input  logic        [SlotBits-1:0] read_slot_i,
+    input  wire logic   [SlotBits-1:0] read_slot_i,
     output logic                       read_valid_o,  // the slot is in use
     output slot_entry_t                read_o,
     output logic        [BaseBits-1:0] read_base_o,
@@ -54,11 +56,11 @@ module spate_slots
     // The oldest command.
     output logic         head_waiting_o,  // there is one, and it is pending
     output logic         head_valid_o,    // there is one, and it is done
-    input  logic         head_pop_i,
+    input  wire logic    head_pop_i,
     output slot_retire_t head_o,
 
-    input  logic head_abort_i,  // a pulse: it ends with StatusDeadline. Only in the cycle after `reset_i`
-    output logic idle_o         // no command is in flight
+    input  wire logic head_abort_i,  // a pulse: it ends with StatusDeadline. Only in the cycle after `reset_i`
+    output logic      idle_o         // no command is in flight
 );
 
   if (SlotBits < 2 || SlotBits > 8) begin : gen_check
@@ -116,6 +118,13 @@ module spate_slots
     return first + number_t'(slot_t'(slot - slot_of(first)));
   endfunction
 
+  // The parity of the uses of a slot.
+  function automatic logic parity_of(slot_t slot, number_t first);
+    number_t number;
+    number = number_of(slot, first);
+    return number[SlotBits];
+  endfunction
+
   // ---- reset: mark each slot as pending in its first use ----
 
   logic [SlotBits:0] clear_q;
@@ -165,7 +174,7 @@ module spate_slots
   assign resend = again_now_q != '0 && !completion_valid_i;
   assign resend_slot = again_q[again_first_q];
   // Its command may have ended since, because the drive was given up.
-  assign resend_pending = done_q[resend_slot] != number_of(resend_slot, head_q) [SlotBits];
+  assign resend_pending = done_q[resend_slot] != parity_of(resend_slot, head_q);
   assign next = sent_q != tail_q && !gone_i && !sweeping_q && !completion_valid_i;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
   assign push_o = !reset_i && (resend ? resend_pending : (next && next_pending));
@@ -328,161 +337,6 @@ module spate_slots
           cid: '{epoch: epoch_i, uses: read_uses, side: 1'b0, slot: 8'(read_slot_i)}
       };
 
-`ifdef FORMAL
-  logic past_reset_q = 1'b0;
-  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
-  // The environment. Commands are aborted only right after the queues restarted, when nothing is handed over. From
-  // `gone` until a drive is ready, nothing is handed over, and only dead commands are issued, except in the first cycle
-  // of `gone`. A reset may come in between, or may have come before a `gone` that is a pulse; a reset and a new drive
-  // come late enough for the sweep to finish.
-  logic just_reset_q, down_q, issue_alive;
-  assign issue_alive = issue_valid_i && issue_i.status == StatusOk;
-  always_ff @(posedge clk_i) begin
-    just_reset_q <= rst_ni && reset_i;
-    down_q <= rst_ni && (gone_i || (down_q && !push_ready_i && !issue_alive));
-  end
-  always_comb begin
-    assume (rst_ni == past_reset_q);
-    assume (!head_pop_i || head_valid_o);
-    assume (!push_ready_i || (!gone_i && !reset_i && !just_reset_q));
-    assume (!(sweeping_q && (push_ready_i || issue_alive || reset_i)));
-    assume (!(reset_i && gone_i));
-    assume (!(just_reset_q && gone_i));
-    assume (!head_abort_i || just_reset_q);
-    if (past_reset_q && rst_ni) assert (!(abort && finish));
-  end
-  always_ff @(posedge clk_i) begin
-    if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      assume (epoch_i == ($past(reset_i) ? !$past(epoch_i) : $past(epoch_i)));
-    end
-  end
-
-  // For each slot: in use, handed over, pending (in its next use, if it is not in use), in the queue of retries.
-  logic [Slots-1:0] used_slots, sent, unfinished, queued;
-  always_comb begin
-    queued = '0;
-    for (int unsigned i = 0; i < Slots; i++) begin
-      used_slots[i] = number_t'(number_of(slot_t'(i), head_q) - head_q) < used;
-      sent[i] = number_t'(number_of(slot_t'(i), head_q) - head_q) < sent_count;
-      unfinished[i] = done_q[i] != number_of(slot_t'(i), head_q) [SlotBits];
-      if ((SlotBits + 1)'(i) < again_count_q) queued[again_q[slot_t'(again_first_q+slot_t'(i))]] = 1'b1;
-    end
-  end
-
-  // One arbitrary command is followed from its issue to its retirement. These registers keep a copy of what it was
-  // issued with.
-  (* anyconst *) number_t any;
-  entry_t any_entry_q;
-  order_t any_order_q;
-  logic live_q, handed_q, finished_q, lost_q;  // lost_q: it was in flight when the drive went
-  logic [15:0] any_status_q;
-  logic any_ended;
-  assign any_ended = ended_o && completed == slot_of(any) && live_q;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      {live_q, handed_q, finished_q, lost_q} <= '0;
-    end else begin
-      lost_q <= (live_q && (lost_q || gone_i)) || (issue && tail_q == any && gone_i);
-      if (issue && tail_q == any) begin
-        {live_q, handed_q, finished_q} <= {1'b1, 1'b0, issue_dead};
-        any_status_q <= issue_i.status;
-        {any_entry_q.write, any_entry_q.fua} <= {issue_i.write, issue_i.fua};
-        {any_entry_q.lba, any_entry_q.sectors} <= {issue_i.lba, issue_i.sectors};
-        any_entry_q.base <= issue_base_i;
-        {any_order_q.write, any_order_q.stream} <= {issue_i.write, issue_i.stream};
-        {any_order_q.block_4096, any_order_q.last} <= {issue_i.block_4096, issue_i.last};
-        {any_order_q.from_registers, any_order_q.tag} <= {issue_i.from_registers, issue_i.tag};
-        any_order_q.sectors <= issue_i.sectors;
-      end
-      if (live_q && push_o && push_ready_i && push_slot_o == slot_of(any)) begin
-        assert (!handed_q && !finished_q && !lost_q);  // it is handed over only once at a time
-        handed_q <= 1'b1;
-      end
-      if (any_ended) begin
-        assert (handed_q && !finished_q);  // only a command that was handed over is completed
-        assert (completion_i.cid.uses == any[SlotBits+:UsesBits] && completion_i.cid.epoch == epoch_i);
-        assert (completion_i.cid.slot == 8'(slot_of(any)) && !completion_i.cid.side);
-        handed_q <= 1'b0;
-        if (!retry_o) begin
-          finished_q <= 1'b1;
-          any_status_q <= failed ? {1'b0, completion_i.status} : 16'd0;
-        end
-      end
-      if (live_q && abort && head_q == any) begin
-        {handed_q, finished_q} <= 2'b01;
-        any_status_q <= StatusDeadline;
-      end
-      if (sweep && live_q && !finished_q && sent_q == any) begin
-        assert (lost_q);
-        {handed_q, finished_q} <= 2'b01;
-        any_status_q <= StatusGone;
-      end
-      if (reset_i) begin
-        assert (!(live_q && lost_q) || finished_q);
-        handed_q <= 1'b0;
-      end
-      if (head_pop_i && head_q == any) begin
-        // it is retired with the status of the completion that named it, and with the tag of its request
-        assert (live_q && finished_q && head_o.status == any_status_q);
-        assert (head_o.tag == any_order_q.tag && head_o.from_registers == any_order_q.from_registers);
-        assert (head_o.write == any_order_q.write && head_o.stream == any_order_q.stream);
-        assert (head_o.block_4096 == any_order_q.block_4096 && head_o.last == any_order_q.last);
-        assert (head_o.sectors == any_order_q.sectors);
-        live_q <= 1'b0;
-      end
-    end
-  end
-  always_comb begin
-    if (rst_ni && past_reset_q) begin
-      assert (used <= number_t'(Slots) && sent_count <= used);
-      if (sweeping_q) assert (down_q);
-      if (down_q) assert (again_count_q == '0);
-      assert (live_q == (number_t'(any - head_q) < used));
-      if (live_q) begin
-        assert (entry_q[slot_of(any)] == any_entry_q && order_q[slot_of(any)] == any_order_q);
-        // The windows read what was issued, with the identifier that its completion must have.
-        if (read_slot_i == slot_of(any)) begin
-          assert (read_valid_o && read_o.write == any_entry_q.write && read_o.fua == any_entry_q.fua);
-          assert (read_o.lba == any_entry_q.lba && read_o.sectors == any_entry_q.sectors);
-          assert (read_base_o == any_entry_q.base);
-          assert (read_o.cid.epoch == epoch_i && read_o.cid.uses == any[SlotBits+:UsesBits]);
-          assert (!read_o.cid.side && read_o.cid.slot == 8'(slot_of(any)));
-        end
-        assert ((done_q[slot_of(any)] == any[SlotBits]) == finished_q);
-        if (head_q == any) assert (head_valid_o == finished_q);
-        if (finished_q) assert (status_q[slot_of(any)] == any_status_q);
-        if (handed_q) assert (!finished_q && (lost_q || number_t'(any - head_q) < sent_count));
-        if (handed_q && !gone_i && !down_q) assert (!retries_q[slot_of(any)].waiting && !queued[slot_of(any)]);
-        if (sent[slot_of(any)] && !finished_q && !gone_i && !down_q)
-          assert (handed_q || retries_q[slot_of(any)].waiting);
-        // What was in flight when the drive went has ended, or will end before the sweep does.
-        if (down_q && !finished_q) assert (lost_q);
-        if (lost_q && !finished_q) assert (down_q);
-        if (lost_q && !finished_q) assert (sweeping_q && number_t'(any - sent_q) < number_t'(tail_q - sent_q));
-      end
-      // No slot is in the queue twice. Those in it were handed over, and are pending unless they ended with the drive.
-      assert (again_count_q <= (SlotBits + 1)'(Slots) && again_now_q <= again_count_q);
-      assert (slot_t'(again_last_q - again_first_q) == slot_t'(again_count_q));
-      assert ($countones(queued) == 32'(again_count_q));
-      for (int unsigned i = 0; i < Slots; i++) begin
-        // No retry is lost.
-        if (sent[i] && unfinished[i] && !gone_i && !down_q) assert (queued[i] == retries_q[i].waiting);
-        if (queued[i] && !gone_i && !down_q) assert (sent[i] && unfinished[i]);
-        // Nothing that the sweep has passed is pending; after the sweep nothing at all is.
-        if (down_q && used_slots[i] && (!sweeping_q || number_t'(number_of(
-                slot_t'(i), head_q
-            ) - head_q) < number_t'(sent_q - head_q)))
-          assert (!unfinished[i]);
-        // A slot that is not in use is pending in its next use.
-        if (!used_slots[i] && (!clear || slot_t'(i) < slot_t'(clear_q))) assert (unfinished[i]);
-      end
-      if (clear) assert (tail_q == '0 && head_q == '0 && sent_q == '0 && again_count_q == '0);
-    end
-    cover (rst_ni && past_reset_q && live_q && finished_q && any == number_t'(5) && head_pop_i && head_q == any);
-    cover (rst_ni && past_reset_q && live_q && handed_q && retries_q[slot_of(any)].count == 3'd1);
-    cover (rst_ni && past_reset_q && reset_i && used == number_t'(Slots));
-    cover (rst_ni && past_reset_q && live_q && lost_q && finished_q && just_reset_q && sent_count == '0 && used > 2);
-  end
-`endif
-
 endmodule
+
+`default_nettype wire

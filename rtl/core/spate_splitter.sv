@@ -8,6 +8,8 @@
 // that cannot be carried out (StatusInvalid, StatusRange) becomes dead commands, which move its beats and never reach
 // the drive. So does the rest of a request (StatusGone) when the drive goes, because the next drive may have blocks of
 // another size. Between two commands of a stream, at most two cycles pass in which no beat is taken.
+`default_nettype none
+
 module spate_splitter
   import spate_pkg::*;
 #(
@@ -18,36 +20,36 @@ module spate_splitter
     localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
     localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // A request waits until `ready` or `gone`. What bring-up found may change only after `gone`.
-    input drive_t drive_i,
+    input wire drive_t drive_i,
 
-    input  logic     command_valid_i,
-    output logic     command_ready_o,
-    input  command_t command_i,
+    input  wire logic     command_valid_i,
+    output logic          command_ready_o,
+    input  wire command_t command_i,
 
-    output logic     side_valid_o,
-    input  logic     side_ready_i,
-    output command_t side_o,
+    output logic      side_valid_o,
+    input  wire logic side_ready_i,
+    output command_t  side_o,
 
-    input  logic                 data_valid_i,
-    output logic                 data_ready_o,
-    input  logic [DataWidth-1:0] data_i,
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
 
-    output logic                    alloc_valid_o,
-    input  logic                    alloc_ready_i,
-    output logic [SectorsWidth-1:0] alloc_sectors_o,
-    input  logic [    RingBits-1:0] alloc_base_i,
+    output logic                         alloc_valid_o,
+    input  wire logic                    alloc_ready_i,
+    output logic      [SectorsWidth-1:0] alloc_sectors_o,
+    input  wire logic [    RingBits-1:0] alloc_base_i,
 
-    output logic                 fill_valid_o,
-    input  logic                 fill_ready_i,
-    output logic [ BeatBits-1:0] fill_beat_o,
-    output logic [DataWidth-1:0] fill_data_o,
+    output logic                      fill_valid_o,
+    input  wire logic                 fill_ready_i,
+    output logic      [ BeatBits-1:0] fill_beat_o,
+    output logic      [DataWidth-1:0] fill_data_o,
 
     output logic                       issue_valid_o,
-    input  logic                       issue_ready_i,
+    input  wire logic                  issue_ready_i,
     output slot_issue_t                issue_o,
     // The place of the data. Stream mode: the first sector in the ring; memory mode: the address in dwords.
     output logic        [BaseBits-1:0] issue_base_o,
@@ -491,3 +493,5 @@ module spate_splitter
 `endif
 
 endmodule
+
+`default_nettype wire

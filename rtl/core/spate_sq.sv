@@ -6,39 +6,41 @@
 // Guarantee: an entry that was handed over keeps its slot until the drive's head has passed it. At most entries -
 // entries / 4 - 1 commands are in flight. The completion queue has as many entries as this queue, so it has room for
 // all of them although its head's doorbell is rung only after each quarter.
+`default_nettype none
+
 module spate_sq
   import spate_pkg::*;
 #(
     parameter int unsigned SlotBits = 6,
     parameter int unsigned QueueShiftMax = 7  // log2 of the largest number of entries, 1 … 10
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic       reset_i,       // a pulse: the queue restarts
-    input logic       ready_i,       // entries may be handed over
-    input logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
+    input wire logic       reset_i,       // a pulse: the queue restarts
+    input wire logic       ready_i,       // entries may be handed over
+    input wire logic [3:0] queue_shift_i, // set two cycles or more before reset_i and stable until the next one
 
     // Entries that are handed over; the side command's goes first. `push` with `ready` is one entry.
-    input  logic                push_side_i,
-    output logic                push_side_ready_o,
-    input  logic                push_i,
-    output logic                push_ready_o,
-    input  logic [SlotBits-1:0] push_slot_i,
+    input  wire logic                push_side_i,
+    output logic                     push_side_ready_o,
+    input  wire logic                push_i,
+    output logic                     push_ready_o,
+    input  wire logic [SlotBits-1:0] push_slot_i,
 
     // A completion was taken: the drive's head, and whether it ended a command that was in flight.
-    input logic        head_valid_i,
-    input logic [15:0] head_i,
-    input logic        ended_i,
+    input wire logic        head_valid_i,
+    input wire logic [15:0] head_i,
+    input wire logic        ended_i,
 
     output logic [QueueShiftMax-1:0] tail_o,
     output logic [QueueShiftMax-1:0] in_flight_o, // entries handed over whose commands have not ended
 
     // The slot of an entry, for the window. In the same cycle.
-    input  logic [         9:0] read_index_i,
-    output logic                read_valid_o,  // the entry is between head and tail
-    output logic                read_side_o,
-    output logic [SlotBits-1:0] read_slot_o,
+    input  wire logic [         9:0] read_index_i,
+    output logic                     read_valid_o,  // the entry is between head and tail
+    output logic                     read_side_o,
+    output logic      [SlotBits-1:0] read_slot_o,
 
     output logic bad_head_o  // a pulse: head_i is not between the head and the tail
 );
@@ -154,3 +156,5 @@ module spate_sq
 `endif
 
 endmodule
+
+`default_nettype wire

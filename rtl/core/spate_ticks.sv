@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Time: a pulse every microsecond, every millisecond, and every four milliseconds.
+`default_nettype none
+
 module spate_ticks #(
     parameter int unsigned ClockHz = 250_000_000,  // frequency of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000  // 2 … 1000. Testbenches shorten the waits of bring-up with less
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    output logic us_tick_o,
-    output logic ms_tick_o,
-    output logic retry_tick_o
+    input  wire logic clk_i,
+    input  wire logic rst_ni,
+    output logic      us_tick_o,
+    output logic      ms_tick_o,
+    output logic      retry_tick_o
 );
 
   localparam int unsigned Cycles = ClockHz / 1_000_000;
@@ -69,3 +71,5 @@ module spate_ticks #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -10,6 +10,8 @@
 // Guarantee: every beat that is requested is answered, in order, whatever its address. Reads change nothing. A beat
 // starts only when there is room for its response, so the pipeline never waits. There is no gap between
 // two requests. Addresses where nothing is mapped read as zeros.
+`default_nettype none
+
 module spate_windows_read
   import spate_pkg::*;
 #(
@@ -22,42 +24,42 @@ module spate_windows_read
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
-    input logic        clk_i,
-    input logic        rst_ni,
-    input logic        epoch_i,
-    input logic        block_4096_i,
-    input logic [31:0] nsid_i,
+    input wire logic        clk_i,
+    input wire logic        rst_ni,
+    input wire logic        epoch_i,
+    input wire logic        block_4096_i,
+    input wire logic [31:0] nsid_i,
 
-    input  logic                         read_valid_i,
-    output logic                         read_ready_o,
-    input  window_read_t                 read_i,
-    output logic                         data_valid_o,
-    input  logic                         data_ready_i,
-    output logic         [DataWidth-1:0] data_o,
-    output logic                         last_o,
+    input  wire logic                         read_valid_i,
+    output logic                              read_ready_o,
+    input  wire window_read_t                 read_i,
+    output logic                              data_valid_o,
+    input  wire logic                         data_ready_i,
+    output logic              [DataWidth-1:0] data_o,
+    output logic                              last_o,
 
-    output logic                 buffer_read_o,
-    output logic [ BeatBits-1:0] buffer_beat_o,
-    input  logic [DataWidth-1:0] buffer_data_i,  // three cycles later
+    output logic                      buffer_read_o,
+    output logic      [ BeatBits-1:0] buffer_beat_o,
+    input  wire logic [DataWidth-1:0] buffer_data_i,  // three cycles later
 
     // Cycle 0: the slot of an entry of the I/O queue.
-    output logic [         9:0] sq_index_o,
-    input  logic                sq_valid_i,
-    input  logic                sq_side_i,
-    input  logic [SlotBits-1:0] sq_slot_i,
+    output logic      [         9:0] sq_index_o,
+    input  wire logic                sq_valid_i,
+    input  wire logic                sq_side_i,
+    input  wire logic [SlotBits-1:0] sq_slot_i,
 
     // Cycle 1: the content of a slot.
-    output logic        [SlotBits-1:0] slot_o,
-    input  logic                       slot_valid_i,
-    input  slot_entry_t                slot_i,
-    input  logic        [BaseBits-1:0] slot_base_i,
+    output logic             [SlotBits-1:0] slot_o,
+    input  wire logic                       slot_valid_i,
+    input  wire slot_entry_t                slot_i,
+    input  wire logic        [BaseBits-1:0] slot_base_i,
 
     // The entries that the microcode composed.
-    input logic             sqe_write_i,
-    input sqe_dword_t       sqe_i,
-    input logic       [1:0] admin_entry_i,
-    input logic             admin_entry_valid_i,
-    input range_t           range_i,
+    input wire logic             sqe_write_i,
+    input wire sqe_dword_t       sqe_i,
+    input wire logic       [1:0] admin_entry_i,
+    input wire logic             admin_entry_valid_i,
+    input wire range_t           range_i,
 
     output logic stray_o,  // pulses
     output logic stale_o
@@ -315,3 +317,5 @@ module spate_windows_read
 `endif
 
 endmodule
+
+`default_nettype wire

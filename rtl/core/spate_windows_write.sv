@@ -5,6 +5,8 @@
 //
 // Guarantee: every beat is taken after finite time, if completions are. What was written before a completion is in the
 // buffer before the completion is passed on.
+`default_nettype none
+
 module spate_windows_write
   import spate_pkg::*;
 #(
@@ -14,15 +16,15 @@ module spate_windows_write
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic epoch_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic epoch_i,
 
-    input  logic                            write_valid_i,
-    output logic                            write_ready_o,
-    input  window_write_t                   write_i,
-    input  logic          [  DataWidth-1:0] write_data_i,
-    input  logic          [DataWidth/8-1:0] write_strobe_i,
+    input  wire logic                            write_valid_i,
+    output logic                                 write_ready_o,
+    input  wire window_write_t                   write_i,
+    input  wire logic          [  DataWidth-1:0] write_data_i,
+    input  wire logic          [DataWidth/8-1:0] write_strobe_i,
 
     output logic                   buffer_write_o,
     output logic [   BeatBits-1:0] buffer_beat_o,
@@ -30,11 +32,11 @@ module spate_windows_write
     output logic [DataWidth/8-1:0] buffer_strobe_o,
 
     // The data and strobes of completions are those on the buffer's port.
-    output logic        cq_valid_o,
-    input  logic        cq_ready_i,
-    output logic        admin_cq_valid_o,
-    input  logic        admin_cq_ready_i,
-    output logic [11:0] cq_index_o,
+    output logic             cq_valid_o,
+    input  wire logic        cq_ready_i,
+    output logic             admin_cq_valid_o,
+    input  wire logic        admin_cq_ready_i,
+    output logic      [11:0] cq_index_o,
 
     output logic stray_o,  // pulses
     output logic stale_o
@@ -127,3 +129,5 @@ module spate_windows_write
 `endif
 
 endmodule
+
+`default_nettype wire

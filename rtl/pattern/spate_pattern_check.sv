@@ -5,21 +5,23 @@
 //
 // Guarantee: each beat taken since `start_i` is compared with the expected one; all counters include a beat two cycles
 // after it was taken. It takes no more than `rate_i` beats in 256 cycles.
+`default_nettype none
+
 module spate_pattern_check #(
     parameter int unsigned DataWidth = 128,  // 64 times a power of two
     parameter int unsigned CountWidth = 48  // of the counters
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input logic        start_i,  // a pulse: counters to zero; the next beat is the stream's first
-    input logic [63:0] seed_i,
-    input logic [ 8:0] rate_i,   // 256: a beat each cycle
+    input wire logic        start_i,  // a pulse: counters to zero; the next beat is the stream's first
+    input wire logic [63:0] seed_i,
+    input wire logic [ 8:0] rate_i,   // 256: a beat each cycle
 
-    input  logic                 data_valid_i,
-    output logic                 data_ready_o,
-    input  logic [DataWidth-1:0] data_i,
-    input  logic                 data_error_i,  // the beat's command failed: wrong, whatever it holds
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
+    input  wire logic                 data_error_i,  // the beat's command failed: wrong, whatever it holds
 
     output logic [CountWidth-1:0] beats_o,
     output logic [CountWidth-1:0] stall_cycles_o,  // cycles in which it was ready for a beat and there was none
@@ -151,3 +153,5 @@ module spate_pattern_check #(
 `endif
 
 endmodule
+
+`default_nettype wire

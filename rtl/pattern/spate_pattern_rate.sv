@@ -5,17 +5,19 @@
 // beats per clock. `start_i` clears all counters. They stop at their maximum instead of wrapping.
 //
 // It also limits the rate: `go_o` is high in rate_i of 256 cycles, evenly spread.
+`default_nettype none
+
 module spate_pattern_rate #(
     parameter int unsigned CountWidth = 48  // 2^48 beats of 16 bytes are 4.5 PB
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic start_i,
-    input logic valid_i,
-    input logic ready_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic start_i,
+    input wire logic valid_i,
+    input wire logic ready_i,
 
-    input  logic [8:0] rate_i,  // 0 ... 256
-    output logic       go_o,
+    input  wire logic [8:0] rate_i,  // 0 ... 256
+    output logic            go_o,
 
     output logic [CountWidth-1:0] beats_o,
     output logic [CountWidth-1:0] beat_waits_o,   // cycles
@@ -99,3 +101,5 @@ module spate_pattern_rate #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -5,24 +5,26 @@
 //
 // Guarantee: after `start_i`, exactly `beats_i` beats of the pattern from its beginning, the last one marked; fewer
 // after `stop_i`, but a beat that was shown is never withdrawn. At most `rate_i` of 256 cycles bring a new beat.
+`default_nettype none
+
 module spate_pattern_source #(
     parameter int unsigned DataWidth = 128,  // a multiple of 64
     parameter int unsigned CountWidth = 48  // of the counters
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input  logic                  start_i,  // a pulse while `busy_o` is low: counters to zero, and begin
-    input  logic                  stop_i,   // a pulse
-    input  logic [          63:0] seed_i,
-    input  logic [CountWidth-1:0] beats_i,  // at least 1
-    input  logic [           8:0] rate_i,   // 256: a beat each cycle
-    output logic                  busy_o,
+    input  wire logic                  start_i,  // a pulse while `busy_o` is low: counters to zero, and begin
+    input  wire logic                  stop_i,   // a pulse
+    input  wire logic [          63:0] seed_i,
+    input  wire logic [CountWidth-1:0] beats_i,  // at least 1
+    input  wire logic [           8:0] rate_i,   // 256: a beat each cycle
+    output logic                       busy_o,
 
-    output logic                 data_valid_o,
-    input  logic                 data_ready_i,
-    output logic [DataWidth-1:0] data_o,
-    output logic                 data_last_o,
+    output logic                      data_valid_o,
+    input  wire logic                 data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
 
     output logic [CountWidth-1:0] beats_o,         // taken
     output logic [CountWidth-1:0] stall_cycles_o,  // cycles in which a beat was shown and not taken
@@ -77,3 +79,5 @@ module spate_pattern_source #(
   );
 
 endmodule
+
+`default_nettype wire

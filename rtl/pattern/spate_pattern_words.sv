@@ -11,14 +11,16 @@
 //
 // Guarantee: `data_o` is the first beat in the cycle after `start_i`, and the next one after each `next_i`. The bytes
 // are the same for every beat width.
+`default_nettype none
+
 module spate_pattern_words #(
     parameter int unsigned DataWidth = 128  // a multiple of 64
 ) (
-    input  logic                 clk_i,
-    input  logic                 start_i,
-    input  logic [         63:0] seed_i,
-    input  logic                 next_i,
-    output logic [DataWidth-1:0] data_o
+    input  wire logic                 clk_i,
+    input  wire logic                 start_i,
+    input  wire logic [         63:0] seed_i,
+    input  wire logic                 next_i,
+    output logic      [DataWidth-1:0] data_o
 );
 
   if (DataWidth < 64 || DataWidth % 64 != 0) begin : gen_data_width
@@ -39,3 +41,5 @@ module spate_pattern_words #(
   end
 
 endmodule
+
+`default_nettype wire

@@ -5,13 +5,15 @@
 //
 // Guarantee: no event is missed, even when all inputs are high in each cycle. All counts are 0 at most 16 cycles after
 // the end of reset; until then they must not be read, and events are not counted.
+`default_nettype none
+
 module spate_event_counters (
-    input  logic        clk_i,
-    input  logic        rst_ni,
-    input  logic [15:0] event_i,   // one event for each cycle in which the bit is high
-    input  logic [ 3:0] select_i,
-    output logic [31:0] count_o,   // of the selected counter, in the same cycle
-    output logic        ready_o
+    input  wire logic        clk_i,
+    input  wire logic        rst_ni,
+    input  wire logic [15:0] event_i,   // one event for each cycle in which the bit is high
+    input  wire logic [ 3:0] select_i,
+    output logic      [31:0] count_o,   // of the selected counter, in the same cycle
+    output logic             ready_o
 );
 
   logic [31:0] counts[16];
@@ -88,3 +90,5 @@ module spate_event_counters (
 `endif
 
 endmodule
+
+`default_nettype wire

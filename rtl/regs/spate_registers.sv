@@ -6,6 +6,8 @@
 // Guarantee: a command that was taken is offered once. Data-lane and side commands are offered separately, so that
 // neither waits for the other. At most Depth commands are without a response that was taken, so every response has a
 // place: a processor that takes its responses slowly blocks nothing. Each access of the bus is answered OKAY.
+`default_nettype none
+
 module spate_registers
   import spate_pkg::*;
 #(
@@ -13,62 +15,62 @@ module spate_registers
     parameter int unsigned Slots = 64,  // reported to software
     parameter int unsigned RamBytes = 262144  // of the buffer; 8192: memory mode
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // AXI4-Lite. Addresses are relative to the registers.
-    input  logic [13:0] s_axil_awaddr_i,
-    input  logic        s_axil_awvalid_i,
-    output logic        s_axil_awready_o,
-    input  logic [31:0] s_axil_wdata_i,
-    input  logic [ 3:0] s_axil_wstrb_i,
-    input  logic        s_axil_wvalid_i,
-    output logic        s_axil_wready_o,
-    output logic [ 1:0] s_axil_bresp_o,
-    output logic        s_axil_bvalid_o,
-    input  logic        s_axil_bready_i,
-    input  logic [13:0] s_axil_araddr_i,
-    input  logic        s_axil_arvalid_i,
-    output logic        s_axil_arready_o,
-    output logic [31:0] s_axil_rdata_o,
-    output logic [ 1:0] s_axil_rresp_o,
-    output logic        s_axil_rvalid_o,
-    input  logic        s_axil_rready_i,
-    output logic        irq_o,             // high while an enabled bit of interrupt_status is set
+    input  wire logic [13:0] s_axil_awaddr_i,
+    input  wire logic        s_axil_awvalid_i,
+    output logic             s_axil_awready_o,
+    input  wire logic [31:0] s_axil_wdata_i,
+    input  wire logic [ 3:0] s_axil_wstrb_i,
+    input  wire logic        s_axil_wvalid_i,
+    output logic             s_axil_wready_o,
+    output logic      [ 1:0] s_axil_bresp_o,
+    output logic             s_axil_bvalid_o,
+    input  wire logic        s_axil_bready_i,
+    input  wire logic [13:0] s_axil_araddr_i,
+    input  wire logic        s_axil_arvalid_i,
+    output logic             s_axil_arready_o,
+    output logic      [31:0] s_axil_rdata_o,
+    output logic      [ 1:0] s_axil_rresp_o,
+    output logic             s_axil_rvalid_o,
+    input  wire logic        s_axil_rready_i,
+    output logic             irq_o,             // high while an enabled bit of interrupt_status is set
 
     output logic enable_o,
 
     // Commands: reads and writes of streams and addresses, and all others.
-    output logic      data_valid_o,
-    input  logic      data_ready_i,
-    output command_t  data_o,
-    output logic      side_valid_o,
-    input  logic      side_ready_i,
-    output command_t  side_o,
-    input  logic      response_valid_i,
-    input  response_t response_i,        // always taken
+    output logic           data_valid_o,
+    input  wire logic      data_ready_i,
+    output command_t       data_o,
+    output logic           side_valid_o,
+    input  wire logic      side_ready_i,
+    output command_t       side_o,
+    input  wire logic      response_valid_i,
+    input  wire response_t response_i,        // always taken
 
     output logic                page_valid_o,
     output page_access_t        page_o,
-    input  logic                page_done_i,   // a pulse, with the data of a read
-    input  logic         [31:0] page_data_i,
+    input  wire logic           page_done_i,   // a pulse, with the data of a read
+    input  wire logic    [31:0] page_data_i,
 
-    input  logic [ 3:0] raw_dword_i,
-    output logic [31:0] raw_data_o,
+    input  wire logic [ 3:0] raw_dword_i,
+    output logic      [31:0] raw_data_o,
 
     // Values that software can read: see spate_drive.
-    input drive_t                   drive_i,
-    input events_t                  events_i,
-    input logic                     beat_in_i,         // a beat of the write stream was taken
-    input logic                     beat_out_i,        // a beat of the read stream was given
-    input logic                     command_taken_i,
-    input logic                     response_given_i,
-    input logic                     link_up_i,
-    input logic                     tap_lost_i,
-    input logic      [LbaWidth-1:0] written_blocks_i,
-    input bring_up_t                bring_up_i,
-    input health_t                  health_i,
-    input power_t                   power_i
+    input wire drive_t                   drive_i,
+    input wire events_t                  events_i,
+    input wire logic                     beat_in_i,         // a beat of the write stream was taken
+    input wire logic                     beat_out_i,        // a beat of the read stream was given
+    input wire logic                     command_taken_i,
+    input wire logic                     response_given_i,
+    input wire logic                     link_up_i,
+    input wire logic                     tap_lost_i,
+    input wire logic      [LbaWidth-1:0] written_blocks_i,
+    input wire bring_up_t                bring_up_i,
+    input wire health_t                  health_i,
+    input wire power_t                   power_i
 );
 
   localparam int unsigned Depth = 16;
@@ -363,3 +365,5 @@ module spate_registers
   assign in.written_high.high.next = 8'(written_blocks_i[LbaWidth-1:32]);
 
 endmodule
+
+`default_nettype wire

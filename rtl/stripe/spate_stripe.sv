@@ -33,6 +33,8 @@
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
 // when there is room for its response, and a flush that a member does not take yet alternates with its data commands,
 // four cycles each.
+`default_nettype none
+
 module spate_stripe
   import spate_pkg::*;
 #(
@@ -45,48 +47,48 @@ module spate_stripe
     localparam int unsigned MemberBits = $clog2(Drives),
     localparam int unsigned ArrayWidth = LbaWidth + 3
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // The array's layout: stable while `array_valid_i`. Commands wait for that and for the drives.
-    input logic                              array_valid_i,
-    input logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,         // start of each member's data area
-    input logic [LbaWidth-1:0]               member_blocks_i,    // size of each data area: whole chunks
-    input logic [  Drives-1:0]               drive_ready_i,
-    input logic [  Drives-1:0]               drive_gone_i,
-    input logic [  Drives-1:0]               drive_block_4096_i, // valid while `ready`
+    input wire logic                              array_valid_i,
+    input wire logic [  Drives-1:0][LbaWidth-1:0] data_lba_i,         // start of each member's data area
+    input wire logic [LbaWidth-1:0]               member_blocks_i,    // size of each data area: whole chunks
+    input wire logic [  Drives-1:0]               drive_ready_i,
+    input wire logic [  Drives-1:0]               drive_gone_i,
+    input wire logic [  Drives-1:0]               drive_block_4096_i, // valid while `ready`
 
     // The user's side, like a drive's. `command_ready_o` may depend on the command: side commands pass data commands.
-    input  logic                      command_valid_i,
-    output logic                      command_ready_o,
-    input  command_t                  command_i,
-    output logic                      response_valid_o,
-    input  logic                      response_ready_i,
-    output response_t                 response_o,
-    input  logic                      data_valid_i,
-    output logic                      data_ready_o,
-    input  logic      [DataWidth-1:0] data_i,
-    output logic                      data_valid_o,
-    input  logic                      data_ready_i,
-    output logic      [DataWidth-1:0] data_o,
-    output logic                      data_last_o,
-    output logic                      data_error_o,
+    input  wire logic                     command_valid_i,
+    output logic                          command_ready_o,
+    input  wire command_t                 command_i,
+    output logic                          response_valid_o,
+    input  wire logic                     response_ready_i,
+    output response_t                     response_o,
+    input  wire logic                     data_valid_i,
+    output logic                          data_ready_o,
+    input  wire logic     [DataWidth-1:0] data_i,
+    output logic                          data_valid_o,
+    input  wire logic                     data_ready_i,
+    output logic          [DataWidth-1:0] data_o,
+    output logic                          data_last_o,
+    output logic                          data_error_o,
 
     // The members, each a spate_drive, or a spate_ring_ddr in front of one. A command that waits to be taken may
     // change.
-    output logic      [Drives-1:0]                member_command_valid_o,
-    input  logic      [Drives-1:0]                member_command_ready_i,
-    output command_t  [Drives-1:0]                member_command_o,
-    input  logic      [Drives-1:0]                member_response_valid_i,
-    output logic      [Drives-1:0]                member_response_ready_o,
-    input  response_t [Drives-1:0]                member_response_i,
-    output logic      [Drives-1:0]                member_data_valid_o,
-    input  logic      [Drives-1:0]                member_data_ready_i,
-    output logic      [Drives-1:0][DataWidth-1:0] member_data_o,
-    input  logic      [Drives-1:0]                member_data_valid_i,
-    output logic      [Drives-1:0]                member_data_ready_o,
-    input  logic      [Drives-1:0][DataWidth-1:0] member_data_i,
-    input  logic      [Drives-1:0]                member_data_error_i,
+    output logic           [Drives-1:0]                member_command_valid_o,
+    input  wire logic      [Drives-1:0]                member_command_ready_i,
+    output command_t       [Drives-1:0]                member_command_o,
+    input  wire logic      [Drives-1:0]                member_response_valid_i,
+    output logic           [Drives-1:0]                member_response_ready_o,
+    input  wire response_t [Drives-1:0]                member_response_i,
+    output logic           [Drives-1:0]                member_data_valid_o,
+    input  wire logic      [Drives-1:0]                member_data_ready_i,
+    output logic           [Drives-1:0][DataWidth-1:0] member_data_o,
+    input  wire logic      [Drives-1:0]                member_data_valid_i,
+    output logic           [Drives-1:0]                member_data_ready_o,
+    input  wire logic      [Drives-1:0][DataWidth-1:0] member_data_i,
+    input  wire logic      [Drives-1:0]                member_data_error_i,
 
     // Blocks of writes that were answered, in order; each write counts with the blocks before its first error.
     output logic [ArrayWidth-1:0] written_blocks_o
@@ -491,3 +493,5 @@ module spate_stripe
   end
 
 endmodule
+
+`default_nettype wire

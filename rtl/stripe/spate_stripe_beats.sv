@@ -2,16 +2,18 @@
 //
 // Counts the beats of a part's data: `last_o` is high in the cycle in which the last beat moves, and the count
 // restarts. `blocks_i` must be stable from the first beat to the last one.
+`default_nettype none
+
 module spate_stripe_beats #(
     parameter int unsigned BlocksWidth = 8,
     parameter int unsigned SectorBeatBits = 5  // log2 of the beats of 512 bytes
 ) (
-    input  logic                   clk_i,
-    input  logic                   rst_ni,
-    input  logic                   block_4096_i,
-    input  logic [BlocksWidth-1:0] blocks_i,
-    input  logic                   move_i,
-    output logic                   last_o
+    input  wire logic                   clk_i,
+    input  wire logic                   rst_ni,
+    input  wire logic                   block_4096_i,
+    input  wire logic [BlocksWidth-1:0] blocks_i,
+    input  wire logic                   move_i,
+    output logic                        last_o
 );
 
   logic [SectorBeatBits+2:0] beat_q;  // of the block
@@ -34,3 +36,5 @@ module spate_stripe_beats #(
   end
 
 endmodule
+
+`default_nettype wire

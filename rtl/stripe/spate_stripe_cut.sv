@@ -5,6 +5,8 @@
 // Guarantee: the parts of a request cover its blocks once, in order, each on the member and at the place that the
 // layout gives; the last one is marked. A request that goes beyond the array is split as well, with places beyond every
 // member, so its beats are moved and each part ends with the member's StatusRange.
+`default_nettype none
+
 module spate_stripe_cut
   import spate_pkg::*;
 #(
@@ -16,20 +18,20 @@ module spate_stripe_cut
     localparam int unsigned PartWidth = ChunkShift + 1,
     localparam int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
 ) (
-    input logic                                clk_i,
-    input logic                                rst_ni,
-    input logic                                ready_i,        // a request waits until it is high
-    input logic                                block_4096_i,
-    input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
-    input logic [ArrayWidth-1:0]               array_blocks_i,
+    input wire logic                                clk_i,
+    input wire logic                                rst_ni,
+    input wire logic                                ready_i,        // a request waits until it is high
+    input wire logic                                block_4096_i,
+    input wire logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
+    input wire logic [ArrayWidth-1:0]               array_blocks_i,
 
-    input  logic     command_valid_i,
-    output logic     command_ready_o,
-    input  command_t command_i,        // reads and writes only, from and to streams or addresses
-    output logic     idle_o,           // no request is being split
+    input  wire logic     command_valid_i,
+    output logic          command_ready_o,
+    input  wire command_t command_i,        // reads and writes only, from and to streams or addresses
+    output logic          idle_o,           // no request is being split
 
     output logic                          part_valid_o,
-    input  logic                          part_ready_i,
+    input  wire logic                     part_ready_i,
     output stripe_part_t                  part_o,
     output logic         [MemberBits-1:0] part_member_o,
     output logic         [ PartWidth-1:0] part_blocks_o   // 0 only if the request has none
@@ -136,3 +138,5 @@ module spate_stripe_cut
       };
 
 endmodule
+
+`default_nettype wire

@@ -8,6 +8,8 @@
 //
 // Guarantee: each part is given to the member, or lost, once and in order. There is room for each response. A side
 // command and a part that wait at the same time alternate as the stripe says.
+`default_nettype none
+
 module spate_stripe_member
   import spate_pkg::*;
 #(
@@ -17,14 +19,14 @@ module spate_stripe_member
     parameter int unsigned MemberParts = 64,  // in flight on the member; a power of two
     parameter int unsigned Parts = 128  // in flight in the stripe; a power of two
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic gone_i,  // the member is given up
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic gone_i,  // the member is given up
 
-    input  logic                           part_valid_i,
-    output logic                           part_ready_o,
-    input  stripe_part_t                   part_i,
-    input  logic         [BlocksWidth-1:0] part_blocks_i,
+    input  wire logic                           part_valid_i,
+    output logic                                part_ready_o,
+    input  wire stripe_part_t                   part_i,
+    input  wire logic         [BlocksWidth-1:0] part_blocks_i,
 
     // What became of the oldest part that waited, if it has beats.
     output logic given_write_o,
@@ -32,29 +34,29 @@ module spate_stripe_member
     output logic lost_write_o,
     output logic lost_read_o,
 
-    input  logic                side_valid_i,
-    output logic                side_ready_o,
-    input  logic                side_turn_i,      // a side command is shown before a part
-    input  op_e                 side_op_i,
-    input  logic [LbaWidth-1:0] side_lba_i,
-    input  logic [        31:0] side_blocks_i,
-    output logic                side_answered_o,
-    output logic [        15:0] side_status_o,
+    input  wire logic                side_valid_i,
+    output logic                     side_ready_o,
+    input  wire logic                side_turn_i,      // a side command is shown before a part
+    input  wire op_e                 side_op_i,
+    input  wire logic [LbaWidth-1:0] side_lba_i,
+    input  wire logic [        31:0] side_blocks_i,
+    output logic                     side_answered_o,
+    output logic      [        15:0] side_status_o,
 
     // The oldest part that was not answered.
-    output logic                   answer_lost_o,    // it is lost; otherwise the response:
-    output logic                   answer_valid_o,
-    output logic [           15:0] answer_status_o,
-    output logic [BlocksWidth-1:0] answer_done_o,
-    input  logic                   answer_take_i,
+    output logic                        answer_lost_o,    // it is lost; otherwise the response:
+    output logic                        answer_valid_o,
+    output logic      [           15:0] answer_status_o,
+    output logic      [BlocksWidth-1:0] answer_done_o,
+    input  wire logic                   answer_take_i,
 
     // The member. A command that waits to be taken may change.
-    output logic      command_valid_o,
-    input  logic      command_ready_i,
-    output command_t  command_o,
-    input  logic      response_valid_i,
-    output logic      response_ready_o,
-    input  response_t response_i
+    output logic           command_valid_o,
+    input  wire logic      command_ready_i,
+    output command_t       command_o,
+    input  wire logic      response_valid_i,
+    output logic           response_ready_o,
+    input  wire response_t response_i
 );
 
   typedef logic [$clog2(Waiting):0] waiting_t;
@@ -284,3 +286,5 @@ module spate_stripe_member
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -4,18 +4,20 @@
 // other numbers a division of one bit per cycle.
 //
 // Guarantee: `done_o` is high for one cycle, some time after `start_i`, with the result; one division at a time.
+`default_nettype none
+
 module spate_stripe_place #(
     parameter int unsigned Drives = 3,
     parameter int unsigned ChunkWidth = 36,
     localparam int unsigned MemberBits = $clog2(Drives)
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_ni,
-    input  logic                  start_i,
-    input  logic [ChunkWidth-1:0] chunk_i,  // with start_i
-    output logic                  done_o,
-    output logic [ChunkWidth-1:0] row_o,
-    output logic [MemberBits-1:0] member_o
+    input  wire logic                  clk_i,
+    input  wire logic                  rst_ni,
+    input  wire logic                  start_i,
+    input  wire logic [ChunkWidth-1:0] chunk_i,  // with start_i
+    output logic                       done_o,
+    output logic      [ChunkWidth-1:0] row_o,
+    output logic      [MemberBits-1:0] member_o
 );
 
   if (Drives < 2 || Drives > 8) begin : gen_drives
@@ -97,3 +99,5 @@ module spate_stripe_place #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 //
 // Guarantee: parts move in order, each exactly its beats, and none before it is known whether its member gets the part.
 // A part that the stripe answers is reported once, when its beats have moved.
+`default_nettype none
+
 module spate_stripe_route #(
     parameter int unsigned Drives = 2,
     parameter int unsigned BlocksWidth = 8,
@@ -17,34 +19,34 @@ module spate_stripe_route #(
     parameter int unsigned Parts = 128,  // in flight in the stripe; a power of two, at least Depth
     localparam int unsigned MemberBits = $clog2(Drives)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic block_4096_i,
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic block_4096_i,
 
     // Parts with beats, in the order of the stream.
-    input  logic                   part_valid_i,
-    output logic                   part_ready_o,
-    input  logic [ MemberBits-1:0] part_member_i,
-    input  logic                   part_dead_i,
-    input  logic                   part_last_i,    // the last part of its request
-    input  logic [BlocksWidth-1:0] part_blocks_i,  // at least one
+    input  wire logic                   part_valid_i,
+    output logic                        part_ready_o,
+    input  wire logic [ MemberBits-1:0] part_member_i,
+    input  wire logic                   part_dead_i,
+    input  wire logic                   part_last_i,    // the last part of its request
+    input  wire logic [BlocksWidth-1:0] part_blocks_i,  // at least one
 
     // For each member, its oldest part that is neither dead nor decided: it was given to the member, or it is lost. A
     // member is given nothing while the beats of its lost parts have not moved.
-    input logic [Drives-1:0] given_i,
-    input logic [Drives-1:0] lost_i,
+    input wire logic [Drives-1:0] given_i,
+    input wire logic [Drives-1:0] lost_i,
 
     // The next beat.
-    output logic                  route_valid_o,  // there is a part whose beats have not all moved
-    output logic                  beat_valid_o,   // and it is known whether its member gets it
-    output logic [MemberBits-1:0] beat_member_o,
-    output logic                  beat_here_o,    // dead or lost: the beat does not reach the member
-    output logic                  beat_last_o,    // with beat_move_i: the last beat of its request
-    input  logic                  beat_move_i,    // only while beat_valid_o
+    output logic                       route_valid_o,  // there is a part whose beats have not all moved
+    output logic                       beat_valid_o,   // and it is known whether its member gets it
+    output logic      [MemberBits-1:0] beat_member_o,
+    output logic                       beat_here_o,    // dead or lost: the beat does not reach the member
+    output logic                       beat_last_o,    // with beat_move_i: the last beat of its request
+    input  wire logic                  beat_move_i,    // only while beat_valid_o
 
     // The dead and lost parts whose beats have moved, in order.
-    output logic ended_valid_o,
-    input  logic ended_take_i    // only while ended_valid_o
+    output logic      ended_valid_o,
+    input  wire logic ended_take_i    // only while ended_valid_o
 );
 
   typedef logic [$clog2(Depth):0] waiting_t;  // parts whose beats have not all moved
@@ -205,3 +207,5 @@ module spate_stripe_route #(
 `endif
 
 endmodule
+
+`default_nettype wire

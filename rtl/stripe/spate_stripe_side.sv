@@ -8,6 +8,8 @@
 // StatusPower if a member has it. Only a flush has a `done`. A member that is dead, or was dead at any time since the
 // command was taken, is skipped, and the status is StatusGone: the range may be other data on the drive that comes
 // back, and its flush does not cover what the drive before had written.
+`default_nettype none
+
 module spate_stripe_side
   import spate_pkg::*;
 #(
@@ -18,31 +20,31 @@ module spate_stripe_side
     localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512),
     localparam int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
 ) (
-    input logic                                clk_i,
-    input logic                                rst_ni,
-    input logic                                ready_i,
-    input logic                                refuse_i,         // every command ends with StatusInvalid
-    input logic [    Drives-1:0]               dead_i,           // given up and not ready again
-    input logic                                block_4096_i,
-    input logic [    Drives-1:0][LbaWidth-1:0] data_lba_i,
-    input logic [ArrayWidth-1:0]               array_blocks_i,
-    input logic [ArrayWidth-1:0]               written_blocks_i, // the blocks that a flush submitted now makes durable
+    input wire logic clk_i,
+    input wire logic rst_ni,
+    input wire logic ready_i,
+    input wire logic refuse_i,  // every command ends with StatusInvalid
+    input wire logic [Drives-1:0] dead_i,  // given up and not ready again
+    input wire logic block_4096_i,
+    input wire logic [Drives-1:0][LbaWidth-1:0] data_lba_i,
+    input wire logic [ArrayWidth-1:0] array_blocks_i,
+    input wire logic [ArrayWidth-1:0] written_blocks_i,  // the blocks that a flush submitted now makes durable
 
-    input  logic     command_valid_i,
-    output logic     command_ready_o,
-    input  command_t command_i,
-    output logic     idle_o,           // no command is in progress
+    input  wire logic     command_valid_i,
+    output logic          command_ready_o,
+    input  wire command_t command_i,
+    output logic          idle_o,           // no command is in progress
 
-    output logic [  Drives-1:0]       member_valid_o,           // one member at a time
-    input  logic [  Drives-1:0]       member_ready_i,
-    output op_e                       member_op_o,
-    output logic [LbaWidth-1:0]       member_lba_o,
-    output logic [        31:0]       member_blocks_o,
-    input  logic [  Drives-1:0]       member_response_valid_i,
-    input  logic [  Drives-1:0][15:0] member_response_status_i,
+    output logic      [  Drives-1:0]       member_valid_o,           // one member at a time
+    input  wire logic [  Drives-1:0]       member_ready_i,
+    output op_e                            member_op_o,
+    output logic      [LbaWidth-1:0]       member_lba_o,
+    output logic      [        31:0]       member_blocks_o,
+    input  wire logic [  Drives-1:0]       member_response_valid_i,
+    input  wire logic [  Drives-1:0][15:0] member_response_status_i,
 
     output logic      response_valid_o,
-    input  logic      response_ready_i,
+    input  wire logic response_ready_i,
     output response_t response_o
 );
 
@@ -214,3 +216,5 @@ module spate_stripe_side
       };
 
 endmodule
+
+`default_nettype wire

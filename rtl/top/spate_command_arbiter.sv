@@ -19,32 +19,34 @@
 // command of a lane is then taken within eight cycles in which the drive would take one; which requester's it is
 // depends on the timing of the drive. The user's responses must be taken without waiting for the user (spate_user_side
 // has room for them), because one that is not taken blocks the registers' responses.
+`default_nettype none
+
 module spate_command_arbiter
   import spate_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
-    input  logic     user_valid_i,
-    output logic     user_ready_o,
-    input  command_t user_i,
-    input  logic     data_valid_i,
-    output logic     data_ready_o,
-    input  command_t data_i,
-    input  logic     side_valid_i,
-    output logic     side_ready_o,
-    input  command_t side_i,
+    input  wire logic     user_valid_i,
+    output logic          user_ready_o,
+    input  wire command_t user_i,
+    input  wire logic     data_valid_i,
+    output logic          data_ready_o,
+    input  wire command_t data_i,
+    input  wire logic     side_valid_i,
+    output logic          side_ready_o,
+    input  wire command_t side_i,
 
-    output logic     command_valid_o,
-    input  logic     command_ready_i,  // may depend on the command that is offered
-    output command_t command_o,
+    output logic      command_valid_o,
+    input  wire logic command_ready_i,  // may depend on the command that is offered
+    output command_t  command_o,
 
-    input  logic response_valid_i,
-    output logic response_ready_o,
-    input  logic response_from_registers_i,
-    output logic user_response_valid_o,
-    input  logic user_response_ready_i,
-    output logic registers_response_valid_o  // always taken
+    input  wire logic response_valid_i,
+    output logic      response_ready_o,
+    input  wire logic response_from_registers_i,
+    output logic      user_response_valid_o,
+    input  wire logic user_response_ready_i,
+    output logic      registers_response_valid_o  // always taken
 );
 
   typedef enum logic [1:0] {
@@ -122,3 +124,5 @@ module spate_command_arbiter
   assign response_ready_o = response_from_registers_i || user_response_ready_i;
 
 endmodule
+
+`default_nettype wire

@@ -5,6 +5,8 @@
 // block.
 //
 // Guarantee: that of spate_host, from the user's clock to the block's.
+`default_nettype none
+
 module spate_nvme_usp
   import spate_pkg::*;
 #(
@@ -22,28 +24,28 @@ module spate_nvme_usp
     parameter int unsigned CommandDeadlineMs = 8000  // of a read or write
 ) (
     // The clock of the core and the registers. It never stops, and is at least as fast as pcie_clk_i.
-    input logic clk_i,
-    input logic rst_ni,
+    input wire logic clk_i,
+    input wire logic rst_ni,
 
     // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
-    input logic user_clk_i,
-    input logic user_rst_ni,
+    input wire logic user_clk_i,
+    input wire logic user_rst_ni,
 
     // Commands and responses: spate_pkg::command_t and response_t.
-    input  logic        cmd_valid_i,
-    output logic        cmd_ready_o,
-    input  logic [ 3:0] cmd_op_i,
-    input  logic [ 1:0] cmd_source_i,
-    input  logic        cmd_fua_i,
-    input  logic [15:0] cmd_tag_i,
-    input  logic [63:0] cmd_lba_i,
-    input  logic [31:0] cmd_blocks_i,
-    input  logic [63:0] cmd_address_i,
-    output logic        rsp_valid_o,
-    input  logic        rsp_ready_i,
-    output logic [15:0] rsp_tag_o,
-    output logic [15:0] rsp_status_o,
-    output logic [63:0] rsp_done_o,
+    input  wire logic        cmd_valid_i,
+    output logic             cmd_ready_o,
+    input  wire logic [ 3:0] cmd_op_i,
+    input  wire logic [ 1:0] cmd_source_i,
+    input  wire logic        cmd_fua_i,
+    input  wire logic [15:0] cmd_tag_i,
+    input  wire logic [63:0] cmd_lba_i,
+    input  wire logic [31:0] cmd_blocks_i,
+    input  wire logic [63:0] cmd_address_i,
+    output logic             rsp_valid_o,
+    input  wire logic        rsp_ready_i,
+    output logic      [15:0] rsp_tag_o,
+    output logic      [15:0] rsp_status_o,
+    output logic      [63:0] rsp_done_o,
 
     // The drive, in the user's clock. Commands wait for `ready`. Block size and number of blocks are valid while it is
     // high.
@@ -53,72 +55,72 @@ module spate_nvme_usp
     output logic [LbaWidth-1:0] drive_blocks_o,
 
     // Data to write and data that were read: whole beats, in the order of the commands.
-    input  logic                 s_axis_tvalid_i,
-    output logic                 s_axis_tready_o,
-    input  logic [DataWidth-1:0] s_axis_tdata_i,
-    output logic                 m_axis_tvalid_o,
-    input  logic                 m_axis_tready_i,
-    output logic [DataWidth-1:0] m_axis_tdata_o,
-    output logic                 m_axis_tlast_o,   // last beat of a request
-    output logic                 m_axis_tuser_o,   // the beat could not be read
+    input  wire logic                 s_axis_tvalid_i,
+    output logic                      s_axis_tready_o,
+    input  wire logic [DataWidth-1:0] s_axis_tdata_i,
+    output logic                      m_axis_tvalid_o,
+    input  wire logic                 m_axis_tready_i,
+    output logic      [DataWidth-1:0] m_axis_tdata_o,
+    output logic                      m_axis_tlast_o,   // last beat of a request
+    output logic                      m_axis_tuser_o,   // the beat could not be read
 
     // The registers, 16 KiB, in clk_i.
-    input  logic [13:0] s_axil_awaddr_i,
-    input  logic        s_axil_awvalid_i,
-    output logic        s_axil_awready_o,
-    input  logic [31:0] s_axil_wdata_i,
-    input  logic [ 3:0] s_axil_wstrb_i,
-    input  logic        s_axil_wvalid_i,
-    output logic        s_axil_wready_o,
-    output logic [ 1:0] s_axil_bresp_o,
-    output logic        s_axil_bvalid_o,
-    input  logic        s_axil_bready_i,
-    input  logic [13:0] s_axil_araddr_i,
-    input  logic        s_axil_arvalid_i,
-    output logic        s_axil_arready_o,
-    output logic [31:0] s_axil_rdata_o,
-    output logic [ 1:0] s_axil_rresp_o,
-    output logic        s_axil_rvalid_o,
-    input  logic        s_axil_rready_i,
-    output logic        irq_o,
+    input  wire logic [13:0] s_axil_awaddr_i,
+    input  wire logic        s_axil_awvalid_i,
+    output logic             s_axil_awready_o,
+    input  wire logic [31:0] s_axil_wdata_i,
+    input  wire logic [ 3:0] s_axil_wstrb_i,
+    input  wire logic        s_axil_wvalid_i,
+    output logic             s_axil_wready_o,
+    output logic      [ 1:0] s_axil_bresp_o,
+    output logic             s_axil_bvalid_o,
+    input  wire logic        s_axil_bready_i,
+    input  wire logic [13:0] s_axil_araddr_i,
+    input  wire logic        s_axil_arvalid_i,
+    output logic             s_axil_arready_o,
+    output logic      [31:0] s_axil_rdata_o,
+    output logic      [ 1:0] s_axil_rresp_o,
+    output logic             s_axil_rvalid_o,
+    input  wire logic        s_axil_rready_i,
+    output logic             irq_o,
 
     output logic perst_no,  // to the drive's PERST#
 
     // The block, in its clock, which may stop: its user_clk, user_reset (active high) and user_lnk_up; its streams,
     // with the prefix pcie_ (of a 4-bit ready, bit 0); and ports of the same names.
-    input  logic                    pcie_clk_i,
-    input  logic                    pcie_reset_i,
-    input  logic                    pcie_lnk_up_i,
-    input  logic [             1:0] cfg_max_payload_i,
-    input  logic [   DataWidth-1:0] pcie_m_axis_cq_tdata_i,
-    input  logic [            87:0] pcie_m_axis_cq_tuser_i,
-    input  logic                    pcie_m_axis_cq_tlast_i,
-    input  logic                    pcie_m_axis_cq_tvalid_i,
-    output logic                    pcie_m_axis_cq_tready_o,
-    output logic [             1:0] pcie_cq_np_req_o,
-    output logic [   DataWidth-1:0] pcie_s_axis_cc_tdata_o,
-    output logic [DataWidth/32-1:0] pcie_s_axis_cc_tkeep_o,
-    output logic [            32:0] pcie_s_axis_cc_tuser_o,
-    output logic                    pcie_s_axis_cc_tlast_o,
-    output logic                    pcie_s_axis_cc_tvalid_o,
-    input  logic                    pcie_s_axis_cc_tready_i,
-    output logic [   DataWidth-1:0] pcie_s_axis_rq_tdata_o,
-    output logic [DataWidth/32-1:0] pcie_s_axis_rq_tkeep_o,
-    output logic [            61:0] pcie_s_axis_rq_tuser_o,
-    output logic                    pcie_s_axis_rq_tlast_o,
-    output logic                    pcie_s_axis_rq_tvalid_o,
-    input  logic                    pcie_s_axis_rq_tready_i,
-    input  logic [   DataWidth-1:0] pcie_m_axis_rc_tdata_i,
-    input  logic [            74:0] pcie_m_axis_rc_tuser_i,
-    input  logic                    pcie_m_axis_rc_tvalid_i,
-    output logic                    pcie_m_axis_rc_tready_o,
-    output logic [             9:0] cfg_mgmt_addr_o,
-    output logic                    cfg_mgmt_write_o,
-    output logic [            31:0] cfg_mgmt_write_data_o,
-    output logic [             3:0] cfg_mgmt_byte_enable_o,
-    output logic                    cfg_mgmt_read_o,
-    input  logic [            31:0] cfg_mgmt_read_data_i,
-    input  logic                    cfg_mgmt_read_write_done_i
+    input  wire logic                    pcie_clk_i,
+    input  wire logic                    pcie_reset_i,
+    input  wire logic                    pcie_lnk_up_i,
+    input  wire logic [             1:0] cfg_max_payload_i,
+    input  wire logic [   DataWidth-1:0] pcie_m_axis_cq_tdata_i,
+    input  wire logic [            87:0] pcie_m_axis_cq_tuser_i,
+    input  wire logic                    pcie_m_axis_cq_tlast_i,
+    input  wire logic                    pcie_m_axis_cq_tvalid_i,
+    output logic                         pcie_m_axis_cq_tready_o,
+    output logic      [             1:0] pcie_cq_np_req_o,
+    output logic      [   DataWidth-1:0] pcie_s_axis_cc_tdata_o,
+    output logic      [DataWidth/32-1:0] pcie_s_axis_cc_tkeep_o,
+    output logic      [            32:0] pcie_s_axis_cc_tuser_o,
+    output logic                         pcie_s_axis_cc_tlast_o,
+    output logic                         pcie_s_axis_cc_tvalid_o,
+    input  wire logic                    pcie_s_axis_cc_tready_i,
+    output logic      [   DataWidth-1:0] pcie_s_axis_rq_tdata_o,
+    output logic      [DataWidth/32-1:0] pcie_s_axis_rq_tkeep_o,
+    output logic      [            61:0] pcie_s_axis_rq_tuser_o,
+    output logic                         pcie_s_axis_rq_tlast_o,
+    output logic                         pcie_s_axis_rq_tvalid_o,
+    input  wire logic                    pcie_s_axis_rq_tready_i,
+    input  wire logic [   DataWidth-1:0] pcie_m_axis_rc_tdata_i,
+    input  wire logic [            74:0] pcie_m_axis_rc_tuser_i,
+    input  wire logic                    pcie_m_axis_rc_tvalid_i,
+    output logic                         pcie_m_axis_rc_tready_o,
+    output logic      [             9:0] cfg_mgmt_addr_o,
+    output logic                         cfg_mgmt_write_o,
+    output logic      [            31:0] cfg_mgmt_write_data_o,
+    output logic      [             3:0] cfg_mgmt_byte_enable_o,
+    output logic                         cfg_mgmt_read_o,
+    input  wire logic [            31:0] cfg_mgmt_read_data_i,
+    input  wire logic                    cfg_mgmt_read_write_done_i
 );
 
   localparam int unsigned WindowBits = window_bits(RamBytes);
@@ -368,3 +370,5 @@ module spate_nvme_usp
   );
 
 endmodule
+
+`default_nettype wire

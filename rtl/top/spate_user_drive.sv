@@ -4,15 +4,17 @@
 //
 // Guarantee: while `drive_ready_o` is high, block size and number of blocks are those of the drive that is ready. A
 // recovery shorter than two cycles of the user's clock is not visible; it ended with the same drive.
+`default_nettype none
+
 module spate_user_drive
   import spate_pkg::*;
 (
-    input  logic                  user_clk_i,
-    input  drive_t                drive_i,             // of the core's clock
-    output logic                  drive_ready_o,
-    output logic                  drive_gone_o,        // given up, disabled or shut down: commands end with StatusGone
-    output logic                  drive_block_4096_o,  // blocks of 4096 bytes, otherwise of 512
-    output logic   [LbaWidth-1:0] drive_blocks_o
+    input wire logic user_clk_i,
+    input wire drive_t drive_i,  // of the core's clock
+    output logic drive_ready_o,
+    output logic drive_gone_o,  // given up, disabled or shut down: commands end with StatusGone
+    output logic drive_block_4096_o,  // blocks of 4096 bytes, otherwise of 512
+    output logic [LbaWidth-1:0] drive_blocks_o
 );
 
   logic ready;
@@ -38,3 +40,5 @@ module spate_user_drive
   end
 
 endmodule
+
+`default_nettype wire

@@ -12,6 +12,8 @@
 //
 // Each stream crosses independently: a response may come before the last beats of its read, and a write's response does
 // not tell how many of the next write's data were taken.
+`default_nettype none
+
 module spate_user_side
   import spate_pkg::*;
 #(
@@ -23,49 +25,49 @@ module spate_user_side
     parameter int unsigned DoneWidth = LbaWidth + 3,  // of a response's `done`: counts the blocks of a stripe
     parameter int unsigned DataDepth = 32  // beats, each way; a power of two, at least 16
 ) (
-    input logic user_clk_i,
-    input logic user_rst_ni,
+    input wire logic user_clk_i,
+    input wire logic user_rst_ni,
 
-    input  logic        cmd_valid_i,
-    output logic        cmd_ready_o,
-    input  logic [ 3:0] cmd_op_i,
-    input  logic [ 1:0] cmd_source_i,
-    input  logic        cmd_fua_i,
-    input  logic [15:0] cmd_tag_i,
-    input  logic [63:0] cmd_lba_i,
-    input  logic [31:0] cmd_blocks_i,
-    input  logic [63:0] cmd_address_i,
-    output logic        rsp_valid_o,
-    input  logic        rsp_ready_i,
-    output logic [15:0] rsp_tag_o,
-    output logic [15:0] rsp_status_o,
-    output logic [63:0] rsp_done_o,
+    input  wire logic        cmd_valid_i,
+    output logic             cmd_ready_o,
+    input  wire logic [ 3:0] cmd_op_i,
+    input  wire logic [ 1:0] cmd_source_i,
+    input  wire logic        cmd_fua_i,
+    input  wire logic [15:0] cmd_tag_i,
+    input  wire logic [63:0] cmd_lba_i,
+    input  wire logic [31:0] cmd_blocks_i,
+    input  wire logic [63:0] cmd_address_i,
+    output logic             rsp_valid_o,
+    input  wire logic        rsp_ready_i,
+    output logic      [15:0] rsp_tag_o,
+    output logic      [15:0] rsp_status_o,
+    output logic      [63:0] rsp_done_o,
 
-    input  logic                 s_axis_tvalid_i,
-    output logic                 s_axis_tready_o,
-    input  logic [DataWidth-1:0] s_axis_tdata_i,
-    output logic                 m_axis_tvalid_o,
-    input  logic                 m_axis_tready_i,
-    output logic [DataWidth-1:0] m_axis_tdata_o,
-    output logic                 m_axis_tlast_o,
-    output logic                 m_axis_tuser_o,
+    input  wire logic                 s_axis_tvalid_i,
+    output logic                      s_axis_tready_o,
+    input  wire logic [DataWidth-1:0] s_axis_tdata_i,
+    output logic                      m_axis_tvalid_o,
+    input  wire logic                 m_axis_tready_i,
+    output logic      [DataWidth-1:0] m_axis_tdata_o,
+    output logic                      m_axis_tlast_o,
+    output logic                      m_axis_tuser_o,
 
-    input  logic                      clk_i,
-    input  logic                      rst_ni,
-    output logic                      command_valid_o,
-    input  logic                      command_ready_i,
-    output command_t                  command_o,
-    input  logic                      response_valid_i,
-    output logic                      response_ready_o,  // always high
-    input  response_t                 response_i,
-    output logic                      data_valid_o,
-    input  logic                      data_ready_i,
-    output logic      [DataWidth-1:0] data_o,
-    input  logic                      data_valid_i,
-    output logic                      data_ready_o,
-    input  logic      [DataWidth-1:0] data_i,
-    input  logic                      data_last_i,
-    input  logic                      data_error_i
+    input  wire logic                      clk_i,
+    input  wire logic                      rst_ni,
+    output logic                           command_valid_o,
+    input  wire logic                      command_ready_i,
+    output command_t                       command_o,
+    input  wire logic                      response_valid_i,
+    output logic                           response_ready_o,  // always high
+    input  wire response_t                 response_i,
+    output logic                           data_valid_o,
+    input  wire logic                      data_ready_i,
+    output logic           [DataWidth-1:0] data_o,
+    input  wire logic                      data_valid_i,
+    output logic                           data_ready_o,
+    input  wire logic      [DataWidth-1:0] data_i,
+    input  wire logic                      data_last_i,
+    input  wire logic                      data_error_i
 );
 
   // ---- both sides run only while both are out of reset ----
@@ -235,3 +237,5 @@ module spate_user_side
   end
 
 endmodule
+
+`default_nettype wire

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, and Yosys with slang.
+"""Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, Yosys with slang, and the rules of
+rules.py.
 
 There must be no finding, and no tool may print a warning. A waiver is in rtl/lint/waivers.vlt with its reason, or beside its
 line. Verible's style rules do not apply to generated files.
@@ -14,6 +15,7 @@ import sys
 import filelist
 import only
 import program
+import rules
 import tops
 import yowasp
 
@@ -72,6 +74,7 @@ def main() -> None:
     paths, findings = chosen(name), []
     if not name and (forgotten := filelist.unlisted()):
         findings.append(f"not in rtl/spate.f: {' '.join(forgotten)}")
+    findings += rules.findings(paths) + rules.order(filelist.sources())
     sets = [(top, parameters) for top in modules(paths) for parameters in ({}, *tops.LINT.get(top, ()))]
     styled = list(filter(is_written_here, paths))
     runs = [*([(verible, *styled)] if styled else []), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets)]

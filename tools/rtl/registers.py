@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import program
+import rules
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, MemNode, RegNode
 
@@ -39,7 +40,7 @@ def rtl(folder: pathlib.Path) -> dict[str, str]:
         text = "\n".join(line.rstrip() for line in (folder / name).read_text().splitlines())
         if ONE_BIT in text:
             text = text.replace(SHIFTED, "'0")
-        texts[f"rtl/regs/generated/{name}"] = f"// {SPDX}\n// {ORIGIN}\n{text}\n"
+        texts[f"rtl/regs/generated/{name}"] = f"// {SPDX}\n// {ORIGIN}\n{rules.with_nettype(text)}\n"
     return texts
 
 

@@ -17,7 +17,7 @@ SPDX = "SPDX-License-Identifier: Apache-2.0"
 VERSION = ".".join(re.findall(r"^#define SPATE_VERSION_[A-Z]+ (\d+)$",
                               (filelist.ROOT / "include" / "spate" / "version.h").read_text(), re.M))
 TOPS = ("spate_nvme_axi", "spate_nvme_usp", "spate_nvme_stripe_axi")
-PORT = re.compile(r"^\s*(input|output)\s+logic\s*((?:\[[^\]]*\])*)\s*(\w+),?", re.M)
+PORT = re.compile(r"^\s*(input|output)\s+(?:wire\s+)?logic\s*((?:\[[^\]]*\])*)\s*(\w+),?", re.M)
 PARAMETER = re.compile(r"^\s*parameter ([^=]*?)\s*\b(\w+) = (.*?),?\s*// (.*)$", re.M)
 
 # A template: its top, its purpose, the parameters that it sets (all others are shown with their defaults), and the prefixes of
