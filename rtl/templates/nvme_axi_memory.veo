@@ -26,6 +26,8 @@ logic [15:0] rsp_status;
 logic [63:0] rsp_done;
 logic drive_ready;
 logic drive_gone;
+logic [7:0] drive_step;
+logic [7:0] drive_error;
 logic drive_block_4096;
 logic [spate_pkg::LbaWidth-1:0] drive_blocks;
 logic [13:0] s_axil_awaddr;
@@ -167,6 +169,8 @@ spate_nvme_axi #(
     .rsp_done_o(rsp_done),
     .drive_ready_o(drive_ready),
     .drive_gone_o(drive_gone),
+    .drive_step_o(drive_step),
+    .drive_error_o(drive_error),
     .drive_block_4096_o(drive_block_4096),
     .drive_blocks_o(drive_blocks),
     .s_axis_tvalid_i('0),

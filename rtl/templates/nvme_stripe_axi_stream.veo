@@ -30,6 +30,8 @@ logic [15:0] rsp_status;
 logic [63:0] rsp_done;
 logic [Drives-1:0] drive_ready;
 logic [Drives-1:0] drive_gone;
+logic [Drives-1:0][7:0] drive_step;
+logic [Drives-1:0][7:0] drive_error;
 logic [Drives-1:0] drive_block_4096;
 logic [Drives-1:0][spate_pkg::LbaWidth-1:0] drive_blocks;
 logic s_axis_tvalid;
@@ -174,6 +176,8 @@ spate_nvme_stripe_axi #(
     .rsp_done_o(rsp_done),
     .drive_ready_o(drive_ready),
     .drive_gone_o(drive_gone),
+    .drive_step_o(drive_step),
+    .drive_error_o(drive_error),
     .drive_block_4096_o(drive_block_4096),
     .drive_blocks_o(drive_blocks),
     .s_axis_tvalid_i(s_axis_tvalid),

@@ -36,21 +36,23 @@ module spate_host
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    input  wire logic                     command_valid_i,
-    output logic                          command_ready_o,
-    input  wire command_t                 command_i,         // from_registers: 0
-    output logic                          response_valid_o,
-    input  wire logic                     response_ready_i,  // must not wait for the user: the registers' wait behind
-    output response_t                     response_o,
-    input  wire logic                     data_valid_i,
-    output logic                          data_ready_o,
-    input  wire logic     [DataWidth-1:0] data_i,
-    output logic                          data_valid_o,
-    input  wire logic                     data_ready_i,
-    output logic          [DataWidth-1:0] data_o,
-    output logic                          data_last_o,
-    output logic                          data_error_o,
-    output drive_t                        drive_o,
+    input wire logic command_valid_i,
+    output logic command_ready_o,
+    input wire command_t command_i,  // from_registers: 0
+    output logic response_valid_o,
+    input wire logic response_ready_i,  // must not wait for the user: the registers' wait behind
+    output response_t response_o,
+    input wire logic data_valid_i,
+    output logic data_ready_o,
+    input wire logic [DataWidth-1:0] data_i,
+    output logic data_valid_o,
+    input wire logic data_ready_i,
+    output logic [DataWidth-1:0] data_o,
+    output logic data_last_o,
+    output logic data_error_o,
+    output drive_t drive_o,
+    output logic [7:0] step_o,  // of bring-up, and why the drive was last given up: docs/reference/gateware-bringup.md
+    output logic [7:0] error_o,
 
     // The registers, 16 KiB, in clk_i.
     input  wire logic [13:0] s_axil_awaddr_i,
@@ -199,6 +201,8 @@ module spate_host
   logic [3:0] raw_dword;
   logic [LbaWidth-1:0] written_blocks;
   bring_up_t bring_up;
+  assign step_o = bring_up.step;
+  assign error_o = bring_up.error;
   health_t health;
   power_t power;
   events_t events;

@@ -64,9 +64,12 @@ module spate_nvme_stripe_axi
     output logic      [15:0] rsp_status_o,
     output logic      [63:0] rsp_done_o,
 
-    // Each drive, in the user's clock: block size and number of blocks are valid while it is ready.
+    // Each drive, in the user's clock: block size and number of blocks are valid while it is ready. While it is gone, the
+    // step of bring-up and the error with which it was given up are: docs/reference/gateware-bringup.md.
     output logic [Drives-1:0]               drive_ready_o,
     output logic [Drives-1:0]               drive_gone_o,        // commands end with StatusGone
+    output logic [Drives-1:0][         7:0] drive_step_o,
+    output logic [Drives-1:0][         7:0] drive_error_o,
     output logic [Drives-1:0]               drive_block_4096_o,
     output logic [Drives-1:0][LbaWidth-1:0] drive_blocks_o,
 
@@ -314,11 +317,17 @@ module spate_nvme_stripe_axi
     mmio_request_t mmio_request;
     mmio_response_t mmio_response;
 
+    logic [7:0] step, error;
     spate_user_drive u_user_drive (
-        .user_clk_i,
+        .clk_i,
         .drive_i(drive[i]),
+        .step_i(step),
+        .error_i(error),
+        .user_clk_i,
         .drive_ready_o(drive_ready_o[i]),
         .drive_gone_o(drive_gone_o[i]),
+        .drive_step_o(drive_step_o[i]),
+        .drive_error_o(drive_error_o[i]),
         .drive_block_4096_o(drive_block_4096_o[i]),
         .drive_blocks_o(drive_blocks_o[i])
     );
@@ -360,6 +369,8 @@ module spate_nvme_stripe_axi
         .data_last_o(),
         .data_error_o(member_out_error[i]),
         .drive_o(drive[i]),
+        .step_o(step),
+        .error_o(error),
         .s_axil_awaddr_i(s_axil_awaddr_i[i]),
         .s_axil_awvalid_i(s_axil_awvalid_i[i]),
         .s_axil_awready_o(s_axil_awready_o[i]),

@@ -48,9 +48,12 @@ module spate_nvme_usp
     output logic      [63:0] rsp_done_o,
 
     // The drive, in the user's clock. Commands wait for `ready`. Block size and number of blocks are valid while it is
-    // high.
+    // high, and while `gone` is high the step of bring-up and the error with which the drive was given up:
+    // docs/reference/gateware-bringup.md.
     output logic                drive_ready_o,
     output logic                drive_gone_o,        // commands end with StatusGone
+    output logic [         7:0] drive_step_o,
+    output logic [         7:0] drive_error_o,
     output logic                drive_block_4096_o,
     output logic [LbaWidth-1:0] drive_blocks_o,
 
@@ -195,11 +198,17 @@ module spate_nvme_usp
       .data_error_i(out_error)
   );
 
+  logic [7:0] step, error;
   spate_user_drive u_user_drive (
-      .user_clk_i,
+      .clk_i,
       .drive_i(drive),
+      .step_i(step),
+      .error_i(error),
+      .user_clk_i,
       .drive_ready_o,
       .drive_gone_o,
+      .drive_step_o,
+      .drive_error_o,
       .drive_block_4096_o,
       .drive_blocks_o
   );
@@ -237,6 +246,8 @@ module spate_nvme_usp
       .data_last_o(out_last),
       .data_error_o(out_error),
       .drive_o(drive),
+      .step_o(step),
+      .error_o(error),
       .s_axil_awaddr_i,
       .s_axil_awvalid_i,
       .s_axil_awready_o,

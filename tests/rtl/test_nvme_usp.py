@@ -10,7 +10,7 @@ import runner
 
 EXTRA = ("tests/rtl/support/stream_rule.sv", "tests/rtl/support/packet_rule.sv",
          "tests/rtl/cocotb/nvme_usp_top.sv")
-CASES = {128: "smooth link clock function", 256: "stalled reset broken lost"}
+CASES = {128: "smooth refused link clock function", 256: "stalled reset broken lost"}
 ALL = os.environ.get("ALL", "0") != "0"
 
 

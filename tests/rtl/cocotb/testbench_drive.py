@@ -11,7 +11,7 @@ import cocotb
 from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, STREAM
 from drive_bench import (BEAT, BLOCK, BLOCKS, BLOCK_SHIFT, DEADLINE, GONE, RAM_BYTES, RETRIES_MAX, SLOTS, WINDOW,
                          WINDOW_BITS, Testbench)
-from drive_model import CQ, LATE, MEDIA_ERROR, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE
+from drive_model import CQ, LATE, MEDIA_ERROR, PATH_ERROR, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE
 
 REQUESTS = int(os.environ["REQUESTS"])
 CASES = os.environ["CASES"].split()
@@ -108,7 +108,8 @@ async def errors_are_tried_again_or_reported(dut):
         request = tb.write(1)
         kind = random.choice(("good", "passes", "stays", "never"))
         count = {"good": 0, "passes": random.randint(1, RETRIES_MAX), "stays": RETRIES_MAX + 5, "never": 1}[kind]
-        status = MEDIA_ERROR | DNR if kind == "never" else MEDIA_ERROR
+        error = random.choice((MEDIA_ERROR, PATH_ERROR))
+        status = error | DNR if kind == "never" else error
         if count:
             drive.bad_blocks[request.lba] = [status, count]
         expected[request.lba] = status if kind in ("stays", "never") else 0

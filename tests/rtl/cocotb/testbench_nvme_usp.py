@@ -29,6 +29,7 @@ RESPONSE, DONE_LOW, TAKE, WRITTEN, COUNTERS, MAILBOX_PAGE = 0x58, 0x5C, 0x64, 0x
 READY, GONE, RESPONSE_VALID, START = 1, 2, 1 << 9, 1 << 7
 COUNTS = ("stray_read", "stray_write", "stale_access", "cq_phase", "cq_index", "cq_id", "sq_head", "retry", "recovery",
           "command_error")
+SHUTDOWN_STEP, SHUT_DOWN, NAMESPACE_STEP, EMPTY = 19, 29, 14, 20  # docs/reference/gateware-bringup.md
 REFUSED, POWER, NORMAL_SHUTDOWN = 0x8004, 0x8008, 0x0046_4001
 IO_TAIL_DOORBELL = 0x1008  # of queue pair 1, with a stride of 4 bytes
 # The models log each packet, which takes more time than anything else.
@@ -257,6 +258,7 @@ async def from_perst_to_shutdown(dut, stall, size, payload, root_payload):
     assert refused.status == REFUSED
     watching.cancel()
     assert not dut.drive_ready.value and dut.drive_gone.value
+    assert (int(dut.drive_step.value), int(dut.drive_error.value)) == (SHUTDOWN_STEP, SHUT_DOWN)
 
 
 @cocotb.test(**case("smooth"))
@@ -267,6 +269,21 @@ async def smooth_from_perst_to_shutdown(dut):
 @cocotb.test(**case("stalled"))
 async def stalled_from_perst_to_shutdown(dut):
     await from_perst_to_shutdown(dut, 0.3, OTHER_BLOCKS, 2, 0)
+
+
+@cocotb.test(**case("refused"))
+async def a_drive_that_is_refused_says_why_without_a_processor(dut):
+    """An empty namespace: in the user's clock the ports have the step and the error when `gone` rises, and keep them while it is
+    high, as the registers have them."""
+    tb = Testbench(dut, blocks=0)
+    await ClockCycles(dut.app_clk, 12)
+    dut.app_rst_n.value = 1
+    await RisingEdge(dut.drive_gone)
+    for _ in range(20):
+        await RisingEdge(dut.app_clk)
+        assert (int(dut.drive_step.value), int(dut.drive_error.value)) == (NAMESPACE_STEP, EMPTY)
+        assert dut.drive_gone.value and not dut.drive_ready.value
+    assert await tb.registers.read_dword(BRING_UP) & 0xFFFF == NAMESPACE_STEP | EMPTY << 8
 
 
 async def a_link_that_goes_loses_nothing(dut, way, stall):

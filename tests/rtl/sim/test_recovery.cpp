@@ -62,8 +62,8 @@ void one_fault(uint64_t seed, const Case &one) {
 }
 
 void retried(uint64_t seed) {
-  // Namespace not ready; internal error; command interrupted: none has DNR set.
-  for (const uint32_t status : {0x0082u, 0x0006u, 0x0021u}) {
+  // Namespace not ready; internal error; command interrupted; internal path error, whose code is 0: none has DNR set.
+  for (const uint32_t status : {0x0082u, 0x0006u, 0x0021u, 0x0300u}) {
     SimTestbench testbench(config_of(seed));
     testbench.bring_up();
     struct sim_fault fault = fault_of(SIM_STATUS, -1, 7, status);
@@ -78,8 +78,8 @@ void retried(uint64_t seed) {
 }
 
 void given_up(uint64_t seed) {
-  // Write fault with DNR; and a transient error that never passes.
-  const struct { uint32_t status, count; } cases[] = {{0x4280, 1}, {0x0082, UINT32_MAX}};
+  // Write fault with DNR; a transient error that never passes; both with the code 0.
+  const struct { uint32_t status, count; } cases[] = {{0x4280, 1}, {0x0082, UINT32_MAX}, {0x4300, 1}, {0x0300, UINT32_MAX}};
   for (const auto &one : cases) {
     SimTestbench testbench(config_of(seed));
     testbench.bring_up();

@@ -23,6 +23,7 @@ WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
 WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
 PERIOD_NS = 4  # of the clock
 MEDIA_ERROR = 0x0281  # transient: DNR is clear
+PATH_ERROR = 0x0300  # transient: its code is 0, only its type tells that it is an error
 
 
 @dataclass
