@@ -24,6 +24,7 @@ RING_BASE, DRIVE_BASE = 0x4000_3000, 0x17_0000_5000  # the ring, as the memory s
 FLUSH, WRITE, READ, DEALLOCATE = 0, 1, 2, 3
 STREAM, ADDRESS, MAILBOX = 0, 1, 2
 OK, INVALID, RANGE, GONE, MEMORY = 0, 0x8001, 0x8002, 0x8004, 0x8007
+ERRORS = 2, 3  # SLVERR, DECERR
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Memory:
             bad = at in self.bad_write
             if not bad:
                 self.bytes[at:at + beats * BEAT_BYTES] = b"".join(w["data"].to_bytes(BEAT_BYTES, "little") for w in words)
-            self.b.put(resp=2 if bad else 0)
+            self.b.put(resp=random.choice(ERRORS) if bad else 0)
 
     async def reads(self) -> None:
         while True:
@@ -91,8 +92,9 @@ class Memory:
                 continue
             at, beats = self.burst(self.ar.words.popleft())
             await self.tb.cycles(random.randint(0, self.delay_cycles))
+            resp = random.choice(ERRORS) if at in self.bad_read else 0
             for beat in range(at, at + beats * BEAT_BYTES, BEAT_BYTES):
-                self.r.put(data=int.from_bytes(self.bytes[beat:beat + BEAT_BYTES], "little"), resp=2 * (at in self.bad_read))
+                self.r.put(data=int.from_bytes(self.bytes[beat:beat + BEAT_BYTES], "little"), resp=resp)
 
 
 class Drive:
