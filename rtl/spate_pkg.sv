@@ -373,7 +373,7 @@ package spate_pkg;
     logic cq_phase;       // a completion with the wrong phase
     logic cq_index;       // a completion that is not at the next entry
     logic cq_id;          // a completion for no command in flight
-    logic sq_head;        // a completion whose SQ head is not between the core's head and tail
+    logic sq_head;        // a completion whose SQ head is not between the last good one and the tail
     logic retry;          // a command was sent again
     logic recovery;       // the drive was reset and brought up again
     logic command_error;  // a command ended with an error

@@ -11,7 +11,7 @@ import cocotb
 from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, STREAM
 from drive_bench import (BEAT, BLOCK, BLOCKS, BLOCK_SHIFT, DEADLINE, GONE, RAM_BYTES, RETRIES_MAX, SLOTS, WINDOW,
                          WINDOW_BITS, Testbench)
-from drive_model import CQ, LATE, MEDIA_ERROR, PATH_ERROR, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE
+from drive_model import AHEAD, CQ, LATE, MEDIA_ERROR, PATH_ERROR, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE
 
 REQUESTS = int(os.environ["REQUESTS"])
 CASES = os.environ["CASES"].split()
@@ -164,6 +164,20 @@ async def what_is_lost_is_done_again(dut):
     assert [(r.lba, response["status"]) for r, response in tb.failed] == [(request.lba, DEADLINE)]
     await drive.until(lambda: drive.ready, what="ready again")
     assert drive.events["stale_access"] > 0, "the late completion was not counted as stale"
+
+
+@case
+async def completions_written_out_of_order_cost_a_recovery(dut):
+    """The core keeps no completion queue: an entry that is not the next one is counted and dropped, and its command is given again
+    after a reset. No request is lost by one of them."""
+    tb = Testbench(dut)
+    drive = tb.drive
+    await tb.ready()
+    drive.io_faults.extend([None] * 3 + [AHEAD])
+    await tb.traffic(14)
+    await tb.finish(400000)
+    assert AHEAD in drive.fault_log and not tb.failed
+    assert drive.events["cq_index"] > 0 and drive.events["recovery"] == 1
 
 
 @case

@@ -21,6 +21,7 @@ from target_port import TargetPort
 ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
 WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
 WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
+AHEAD = "ahead"  # its completion is written before the one in the place before it
 PERIOD_NS = 4  # of the clock
 MEDIA_ERROR = 0x0281  # transient: DNR is clear
 PATH_ERROR = 0x0300  # transient: its code is 0, only its type tells that it is an error
@@ -34,6 +35,11 @@ class Queue:
     phase: int = 1
     released: int = 0  # CQ: the host's head
     reported: int = 0  # SQ: the head in the last completion
+    ahead: bool = False  # CQ: the place after the next entry is written already
+
+    def step(self) -> None:
+        self.tail = (self.tail + 1) % self.entries
+        self.phase ^= self.tail == 0
 
 
 class DriveModel(AdminDrive):
@@ -129,8 +135,7 @@ class DriveModel(AdminDrive):
         entry |= (queue.phase if phase is None else phase) << 112 | status << 113
         self.port.write((self.base if base is None else base) + offset + queue.tail * 16, entry.to_bytes(16, "little"))
         if advance:
-            queue.tail = (queue.tail + 1) % queue.entries
-            queue.phase ^= queue.tail == 0
+            queue.step()
 
     async def io(self) -> None:
         """Fetches what was rung, forever."""
@@ -210,7 +215,15 @@ class DriveModel(AdminDrive):
         else:
             self.sq.reported = head
         self.in_flight.pop(cid)
+        if fault == AHEAD and not cq.ahead:
+            place = (cq.tail + 1) % cq.entries
+            self.post(Queue(cq.entries, tail=place, phase=cq.phase ^ (place == 0)), CQ, head, 1, cid, status, result)
+            cq.ahead = True
+            return
         self.post(cq, CQ, head, 1, cid, status, result)
+        if cq.ahead:
+            cq.step()
+            cq.ahead = False
         if fault == DOUBLE:
             self.post(cq, CQ, self.sq.head, 1, cid, status, result)
             self.sq.reported = self.sq.head
