@@ -79,7 +79,9 @@ void retried(uint64_t seed) {
 
 void given_up(uint64_t seed) {
   // Write fault with DNR; a transient error that never passes; both with the code 0.
-  const struct { uint32_t status, count; } cases[] = {{0x4280, 1}, {0x0082, UINT32_MAX}, {0x4300, 1}, {0x0300, UINT32_MAX}};
+  const struct {
+    uint32_t status, count;
+  } cases[] = {{0x4280, 1}, {0x0082, UINT32_MAX}, {0x4300, 1}, {0x0300, UINT32_MAX}};
   for (const auto &one : cases) {
     SimTestbench testbench(config_of(seed));
     testbench.bring_up();
