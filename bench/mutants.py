@@ -11,20 +11,22 @@ import program
 from figures import Bench, die
 
 BUILD, HALVES_FOLDER = program.BUILD, pathlib.Path(__file__).with_suffix("")
-NOTICED, NOT_NOTICED = ("killed", "timed out"), ("survived",)
+JUDGED = ("killed", "timed out", "survived")
 SURVIVORS = 1  # the exit status of a half with survivors
 
 
 @dataclasses.dataclass(frozen=True)
 class Half:
-    """One half: a script of bench/mutants, what it mutates, what runs it, what it writes, and the percentage of noticeable
-    mutants that tests should notice."""
+    """One half: a script of bench/mutants, what it mutates, what runs it, what it writes, the percentage of noticeable mutants
+    that tests should notice, and which endings count as noticed. src/ has a second one, with semantic mutants."""
 
     folder: str
     script: str
     venv: str
     sample: int
     aim: float
+    kind: str = "mutants"
+    noticed: tuple[str, ...] = ("killed", "timed out")
 
     @property
     def document(self) -> pathlib.Path:
@@ -45,7 +47,9 @@ class Half:
         return document["mutants"]
 
 
-HALVES = [half for half in (Half("src", "library.py", "venv", 400, 98.0), Half("rtl", "gateware.py", "venv-gateware", 100, 95.0))
+HALVES = [half for half in (Half("src", "library.py", "venv", 400, 98.0),
+                            Half("src", "semantic.py", "venv", 240, 95.0, "semantic mutants", ("killed",)),
+                            Half("rtl", "gateware.py", "venv-gateware", 100, 95.0))
           if (HALVES_FOLDER / half.script).exists()]
 
 
@@ -62,11 +66,11 @@ def main():
     for half in wanted:
         sample = -(-options.sample * half.sample // HALVES[0].sample)
         found = [mutant["status"] for mutant in half.run(options.only, options.seed, sample)]
-        noticed = sum(found.count(status) for status in NOTICED)
-        judged = noticed + sum(found.count(status) for status in NOT_NOTICED)
+        noticed = sum(found.count(status) for status in half.noticed)
+        judged = sum(found.count(status) for status in JUDGED)
         aim = {} if options.only else {"aim": half.aim, "aim_is": "min"}
-        bench.add(f"mutants of {half.folder} that a test notices", round(100.0 * noticed / max(1, judged), 1), "%", **aim)
-        bench.add(f"mutants of {half.folder} judged", judged, "mutants")
+        bench.add(f"{half.kind} of {half.folder} that a test notices", round(100.0 * noticed / max(1, judged), 1), "%", **aim)
+        bench.add(f"{half.kind} of {half.folder} judged", judged, "mutants")
     if not options.only:
         bench.write()
     bench.show()

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import hashlib
 import io
+import itertools
 import pathlib
 import re
 
@@ -28,6 +29,8 @@ class Mutant:
     original: str  # without comments, and without blanks at both ends
     mutated: str
     key: str
+    lines: int = 1  # how many of the file; `original` and `mutated` are joined by blanks
+    operator: str = ""
 
     @property
     def where(self) -> str:
@@ -48,7 +51,7 @@ def without_comments(text: str) -> str:
     return STRING_OR_COMMENT.sub(blank, text)
 
 
-def _functions(lines: list[str]) -> list[tuple[str, int]]:
+def functions(lines: list[str]) -> list[tuple[str, int]]:
     """For each line, the function that contains it and the function's first line; an empty name and 0 outside functions."""
     found, now = [], ("", 0)
     for number, line in enumerate(lines, 1):
@@ -64,7 +67,7 @@ def mutants_of(root: pathlib.Path, file: str, seed: int) -> list[Mutant]:
     """All mutants of one file, sorted by key."""
     source = without_comments((root / file).read_text())
     lines = [line.rstrip() + "\n" for line in source.splitlines()]
-    functions = _functions(lines)
+    functions = functions(lines)
     with contextlib.redirect_stdout(io.StringIO()):  # it prints the rules that it reads
         made = mutator.mutants_regexp(lines, [str(RULES)], ignorePatterns=[], ignoreStringOnly=True)
     seen: dict[tuple[str, str, str], int] = {}
@@ -87,8 +90,24 @@ def _same_without_strings(one: str, other: str) -> bool:
 def mutated_text(root: pathlib.Path, mutant: Mutant) -> str:
     """The file's text with the mutant applied."""
     lines = without_comments((root / mutant.file).read_text()).splitlines()
-    lines[mutant.line - 1] = mutant.mutated
+    first = mutant.line - 1
+    lines[first:first + mutant.lines] = [mutant.mutated, *[""] * (mutant.lines - 1)]
     return "\n".join(lines) + "\n"
+
+
+def joined(lines) -> str:
+    """Lines as one."""
+    return " ".join(line.strip() for line in lines if line.strip())
+
+
+def in_turn(mutants) -> list[Mutant]:
+    """The order in which a sample takes them: each operator's lowest key, then each one's second. Mutants without an operator
+    are all of one."""
+    by_operator: dict[str, list[Mutant]] = {}
+    for mutant in sorted(mutants, key=lambda mutant: mutant.key):
+        by_operator.setdefault(mutant.operator, []).append(mutant)
+    turns = itertools.zip_longest(*(by_operator[name] for name in sorted(by_operator)))
+    return [mutant for turn in turns for mutant in turn if mutant is not None]
 
 
 def module_of(file: str) -> str:

@@ -2,6 +2,7 @@
 """The half for src/: draws mutants of the library, runs the tests that execute their lines, and lists the survivors."""
 
 import argparse
+import collections.abc
 import concurrent.futures
 import dataclasses
 import json
@@ -17,11 +18,32 @@ sys.path[:1] = [str(HERE.parents[2] / folder) for folder in ("bench", "tools")]
 import program  # noqa: E402: found through the line above
 from mutants import coverage, draw, judge, kept, recorded, show, tree  # noqa: E402
 
-RECORDED = program.ROOT / "tests/mutants.toml"
-OUT = tree.BUILD / "library.json"
+MOST_TIME_OUTS = 3  # of one mutant
 COVERED, KILLED, TIMED_OUT, SURVIVED = "sampled", "killed", "timed out", "survived"
 QUICK_S = 3.0  # of processor time, for all programs together
 INVALID, EQUIVALENT, RECORDED_AS = "invalid", "equivalent", "recorded"
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of mutants of src/: how they are made, and where those are recorded that no test can notice."""
+
+    name: str
+    mutants_of: collections.abc.Callable[[pathlib.Path, str, int], list[draw.Mutant]]  # in the order in which they are taken
+    recorded: pathlib.Path
+    in_headers: bool = False
+    time_out_is_noticed: bool = True
+    always: collections.abc.Callable[[pathlib.Path], list[draw.Mutant]] = lambda root: []  # judged beside the sample
+
+    @property
+    def out(self) -> pathlib.Path:
+        return tree.BUILD / f"{self.name}.json"
+
+    def files(self, sources: tree.Library) -> list[str]:
+        return sorted(sources.files + sources.header_files) if self.in_headers else sources.files
+
+
+MECHANICAL = Kind("library", draw.mutants_of, program.ROOT / "tests/mutants.toml")
 
 
 class Refused(Exception):
@@ -38,7 +60,7 @@ class Result:
     ran: tuple[str, ...] = ()
 
     def as_json(self) -> dict:
-        return {"where": self.mutant.where, "original": self.mutant.original, "mutated": self.mutant.mutated,
+        return {"where": self.mutant.where, "operator": self.mutant.operator, "original": self.mutant.original, "mutated": self.mutant.mutated,
                 "status": self.status, "killer": self.killer, "seconds": round(self.seconds, 2), "reason": self.reason}
 
     def __str__(self) -> str:
@@ -49,10 +71,10 @@ class Result:
 class Bench:
     """The library, the programs, and their kept results."""
 
-    def __init__(self, jobs: int, answers: pathlib.Path = tree.BUILD / "kept"):
+    def __init__(self, jobs: int, answers: pathlib.Path = tree.BUILD / "kept", kind: Kind = MECHANICAL):
         if not (tree.BUILD / "made-of").exists():
             raise Refused(f"{tree.BUILD} has no tests: make build-mutants")
-        self.jobs = jobs
+        self.jobs, self.kind = jobs, kind
         self.sources = tree.Library()
         self.programs = {test.name: test for test in tree.programs()}
         self.codes = kept.Kept(answers / "codes.jsonl")
@@ -93,7 +115,7 @@ class Bench:
 
     def sample_of(self, files: list[str], count: int, seed: int) -> tuple[list[draw.Mutant], list[Result]]:
         """`count` mutants of these files that compile to different code, and the mutants that did not."""
-        candidates = sorted((m for file in files for m in draw.mutants_of(program.ROOT, file, seed)), key=lambda m: m.key)
+        candidates = draw.in_turn(m for file in files for m in self.kind.mutants_of(program.ROOT, file, seed))
         seen = {self.code(file, draw.without_comments(self.sources.original(file))) for file in files}
         taken, dropped = [], []
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -115,7 +137,7 @@ class Bench:
         modules = sorted({draw.module_of(file) for file in wanted})
         shares = draw.shares(program.ROOT, self.sources.files, count)
         for module in modules:
-            files = [file for file in self.sources.files if draw.module_of(file) == module]
+            files = [file for file in self.kind.files(self.sources) if draw.module_of(file) == module]
             of_module, not_of_it = self.sample_of(files, shares[module], seed)
             taken += [mutant for mutant in of_module if mutant.file in wanted]
             dropped += [result for result in not_of_it if result.mutant.file in wanted]
@@ -124,8 +146,13 @@ class Bench:
     def recorded_beside(self, taken: list[draw.Mutant], wanted: list[str], reasons: dict, seed: int) -> list[draw.Mutant]:
         """The recorded mutants of the wanted files that are not in the sample."""
         files = {file for file, _, _ in reasons}.intersection(wanted)
-        mutants = (mutant for file in sorted(files) for mutant in draw.mutants_of(program.ROOT, file, seed))
+        mutants = (mutant for file in sorted(files) for mutant in self.kind.mutants_of(program.ROOT, file, seed))
         return [mutant for mutant in mutants if mutant.identity in reasons and mutant not in taken]
+
+    def always(self, taken: list[draw.Mutant], wanted: list[str]) -> list[draw.Mutant]:
+        """The mutants of the wanted files that are in each sample, where they are not in this one by themselves."""
+        there = {mutant.identity for mutant in taken}
+        return [mutant for mutant in self.kind.always(program.ROOT) if mutant.file in wanted and mutant.identity not in there]
 
     # ---- which programs ----
 
@@ -179,7 +206,10 @@ class Bench:
 
     def order(self, mutant: draw.Mutant) -> list[tree.Program]:
         """The programs that execute its line. Programs that are fast and execute few other lines come first."""
-        names = self.coverage.covering(mutant.file, mutant.line, mutant.function_line)
+        if mutant.file in self.sources.commands:
+            names = self.coverage.covering(mutant.file, mutant.line, mutant.function_line)
+        else:
+            names = {name for unit in self.sources.units(mutant.file) for name in self.coverage.covering(unit, 0, 0)}
 
         def cost(name):
             breadth = sum(len(lines) for lines in self.coverage.lines[name].values())
@@ -191,27 +221,30 @@ class Bench:
 
     def judge(self, mutant: draw.Mutant, most_s: float = math.inf) -> Result | draw.Mutant:
         """Runs program after program until one notices the mutant. Returns the mutant itself if the remaining programs would
-        exceed `most_s`, measured without a mutation."""
+        exceed `most_s`, measured without a mutation. Where a time-out is not enough, the next programs have their turn."""
         text = draw.mutated_text(program.ROOT, mutant)
         tests = self.order(mutant)
-        seconds = 0.0
+        seconds, late = 0.0, []
         with tree.scratch("mutant-") as name:
-            mutated = pathlib.Path(name) / "mutant.o"
+            mutated = []
             for test in tests:
                 most_s -= self.seconds[test.name]
                 if most_s < 0:
                     return mutant
                 key = "judged", self.coverage.identity, mutant.file, text, test.identity
                 if (known := self.endings.get(*key)) is None:
-                    if not mutated.exists():
-                        self.sources.compile(mutant.file, text, mutated)
-                    known = dataclasses.asdict(self.run([mutated], test, self.seconds[test.name]))
+                    mutated = mutated or self.sources.compile_changed(mutant.file, text, pathlib.Path(name))
+                    known = dataclasses.asdict(self.run(mutated, test, self.seconds[test.name]))
                     self.endings.put(known, *key)
                 ending = judge.Ending(**known)
                 seconds += ending.seconds
-                if not ending.passed:
-                    status = TIMED_OUT if ending.timed_out else KILLED
-                    return Result(mutant, status, test.name, seconds, _last_line(ending.said))
+                if not ending.passed and not ending.timed_out:
+                    return Result(mutant, KILLED, test.name, seconds, _last_line(ending.said))
+                late += [test.name] if ending.timed_out else []
+                if late and (self.kind.time_out_is_noticed or len(late) == MOST_TIME_OUTS):
+                    break
+        if late:
+            return Result(mutant, TIMED_OUT, late[0], seconds)
         return Result(mutant, SURVIVED, seconds=seconds, ran=tuple(test.name for test in tests))
 
     def judge_all(self, mutants: list[draw.Mutant], reasons: dict) -> list[Result]:
@@ -229,12 +262,11 @@ class Bench:
             progress.step(f", {sum(r.status == SURVIVED for r in results)} survive")
         return results
 
-    @staticmethod
-    def _look_up(result: Result, reasons: dict, progress: show.Progress) -> Result:
+    def _look_up(self, result: Result, reasons: dict, progress: show.Progress) -> Result:
         """Looks the mutant up in the list of equivalent mutants."""
         reason = reasons.get(result.mutant.identity)
         if reason is not None and result.status != SURVIVED:
-            raise recorded.Wrong(f"{RECORDED.name} calls a mutant equivalent that {result.killer} notices: delete the entry.\n{result}")
+            raise recorded.Wrong(f"{self.kind.recorded.name} calls a mutant equivalent that {result.killer} notices: delete the entry.\n{result}")
         if reason is not None:
             return dataclasses.replace(result, status=RECORDED_AS, reason=reason)
         if result.status == SURVIVED:
@@ -270,15 +302,16 @@ def counted(results: list[Result]) -> dict[str, dict[str, int]]:
     return counts
 
 
-def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
-    """Runs everything. Returns the document of build/mutants/library.json."""
+def run(only: str, seed: int, count: int, jobs: int, kind: Kind = MECHANICAL) -> list[dict]:
+    """Runs everything. Returns the mutants of the kind's document, such as build/mutants/library.json."""
     program.need_space(pathlib.Path(tempfile.gettempdir()), jobs * judge.FILE_BYTES, f"running {jobs} mutants at a time")
-    reasons = recorded.read(RECORDED)
-    recorded.check(program.ROOT, reasons)
-    bench = Bench(jobs)
-    wanted = files_of(only, bench.sources.files)
+    reasons = recorded.read(kind.recorded)
+    recorded.check(program.ROOT, reasons, kind.mutants_of)
+    bench = Bench(jobs, kind=kind)
+    wanted = files_of(only, kind.files(bench.sources))
     print(f"drawing the sample of {count} mutants (seed {seed})", flush=True)
     mutants, dropped = bench.sample(wanted, count, seed)
+    mutants += bench.always(mutants, wanted)
     if not mutants:
         raise Refused(f"the sample has no mutant in {only}: choose a larger N, such as N={4 * count}")
     beside = bench.recorded_beside(mutants, wanted, reasons, seed)
@@ -289,26 +322,26 @@ def run(only: str, seed: int, count: int, jobs: int) -> list[dict]:
     results = [result for result in bench.judge_all(mutants + beside, reasons) if result.mutant not in beside]
     everything = sorted(results + dropped, key=lambda result: (result.mutant.file, result.mutant.line))
     document = [result.as_json() for result in everything]
-    OUT.write_text(json.dumps({"complete": True, "seed": seed, "count": count, "only": only, "mutants": document}, indent=1) + "\n")
+    kind.out.write_text(json.dumps({"complete": True, "seed": seed, "count": count, "only": only, "mutants": document}, indent=1) + "\n")
     print()
     for result in everything:
-        if result.status == SURVIVED:
-            print(result)
-    print("\n" + "\n".join(show.table(counted(everything))))
+        if result.status == SURVIVED or (result.status == TIMED_OUT and not kind.time_out_is_noticed):
+            print(f"{result.status}  {result}")
+    print("\n" + "\n".join(show.table(counted(everything), kind.time_out_is_noticed)))
     took_s = sum(result.seconds for result in results)
-    print(f"{took_s / 60:.0f} minutes of processor time in tests; results: {OUT.relative_to(program.ROOT)}")
+    print(f"{took_s / 60:.0f} minutes of processor time in tests; results: {kind.out.relative_to(program.ROOT)}")
     return document
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(description: str = __doc__, kind: Kind = MECHANICAL) -> None:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--only", default="", help="a C file or a folder of src/")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sample", type=int, default=400, help="how many mutants of the whole src/")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     try:
-        found = run(options.only, options.seed, options.sample, options.jobs)
+        found = run(options.only, options.seed, options.sample, options.jobs, kind)
     except (Refused, recorded.Wrong, tree.Invalid, program.Failed, program.NoSpace) as refused:
         raise SystemExit(f"\n{refused}") from None
     raise SystemExit(any(mutant["status"] == SURVIVED for mutant in found))

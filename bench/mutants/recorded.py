@@ -27,13 +27,13 @@ def read(path: pathlib.Path) -> dict[tuple[str, str, str], str]:
     return found
 
 
-def check(root: pathlib.Path, recorded: dict[tuple[str, str, str], str]) -> None:
+def check(root: pathlib.Path, recorded: dict[tuple[str, str, str], str], mutants_of=draw.mutants_of) -> None:
     """Raises Wrong if an entry is not among the mutants that the operators generate."""
     made: dict[str, set[tuple[str, str, str]]] = {}
     for file, original, mutated in recorded:
         if file not in made:
             there = (root / file).is_file()
-            made[file] = {mutant.identity for mutant in draw.mutants_of(root, file, 0)} if there else set()
+            made[file] = {mutant.identity for mutant in mutants_of(root, file, 0)} if there else set()
         if (file, original, mutated) not in made[file]:
-            raise Wrong(f"tests/mutants.toml: no mutant of {file} is\n    {original} -> {mutated}\n"
+            raise Wrong(f"the list of equivalent mutants: no mutant of {file} is\n    {original} -> {mutated}\n"
                         "The line has changed: check again whether its mutants are equivalent, and change or delete the entry.")

@@ -52,17 +52,17 @@ class Progress:
 COLUMNS = ("sampled", "invalid", "equivalent", "killed", "timed out", "survived")
 
 
-def table(counts: dict[str, dict[str, int]]) -> list[str]:
+def table(counts: dict[str, dict[str, int]], time_out_is_noticed: bool = True) -> list[str]:
     """The table by module. `sampled` counts judged mutants; invalid and equivalent mutants were replaced by others."""
-    rows = [("module", *COLUMNS, "noticed")]
+    rows = [("module", *COLUMNS, "noticed" if time_out_is_noticed else "killed")]
     total = {column: sum(count[column] for count in counts.values()) for column in COLUMNS}
     for module, count in [*sorted(counts.items()), ("all", total)]:
-        rows.append((module, *(str(count[column]) for column in COLUMNS), f"{percent(count):.1f} %"))
+        rows.append((module, *(str(count[column]) for column in COLUMNS), f"{percent(count, time_out_is_noticed):.1f} %"))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]) for row in rows]
 
 
-def percent(count: dict[str, int]) -> float:
+def percent(count: dict[str, int], time_out_is_noticed: bool = True) -> float:
     """The percentage of noticed mutants among those that can be noticed."""
-    noticed = count["killed"] + count["timed out"]
-    return 100.0 * noticed / max(1, noticed + count["survived"])
+    noticed = count["killed"] + (count["timed out"] if time_out_is_noticed else 0)
+    return 100.0 * noticed / max(1, count["killed"] + count["timed out"] + count["survived"])

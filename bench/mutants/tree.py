@@ -19,6 +19,7 @@ UNWANTED = ("-Werror", "-g")
 STRICT = [f"-Werror={what}" for what in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-pointer-types")]
 
 REFUSED = re.compile(r"^\S+:\d+:(\d+:)? error: ", re.MULTILINE)  # GCC in English, for a place in the text
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 CANNOT = "fatal error:"  # the compiler was killed, or the disk is full
 
 
@@ -90,6 +91,7 @@ class Library:
             if file.is_relative_to(ROOT / "src"):
                 self.commands[str(file.relative_to(ROOT))] = self._words(shlex.split(command["command"]))
         self.files = sorted(self.commands)
+        self.header_files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.h"))
         self.headers = self._hash_of_headers()
 
     @staticmethod
@@ -105,13 +107,14 @@ class Library:
                 mixed.update(path.read_bytes())
         return mixed.hexdigest()
 
-    def compile(self, file: str, text: str, object_file: pathlib.Path, *more: str) -> None:
+    def compile(self, file: str, text: str, object_file: pathlib.Path, *more: str, where: pathlib.Path | None = None) -> None:
         """Compiles a file of the library with the content `text`. Invalid if the compiler rejects the text. If the compiler was
-        killed, or could not write, the text is not judged: program.Failed or program.Stopped."""
+        killed, or could not write, the text is not judged: program.Failed or program.Stopped. Headers are first looked for from the
+        folder `where`."""
         words = [*self.commands[file], f"-I{(ROOT / file).parent}", *more]  # where its "internal.h" is
         words += ["-x", "c", "-c", "-", "-o", object_file]
         try:
-            done = program.run(*words, statuses=(0, 1), input=text, cwd=object_file.parent, env=os.environ | {"LC_ALL": "C"},
+            done = program.run(*words, statuses=(0, 1), input=text, cwd=where or object_file.parent, env=os.environ | {"LC_ALL": "C"},
                                timeout_s=300)
         finally:
             if program.is_ending():
@@ -122,11 +125,34 @@ class Library:
             raise Invalid(program.report(words, program.ending(1), done.stderr))
         raise program.Failed(words, program.ending(1), done.stderr)
 
+    def units(self, file: str) -> list[str]:
+        """The C files that this file is part of: itself, or those that include the header."""
+        if file in self.commands:
+            return [file]
+        return [unit for unit in self.files if ROOT / file in self._included_by(ROOT / unit)]
+
+    def _included_by(self, path: pathlib.Path) -> set[pathlib.Path]:
+        found = {(path.parent / name).resolve() for name in INCLUDE.findall(path.read_text())}
+        return found.union(*(self._included_by(header) for header in found if header.suffix == ".h"))
+
+    def compile_changed(self, file: str, text: str, folder: pathlib.Path, *more: str) -> list[pathlib.Path]:
+        """Compiles all that a changed file is part of."""
+        if file in self.commands:
+            self.compile(file, text, folder / "changed.o", *more)
+            return [folder / "changed.o"]
+        for header in self.header_files:  # beside one another, because they include one another
+            (folder / header).parent.mkdir(parents=True, exist_ok=True)
+            (folder / header).write_text(text if header == file else self.original(header))
+        objects = []
+        for unit in self.units(file):
+            objects.append((folder / unit).with_suffix(".o"))
+            self.compile(unit, self.original(unit), objects[-1], *more, where=objects[-1].parent)
+        return objects
+
     def code(self, file: str, text: str, folder: pathlib.Path) -> str:
         """A hash of the optimised code. Two texts with the same code behave the same."""
-        object_file = folder / "code.o"
-        self.compile(file, text, object_file, "-O2", "-fno-sanitize=all")
-        return hashlib.sha256(object_file.read_bytes()).hexdigest()
+        objects = self.compile_changed(file, text, folder, "-O2", "-fno-sanitize=all")
+        return hashlib.sha256(b"".join(made.read_bytes() for made in objects)).hexdigest()
 
     def original(self, file: str) -> str:
         return (ROOT / file).read_text()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make mutants: its verdicts are right, and the tests notice a handful of mutants that they must notice."""
 
+import dataclasses
 import importlib.util
 import io
 import json
@@ -15,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(program.ROOT / "bench"))
 
-from mutants import draw, judge, library, recorded, show, tree  # noqa: E402
+from mutants import draw, judge, library, meaning, recorded, semantic, show, tree, written  # noqa: E402
 
 pytestmark = pytest.mark.thorough
 
@@ -272,7 +273,7 @@ def test_what_a_program_leaves_behind_ends_with_it(tmp_path):
 ENTRY = '[[equivalent]]\nfile = "{}"\noriginal = "{}"\nmutated = "{}"\nreason = "{}"\n'
 
 
-def written(tmp_path, *entries):
+def listed(tmp_path, *entries):
     path = tmp_path / "mutants.toml"
     path.write_text("".join(ENTRY.format(*entry) for entry in entries))
     return recorded.read(path)
@@ -281,16 +282,16 @@ def written(tmp_path, *entries):
 def test_an_entry_for_a_line_that_no_longer_exists_is_an_error(tmp_path, sources):
     root, _ = sources
     good = ("src/part/one.c", "if (a < b) return a;", "if (a <= b) return a;", "a and b are the same there.")
-    recorded.check(root, written(tmp_path, good))
+    recorded.check(root, listed(tmp_path, good))
     with pytest.raises(recorded.Wrong, match="The line has changed"):
-        recorded.check(root, written(tmp_path, good, ("src/part/one.c", "if (a < c) return a;", "if (a <= c) return a;", "Why.")))
+        recorded.check(root, listed(tmp_path, good, ("src/part/one.c", "if (a < c) return a;", "if (a <= c) return a;", "Why.")))
     with pytest.raises(recorded.Wrong, match="The line has changed"):
-        recorded.check(root, written(tmp_path, ("src/part/gone.c", "a", "b", "Why.")))
+        recorded.check(root, listed(tmp_path, ("src/part/gone.c", "a", "b", "Why.")))
 
 
 def test_an_entry_needs_a_reason(tmp_path):
     with pytest.raises(recorded.Wrong, match="has no reason"):
-        written(tmp_path, ("src/part/one.c", "a", "b", " "))
+        listed(tmp_path, ("src/part/one.c", "a", "b", " "))
 
 
 def test_an_entry_that_is_noticed_is_an_error(bench, monkeypatch):
@@ -312,17 +313,16 @@ def run_with(tmp_path, monkeypatch):
     def run(entries, sample, status):
         path = tmp_path / "mutants.toml"
         path.write_text("".join(ENTRY.format(*(field.replace('"', '\\"') for field in (*mutant.identity, "Why."))) for mutant in entries))
-        monkeypatch.setattr(library, "RECORDED", path)
-        monkeypatch.setattr(library, "OUT", tree.BUILD / f"test-{os.getpid()}.json")
-        stub = library.Bench(1, tmp_path)
+        kind = dataclasses.replace(library.MECHANICAL, name=f"test-{os.getpid()}", recorded=path)
+        stub = library.Bench(1, tmp_path, kind)
         stub.sample, stub.baseline, stub.cover = (lambda *_: (sample, [])), (lambda: None), (lambda: None)
         stub.judge = lambda mutant, most_s=0: library.Result(mutant, status(mutant), killer="test_part")
-        monkeypatch.setattr(library, "Bench", lambda jobs: stub)
+        monkeypatch.setattr(library, "Bench", lambda jobs, kind: stub)
         try:
-            library.run("src/core", 1, 1, 1)
-            return json.loads(library.OUT.read_text())
+            library.run("src/core", 1, 1, 1, kind)
+            return json.loads(kind.out.read_text())
         finally:
-            library.OUT.unlink(missing_ok=True)
+            kind.out.unlink(missing_ok=True)
 
     return run
 
@@ -345,8 +345,145 @@ def test_an_entry_in_the_sample_is_judged_once(run_with):
     assert judged == [entry] and [found["status"] for found in document["mutants"]] == [library.RECORDED_AS]
 
 
-def test_the_kept_list_fits_the_sources():
-    recorded.check(program.ROOT, recorded.read(library.RECORDED))
+@pytest.mark.parametrize("kind", [library.MECHANICAL, semantic.KIND], ids=lambda kind: kind.name)
+def test_the_kept_list_fits_the_sources(kind):
+    recorded.check(program.ROOT, recorded.read(kind.recorded), kind.mutants_of)
+
+
+# ---- semantic mutants ----
+
+MEANING = """\
+#define FIELD_MASK UINT32_C(0xf0)
+
+static enum error arm(struct queue *queue, uint32_t depth, const struct config *config) {
+  enum error error = put_record(queue);
+  if (error != SPATE_OK) return error;
+  error = put_entry(queue);
+  if (error == SPATE_OK) error = flush(queue);
+  write32(queue->doorbell, depth);
+  port_write_barrier();
+  write32(queue->other, depth);
+  if (queue->resets != depth) return SPATE_E_RESET;
+  if (queue->count > depth) return SPATE_E_FULL;
+  bool may = queue->count < 3 && !queue->closed;
+  queue->age = (uint16_t)depth;
+  queue->waiting = false;
+  queue->needs &= ~FIRST;
+  uint32_t granted = depth < queue->most ? depth : queue->most;
+  if (granted > queue->limit) granted = queue->limit;
+  write32(queue->width, depth);
+  if (read32(queue->width) == depth) use(queue->depth, config->size, queue->size);
+  for (uint32_t i = 0; i < 4; i++) use(i);
+  return may ? error : SPATE_OK;
+}
+"""
+
+EXPECTED = {
+    ("two writes swapped", "enum error error = put_record(queue); if (error != SPATE_OK) return error; error = put_entry(queue);",
+     "enum error error = put_entry(queue); if (error != SPATE_OK) return error; error = put_record(queue);"),
+    ("a write and a barrier swapped", "error = put_entry(queue); if (error == SPATE_OK) error = flush(queue);",
+     "error = flush(queue); if (error == SPATE_OK) error = put_entry(queue);"),
+    ("a write and a barrier swapped", "write32(queue->doorbell, depth); port_write_barrier();",
+     "port_write_barrier(); write32(queue->doorbell, depth);"),
+    ("a write and a barrier swapped", "port_write_barrier(); write32(queue->other, depth);",
+     "write32(queue->other, depth); port_write_barrier();"),
+    ("no second look", "if (queue->resets != depth) return SPATE_E_RESET;", ";"),
+    ("no second look", "bool may = queue->count < 3 && !queue->closed;", "bool may = queue->count < 3;"),
+    ("another width", "#define FIELD_MASK UINT32_C(0xf0)", "#define FIELD_MASK UINT32_C(0x70)"),
+    ("another width", "#define FIELD_MASK UINT32_C(0xf0)", "#define FIELD_MASK UINT32_C(0x1f0)"),
+    ("another width", "queue->age = (uint16_t)depth;", "queue->age = (uint8_t)depth;"),
+    ("another width", "queue->age = (uint16_t)depth;", "queue->age = (uint32_t)depth;"),
+    ("another width", "uint32_t granted = depth < queue->most ? depth : queue->most;",
+     "uint16_t granted = depth < queue->most ? depth : queue->most;"),
+    ("a flag stays", "queue->waiting = false;", ";"),
+    ("a flag stays", "queue->needs &= ~FIRST;", ";"),
+    ("asked, not granted", "uint32_t granted = depth < queue->most ? depth : queue->most;", "uint32_t granted = depth;"),
+    ("asked, not granted", "uint32_t granted = depth < queue->most ? depth : queue->most;", "uint32_t granted = queue->most;"),
+    ("asked, not granted", "if (granted > queue->limit) granted = queue->limit;", ";"),
+    ("asked, not granted", "if (read32(queue->width) == depth) use(queue->depth, config->size, queue->size);",
+     "if ((depth) == depth) use(queue->depth, config->size, queue->size);"),
+    ("asked, not granted", "if (read32(queue->width) == depth) use(queue->depth, config->size, queue->size);",
+     "if (read32(queue->width) == depth) use(depth, config->size, queue->size);"),
+    ("asked, not granted", "if (read32(queue->width) == depth) use(queue->depth, config->size, queue->size);",
+     "if (read32(queue->width) == depth) use(queue->depth, config->size, config->size);"),
+}
+
+
+@pytest.fixture
+def meaning_of(tmp_path):
+    """A tree with one file, and its mutants."""
+    (tmp_path / "src/part").mkdir(parents=True)
+    (tmp_path / "src/part/one.c").write_text(MEANING)
+    return tmp_path, lambda: meaning.mutants_of(tmp_path, "src/part/one.c", 1)
+
+
+def test_each_operator_makes_what_it_should(meaning_of):
+    _, all_of = meaning_of
+    assert {(mutant.operator, mutant.original, mutant.mutated) for mutant in all_of()} == EXPECTED
+    assert {operator for operator, _, _ in EXPECTED} == set(meaning.OPERATORS)
+
+
+def test_a_mutant_of_several_lines_leaves_the_others_in_place(meaning_of):
+    root, all_of = meaning_of
+    two = next(mutant for mutant in all_of() if mutant.lines == 3)
+    lines = draw.mutated_text(root, two).splitlines()
+    assert lines[3:6] == [two.mutated, "", ""] and lines[6:] == MEANING.splitlines()[6:]
+
+
+def test_each_operator_has_its_turn(bench):
+    mutants = draw.in_turn(m for file in semantic.KIND.files(bench.sources) for m in meaning.mutants_of(program.ROOT, file, 1))
+    assert {mutant.operator for mutant in mutants[:len(meaning.OPERATORS)]} == set(meaning.OPERATORS)
+    assert len(mutants) > 2000 and {draw.module_of(m.file) for m in mutants} == {draw.module_of(file) for file in bench.sources.files}
+
+
+def test_a_header_is_compiled_with_all_that_include_it(bench, tmp_path):
+    header = "src/core/crc32.h"
+    units = bench.sources.units(header)
+    assert CRC in units and len(units) > 1 and bench.sources.units(CRC) == [CRC]
+    text = bench.sources.original(header)
+    same, other = bench.code(header, text + "\n"), bench.code(header, text + "\nint spate_more(void);\n#undef spate_crc32\n#define spate_crc32 other\n")
+    assert same and other and same != other
+    objects = bench.sources.compile_changed(header, text, tmp_path)
+    assert [str(made.relative_to(tmp_path).with_suffix(".c")) for made in objects] == units
+
+
+@pytest.mark.parametrize(("endings", "status", "killer"), [("late killed", "killed", "killed"), ("late", "timed out", "late"),
+                                                          ("late late late killed", "timed out", "late"), ("", "survived", "")])
+def test_a_time_out_alone_does_not_kill_a_semantic_mutant(tmp_path, monkeypatch, endings, status, killer):
+    judged = library.Bench(1, tmp_path, semantic.KIND)
+    monkeypatch.setattr(judged.sources, "compile_changed", lambda *_: [tmp_path])
+    tests = [dataclasses.replace(next(iter(judged.programs.values())), name=name, identity=str(number))
+             for number, name in enumerate(endings.split())]
+    judged.seconds = {test.name: 0.1 for test in tests}
+    monkeypatch.setattr(judged, "order", lambda mutant: tests)
+    monkeypatch.setattr(judged, "run", lambda objects, test, baseline_s: judge.Ending(False, test.name == "late", 0.1, "said"))
+    result = judged.judge(some_mutant())
+    assert (result.status, result.killer) == (status, killer)
+
+
+ENTRY_WRITTEN = '[[written]]\nname = "kept"\nfile = "src/part/one.c"\noriginal = \'{}\'\nmutated = \'{}\'\n'
+
+
+def test_what_is_written_down_fits_the_sources():
+    assert len(written.read(program.ROOT, semantic.LIST)) >= 14
+
+
+def test_a_written_mutant_is_applied(meaning_of):
+    root, _ = meaning_of
+    path = root / "list.toml"
+    path.write_text(ENTRY_WRITTEN.format("queue->waiting = false;", "queue->waiting = true;"))
+    (mutant,) = written.read(root, path)
+    assert draw.mutated_text(root, mutant).strip() == MEANING.replace("  queue->waiting = false;", "queue->waiting = true;").strip()
+    assert MEANING.splitlines()[mutant.function_line - 1].startswith("static enum error arm(")
+
+
+@pytest.mark.parametrize("original", ["queue->waiting = maybe;", "write32("])
+def test_a_written_mutant_that_does_not_fit_is_an_error(meaning_of, original):
+    root, _ = meaning_of
+    path = root / "list.toml"
+    path.write_text(ENTRY_WRITTEN.format(original, "other"))
+    with pytest.raises(recorded.Wrong, match="kept"):
+        written.read(root, path)
 
 
 # ---- the documents of the two halves ----
