@@ -39,11 +39,12 @@ struct sim_drive_options {
   bool hides_admin_registers;      /* they always read 0 */
   uint8_t stale_fatal_ms;          /* CSTS.CFS is 1 for so long after CC.EN was set */
   bool keeps_cache_on;             /* Set Features 6 succeeds, and a cache that is on stays on */
-  bool reads_4k_of_ranges; /* Dataset Management reads 4 KiB of its range list, whatever the number of ranges is */
-  bool follows_last_entry; /* the last entry of a PRP list page is always a pointer to the next one, needed or not */
-  uint16_t queue_pairs;    /* how many the drive grants; 0: 8 */
-  uint8_t doorbell_stride; /* CAP.DSTRD */
-  uint32_t version;        /* VS; 0: 1.4 (00010400h). It only changes what Identify returns: see identify.c */
+  bool reads_4k_of_ranges;    /* Dataset Management reads 4 KiB of its range list, whatever the number of ranges is */
+  bool follows_last_entry;    /* the last entry of a PRP list page is always a pointer to the next one, needed or not */
+  uint16_t queue_pairs;       /* how many the drive grants; 0: 8 */
+  uint16_t completion_queues; /* it grants only so many of these; 0: one for each submission queue */
+  uint8_t doorbell_stride;    /* CAP.DSTRD */
+  uint32_t version;           /* VS; 0: 1.4 (00010400h). It only changes what Identify returns: see identify.c */
   /* What trimmed blocks read as: 0 zeros, 1 ones, 2 their old contents, 3 any of these for each trim (seeded). 1 and 3
    * store them as data, so do not use them for terabytes. */
   uint8_t deallocated;

@@ -366,6 +366,10 @@ void drive_changes_cut(struct sim_drive *drive);
 void drive_changes_formatted(struct sim_drive *drive);
 
 /* ---- fault.c ---- */
+/* Does this fault apply to the command? */
+static inline bool drive_has_fault(const struct drive_command *command, enum sim_action action) {
+  return command->fault && command->fault_action == action;
+}
 /* Chooses a fault for a command that was just fetched. True: the fault happened, and the command is not carried out. */
 bool drive_fault_before(struct sim_drive *drive, struct drive_command *command);
 /* Applies a fault to the completion that is about to be posted. False: the completion is not posted. */

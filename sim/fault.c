@@ -71,7 +71,9 @@ bool drive_fault_before(struct sim_drive *drive, struct drive_command *command) 
   case SIM_MISDIRECT:
   case SIM_WRONG_PHASE:
   case SIM_GARBAGE:
-  case SIM_ZEROS: break;
+  case SIM_ZEROS:
+  case SIM_PHANTOM:
+  case SIM_ELSEWHERE: break;
   case SIM_HOLD:
     command->held = fault->value;
     command->kept = fault->value > 0;

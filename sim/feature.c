@@ -55,9 +55,10 @@ static bool is_known(const struct sim_drive *drive, uint8_t feature) {
 }
 
 static uint32_t default_of(const struct sim_drive *drive, uint8_t feature) {
-  const uint32_t pairs = drive->options.queue_pairs - 1u;
+  const uint32_t pairs = drive->options.queue_pairs;
+  const uint32_t completion = drive->options.completion_queues == 0 ? pairs : drive->options.completion_queues;
 
-  if (feature == FEATURE_QUEUES) return pairs << 16 | pairs;
+  if (feature == FEATURE_QUEUES) return (completion - 1u) << 16 | (pairs - 1u);
   if (feature == FEATURE_TEMPERATURE) return (uint32_t)(drive->profile.warning_c + KELVIN);
   if (feature == FEATURE_AUTONOMOUS_POWER) return drive->identify_controller[265] & 1u; /* on, where there is such */
   return feature == FEATURE_WRITE_CACHE && drive->profile.volatile_cache;

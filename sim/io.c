@@ -19,7 +19,11 @@ bool drive_cache_on(const struct sim_drive *drive) {
 
 /* As the host counts, from the beginning of the namespace; and on the medium. */
 static uint64_t host_lba_of(const struct drive_command *command) { return drive_qword(command, 10); }
-static uint64_t lba_of(const struct drive_command *command) { return command->first_lba + host_lba_of(command); }
+static uint64_t lba_of(const struct drive_command *command) {
+  const uint64_t lba = command->first_lba + host_lba_of(command);
+
+  return drive_has_fault(command, SIM_ELSEWHERE) ? lba + command->fault_value : lba;
+}
 static uint32_t blocks_of(const struct drive_command *command) { return (command->dwords[12] & 0xffffu) + 1u; }
 
 /* Finds the namespace on the medium. False: it takes no I/O. The first takes I/O also if Identify states more blocks
@@ -90,7 +94,8 @@ static void written(struct sim_drive *drive, struct drive_command *command) {
 }
 
 static void write_listed(struct sim_drive *drive, struct drive_command *command) {
-  drive_change_begin(drive, command, SIM_JOURNAL_WRITE, lba_of(command), blocks_of(command));
+  if (!drive_has_fault(command, SIM_PHANTOM))
+    drive_change_begin(drive, command, SIM_JOURNAL_WRITE, lba_of(command), blocks_of(command));
   drive_move(drive, command, false, written);
 }
 
@@ -155,6 +160,7 @@ static uint16_t compare(struct sim_drive *drive, struct drive_command *command) 
 static uint16_t flush(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t now = sim_now_ps(drive->sim);
 
+  if (drive_has_fault(command, SIM_PHANTOM)) return STATUS_OK;
   drive_change_begin(drive, command, SIM_JOURNAL_FLUSH, 0, 0);
   /* With the cache turned off, every write completed only once it was on the medium. Earlier cached writes may still be
    * on their way there. */

@@ -84,10 +84,11 @@ static void take_chunk(struct sim_drive *drive, struct drive_command *command, u
     uint64_t here = bytes - done;
     const uint8_t *data = host_data(drive, command, command->moved + done, &here);
     if (data == NULL) break;
-    const uint64_t at = command->at + command->moved + done;
+    done += here;
+    if (drive_has_fault(command, SIM_PHANTOM)) continue;
+    const uint64_t at = command->at + command->moved + done - here;
     fresh += drive_really_fresh(drive, at, here, sim_store_write(drive->store, at, data, here));
     drive_change_arrived(drive, command, data, here);
-    done += here;
   }
   const uint64_t taken_ps = sim_media_write(&drive->media, sim_now_ps(drive->sim), bytes, fresh);
   if (taken_ps > command->taken_ps) command->taken_ps = taken_ps;
@@ -101,7 +102,8 @@ static void give_chunk(struct sim_drive *drive, struct drive_command *command, u
     data = command->buffer + command->moved;
   else
     sim_store_read(drive->store, command->at + command->moved, drive->bounce, bytes);
-  if (command->fault && (command->fault_action == SIM_GARBAGE || command->fault_action == SIM_ZEROS)) {
+  if (drive_has_fault(command, SIM_PHANTOM)) return;
+  if (drive_has_fault(command, SIM_GARBAGE) || drive_has_fault(command, SIM_ZEROS)) {
     for (uint64_t i = 0; i < bytes; i++)
       drive->bounce[i] = command->fault_action == SIM_ZEROS ? 0 : (uint8_t)sim_random(drive->sim);
     data = drive->bounce;

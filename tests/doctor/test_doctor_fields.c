@@ -153,6 +153,35 @@ static void a_temperature_warning_has_one_number(void **state) {
     assert_int_equal(report[0].numbers[i], 0);
 }
 
+/* Below zero there is no number to print. */
+static void a_temperature_below_zero_is_none(void **state) {
+  static const struct spate_nvme_identity identity = {.serial = "1"};
+  static const struct spate_nvme_health health = {
+      .temperature_c = -5, .critical_warning = 2, .spare_percent = 100, .spare_threshold_percent = 10};
+  struct spate_doctor doctor = {.found = add_finding};
+  (void)state;
+  heard_count = 0;
+  spate_doctor_judge_drive(&doctor, &(struct spate_doctor_drive){.identity = &identity, .health = &health});
+  assert_int_equal(heard_count, 1);
+  assert_int_equal(report[0].code, SPATE_DOCTOR_TEMPERATURE_WARNING);
+  assert_int_equal(report[0].numbers[0], 0);
+}
+
+/* The tables of both guides have gaps. */
+static void a_number_in_a_gap_is_no_state(void **state) {
+  static const struct {
+    enum spate_doctor_ltssm numbers;
+    uint8_t state;
+    bool known;
+  } cases[] = {{SPATE_DOCTOR_LTSSM_PG213, 0x0e, true},  {SPATE_DOCTOR_LTSSM_PG213, 0x0f, false},
+               {SPATE_DOCTOR_LTSSM_PG213, 0x1a, true},  {SPATE_DOCTOR_LTSSM_PG213, 0x1b, false},
+               {SPATE_DOCTOR_LTSSM_PG213, 0x1f, false}, {SPATE_DOCTOR_LTSSM_PG213, 0x2c, false},
+               {SPATE_DOCTOR_LTSSM_PG054, 0x34, true},  {SPATE_DOCTOR_LTSSM_PG054, 0x35, false}};
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    assert_int_equal(strcmp(spate_doctor_ltssm_name(cases[i].numbers, cases[i].state), "unknown") != 0, cases[i].known);
+}
+
 /* Speeds have four bits, widths six. */
 static void links_are_whole_fields(void **state) {
   (void)state;
@@ -205,6 +234,8 @@ int main(void) {
       cmocka_unit_test(windows_reach_from_base_to_limit),
       cmocka_unit_test(a_bar_outside_the_windows_is_reported_once),
       cmocka_unit_test(a_temperature_warning_has_one_number),
+      cmocka_unit_test(a_temperature_below_zero_is_none),
+      cmocka_unit_test(a_number_in_a_gap_is_no_state),
       cmocka_unit_test(links_are_whole_fields),
       cmocka_unit_test(an_unsupported_payload_is_one_fault),
       cmocka_unit_test(a_namespace_has_one_number),

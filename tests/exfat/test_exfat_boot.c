@@ -93,6 +93,21 @@ static void a_boot_sector_that_cannot_be_read_refuses_the_change(void **state) {
   image_close(&image);
 }
 
+/* MediaFailure, and which FAT is active, are others' to change (3.1.13). */
+static void other_flags_stay(void **state) {
+  (void)state;
+  open_volume();
+  uint8_t *flags = image.ram.memory + 106;
+  *flags |= 4;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  struct spate_exfat_clip clip;
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "f", 1), SPATE_OK);
+  assert_int_equal(*flags, 2 | 4);
+  assert_int_equal(spate_exfat_close(&clip, 1), SPATE_OK);
+  assert_int_equal(*flags, 4);
+  image_close(&image);
+}
+
 /* The root directory may be the heap's first cluster, or its last. */
 static void the_root_directory_may_be_any_cluster(void **state) {
   (void)state;
@@ -128,6 +143,7 @@ int main(void) {
       cmocka_unit_test(each_block_of_the_main_region_may_be_unreadable),
       cmocka_unit_test(a_main_region_that_cannot_be_repaired_refuses_the_change),
       cmocka_unit_test(a_boot_sector_that_cannot_be_read_refuses_the_change),
+      cmocka_unit_test(other_flags_stay),
       cmocka_unit_test(the_root_directory_may_be_any_cluster),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,12 @@
 /* Clips from arming to closing: one, as many as there are slots, and until the cache or the volume has no room. */
 #include "exfat_fixture.h"
 
+static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
+  (void)block;
+  (void)io;
+  return SPATE_E_GONE;
+}
+
 static void publish(struct spate_exfat_clip *clip, uint64_t bytes) {
   assert_int_equal(image_publish(&image.ram.block, clip, bytes), SPATE_OK);
   assert_int_equal(clip->published_bytes, bytes);
@@ -154,10 +160,36 @@ static void test_small_window(void **state) {
   image_close(&image);
 }
 
+/* The device refuses a length's write. The caller is told, and asks again: until then it does not count as published,
+ * although the write of another clip, whose entry set is in the same block, may take it along. */
+static void test_a_refused_length_is_not_published(void **state) {
+  (void)state;
+  struct spate_exfat_clip clips[2];
+  image_open(&image, 64 * MIB, 512, 0);
+  image_format(&image);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], "a", MIB), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[1], "b", MIB), SPATE_OK);
+  assert_ptr_equal(clips[0].block, clips[1].block);
+  publish(&clips[0], 1000);
+  const struct spate_block_ops *ops = image.ram.block.ops;
+  const struct spate_block_ops refusing = {refuse, ops->kick, ops->poll};
+  image.ram.block.ops = &refusing;
+  assert_int_equal(spate_exfat_publish(&clips[0], 2000), SPATE_E_GONE);
+  image.ram.block.ops = ops;
+  publish(&clips[1], 500);
+  assert_int_equal(clips[0].published_bytes, 1000);
+  publish(&clips[0], 2000);
+  assert_int_equal(spate_exfat_close(&clips[0], 2000), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clips[1], 500), SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clip),  cmocka_unit_test(test_many_clips),   cmocka_unit_test(test_cache_room),
-      cmocka_unit_test(test_space), cmocka_unit_test(test_small_window),
+      cmocka_unit_test(test_clip),         cmocka_unit_test(test_many_clips),
+      cmocka_unit_test(test_cache_room),   cmocka_unit_test(test_space),
+      cmocka_unit_test(test_small_window), cmocka_unit_test(test_a_refused_length_is_not_published),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,12 +131,17 @@ static void test_clearing_for_a_whole_disk_volume(void **state) {
     assert_int_equal(spate_partition_whole_disk(&ram.block, scratch, false, &partition), SPATE_E_FOREIGN);
     assert_int_equal(find(&ram, &partition), SPATE_OK);
     ram.memory[2 * MIB] = 0x77; /* inside the partition */
+    ram.keep_log = true;
     assert_int_equal(spate_partition_whole_disk(&ram.block, scratch, true, &partition), SPATE_OK);
     assert_int_equal(partition.table, SPATE_TABLE_WHOLE_DISK);
     assert_true(partition.first_lba == 0 && partition.blocks == ram.block.blocks);
     for (uint64_t i = 0; i < ram.bytes; i++)
       if (i != 2 * MIB && ram.memory[i] != 0) fail_msg("byte %llu is not zero", (unsigned long long)i);
     assert_int_equal(ram.memory[2 * MIB], 0x77);
+    const struct ram_log_entry *last = &ram.log[ram.log_count - 1];
+    assert_int_equal(last->op, SPATE_FLUSH); /* after all zeros: none of the table comes back */
+    for (size_t i = 0; i < ram.log_count - 1; i++)
+      assert_true(ram.log[i].completed_at < last->submitted_at);
     ram_block_close(&ram);
   }
 }

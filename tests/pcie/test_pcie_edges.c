@@ -66,6 +66,18 @@ static void enumeration_starts_from_a_clean_host(void **state) {
   assert_int_equal(spate_pcie_find(&host, NVME, 0, &device), SPATE_E_NO_DEVICE);
 }
 
+/* What was counted before the devices were listed again says nothing about them. */
+static void changes_of_before_are_forgotten(void **state) {
+  (void)state;
+  fake_reset();
+  drive_below(fake_bridge(NULL, 0, FAKE_ROOT_PORT));
+  assert_int_equal(enumerate(), SPATE_OK);
+  host.changes++; /* noted while another device was restored */
+  assert_false(spate_pcie_link_is_up(&host, &host.devices[0]));
+  assert_int_equal(spate_pcie_enumerate(&host, 0), SPATE_OK);
+  assert_true(spate_pcie_link_is_up(&host, &host.devices[0]));
+}
+
 /* A bridge for which no bus number is left gets none, and nothing below it is read. */
 static void bus_numbers_end_where_they_end(void **state) {
   (void)state;
@@ -241,6 +253,7 @@ int main(void) {
       cmocka_unit_test(a_vendor_id_is_not_mistaken_for_retry),
       cmocka_unit_test(the_first_device_left_out_is_named),
       cmocka_unit_test(enumeration_starts_from_a_clean_host),
+      cmocka_unit_test(changes_of_before_are_forgotten),
       cmocka_unit_test(bus_numbers_end_where_they_end),
       cmocka_unit_test(an_empty_slot_is_not_read),
       cmocka_unit_test(windows_end_below_the_last_address),

@@ -77,6 +77,19 @@ static enum spate_error find_drive(struct spate_pcie_device **device) {
   return spate_pcie_find(&host, NVME, 0, device);
 }
 
+/* BAR 5 says that it has 64 bits. The register behind it is another one (7.5.1.2). */
+static void the_last_bar_has_no_upper_half(void **state) {
+  (void)state;
+  fake_reset();
+  struct fake_function *drive = drive_below(NULL);
+  fake_bar(drive, 5, 0x10000, BAR_64);
+  drive->writable[0x28 / 4] = UINT32_MAX;
+  drive->config[0x28 / 4] = 0x12345678;
+  assert_int_equal(enumerate(), SPATE_OK);
+  assert_int_equal(drive->config[0x28 / 4], 0x12345678);
+  assert_in_range(drive->config[0x24 / 4] & ~0xfu, WINDOW_BUS, WINDOW_BUS + WINDOW_BYTES - 0x10000);
+}
+
 static void a_drive_is_usable_beside_bars_that_are_too_large(void **state) {
   (void)state;
   static const struct {
@@ -284,6 +297,7 @@ int main(void) {
       cmocka_unit_test(prefetchable_64_bit_bars_go_high_where_every_bridge_agrees),
       cmocka_unit_test(bar_0_in_the_high_window_has_its_cpu_address),
       cmocka_unit_test(io_bars_are_left_alone),
+      cmocka_unit_test(the_last_bar_has_no_upper_half),
       cmocka_unit_test(a_drive_is_usable_beside_bars_that_are_too_large),
       cmocka_unit_test(a_bar_0_larger_than_the_window_is_named),
       cmocka_unit_test(a_bar_that_cannot_be_put_aside_is_not_decoded),

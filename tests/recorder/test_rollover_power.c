@@ -48,6 +48,7 @@ static bool cut_in_turn(int at, uint64_t *writes) {
   if (error != SPATE_OK && error != SPATE_E_FULL) {
     assert_int_equal(error, SPATE_E_POWER_LOST);
     assert_int_equal(source->stream.error, SPATE_E_POWER_LOST);
+    assert_int_equal(fixture->volume.failed, SPATE_E_POWER_LOST); /* otherwise it is only tried again */
     assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 1);
   }
   OK(spate_stream_stop(&source->stream));

@@ -376,6 +376,32 @@ static void test_garbage(void **state) {
   (void)state;
 }
 
+static void test_phantom(void **state) {
+  struct raw_sim *r = start();
+  write_byte(r, 8, 4);
+  fault_next(r, SIM_PHANTOM, WRITE, 0);
+  write_byte(r, 8, 5);
+  assert_int_equal(read_byte(r, 8), 4);
+  memset(raw_at(&r->raw, BACK), 9, RAW_PAGE);
+  fault_next(r, SIM_PHANTOM, READ, 0);
+  assert_int_equal(do_io(r, READ, 8).status, 0);
+  assert_int_equal(*(uint8_t *)raw_at(&r->raw, BACK), 9);
+  end(r);
+  (void)state;
+}
+
+static void test_elsewhere(void **state) {
+  struct raw_sim *r = start();
+  write_byte(r, 8, 4);
+  write_byte(r, 16, 5);
+  fault_next(r, SIM_ELSEWHERE, WRITE, 8);
+  write_byte(r, 8, 6);
+  assert_int_equal(read_byte(r, 8), 4);
+  assert_int_equal(read_byte(r, 16), 6);
+  end(r);
+  (void)state;
+}
+
 static void test_hold(void **state) {
   struct raw_sim *r = start();
   static const uint16_t order[] = {1, 2, 3, 0, 4, 5};
@@ -481,6 +507,8 @@ int main(void) {
       cmocka_unit_test(test_gone),
       cmocka_unit_test(test_silence),
       cmocka_unit_test(test_garbage),
+      cmocka_unit_test(test_phantom),
+      cmocka_unit_test(test_elsewhere),
       cmocka_unit_test(test_hold),
       cmocka_unit_test(test_hold_of_two),
       cmocka_unit_test(test_link_returns_despite_other_faults),

@@ -185,9 +185,20 @@ static const struct ram_fault *find_fault(struct ram_block *ram, const struct sp
   return NULL;
 }
 
-static void carry_out(struct ram_block *ram, const struct spate_io *io) {
-  if (io->op == SPATE_FLUSH) return;
-  uint8_t *medium = ram->memory + (io->lba << ram->block.block_shift);
+/* What becomes of this write. */
+static struct ram_lie take_lie(struct ram_block *ram, const struct spate_io *io) {
+  struct ram_lie lie = ram->lie;
+  bool touches = io->op == SPATE_WRITE && io->lba <= lie.last_lba && lie.first_lba < io->lba + io->blocks;
+  if (touches && lie.skip > 0) ram->lie.skip--;
+  if (!touches || lie.skip > 0) return (struct ram_lie){.kind = RAM_HONEST};
+  ram->lie.kind = RAM_HONEST;
+  return lie;
+}
+
+static void carry_out(struct ram_block *ram, const struct spate_io *io, const struct ram_lie *lie) {
+  if (io->op == SPATE_FLUSH || lie->kind == RAM_PHANTOM) return;
+  uint64_t lba = lie->kind == RAM_ELSEWHERE ? lie->other_lba : io->lba;
+  uint8_t *medium = ram->memory + (lba << ram->block.block_shift);
   if (io->op == SPATE_READ) move_data(io, medium, data_bytes(ram, io), TO_CALLER);
   if (io->op == SPATE_WRITE) move_data(io, medium, data_bytes(ram, io), FROM_CALLER);
   if (io->op == SPATE_ZERO) fill(ram, io, 0);
@@ -203,14 +214,15 @@ static void complete(struct ram_block *ram, unsigned index) {
   const struct ram_fault *fault = find_fault(ram, io);
   io->error = fault ? fault->error : SPATE_OK;
   io->detail = fault ? fault->detail : 0;
-  if (fault == NULL) carry_out(ram, io);
+  const struct ram_lie lie = fault ? (struct ram_lie){.kind = RAM_HONEST} : take_lie(ram, io);
+  if (fault == NULL) carry_out(ram, io, &lie);
 
   ram->events++;
   if (pending.log_index != SIZE_MAX) {
     struct ram_log_entry *entry = &ram->log[pending.log_index];
     entry->completed_at = ram->events;
     entry->error = io->error;
-    if (entry->data && fault == NULL &&
+    if (entry->data && fault == NULL && lie.kind == RAM_HONEST &&
         memcmp(entry->data, ram->memory + (io->lba << ram->block.block_shift), data_bytes(ram, io)) != 0)
       die("the data of a write changed while it was in flight");
   }

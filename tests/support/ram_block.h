@@ -38,6 +38,20 @@ struct ram_fault {
   uint16_t detail;
 };
 
+enum ram_lie_kind {
+  RAM_HONEST,
+  RAM_PHANTOM,   /* the data are nowhere */
+  RAM_ELSEWHERE, /* the data are in the blocks from `other_lba` on */
+};
+
+/* One write ends with success, and its data are not in its place: the next one that touches first_lba … last_lba, after
+ * `skip` such writes. */
+struct ram_lie {
+  enum ram_lie_kind kind; /* RAM_HONEST: none, or it has happened */
+  uint64_t first_lba, last_lba, other_lba;
+  uint32_t skip;
+};
+
 /* Submissions and completions are numbered together from 1, so that "A completed before B was submitted" is a
  * comparison. A request that never completed has completed_at UINT64_MAX. */
 struct ram_log_entry {
@@ -78,6 +92,7 @@ struct ram_block {
   int trim_fill;        /* the contents of trimmed blocks: a byte, or −1 for the old contents */
   bool keep_log;
   bool keep_data;
+  struct ram_lie lie;
   const struct ram_observer *observer; /* may be NULL */
 
   /* results */

@@ -65,6 +65,21 @@ static void test_late_double_does_not_retire_the_next_command(void **state) {
   (void)state;
 }
 
+/* A completion may come twice, the second time when many commands have used the slot since. */
+static void test_an_identifier_comes_again_after_256_commands(void **state) {
+  struct fixture *f = fixture_opened(2);
+  uint32_t first = 0;
+  for (unsigned i = 0; i <= 256; i++) {
+    assert_int_equal(fixture_do(f, write_of(f, 0, 1), NULL), SPATE_OK);
+    assert_int_equal(slot_of(f, i), slot_of(f, 0));
+    const uint32_t id = io_command(f, i)->dwords[0] >> 16;
+    if (i == 0) first = id;
+    assert_int_equal(id == first, i % 256 == 0);
+  }
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_unknown_identifiers_are_ignored(void **state) {
   const uint32_t wrong[] = {0x0001, 0x0010, 0x00ff, 0x0100, 0x8000, 0xffff};
   for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -107,6 +122,7 @@ int main(void) {
       cmocka_unit_test(test_completions_in_any_order),
       cmocka_unit_test(test_doubled_completion_retires_nothing),
       cmocka_unit_test(test_late_double_does_not_retire_the_next_command),
+      cmocka_unit_test(test_an_identifier_comes_again_after_256_commands),
       cmocka_unit_test(test_unknown_identifiers_are_ignored),
       cmocka_unit_test(test_completion_for_another_queue_is_ignored),
       cmocka_unit_test(test_admin_completion_of_another_command_is_ignored),

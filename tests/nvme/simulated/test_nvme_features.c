@@ -275,6 +275,16 @@ static void test_a_refused_number_of_queues_is_asked_for(void **state) {
   (void)state;
 }
 
+/* A pair needs one of each. */
+static void test_fewer_completion_queues_than_submission_queues(void **state) {
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.queue_pairs = 4, .completion_queues = 1}, 1);
+  fixture_open(f, 4);
+  assert_int_equal(spate_nvme_queues_max(&f->nvme), 1);
+  assert_int_equal(fixture_queue_open(f, &f->second, 0, 4), SPATE_E_FULL);
+  fixture_free(f);
+  (void)state;
+}
+
 /* ---- health and events ---- */
 
 static void test_health_arrives_while_polling(void **state) {
@@ -369,6 +379,7 @@ int main(void) {
       cmocka_unit_test(test_a_power_state_is_set_again_after_a_reset),
       cmocka_unit_test(test_a_power_state_that_sleeps_is_not_set_again),
       cmocka_unit_test(test_a_refused_number_of_queues_is_asked_for),
+      cmocka_unit_test(test_fewer_completion_queues_than_submission_queues),
       cmocka_unit_test(test_health_arrives_while_polling),
       cmocka_unit_test(test_health_is_decoded),
       cmocka_unit_test(test_events_are_counted_read_and_armed_again),
