@@ -138,6 +138,7 @@ static void compare(struct spate_checkup *checkup, uint64_t lba, uint32_t blocks
   enum spate_error error = spate_block_write(block, lba, blocks, words, 0);
   for (size_t i = 0; i < count; i++)
     words[i] = 0;
+  spate_port_cache_clean(words, count * sizeof *words); /* to memory: the read discards what is only in the cache */
   if (error == SPATE_OK) error = spate_block_read(block, lba, blocks, words);
   if (error != SPATE_OK) {
     spate_checkup_found(checkup, SPATE_DOCTOR_WRITE_FAILED, (struct checkup_values){.numbers = {0, error}});

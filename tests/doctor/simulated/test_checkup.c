@@ -258,6 +258,11 @@ static void refuse_the_first(void) { fail_command(true, ADMIN_IDENTIFY, 0, 0, IN
 /* The DMA step has four of these commands. */
 static void refuse_the_driver(void) { fail_command(true, ADMIN_IDENTIFY, 4, 0, INTERNAL); }
 static void refuse_health(void) { fail_command(true, ADMIN_GET_LOG, 1, 0, INTERNAL); }
+/* What was written must not be taken for what was read. */
+static void read_nothing(void) {
+  sim_drive_fault(drive, (struct sim_fault){.action = SIM_PHANTOM, .opcode = 2, .count = UINT32_MAX});
+}
+
 static void fail_reads(void) { fail_command(false, IO_READ, 0, 1000, UNRECOVERED); }
 static void fail_block_0(void) { fail_command(false, IO_READ, 0, 0, UNRECOVERED); }
 static void fail_writes(void) { fail_command(false, IO_WRITE, 0, 0, INTERNAL); }
@@ -313,6 +318,7 @@ static const struct provocation {
     {SPATE_DOCTOR_WRITE_FAILED, {.before = fail_writes, .write_blocks = 64}, "failed after 0 bytes"},
     {SPATE_DOCTOR_WRITE_FAILED, {.write_lba = BLOCKS - 1, .write_blocks = 2}, "failed after 0 bytes: an argument"},
     {SPATE_DOCTOR_DATA_DIFFER, {.no_clean = true, .no_compare = true, .write_blocks = 64}, "from byte 0 "},
+    {SPATE_DOCTOR_DATA_DIFFER, {.before = read_nothing, .no_compare = true, .write_blocks = 64}, "from byte 0 "},
     {SPATE_DOCTOR_DRIVE_NUMBER, {.drive = 1}, "no NVMe drive 1"},
     {SPATE_DOCTOR_NOT_SHUT_DOWN, {.before = slow_shutdown}, "was not shut down"},
     {SPATE_DOCTOR_NOT_SHUT_DOWN, {.after = never_stops}, "may still write to memory"},
