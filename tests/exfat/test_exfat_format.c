@@ -21,6 +21,28 @@ static void test_format(void **state) {
   }
 }
 
+/* A power cut leaves the old volume, none, or the new one: the boot regions are gone first, and come last, the main one
+ * after its backup. Between these there is a flush. */
+static void test_format_order(void **state) {
+  (void)state;
+  char order[16] = "";
+  size_t length = 0;
+  struct spate_exfat_format format = {.label = "TEST", .serial = 1};
+  image_open(&image, 64 * MIB, 512, 0);
+  image.ram.keep_log = true;
+  assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_OK);
+  for (size_t i = 0; i < image.ram.log_count; i++) {
+    const struct ram_log_entry *entry = &image.ram.log[i];
+    if (entry->op == SPATE_READ) continue;
+    const char kind = entry->op == SPATE_FLUSH ? 'F' : entry->lba < 12 ? 'm' : entry->lba < 24 ? 'b' : 'h';
+    if (length > 0 && order[length - 1] == kind) continue;
+    assert_true(length < sizeof order - 1);
+    order[length++] = kind;
+  }
+  assert_string_equal(order, "mFhFbFmF");
+  image_close(&image);
+}
+
 static void test_format_refuses(void **state) {
   (void)state;
   struct spate_exfat_format format = {.cluster_bytes = 3u << 20};
@@ -127,6 +149,7 @@ static void test_upcase_table(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_format),
+      cmocka_unit_test(test_format_order),
       cmocka_unit_test(test_format_refuses),
       cmocka_unit_test(test_format_sizes),
       cmocka_unit_test(test_format_most_clusters),

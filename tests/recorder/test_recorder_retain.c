@@ -2,6 +2,8 @@
 /* A stream that retains its memory, on a drive that has a bad block and then loses power. */
 #include "recorder_fixture.h"
 
+#include <spate/bytes.h>
+
 static void bad_piece(struct fixture *fixture, const struct source *source, uint32_t piece) {
   const uint64_t lba = source->stream.clips[0].file.first_lba + piece * (uint64_t)PIECE / 512;
 
@@ -120,19 +122,66 @@ static void a_published_clip_is_not_written_again(void **state) {
   assert_true(at > 5);
 }
 
-/* A checkpoint begins before a clip is closed, or, with `late`, during that. The power fails in turn `at` of closing.
+static void no_request(void *context, struct ram_block *ram, const struct spate_io *io) {
+  (void)context;
+  (void)ram;
+  (void)io;
+}
+
+static void none_dropped(void *context, struct ram_block *ram) {
+  (void)context;
+  (void)ram;
+}
+
+/* Of the requests that are over: all writes of these blocks completed before a flush was submitted that is over, too.
  */
-static bool cut_with_a_checkpoint(bool late, int at) {
+static bool is_durable(const struct ram_block *ram, uint64_t first_lba, uint64_t blocks) {
+  uint64_t flushed_at = 0, written_at = 0;
+
+  for (size_t i = 0; i < ram->log_count; i++) {
+    const struct ram_log_entry *entry = &ram->log[i];
+    if (entry->completed_at == UINT64_MAX) continue;
+    if (entry->op == SPATE_FLUSH) flushed_at = entry->submitted_at;
+    if (entry->op == SPATE_WRITE && entry->lba < first_lba + blocks && first_lba < entry->lba + entry->blocks &&
+        entry->completed_at > written_at)
+      written_at = entry->completed_at;
+  }
+  return written_at < flushed_at;
+}
+
+/* The computer may lose power now, and with it the drive: all bytes that the clip's entry set on the medium claims are
+ * on the medium, and durable. */
+static void what_is_published_is_there(void *context, struct ram_block *ram, const struct spate_io *io) {
+  const struct source *source = context;
+
+  for (unsigned i = 0; i < 2; i++) {
+    const struct spate_exfat_clip *clip = &source->stream.clips[i].file;
+    if (clip->volume == NULL || io->op != SPATE_WRITE || io->lba != clip->block->lba) continue;
+    const uint8_t *set = ram->memory + clip->block->lba * 512 + clip->entry_offset;
+    const uint64_t bytes = spate_get64(set + 32 + 24);
+    assert_memory_equal(ram->memory + clip->first_lba * 512, source->sent + i * 5 * PIECE, bytes);
+    assert_true(bytes == 0 || is_durable(ram, clip->first_lba, bytes / 512));
+  }
+}
+
+/* A checkpoint begins before a clip is closed, or, with `late`, during that. The power fails in turn `at` of closing.
+ * With `reversed` a checkpoint's flush that came after the cut completes before the close's. */
+static bool cut_with_a_checkpoint(bool late, bool reversed, int at) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0];
 
   arm(fixture, source);
   complete(fixture, source, 5);
-  OK(spate_stream_stop(&source->stream));
-  /* During the close a second clip has something to publish. */
   OK(spate_stream_arm(&source->stream, "B.RAW", 8 * MIB));
-  assert_true(spate_stream_active(&source->stream));
+  OK(spate_stream_cut(&source->stream));
+  /* During the close a second clip has something to publish. */
+  for (unsigned i = 0; i < 3; i++)
+    OK(push(source, PIECE));
   fixture->recorder.period_ticks = late ? 5000 : 0;
+  fixture->ram.order = reversed ? RAM_REVERSED : RAM_IN_ORDER;
+  fixture->ram.delay_polls = reversed ? 4 : 0;
+  const struct ram_observer observer = {no_request, what_is_published_is_there, none_dropped, source};
+  fixture->ram.observer = &observer;
   fixture->turns = 0;
   fixture->cut_power_at = at;
   for (int i = 0; i < 20000 && source->stream.clips[0].state != 0; i++)
@@ -144,6 +193,7 @@ static bool cut_with_a_checkpoint(bool late, int at) {
   if (source->stream.counters.lost_bytes > 0)
     fail_msg("turn %d, late %d: %d pieces lost", at, late, (int)(source->stream.counters.lost_bytes / PIECE));
   file_holds(fixture, "A.RAW", source->sent, 5 * PIECE);
+  file_holds(fixture, "B.RAW", source->sent + 5 * PIECE, 3 * PIECE);
   close_fixture(fixture);
   return happened;
 }
@@ -152,7 +202,11 @@ static void a_checkpoint_while_a_clip_closes_and_power_is_lost(void **state) {
   (void)state;
   for (unsigned late = 0; late < 2; late++) {
     int at = 0;
-    while (cut_with_a_checkpoint(late != 0, at))
+    while (cut_with_a_checkpoint(late != 0, false, at))
+      at++;
+    assert_true(at > 5);
+    at = 0;
+    while (cut_with_a_checkpoint(late != 0, true, at))
       at++;
     assert_true(at > 5);
   }

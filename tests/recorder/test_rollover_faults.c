@@ -65,6 +65,31 @@ static void another_stream_that_closes_makes_room_for_the_next_clip(void **state
   close_fixture(fixture);
 }
 
+/* The last piece of a clip takes so long that half of the next clip is pushed meanwhile. The clip after that is armed
+ * when the first one is closed. */
+static void a_clip_that_closes_late_does_not_end_the_roll_over(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, MIB);
+  OK(spate_stream_arm(&source->stream, "A.RAW", MIB));
+  stream_pieces(fixture, source, MIB / PIECE - 1);
+  drain(fixture, source);
+  fixture->ram.held_ops = RAM_OP(SPATE_WRITE);
+  for (unsigned i = 0; i < MIB / PIECE / 2 + 3; i++) {
+    OK(push(source, PIECE));
+    work(fixture);
+  }
+  assert_int_equal(fixture->events[SPATE_EVENT_ERROR], 0);
+  fixture->ram.held_ops = 0;
+  stream_pieces(fixture, source, MIB / PIECE);
+  OK(spate_recorder_finish(&fixture->recorder));
+  file_holds(fixture, "A.RAW", source->sent, MIB);
+  file_holds(fixture, "A_0002.RAW", source->sent + MIB, MIB);
+  close_fixture(fixture);
+}
+
 /* When the current file is full, push reports why the next file could not be armed. It does not report RESERVATION,
  * whose advice is to reserve more: that helps in none of these cases. */
 static void push_reports_why_the_next_file_failed(void **state) {
@@ -139,6 +164,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_volume_with_no_room_for_a_second_clip_is_reported),
       cmocka_unit_test(another_stream_that_closes_makes_room_for_the_next_clip),
+      cmocka_unit_test(a_clip_that_closes_late_does_not_end_the_roll_over),
       cmocka_unit_test(push_reports_why_the_next_file_failed),
       cmocka_unit_test(a_busy_volume_is_tried_again),
       cmocka_unit_test(a_piece_longer_than_the_next_reservation_is_refused_for_good),
