@@ -276,6 +276,34 @@ static void a_full_reservation_is_not_overrun(void **state) {
   close_fixture(fixture);
 }
 
+/* The last chunk ends with the reservation. */
+static void a_reservation_is_filled_to_its_end(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+  struct spate_exfat_chunks chunks = {.chunk_bytes = 16384};
+
+  memcpy(chunks.stream, identity, sizeof identity);
+  OK(spate_exfat_arm_chunks(&fixture->volume, &fixture->clip, "A.RAW", 2 * MIB, &chunks));
+  for (uint32_t i = 0; i < 2 * MIB / 16384; i++)
+    spate_chunk_seal(fixture->ram.memory + (fixture->clip.first_lba << 9) + (size_t)i * 16384, identity, i, 16384);
+  cut_and_mount(fixture);
+  assert_int_equal(fixture->found.salvaged_bytes, 2 * MIB);
+  length_is(fixture, "A.RAW", 2 * MIB);
+  close_fixture(fixture);
+}
+
+/* The source had lost pieces before the first one of the clip: its numbers go on from there. */
+static void a_clip_may_begin_with_a_later_number(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+
+  arm(fixture, "A.RAW", 5);
+  write_chunks(fixture, 4, 8);
+  cut_and_mount(fixture);
+  file_has(fixture, "A.RAW", 4 * CHUNK);
+  close_fixture(fixture);
+}
+
 /* A PC deleted the empty clip and made an empty file in its place: this file is not the clip. */
 static void another_file_in_the_clips_place_is_not_changed(void **state) {
   (void)state;
@@ -446,6 +474,8 @@ int main(void) {
       cmocka_unit_test(chunks_of_other_recordings_are_not_salvaged),
       cmocka_unit_test(a_chunk_out_of_sequence_is_a_gap),
       cmocka_unit_test(a_full_reservation_is_not_overrun),
+      cmocka_unit_test(a_reservation_is_filled_to_its_end),
+      cmocka_unit_test(a_clip_may_begin_with_a_later_number),
       cmocka_unit_test(another_file_in_the_clips_place_is_not_changed),
       cmocka_unit_test(without_salvage_the_file_ends_at_the_last_checkpoint),
       cmocka_unit_test(a_volume_that_was_marked_clean_is_not_changed),

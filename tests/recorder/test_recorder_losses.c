@@ -222,6 +222,31 @@ static void a_failed_flush_is_reported_and_tried_again(void **state) {
   close_fixture(fixture);
 }
 
+/* The cache is turned off after a flush had failed: from then on no flush is needed, and its error is past. */
+static void an_error_of_a_flush_ends_with_the_cache(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 8 * MIB));
+  stream_pieces(fixture, source, 5);
+  drain(fixture, source);
+  ram_block_fault(
+      &fixture->ram,
+      (struct ram_fault){.ops = RAM_OP(SPATE_FLUSH), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_COMMAND});
+  clock_ns += 600000000;
+  work(fixture);
+  GIVES(SPATE_E_COMMAND, spate_recorder_work(&fixture->recorder));
+  fixture->ram.block.volatile_cache = false;
+  clock_ns += 600000000;
+  for (int i = 0; i < 10; i++)
+    work(fixture);
+  assert_int_equal(source->stream.clips[0].file.published_bytes, 5 * PIECE);
+  OK(spate_recorder_finish(&fixture->recorder));
+  close_fixture(fixture);
+}
+
 /* The memory of what completed is used again already. It may be on the medium: the file keeps it, and the program is
  * told. */
 static void what_may_be_lost_is_told(void **state) {
@@ -417,6 +442,7 @@ int main(void) {
       cmocka_unit_test(a_flush_that_straddles_a_power_loss_publishes_nothing),
       cmocka_unit_test(a_closed_clip_releases_the_ring),
       cmocka_unit_test(a_failed_flush_is_reported_and_tried_again),
+      cmocka_unit_test(an_error_of_a_flush_ends_with_the_cache),
       cmocka_unit_test(what_may_be_lost_is_told),
       cmocka_unit_test(a_loss_beside_a_doubt_ends_the_clip),
       cmocka_unit_test(no_byte_is_told_twice),

@@ -202,6 +202,12 @@ static void test_error_ends_the_splitting(void **state) {
   GIVES(SPATE_E_MEDIA, request.io.error);
   assert_in_range(array->drives[0].count[SPATE_WRITE] + array->drives[1].count[SPATE_WRITE], 12, 12 + 2 * 4);
   assert_true(is_idle(array));
+  struct spate_io again = write_of(data, 0, 40 * CHUNK / 512);
+  again.detail = 0x281; /* the answer of before */
+  OK(start(stripe, &request, again));
+  poll_until(stripe, &request);
+  OK(request.io.error);
+  assert_int_equal(request.io.detail, 0);
   free(data);
   close_drives(array);
 }

@@ -500,6 +500,17 @@ static void heat_is_told_of_one_transfer_only(void **state) {
   stop();
 }
 
+static void announce_more(void) { *sim_drive_cap(drive) |= UINT64_C(1) << 36; } /* NSSRS, above DSTRD */
+
+/* Each field of CAP has its own bits. */
+static void fields_of_cap_are_apart(void **state) {
+  (void)state;
+  start(&(struct faults){.before = announce_more});
+  run();
+  assert_sound();
+  stop();
+}
+
 /* A drive that does not stop may write to queue memory: it is not given back. */
 static void memory_of_a_drive_that_runs_is_kept(void **state) {
   (void)state;
@@ -555,6 +566,7 @@ int main(void) {
       cmocka_unit_test(an_error_is_told_of_one_transfer_only),
       cmocka_unit_test(an_error_is_told_apart_from_the_same_one_before),
       cmocka_unit_test(heat_is_told_of_one_transfer_only),
+      cmocka_unit_test(fields_of_cap_are_apart),
       cmocka_unit_test(memory_of_a_drive_that_runs_is_kept),
       cmocka_unit_test(it_ends_wherever_the_drive_fails),
   };

@@ -131,6 +131,37 @@ static void test_completed_on_either_queue_is_not_replayed(void **state) {
 }
 
 /* No queue accepts or rings a request until the controller runs again. */
+/* The controller takes its time to stop. A command of the other queue was not rung before the reset, and must not be
+ * rung now. */
+static void test_a_controller_that_stops_is_not_rung(void **state) {
+  struct fixture *f = opened();
+  struct outcome lost, other;
+  io_fault(f, SIM_LOSE, 0, 1, 0);
+  submit_writes(f, &f->queue, &lost, 1, 40);
+  spate_block_kick(&f->queue.block);
+  submit_writes(f, &f->second, &other, 1, 50);
+  sim_drive_stick(f->drive, false, true, false);
+  while (spate_nvme_counters(&f->nvme)->resets == 0)
+    (void)spate_block_poll(&f->queue.block, 8);
+  const uint64_t doorbells = spate_nvme_counters(&f->nvme)->doorbells;
+  for (unsigned i = 0; i < 50; i++) {
+    assert_int_not_equal(f->nvme.state, SPATE_NVME_RUNNING);
+    spate_block_kick(&f->second.block);
+    (void)spate_block_poll(&f->queue.block, 8);
+  }
+  assert_int_equal(spate_nvme_counters(&f->nvme)->doorbells, doorbells);
+  sim_drive_stick(f->drive, false, false, false);
+  for (unsigned ms = 0; ms < 60000 && lost.calls + other.calls < 2; ms++) {
+    (void)spate_block_poll(&f->queue.block, 8);
+    (void)spate_block_poll(&f->second.block, 8);
+    spend_us(f, US_PER_MS);
+  }
+  assert_int_equal(lost.calls, 1);
+  assert_int_equal(other.calls, 1);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_every_queue_waits_for_the_recovery(void **state) {
   struct fixture *f = opened();
   struct outcome caught[2], refused;
@@ -330,6 +361,7 @@ int main(void) {
       cmocka_unit_test(test_stall_in_either_queue_is_aborted),
       cmocka_unit_test(test_replay_keeps_the_order_across_the_wrap),
       cmocka_unit_test(test_completed_on_either_queue_is_not_replayed),
+      cmocka_unit_test(test_a_controller_that_stops_is_not_rung),
       cmocka_unit_test(test_every_queue_waits_for_the_recovery),
       cmocka_unit_test(test_every_queue_reports_a_power_cut),
       cmocka_unit_test(test_retry_delays_are_enabled_again),
