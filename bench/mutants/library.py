@@ -35,6 +35,10 @@ class Kind:
     time_out_is_noticed: bool = True
     always: collections.abc.Callable[[pathlib.Path], list[draw.Mutant]] = lambda root: []  # judged beside the sample
 
+    def all_of(self, root: pathlib.Path, file: str, seed: int) -> list[draw.Mutant]:
+        """What can be recorded as equivalent."""
+        return self.mutants_of(root, file, seed) + [mutant for mutant in self.always(root) if mutant.file == file]
+
     @property
     def out(self) -> pathlib.Path:
         return tree.BUILD / f"{self.name}.json"
@@ -306,7 +310,7 @@ def run(only: str, seed: int, count: int, jobs: int, kind: Kind = MECHANICAL) ->
     """Runs everything. Returns the mutants of the kind's document, such as build/mutants/library.json."""
     program.need_space(pathlib.Path(tempfile.gettempdir()), jobs * judge.FILE_BYTES, f"running {jobs} mutants at a time")
     reasons = recorded.read(kind.recorded)
-    recorded.check(program.ROOT, reasons, kind.mutants_of)
+    recorded.check(program.ROOT, reasons, kind.all_of)
     bench = Bench(jobs, kind=kind)
     wanted = files_of(only, kind.files(bench.sources))
     print(f"drawing the sample of {count} mutants (seed {seed})", flush=True)

@@ -153,6 +153,10 @@ static struct fake_function *access_at(uintptr_t address, unsigned *offset) {
   assert_in_range(address, FAKE_ECAM_BASE, FAKE_ECAM_BASE + 0xfffffff);
   assert_int_equal(address % 4, 0);
   fake.now_ticks += ACCESS_TICKS;
+  if (fake.stop_access != 0 && fake.accesses == fake.stop_access) {
+    fake.bounces->bounce_ticks = fake.now_ticks;
+    fake.now_ticks += 2 * FAKE_BOUNCE_MS * FAKE_MS;
+  }
   change_links();
   if (!fake.first_access_ticks) fake.first_access_ticks = fake.now_ticks;
   fake.accesses++;

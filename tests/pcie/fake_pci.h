@@ -60,12 +60,14 @@ struct fake_pci {
   uint64_t first_access_ticks; /* 0: none yet */
   uint64_t first_below_ticks;  /* the same, for a bus below a bridge, whether the access arrived or not */
   unsigned accesses;
-  unsigned status_offences;   /* writes that cleared status bits */
-  unsigned decoding_offences; /* writes to BARs that were being decoded */
-  bool first_bus_answers_all; /* as answers_all, for the first bus */
-  uint64_t phy_ticks;         /* until then the Xilinx bridge's PHY status shows the link down */
-  uint64_t phy_drop_ticks;    /* from then on the PHY status shows it down again; 0: never */
-  uint32_t background;        /* the value of reads that no function answers */
+  unsigned status_offences;      /* writes that cleared status bits */
+  unsigned decoding_offences;    /* writes to BARs that were being decoded */
+  bool first_bus_answers_all;    /* as answers_all, for the first bus */
+  uint64_t phy_ticks;            /* until then the Xilinx bridge's PHY status shows the link down */
+  uint64_t phy_drop_ticks;       /* from then on the PHY status shows it down again; 0: never */
+  uint32_t background;           /* the value of reads that no function answers */
+  unsigned stop_access;          /* before this access the processor stands still for a while; 0: never */
+  struct fake_function *bounces; /* the link of this port bounces meanwhile, and is up again */
 };
 
 extern struct fake_pci fake;

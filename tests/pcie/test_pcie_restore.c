@@ -81,6 +81,59 @@ static void each_drive_below_a_switch_notices_a_change(void **state) {
   }
 }
 
+/* A root port that tells of changes, and a drive below it. */
+static struct fake_function *port_that_tells(void) {
+  fake_reset();
+  struct fake_function *port = fake_bridge(NULL, 0, FAKE_ROOT_PORT);
+  fake_slot(port);
+  drive_below(port);
+  assert_int_equal(enumerate(), SPATE_OK);
+  return port;
+}
+
+/* The link bounces before any access of the question, and is up again: the answer counts until the last access. */
+static void a_change_up_to_the_last_access_is_seen(void **state) {
+  (void)state;
+  unsigned seen = 0, before = 0;
+  for (bool up = false; !up; seen += !up) {
+    fake.stop_access = 0;
+    struct fake_function *port = port_that_tells();
+    before = fake.accesses;
+    fake.bounces = port;
+    fake.stop_access = before + seen;
+    up = spate_pcie_link_is_up(&host, &host.devices[0]);
+  }
+  assert_int_equal(fake.accesses - before, seen); /* no access was left */
+  assert_true(seen > 2);
+  fake.stop_access = 0;
+}
+
+/* The same while the drive is restored after a drop: in the end it has its registers, and no change is open. */
+static void a_change_while_restoring_is_not_lost(void **state) {
+  (void)state;
+  bool happened = true;
+  for (unsigned at = 0; happened; at++) {
+    fake.stop_access = 0;
+    struct fake_function *port = port_that_tells();
+    enumerated = fake;
+    fake_link_drop(port, fake.now_ticks + 5 * FAKE_MS);
+    fake.bounces = port;
+    const unsigned before = fake.accesses;
+    fake.stop_access = before + at;
+    for (unsigned ms = 0; !spate_pcie_link_is_up(&host, &host.devices[0]); ms++) {
+      assert_in_range(ms, 0, 2000);
+      const enum spate_error error = spate_pcie_restore(&host, &host.devices[0]);
+      assert_true(error == SPATE_OK || error == SPATE_E_BUSY);
+      fake.now_ticks += FAKE_MS;
+    }
+    happened = fake.accesses - before > at;
+    for (unsigned i = 0; i < fake.count; i++)
+      assert_memory_equal(fake.functions[i].config, enumerated.functions[i].config, sizeof fake.functions[i].config);
+    assert_true(at < 5000);
+  }
+  fake.stop_access = 0;
+}
+
 /* A port reports a change of its link only if it says so in Link Capabilities (7.5.3.6); until then the slot's bit
  * means nothing. */
 static void a_port_that_reports_no_changes_is_not_asked(void **state) {
@@ -235,6 +288,8 @@ int main(void) {
       cmocka_unit_test(only_what_lost_its_configuration_is_written),
       cmocka_unit_test(a_switch_is_restored_with_its_drives),
       cmocka_unit_test(each_drive_below_a_switch_notices_a_change),
+      cmocka_unit_test(a_change_up_to_the_last_access_is_seen),
+      cmocka_unit_test(a_change_while_restoring_is_not_lost),
       cmocka_unit_test(a_port_that_reports_no_changes_is_not_asked),
       cmocka_unit_test(an_integrated_endpoint_has_no_link_registers),
       cmocka_unit_test(a_link_that_goes_down_again_is_waited_for_again),

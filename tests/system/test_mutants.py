@@ -347,7 +347,7 @@ def test_an_entry_in_the_sample_is_judged_once(run_with):
 
 @pytest.mark.parametrize("kind", [library.MECHANICAL, semantic.KIND], ids=lambda kind: kind.name)
 def test_the_kept_list_fits_the_sources(kind):
-    recorded.check(program.ROOT, recorded.read(kind.recorded), kind.mutants_of)
+    recorded.check(program.ROOT, recorded.read(kind.recorded), kind.all_of)
 
 
 # ---- semantic mutants ----
