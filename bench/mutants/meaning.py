@@ -21,7 +21,7 @@ PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
 WRITES = re.compile(r"write|put|set|clear|commit|erase|free|zero|trim|dirty|clean|record|journal|repair|send|issue|ring|create|delete"
                     r"|publish|mark|update|change|forget|disable|enable|program|forward|place|copy|cpy|take|begin|end|reset")
 # Calls after which what was written before is visible or durable.
-BARRIERS = re.compile(r"barrier|flush|settle|kick|cache_clean|cache_invalidate|doorbell")
+BARRIERS = re.compile(r"barrier|flush|settle|_kick|cache_clean|cache_invalidate|doorbell")
 # What others change while the code waits: the drive, a reset, another clip, another system.
 CHANGING = re.compile(r"\b\w*(state|reset|mark|loss|lost|change|running|busy|failed|closed|dead|silen|is_up|seen|stopped|pending"
                       r"|volatile|writing|waiting|closing|claimed|dirty|cleared|corrupt|power|in_flight|serial)\w*")

@@ -160,6 +160,20 @@ static void test_small_window(void **state) {
   image_close(&image);
 }
 
+/* More than 65536 clusters, of one file: all are freed with it. */
+static void test_a_file_of_many_clusters(void **state) {
+  (void)state;
+  const uint32_t clusters = 70000;
+  image_open(&image, 64 * MIB, 512, 0);
+  small_format(image.ram.memory, 64 * MIB, 9, 9);
+  const uint32_t first = small_allocate(image.ram.memory, clusters, 1);
+  small_add(image.ram.memory, "f", 0x20, first, clusters * 512ull, clusters * 512ull, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  delete_file("f");
+  assert_whole(false);
+  image_close(&image);
+}
+
 /* The device refuses a length's write. The caller is told, and asks again: until then it does not count as published,
  * although the write of another clip, whose entry set is in the same block, may take it along. */
 static void test_a_refused_length_is_not_published(void **state) {
@@ -187,9 +201,13 @@ static void test_a_refused_length_is_not_published(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clip),         cmocka_unit_test(test_many_clips),
-      cmocka_unit_test(test_cache_room),   cmocka_unit_test(test_space),
-      cmocka_unit_test(test_small_window), cmocka_unit_test(test_a_refused_length_is_not_published),
+      cmocka_unit_test(test_clip),
+      cmocka_unit_test(test_many_clips),
+      cmocka_unit_test(test_cache_room),
+      cmocka_unit_test(test_space),
+      cmocka_unit_test(test_small_window),
+      cmocka_unit_test(test_a_refused_length_is_not_published),
+      cmocka_unit_test(test_a_file_of_many_clusters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,29 @@ static void test_erase_leaves_no_signature(void **state) {
   }
 }
 
+/* Block 0 comes last, the primary table after the backup, each with a flush; and the copies name one another beyond 2
+ * TiB, too. */
+static void test_tables_are_written_in_order(void **state) {
+  (void)state;
+  struct ram_block ram;
+  struct spate_partition partition;
+  char order[16] = "";
+  size_t length = 0;
+  ram_block_open(&ram, UINT64_C(5) << 30, 512);
+  ram.keep_log = true;
+  assert_int_equal(spate_partition_write(&ram.block, scratch, &ids, 1 << 20, false, &partition), SPATE_OK);
+  for (size_t i = 0; i < ram.log_count; i++) {
+    const struct ram_log_entry *entry = &ram.log[i];
+    if (entry->op == SPATE_READ) continue;
+    assert_true(length < sizeof order - 1);
+    order[length++] = entry->op == SPATE_FLUSH ? 'F' : entry->lba == 0 ? '0' : entry->lba == 1 ? 'p' : 'b';
+  }
+  assert_string_equal(order, "bFpF0F");
+  assert_int_equal(spate_get64(block_at(&ram, 1) + HEADER_ALTERNATE_LBA), last_lba(&ram));
+  expect_find(&ram, SPATE_OK, false);
+  ram_block_close(&ram);
+}
+
 /* A whole-disk volume: no remains of an old table stay at either end, and nothing foreign is erased without the
  * option. */
 static void test_clearing_for_a_whole_disk_volume(void **state) {
@@ -149,6 +172,7 @@ static void test_clearing_for_a_whole_disk_volume(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clearing_for_a_whole_disk_volume),
+      cmocka_unit_test(test_tables_are_written_in_order),
       cmocka_unit_test(test_foreign_bytes_are_kept),
       cmocka_unit_test(test_own_table_is_not_foreign),
       cmocka_unit_test(test_a_volume_in_our_partition_is_foreign),

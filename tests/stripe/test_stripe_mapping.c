@@ -298,7 +298,7 @@ static void test_geometry(void **state) {
     array->drives[i].block.volatile_cache = i == 2;
   array->drives[0].block.power_losses = 5;
   array->drives[3].block.power_losses = 2;
-  array->drives[1].block.power_unknown = 3; /* one member's is the array's */
+  array->drives[1].block.power_unknown = 0x10003; /* one member's is the array's */
   array->config.part_count = 100;
   OK(spate_stripe_open(stripe, &array->config));
   assert_int_equal(stripe->block.depth, 100);
@@ -306,7 +306,7 @@ static void test_geometry(void **state) {
   assert_int_equal(stripe->block.request_blocks_max, 1000);
   assert_true(!stripe->block.can_trim && stripe->block.can_zero && stripe->block.volatile_cache);
   assert_int_equal(stripe->block.power_losses, 7);
-  assert_int_equal(stripe->block.power_unknown, 3);
+  assert_int_equal(stripe->block.power_unknown, 0x10003);
   array->drives[2].block.volatile_cache = false;
   spate_block_poll(&stripe->block, 1);
   assert_false(stripe->block.volatile_cache);

@@ -275,6 +275,17 @@ static void test_a_refused_number_of_queues_is_asked_for(void **state) {
   (void)state;
 }
 
+/* The cache can be turned off whatever the number of resets before is. */
+static void test_the_cache_is_turned_off_after_many_resets(void **state) {
+  struct fixture *f = fixture_opened(4);
+  f->nvme.counters.resets = 0x10000;
+  assert_int_equal(spate_nvme_write_cache_set(&f->nvme, false), SPATE_OK);
+  assert_false(f->queue.block.volatile_cache);
+  assert_false(cache_is_on(f));
+  fixture_free(f);
+  (void)state;
+}
+
 /* A pair needs one of each. */
 static void test_fewer_completion_queues_than_submission_queues(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.queue_pairs = 4, .completion_queues = 1}, 1);
@@ -379,6 +390,7 @@ int main(void) {
       cmocka_unit_test(test_a_power_state_is_set_again_after_a_reset),
       cmocka_unit_test(test_a_power_state_that_sleeps_is_not_set_again),
       cmocka_unit_test(test_a_refused_number_of_queues_is_asked_for),
+      cmocka_unit_test(test_the_cache_is_turned_off_after_many_resets),
       cmocka_unit_test(test_fewer_completion_queues_than_submission_queues),
       cmocka_unit_test(test_health_arrives_while_polling),
       cmocka_unit_test(test_health_is_decoded),

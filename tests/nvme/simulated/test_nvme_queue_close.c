@@ -135,6 +135,7 @@ static void a_refused_queue_loses_nothing(void **state) {
   const size_t used_bytes = drive->queue_memory.used_bytes;
 
   assert_int_equal(spate_nvme_queue_close(&drive->nvme, &drive->queue), SPATE_OK);
+  drive->nvme.counters.resets = 0x10000; /* in a long life */
   sim_drive_fault(drive->drive, (struct sim_fault){SIM_STATUS, true, 0x01, 0, 0, 0, 1000, 0x4006});
   for (unsigned i = 0; i < 1000; i++)
     assert_int_equal(sim_stack_queue_open(drive, 8), SPATE_E_COMMAND);
