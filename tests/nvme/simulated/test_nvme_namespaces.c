@@ -96,10 +96,12 @@ static void test_unsuitable_namespaces_are_refused(void **state) {
   spate_put16(namespace_page(f) + 128, 8); /* bytes of metadata */
   assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
   fixture_free(f);
-  f = fixture_make(9);
-  namespace_page(f)[29] = 1; /* protection information */
-  assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
-  fixture_free(f);
+  for (unsigned type = 1; type <= 4; type *= 2) {
+    f = fixture_make(9);
+    namespace_page(f)[29] = (uint8_t)type; /* protection information: the field has three bits */
+    assert_int_equal(open_queue_on(f, 1), SPATE_E_METADATA);
+    fixture_free(f);
+  }
   const uint8_t sizes[] = {0, 8, 10, 11, 13, 31, 64, 255};
   for (unsigned i = 0; i < sizeof sizes; i++) {
     f = fixture_make(9);

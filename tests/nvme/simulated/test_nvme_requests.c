@@ -28,6 +28,16 @@ static void test_write_and_read_back_on_a_region(void **state) {
   (void)state;
 }
 
+static void test_blocks_beyond_2_tib(void **state) {
+  struct fixture *f = fixture_make_with((struct sim_drive_options){.bytes = UINT64_C(3) << 40}, 1);
+  fixture_open(f, 4);
+  assert_int_equal(fixture_do(f, write_of(f, UINT64_C(0x100000005), 8), NULL), SPATE_OK);
+  assert_int_equal(io_command(f, 0)->dwords[10], 5);
+  assert_int_equal(io_command(f, 0)->dwords[11], 1);
+  fixture_free(f);
+  (void)state;
+}
+
 static void test_one_doorbell_for_a_batch(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcomes[8];
@@ -418,6 +428,7 @@ static void test_done_may_submit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_write_and_read_back_on_a_region),
+      cmocka_unit_test(test_blocks_beyond_2_tib),
       cmocka_unit_test(test_one_doorbell_for_a_batch),
       cmocka_unit_test(test_poll_rings_pending_doorbells),
       cmocka_unit_test(test_poll_reaps_no_more_than_asked),
