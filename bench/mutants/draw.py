@@ -67,13 +67,13 @@ def mutants_of(root: pathlib.Path, file: str, seed: int) -> list[Mutant]:
     """All mutants of one file, sorted by key."""
     source = without_comments((root / file).read_text())
     lines = [line.rstrip() + "\n" for line in source.splitlines()]
-    functions = functions(lines)
+    around = functions(lines)
     with contextlib.redirect_stdout(io.StringIO()):  # it prints the rules that it reads
         made = mutator.mutants_regexp(lines, [str(RULES)], ignorePatterns=[], ignoreStringOnly=True)
     seen: dict[tuple[str, str, str], int] = {}
     found = []
     for line, mutated, *_ in made:
-        function, function_line = functions[line - 1]
+        function, function_line = around[line - 1]
         text = function, lines[line - 1].strip(), mutated.strip()
         if _same_without_strings(text[1], text[2]):
             continue
