@@ -238,6 +238,7 @@ static void an_error_of_a_flush_ends_with_the_cache(void **state) {
   clock_ns += 600000000;
   work(fixture);
   GIVES(SPATE_E_COMMAND, spate_recorder_work(&fixture->recorder));
+  OK(spate_block_flush(&fixture->ram.block)); /* as spate_nvme_write_cache_set() does */
   fixture->ram.block.volatile_cache = false;
   clock_ns += 600000000;
   for (int i = 0; i < 10; i++)
