@@ -34,7 +34,7 @@ static void test_format_order(void **state) {
   for (size_t i = 0; i < image.ram.log_count; i++) {
     const struct ram_log_entry *entry = &image.ram.log[i];
     if (entry->op == SPATE_READ) continue;
-    const char kind = entry->op == SPATE_FLUSH ? 'F' : entry->lba < 12 ? 'm' : entry->lba < 24 ? 'b' : 'h';
+    const char kind = (char)(entry->op == SPATE_FLUSH ? 'F' : entry->lba < 12 ? 'm' : entry->lba < 24 ? 'b' : 'h');
     if (length > 0 && order[length - 1] == kind) continue;
     assert_true(length < sizeof order - 1);
     order[length++] = kind;

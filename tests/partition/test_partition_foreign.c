@@ -134,7 +134,7 @@ static void test_tables_are_written_in_order(void **state) {
     const struct ram_log_entry *entry = &ram.log[i];
     if (entry->op == SPATE_READ) continue;
     assert_true(length < sizeof order - 1);
-    order[length++] = entry->op == SPATE_FLUSH ? 'F' : entry->lba == 0 ? '0' : entry->lba == 1 ? 'p' : 'b';
+    order[length++] = (char)(entry->op == SPATE_FLUSH ? 'F' : entry->lba == 0 ? '0' : entry->lba == 1 ? 'p' : 'b');
   }
   assert_string_equal(order, "bFpF0F");
   assert_int_equal(spate_get64(block_at(&ram, 1) + HEADER_ALTERNATE_LBA), last_lba(&ram));
