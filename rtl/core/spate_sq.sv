@@ -3,7 +3,7 @@
 // The I/O submission queue without its entries: the slot of each entry, the tail, and whether there is room.
 //
 // The drive's head, which completions report, is not needed for that. A drive reads entries in order, and completes what
-// it has read. So what it has not read are the last entries, at most as many as there are commands in flight. Drives
+// it has read, once. So what it has not read are the last entries, at most as many as there are commands in flight. Drives
 // that always report 0, or the tail before they have read up to it, therefore work. Linux does not use the head either.
 // It is compared with what is possible, and counted if it is not.
 //

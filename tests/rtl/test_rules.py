@@ -52,7 +52,8 @@ def test_a_file_with_implicit_nets_is_found(old, new):
     assert len(rules.nettype("x.sv", MODULE.replace(old, new, 1))) == 1
 
 
-@pytest.mark.parametrize("port", ["input logic a_i", "input a_i", "input command_t a_i", "inout logic a_io"])
+@pytest.mark.parametrize("port", ["input logic a_i", "input a_i", "input command_t a_i", "inout logic a_io", "input [7:0] a_i",
+                                  "input\tlogic a_i", "output logic c_o, input logic a_i"])
 def test_an_input_without_a_net_type_is_found(port):
     text = MODULE.replace("input wire logic a_i", port)
     assert rules.nettype("x.sv", text)[0].startswith("x.sv:5: ")

@@ -380,6 +380,26 @@ static void test_shutdowns_that_are_not_clean(void **state) {
   (void)state;
 }
 
+/* After a flush that lies, the writes before it may be lost. */
+static void test_a_flush_that_lies(void **state) {
+  unsigned seen[3] = {0};
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    struct raw_sim *r = start(seed, 0, NULL);
+    write_blocks(r, 8, 1, 1, 0);
+    flush(r);
+    write_blocks(r, 8, 1, 2, 0);
+    sim_drive_fault(r->drive, (struct sim_fault){.action = SIM_PHANTOM, .opcode = FLUSH, .count = 1});
+    flush(r);
+    cut(r);
+    const uint8_t byte = read_blocks(r, 8, 1);
+    assert_in_range(byte, 1, 2);
+    seen[byte]++;
+    end(r);
+  }
+  assert_true(seen[1] > 0 && seen[2] > 0);
+  (void)state;
+}
+
 static void test_journal(void **state) {
   struct raw_sim *r = start(1, 0, NULL);
   size_t count;
@@ -438,6 +458,7 @@ int main(void) {
       cmocka_unit_test(test_flush_after_a_reset_covers_what_was_in_flight),
       cmocka_unit_test(test_clean_shutdown),
       cmocka_unit_test(test_shutdowns_that_are_not_clean),
+      cmocka_unit_test(test_a_flush_that_lies),
       cmocka_unit_test(test_journal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

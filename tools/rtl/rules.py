@@ -17,7 +17,7 @@ import filelist
 BLANK = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
 # A method's call is no select.
 SELECT = re.compile(r"\)\s*(?:\[|\.\s*[A-Za-z_]\w*\b(?!\s*\())")
-INPUT = re.compile(r"^ *(?:input|inout) +(?=\w)(?!wire\b|var\b)", re.M)
+INPUT = re.compile(r"\b(?:input|inout)\s+(?!\s|wire\b|var\b)")
 NONE, WIRE = "`default_nettype none", "`default_nettype wire"
 MODULE = re.compile(r"^(?:\(\*[^\n]*\*\)\n)?(?:module|package)\b.*?^end(?:module|package)\b", re.M | re.S)
 

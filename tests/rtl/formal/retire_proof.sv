@@ -205,7 +205,7 @@ module retire_proof
     end
   end
 
-  // Responses: one for each request, with its result and its tag, behind its beats and its blocks.
+  // Responses: one for each request, with its result and its tag, behind its beats and, in memory mode, its blocks.
   always_comb begin
     if (checked) begin
       assert (at_least(requests_q, responses_q + count_t'(response_valid)));

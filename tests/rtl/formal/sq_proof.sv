@@ -124,8 +124,9 @@ module sq_proof #(
         assert (!(handed && place_q == any_index));  // it is not overwritten
         if (read_index_i == 10'(any_index)) assert (read_valid && {read_side, read_slot} == any_map_q);
       end
-      // What was never handed over, or is at the tail, is none.
-      if (read_index_i == 10'(any_index) && (!any_written_q || place_q == any_index)) assert (!read_valid);
+      // An entry is not valid if it was never handed over, is at the tail, or is older than all that may be unread.
+      if (read_index_i == 10'(any_index) && (!any_written_q || place_q == any_index || any_age_q >= most))
+        assert (!read_valid);
       if (read_index_i > 10'(entries_mask)) assert (!read_valid);
     end
     cover (checked && unread_q == most && queue_shift_i == 4'd3 && any_written_q && any_age_q == most);
