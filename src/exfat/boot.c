@@ -150,6 +150,14 @@ static bool is_ours(struct spate_exfat *volume, const struct beginning *beginnin
   return main.sum == backup.sum && !beginning->wiped;
 }
 
+void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_mounted *found,
+                                 enum spate_exfat_read_only why) {
+  if (why == SPATE_EXFAT_WRITABLE) return;
+  spate_port_log("exfat: the volume is read only, because (enum spate_exfat_read_only)", (uint64_t)why);
+  if (found->read_only == SPATE_EXFAT_WRITABLE) found->read_only = (uint8_t)why;
+  volume->config.read_only = true;
+}
+
 /* What makes a volume read only before its root directory is read. */
 static enum spate_exfat_read_only reason(const struct spate_exfat *volume, const uint8_t *boot) {
   const uint32_t shift = boot[BOOT_SECTOR_SHIFT] - spate_exfat_block_shift(volume);

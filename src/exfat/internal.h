@@ -105,9 +105,6 @@ struct spate_exfat_repairs {
 };
 
 enum spate_error spate_exfat_config_check(const struct spate_exfat_config *config);
-/* Mount without writing, for this reason (WRITABLE: there is none). Of several reasons the first is told. */
-void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_mounted *found,
-                                 enum spate_exfat_read_only why);
 
 /* ---- operation.c: one operation at a time ---- */
 
@@ -337,6 +334,9 @@ enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct e
 /* ---- boot.c ---- */
 
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
+/* Mount without writing, for this reason (WRITABLE: there is none). Of several reasons the first is told. */
+void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_mounted *found,
+                                 enum spate_exfat_read_only why);
 /* Sets found->dirty and found->read_only. */
 enum spate_error spate_exfat_boot_read(struct spate_exfat *volume, uint32_t *root_cluster,
                                        struct spate_exfat_mounted *found);

@@ -28,14 +28,6 @@ enum spate_error spate_exfat_config_check(const struct spate_exfat_config *confi
   return SPATE_OK;
 }
 
-void spate_exfat_mount_read_only(struct spate_exfat *volume, struct spate_exfat_mounted *found,
-                                 enum spate_exfat_read_only why) {
-  if (why == SPATE_EXFAT_WRITABLE) return;
-  spate_port_log("exfat: the volume is read only, because (enum spate_exfat_read_only)", (uint64_t)why);
-  if (found->read_only == SPATE_EXFAT_WRITABLE) found->read_only = (uint8_t)why;
-  volume->config.read_only = true;
-}
-
 /* The clusters of the bitmap or the up-case table: always linked by the FAT. If the entry is impossible, the volume is
  * without them. */
 static enum spate_error open_system(struct spate_exfat *volume, const uint8_t *raw, uint64_t bytes_min,
