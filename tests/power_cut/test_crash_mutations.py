@@ -203,10 +203,10 @@ MUTATIONS = {
         [("    if (error == SPATE_OK) error = spate_block_flush(device);\n", "")],
         "crash_others", "stale .* was never created|stray entries|entry behind the end",
     ),
-    "the second unit of a pair without its last bits": (
+    "the second unit of a pair with another last bit": (
         "exfat/name.c",
-        [("      code = 0xdc00 + ((code - 0x10000) & 0x3ff);", "      code = 0xdc00 + ((code - 0x10000) & 0x3f0);")],
-        "crash_others", "is lost|was never created",
+        [("      code = 0xdc00 + ((code - 0x10000) & 0x3ff);", "      code = 0xdc00 + (((code - 0x10000) & 0x3ff) ^ 1);")],
+        "crash_others", "is lost|was never created|exists neither there",
     ),
     "a hash of the name as it is written": (
         "exfat/name.c",
