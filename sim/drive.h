@@ -67,6 +67,9 @@ uint8_t *sim_drive_identify_namespace(struct sim_drive *drive);
 uint32_t *sim_drive_namespaces(struct sim_drive *drive);
 /* 512 bytes. The temperature, and what was counted since the start, are added when the host reads the log. */
 uint8_t *sim_drive_smart(struct sim_drive *drive);
+/* The milliseconds that Timestamp adds to those since the last reset, or since it was set; from bit 48 on its
+ * attributes. */
+uint64_t *sim_drive_timestamp(struct sim_drive *drive);
 
 /* ---- how it behaves ---- */
 

@@ -171,7 +171,7 @@ struct drive_features {
   bool acre;
   uint32_t host_buffer[5]; /* dwords 11 … 15 */
   uint64_t host_buffer_descriptor[2];
-  uint64_t timestamp_ms, timestamp_set_ps;
+  uint64_t timestamp, timestamp_set_ps; /* in ms, below the attributes */
 };
 
 struct drive_events {

@@ -31,8 +31,8 @@ enum { SELECT_CURRENT, SELECT_DEFAULT, SELECT_SAVED, SELECT_CAPABILITIES };
 #define TIMESTAMP_BYTES     8u
 #define TRANSITION_BYTES    256u
 #define TIMESTAMP_MASK      UINT64_C(0xffffffffffff)
-#define TIMESTAMP_FROM_HOST 0x02u /* Timestamp Origin 001b (5.21.1.14) */
-#define LIST_MAX            256u  /* descriptors of a host memory buffer: at most a page */
+#define TIMESTAMP_FROM_HOST UINT64_C(0x2000000000000) /* Timestamp Origin 001b (5.21.1.14) */
+#define LIST_MAX            256u                      /* descriptors of a host memory buffer: at most a page */
 
 static bool is_known(const struct sim_drive *drive, uint8_t feature) {
   switch (feature) {
@@ -95,13 +95,14 @@ static uint16_t get_behavior(struct sim_drive *drive, struct drive_command *comm
 /* In milliseconds. The clock runs on from the value that the host has set. */
 static uint16_t get_timestamp(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t passed_ms = (sim_now_ps(drive->sim) - drive->features.timestamp_set_ps) / SIM_PS_PER_MS;
+  const uint64_t timestamp = drive->features.timestamp;
 
-  uint8_t *page = drive_page(command);
-  spate_put64(page, (drive->features.timestamp_ms + passed_ms) & TIMESTAMP_MASK);
-  page[7] = drive->features.timestamp_set_ps == 0 ? 0 : TIMESTAMP_FROM_HOST;
+  spate_put64(drive_page(command), (timestamp & ~TIMESTAMP_MASK) | ((timestamp + passed_ms) & TIMESTAMP_MASK));
   drive_send_page(drive, command, TIMESTAMP_BYTES);
   return STATUS_PENDING;
 }
+
+uint64_t *sim_drive_timestamp(struct sim_drive *drive) { return &drive->features.timestamp; }
 
 uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *command) {
   const uint8_t feature = (uint8_t)command->dwords[10];
@@ -179,7 +180,7 @@ static void transitions_arrived(struct sim_drive *drive, struct drive_command *c
 }
 
 static void timestamp_arrived(struct sim_drive *drive, struct drive_command *command) {
-  drive->features.timestamp_ms = spate_get64(command->buffer) & TIMESTAMP_MASK;
+  drive->features.timestamp = (spate_get64(command->buffer) & TIMESTAMP_MASK) | TIMESTAMP_FROM_HOST;
   drive->features.timestamp_set_ps = sim_now_ps(drive->sim);
   drive_complete(drive, command, STATUS_OK);
 }

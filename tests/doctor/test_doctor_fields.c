@@ -96,6 +96,27 @@ static void windows_reach_from_base_to_limit(void **state) {
   }
 }
 
+/* Its link may come up while the other registers are read. What they say then is half of the story. */
+static void nothing_is_read_of_a_function_that_was_silent(void **state) {
+  static const uint32_t ids[] = {UINT32_MAX, 0};
+  (void)state;
+  for (unsigned i = 0; i < 2 * 2; i++) {
+    fill(i < 2 ? 0 : 0x00010000);
+    config[0x00 / 4] = ids[i % 2];
+    config[0x08 / 4] = 0x01080200;
+    config[0x10 / 4] = 0xe0000000;
+    config[0x20 / 4] = 0xf010e000;
+    const struct spate_doctor_function function = read_function();
+    assert_true(function.silent && function.header_known);
+    assert_false(function.bridge || function.errors.known || function.power_known);
+    assert_int_equal(function.vendor_id | function.device_id | function.command, 0);
+    assert_int_equal(function.class_code, 0);
+    assert_true(function.bar0 == 0 && function.memory.bytes == 0);
+    assert_int_equal(function.kind, SPATE_DOCTOR_KIND_UNKNOWN);
+    assert_int_equal(function.payload_bytes, 0);
+  }
+}
+
 /* ---- findings ---- */
 
 static struct spate_doctor_finding report[8];
@@ -232,6 +253,7 @@ int main(void) {
       cmocka_unit_test(payloads_are_whole_fields),
       cmocka_unit_test(bar_0_is_an_address_in_memory),
       cmocka_unit_test(windows_reach_from_base_to_limit),
+      cmocka_unit_test(nothing_is_read_of_a_function_that_was_silent),
       cmocka_unit_test(a_bar_outside_the_windows_is_reported_once),
       cmocka_unit_test(a_temperature_warning_has_one_number),
       cmocka_unit_test(a_temperature_below_zero_is_none),

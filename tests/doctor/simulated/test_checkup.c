@@ -4,13 +4,14 @@
 #include "checkup_fixture.h"
 #include "pcie/internal.h"
 
-#define IO_WRITE       1
-#define IO_READ        2
-#define IO_COMPARE     5
-#define ADMIN_GET_LOG  2
-#define ADMIN_IDENTIFY 6
-#define UNRECOVERED    0x4281u /* Unrecovered Read Error, do not retry */
-#define INTERNAL       0x4006u /* Internal Error, do not retry */
+#define IO_WRITE           1
+#define IO_READ            2
+#define IO_COMPARE         5
+#define ADMIN_GET_LOG      2
+#define ADMIN_IDENTIFY     6
+#define ADMIN_GET_FEATURES 10
+#define UNRECOVERED        0x4281u /* Unrecovered Read Error, do not retry */
+#define INTERNAL           0x4006u /* Internal Error, do not retry */
 
 /* ---- a sound board ---- */
 
@@ -353,6 +354,19 @@ static void each_finding_is_provoked(void **state) {
   }
 }
 
+/* All ones are no class and no address. */
+static void nothing_is_told_of_a_function_that_is_silent(void **state) {
+  (void)state;
+  start(&(struct faults){.after = unplug});
+  run();
+  assert_true(found(SPATE_DOCTOR_FUNCTION_SILENT));
+  assert_says("path: class 0x60400, "); /* the port above it answers */
+  for (const char *at = said; (at = strstr(at, "path: class 0x")) != NULL; at++)
+    assert_memory_equal(at, "path: class 0x60400, ", 21);
+  forgive();
+  stop();
+}
+
 /* Findings that name one cause must not appear with the other. */
 static void causes_are_told_apart(void **state) {
   static const enum spate_doctor_code causes[] = {
@@ -502,6 +516,27 @@ static void heat_is_told_of_one_transfer_only(void **state) {
 
 static void announce_more(void) { *sim_drive_cap(drive) |= UINT64_C(1) << 36; } /* NSSRS, above DSTRD */
 
+/* Between the first Timestamp and the second. */
+static uint64_t leap;
+
+static void leap_once(void) {
+  if (sim_drive_counters(drive)->admin[ADMIN_GET_FEATURES] == 1) *sim_drive_timestamp(drive) = leap;
+}
+
+/* The Timestamp has 48 bits. Those above say where it is from, and may change at any time. */
+static void a_timestamp_has_48_bits(void **state) {
+  (void)state;
+  static const uint8_t bits[] = {10, 47, 48, 51};
+
+  for (unsigned i = 0; i < sizeof bits; i++) {
+    start(&(struct faults){.looks = leap_once});
+    leap = UINT64_C(1) << bits[i];
+    run();
+    assert_int_equal(found(SPATE_DOCTOR_CLOCK_RATE), bits[i] < 48);
+    stop();
+  }
+}
+
 /* Each field of CAP has its own bits. */
 static void fields_of_cap_are_apart(void **state) {
   (void)state;
@@ -509,6 +544,29 @@ static void fields_of_cap_are_apart(void **state) {
   run();
   assert_sound();
   stop();
+}
+
+static uint64_t half_seconds; /* CAP.TO */
+
+static void be_slow_to_give_up(void) {
+  never_ready();
+  *sim_drive_cap(drive) = (*sim_drive_cap(drive) & ~UINT64_C(0xff000000)) | half_seconds << 24;
+}
+
+/* CAP.TO has 8 bits, beside those of the doorbells' stride. */
+static void a_drive_has_the_time_that_it_asks_for(void **state) {
+  static const uint8_t asked[] = {1, 0x80, 0xff};
+
+  (void)state;
+  for (unsigned i = 0; i < sizeof asked; i++) {
+    start(&(struct faults){.before = be_slow_to_give_up, .doorbell_stride = 1});
+    half_seconds = asked[i];
+    run();
+    assert_true(found(SPATE_DOCTOR_CONTROLLER_NOT_READY));
+    assert_in_range(sim_now_ps(sim) / SIM_PS_PER_MS, asked[i] * 500u, asked[i] * 500u + 10000u);
+    forgive();
+    stop();
+  }
 }
 
 /* A drive that does not stop may write to queue memory: it is not given back. */
@@ -562,11 +620,14 @@ int main(void) {
       cmocka_unit_test(a_drive_of_nvme_1_0_is_compared_with),
       cmocka_unit_test(arguments_are_checked),
       cmocka_unit_test(each_finding_is_provoked),
+      cmocka_unit_test(nothing_is_told_of_a_function_that_is_silent),
       cmocka_unit_test(causes_are_told_apart),
       cmocka_unit_test(an_error_is_told_of_one_transfer_only),
       cmocka_unit_test(an_error_is_told_apart_from_the_same_one_before),
       cmocka_unit_test(heat_is_told_of_one_transfer_only),
       cmocka_unit_test(fields_of_cap_are_apart),
+      cmocka_unit_test(a_drive_has_the_time_that_it_asks_for),
+      cmocka_unit_test(a_timestamp_has_48_bits),
       cmocka_unit_test(memory_of_a_drive_that_runs_is_kept),
       cmocka_unit_test(it_ends_wherever_the_drive_fails),
   };
