@@ -174,6 +174,26 @@ static void test_a_file_of_many_clusters(void **state) {
   image_close(&image);
 }
 
+/* A file of 2^32 blocks that begins before the record's is seen to have its blocks, too: nothing is freed. */
+static void test_a_file_of_many_blocks(void **state) {
+  (void)state;
+  const struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 32u * (uint32_t)MIB};
+  const uint64_t bytes = UINT64_C(1) << (32 + 9);
+  image_open(&image, bytes + 1024 * MIB, 512, 0);
+  assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_OK);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  const uint32_t first =
+      (uint32_t)((image.volume.record_lba - image.volume.heap_lba) >> image.volume.cluster_blocks_shift) + 1;
+  uint8_t *bits = small_cluster(image.ram.memory, image.volume.bitmap.first_cluster);
+  for (uint32_t at = first - 2; at < first - 2 + (uint32_t)(bytes / format.cluster_bytes); at++)
+    bits[at / 8] |= (uint8_t)(1u << at % 8);
+  (void)small_add(image.ram.memory, "f", 0x20, first, bytes, bytes, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_delete(&image.volume, "f"), SPATE_E_CORRUPT);
+  assert_int_equal(bits[(first - 2) / 8] >> (first - 2) % 8 & 1, 1);
+  image_close(&image);
+}
+
 /* The device refuses a length's write. The caller is told, and asks again: until then it does not count as published,
  * although the write of another clip, whose entry set is in the same block, may take it along. */
 static void test_a_refused_length_is_not_published(void **state) {
@@ -208,6 +228,7 @@ int main(void) {
       cmocka_unit_test(test_small_window),
       cmocka_unit_test(test_a_refused_length_is_not_published),
       cmocka_unit_test(test_a_file_of_many_clusters),
+      cmocka_unit_test(test_a_file_of_many_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,10 @@ static void every_request_ends_when_the_core_does(void **state) {
       if (end != GONE) assert_int_equal(io[i].detail, 0); /* no drive returned a status */
     }
     GIVES(errors[end], spate_block_submit(&gateware.block, &io[0]));
+    if (end == GONE) {
+      assert_string_equal(log_text, "gateware: the drive is gone, error");
+      assert_int_equal(log_value, errors[end]);
+    }
     fake_gateware_close(&fake);
   }
 }

@@ -212,6 +212,7 @@ void host_write32(uintptr_t address, uint32_t value) {
   if (offset == FAKE_POWER + 4 && (before & 3) != 0 && (function->config[offset / 4] & 3) == 0) wake(function);
   if (offset == 0x154 && function->fifo_left[0] != UINT32_MAX && function->fifo_left[0]) function->fifo_left[0]--;
   if (offset == 0x158 && function->fifo_left[1] != UINT32_MAX && function->fifo_left[1]) function->fifo_left[1]--;
+  if (offset == 0x148 && value & 1) function->config[0x138 / 4] |= function->decoded;
 }
 
 uint64_t fake_bar_address(const struct fake_function *function, unsigned index) {

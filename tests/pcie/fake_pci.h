@@ -51,6 +51,7 @@ struct fake_function {
   unsigned writes;       /* to its configuration space */
   uint64_t awake_ticks;  /* when ASPM was last turned off; 0: never */
   unsigned fifo_left[2]; /* entries in the Xilinx bridge's FIFOs at 0x154 and 0x158 */
+  uint32_t decoded;      /* what happens, and its interrupt decode (0x138) shows, as soon as it forwards */
 };
 
 struct fake_pci {

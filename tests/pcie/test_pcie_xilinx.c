@@ -219,6 +219,17 @@ static void a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms(void **stat
   }
 }
 
+/* What was there before is forgotten, and nothing that comes later. */
+static void a_xilinx_bridge_keeps_what_happens_once_it_forwards(void **state) {
+  (void)state;
+  struct fake_function *port = xilinx_port(0x1800);
+  port->clears[0x138 / 4] = UINT32_MAX;
+  port->config[0x138 / 4] = 0x00010203;
+  port->decoded = 0x00000a00;
+  assert_int_equal(spate_pcie_xilinx_open(&host, &xilinx_config), SPATE_OK);
+  assert_int_equal(port->config[0x138 / 4], port->decoded);
+}
+
 static void a_xilinx_fifo_that_never_empties_does_not_hang(void **state) {
   (void)state;
   struct fake_function *port = xilinx_port(0x800);
@@ -364,6 +375,7 @@ int main(void) {
       cmocka_unit_test(a_xilinx_link_that_came_up_unseen_has_its_100_ms),
       cmocka_unit_test(a_xilinx_link_that_stays_down_is_reported_in_time),
       cmocka_unit_test(a_xilinx_link_that_came_up_late_is_left_alone_for_100_ms),
+      cmocka_unit_test(a_xilinx_bridge_keeps_what_happens_once_it_forwards),
       cmocka_unit_test(a_xilinx_fifo_that_never_empties_does_not_hang),
       cmocka_unit_test(a_xilinx_bridge_forwards_again),
       cmocka_unit_test(each_drive_notices_a_xilinx_bridges_change),
