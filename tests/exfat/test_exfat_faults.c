@@ -65,6 +65,31 @@ static void free_space_after_a_failed_write_is_the_drives(void **state) {
   image_close(&image);
 }
 
+/* What is behind the end of an odd directory has to be cleared before it grows. As long as that fails, it takes
+ * nothing.
+ */
+static void a_directory_that_cannot_be_cleared_takes_no_cluster(void **state) {
+  (void)state;
+  struct spate_exfat_info before;
+  struct spate_exfat_info after;
+  image_open(&image, 4 * MIB, 512, 0);
+  small_format(image.ram.memory, 4 * MIB, 9, 13);
+  const uint32_t first = small_allocate(image.ram.memory, 1, 1);
+  small_add(image.ram.memory, "d", 0x10, first, 160, 160, true);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  put_file("d/a", NULL, 0);
+  assert_int_equal(spate_exfat_info(&image.volume, &before), SPATE_OK);
+  const uint64_t lba = image.volume.heap_lba + (uint64_t)(first - 2) * 16;
+  fail_once(SPATE_WRITE, lba, lba + 15);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d/e"), SPATE_E_MEDIA);
+  assert_int_equal(spate_exfat_info(&image.volume, &after), SPATE_OK);
+  assert_int_equal(after.free_bytes, before.free_bytes);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_mkdir(&image.volume, "d/e"), SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
 /* ---- clusters with old contents ---- */
 
 /* All free clusters look like directories with files. */
@@ -135,6 +160,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_failed_read_does_not_return_old_contents),
       cmocka_unit_test(free_space_after_a_failed_write_is_the_drives),
+      cmocka_unit_test(a_directory_that_cannot_be_cleared_takes_no_cluster),
       cmocka_unit_test(old_contents_of_clusters_are_in_no_directory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

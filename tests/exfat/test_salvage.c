@@ -37,6 +37,11 @@ static void must_be(enum spate_error got, enum spate_error wanted, int line) {
 #define OK(call)            must_be(call, SPATE_OK, __LINE__)
 #define GIVES(wanted, call) must_be(call, wanted, __LINE__)
 
+/* Somebody else's memory. */
+static uint8_t *behind_window(const struct fixture *fixture) {
+  return (uint8_t *)fixture->config.bitmap + BITMAP_BYTES;
+}
+
 static struct fixture *open_fixture(uint32_t block_bytes) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
 
@@ -48,16 +53,19 @@ static struct fixture *open_fixture(uint32_t block_bytes) {
                                                 .cache_bytes = CACHE_BYTES,
                                                 .cache_blocks = fixture->blocks,
                                                 .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
-                                                .bitmap = aligned_alloc(4096, BITMAP_BYTES),
+                                                .bitmap = aligned_alloc(4096, BITMAP_BYTES + CHUNK),
                                                 .bitmap_bytes = BITMAP_BYTES,
                                                 .salvage = spate_exfat_salvage};
   struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 1u << 20};
+  memset(behind_window(fixture), 0xa5, CHUNK);
   OK(spate_exfat_format(&fixture->config, &format));
   OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
   return fixture;
 }
 
 static void close_fixture(struct fixture *fixture) {
+  for (uint32_t i = 0; i < CHUNK; i++)
+    assert_int_equal(behind_window(fixture)[i], 0xa5);
   ram_block_close(&fixture->ram);
   free(fixture->config.cache);
   free(fixture->config.bitmap);

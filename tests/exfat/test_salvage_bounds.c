@@ -98,6 +98,27 @@ static void a_window_may_have_four_gib(void **state) {
   assert_int_equal(munmap(image.config.bitmap, window_bytes), 0);
 }
 
+/* All of a chunk is read at once, if the window and the device allow it. */
+static void a_chunk_may_have_more_than_65535_blocks(void **state) {
+  (void)state;
+  const size_t chunk_bytes = 32 * MIB;
+  const struct spate_exfat_chunks large = {.stream = "one stream only", .chunk_bytes = (uint32_t)chunk_bytes};
+  image_open(&image, 64 * MIB, 512, 0);
+  small_format(image.ram.memory, 64 * MIB, 9, 16);
+  image.ram.block.request_blocks_max = UINT32_MAX;
+  image.config.salvage = spate_exfat_salvage;
+  image.config.bitmap = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  image.config.bitmap_bytes = chunk_bytes;
+  assert_ptr_not_equal(image.config.bitmap, MAP_FAILED);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm_chunks(&image.volume, &clip, "clip", chunk_bytes, &large), SPATE_OK);
+  spate_chunk_seal(on_medium(0), identity, 0, (uint32_t)chunk_bytes);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.salvaged_bytes, chunk_bytes);
+  image_close(&image);
+  assert_int_equal(munmap(image.config.bitmap, chunk_bytes), 0);
+}
+
 /* ---- changes that a PC may have made to the clip's entry ---- */
 
 static void keep(uint8_t *set) { (void)set; }
@@ -144,6 +165,7 @@ int main(void) {
       cmocka_unit_test(a_chunk_that_ends_behind_the_reservation_is_not_salvaged),
       cmocka_unit_test(a_reservation_may_end_with_the_device),
       cmocka_unit_test(a_window_may_have_four_gib),
+      cmocka_unit_test(a_chunk_may_have_more_than_65535_blocks),
       cmocka_unit_test(what_is_not_the_clip_is_not_extended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
