@@ -193,6 +193,9 @@ static void a_volume_without_bitmap_or_table_is_read(void **state) {
     assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
     assert_true((info.free_bytes == 0) == (which == BITMAP));
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 1), SPATE_E_READ_ONLY);
+    image.config.read_only = true; /* asked for: the reason is told all the same */
+    assert_int_equal(image_mount(&image), SPATE_OK);
+    assert_int_equal(image.found.read_only, which == BITMAP ? SPATE_EXFAT_NO_BITMAP : SPATE_EXFAT_UPCASE);
     image_close(&image);
   }
 }

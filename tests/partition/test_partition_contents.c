@@ -90,6 +90,13 @@ static void exfat_is_found_under_types_of_a_gpt(void **state) {
   }
 }
 
+static unsigned reads_of(const struct ram_block *ram, uint64_t lba) {
+  unsigned count = 0;
+  for (size_t i = 0; i < ram->log_count; i++)
+    count += ram->log[i].op == SPATE_READ && ram->log[i].lba == lba;
+  return count;
+}
+
 /* Each record of the list has one partition; a record without one is stepped over. */
 static void logical_partitions_are_found(void **state) {
   (void)state;
@@ -106,7 +113,11 @@ static void logical_partitions_are_found(void **state) {
       put_entry(&ram, EXTENDED + 2000, 0, 0x07, 10, 490);
       put_entry(&ram, EXTENDED + 2000, 1, 0x05, 3000, 500);
       put_entry(&ram, EXTENDED + 3000, 0, 0x0c, 10, 490);
+      ram.keep_log = true;
+      ram_block_clear_log(&ram);
       expect_at(&ram, EXTENDED + 2010, 5); /* the first logical one has number 5, and so index 4 */
+      ram.keep_log = false;
+      assert_int_equal(reads_of(&ram, EXTENDED + 3000), 2); /* the last record: to choose, and to compare */
       put_boot(&ram, EXTENDED + 3010, "EXFAT   ", ram.block.block_shift);
       expect_at(&ram, EXTENDED + 3010, 6);
       put_entry(&ram, EXTENDED + 3000, 1, 0x05, 3000, 500); /* a loop */
