@@ -51,9 +51,7 @@ static enum spate_error next_run(struct spate_exfat *volume, struct spate_exfat_
   if (index < spate_exfat_clusters(volume, chain->bytes))
     error = spate_exfat_chain_run(volume, chain, index, &first, clusters);
   *at = first - EXFAT_FIRST_CLUSTER;
-  if (error != SPATE_E_CORRUPT) return error;
-  *clusters = 0;
-  return SPATE_OK;
+  return error == SPATE_E_CORRUPT ? SPATE_OK : error;
 }
 
 enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t at,

@@ -191,6 +191,7 @@ enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_ex
   }
   if (error != SPATE_OK) {
     volume->record_unresolved = volume->record_slots; /* a later mount tries again */
+    volume->dirty = found->dirty;
     spate_port_log("exfat: recovery failed", (uint64_t)error);
   }
   volume->corrupt = false; /* later operations may not meet the damage that recovery met */

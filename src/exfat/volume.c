@@ -173,7 +173,7 @@ static enum spate_error resume(struct spate_exfat *volume, struct spate_exfat_mo
     return SPATE_OK;
   }
   if (volume->repairs != NULL) return volume->repairs->recover(volume, found);
-  volume->dirty = found->dirty && !volume->foreign_dirty;
+  volume->dirty = found->dirty; /* what stays is this library's, whatever else is */
   volume->record_unresolved = volume->record_slots;
   return SPATE_OK;
 }

@@ -56,6 +56,34 @@ static void what_a_cut_left_stays(void **state) {
   image_close(&image);
 }
 
+/* The volume was dirty before this library recorded on it: what a cut left is another matter, and stays as well. */
+static void what_a_cut_left_on_a_dirty_volume_stays(void **state) {
+  (void)state;
+  struct spate_exfat_clip cut;
+  open_small();
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  image_start(&image)[106] |= DIRTY;
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &cut, "cut", 10 * CLUSTER_BYTES), SPATE_OK);
+  assert_int_equal(mount_own(), SPATE_OK);
+  assert_int_equal(image.found.reservations, 1);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+  /* Nor can the other mount recover it, as long as it cannot read all directories. */
+  assert_true(oracle_read(&oracle, image.ram.memory, image.ram.bytes));
+  const uint32_t cluster = spate_get32(image.ram.memory + oracle_find(&oracle, "d")->set_offset + 52);
+  oracle_free(&oracle);
+  const uint64_t lba = image.volume.heap_lba + (cluster - 2u) * (CLUSTER_BYTES / 512u);
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_READ), .first_lba = lba, .last_lba = lba, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.reclaimed_bytes, 0);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
+  assert_int_equal(image_start(&image)[106] & DIRTY, DIRTY);
+  image_close(&image);
+}
+
 /* Each cut leaves one reservation. None of them is overwritten when all slots are in use: nothing can be armed then. */
 static void the_record_fills_up_and_keeps_all(void **state) {
   (void)state;
@@ -148,6 +176,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_clean_volume_is_used_as_ever),
       cmocka_unit_test(what_a_cut_left_stays),
+      cmocka_unit_test(what_a_cut_left_on_a_dirty_volume_stays),
       cmocka_unit_test(the_record_fills_up_and_keeps_all),
       cmocka_unit_test(clusters_that_a_pc_gave_away_are_spared),
       cmocka_unit_test(a_volume_without_the_record_is_refused),
