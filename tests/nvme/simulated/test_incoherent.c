@@ -210,6 +210,7 @@ static void test_admin_requests_in_cached_memory(void **state) {
     memset(got, 0xa0 + (int)i, LINE); /* dirty */
     timestamp(fixture, GET_FEATURES, got);
     assert_in_range(spate_get64(got) & UINT64_C(0xffffffffffff), set_ms, set_ms + 1000);
+    assert_int_equal(spate_get64(got) >> 48, 0x2); /* set by the host */
   }
 }
 
