@@ -72,6 +72,14 @@ static void assert_says(const char *text) {
   if (strstr(said, text) == NULL) fail_msg("it does not say \"%s\":\n%s", text, said);
 }
 
+static unsigned count_of(const char *text) {
+  unsigned count = 0;
+
+  for (const char *at = strstr(said, text); at != NULL; at = strstr(at + 1, text))
+    count++;
+  return count;
+}
+
 /* Not a drive: a checkup ends before it reads registers, which the model does not have. */
 static struct fake_function *card_below(struct fake_function *port) {
   struct fake_function *card = fake_endpoint(port, 0, 0, 0x010601);
@@ -142,6 +150,7 @@ static void each_state_of_a_link_that_is_down_has_its_advice(void **state) {
     ASSERT_FOUND(each->code);
     if (findings[0].name != NULL) assert_string_equal(findings[0].name, each->name);
     assert_says("bridge: LINK_DOWN");
+    assert_int_equal(count_of(" was seen"), 1); /* and no other state */
     assert_says(each->name);
     assert_says(each->says);
   }
@@ -204,14 +213,6 @@ static void watch(const uint8_t *codes, unsigned count, bool up) {
   sequence_at = 0;
   sequence_up = up;
   (void)check(open_watched);
-}
-
-static unsigned count_of(const char *text) {
-  unsigned count = 0;
-
-  for (const char *at = strstr(said, text); at != NULL; at = strstr(at + 1, text))
-    count++;
-  return count;
 }
 
 static void the_furthest_state_counts(void **state) {
