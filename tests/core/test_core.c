@@ -196,8 +196,74 @@ static void fields_are_little_endian_at_any_alignment(void **state) {
   assert_int_equal(spate_get16(bytes + 5), 0x89ab);
 }
 
+/* A drive of any size that completes one request at a time, and keeps where the last ones began. */
+static struct {
+  struct spate_block block;
+  struct spate_io *pending;
+  uint64_t lbas[8];
+  unsigned count, idle_polls;
+} large;
+
+static enum spate_error large_submit(struct spate_block *block, struct spate_io *io) {
+  assert_ptr_equal(block, &large.block);
+  if (large.count == sizeof large.lbas / sizeof large.lbas[0]) return SPATE_E_INVALID;
+  large.lbas[large.count++] = io->lba;
+  large.pending = io;
+  return SPATE_OK;
+}
+
+static void large_kick(struct spate_block *block) { (void)block; }
+
+static unsigned large_poll(struct spate_block *block, unsigned max) {
+  struct spate_io *io = large.pending;
+
+  (void)block;
+  (void)max;
+  large.pending = NULL;
+  if (io == NULL) {
+    if (++large.idle_polls == 1000000) abort(); /* somebody waits for a request that has ended */
+    return 0;
+  }
+  io->error = SPATE_OK;
+  io->done(io);
+  return 1;
+}
+
+static void open_large(void) {
+  static const struct spate_block_ops ops = {large_submit, large_kick, large_poll};
+
+  memset(&large, 0, sizeof large);
+  large.block = (struct spate_block){.ops = &ops, .blocks = UINT64_MAX, .block_shift = 9, .can_trim = true};
+}
+
+static void a_drive_of_many_blocks_is_erased_to_its_end(void **state) {
+  (void)state;
+  open_large();
+  assert_int_equal(
+      spate_block_erase(&large.block, SPATE_TRIM, 7, UINT64_C(0x200000001), UINT32_C(0x80000000), NULL, NULL),
+      SPATE_OK);
+  assert_int_equal(large.count, 5);
+  for (unsigned i = 0; i < 5; i++)
+    assert_true(large.lbas[i] == 7 + i * UINT64_C(0x80000000));
+}
+
+/* Each owner releases its own blocks. */
+static void a_claim_stays_until_its_owner_releases_it(void **state) {
+  (void)state;
+  open_large();
+  assert_int_equal(spate_block_claim(&large.block, "a", 0, 10), SPATE_OK);
+  assert_int_equal(spate_block_claim(&large.block, &large, 10, 10), SPATE_OK);
+  assert_int_equal(spate_block_claim(&large.block, state, 19, 1), SPATE_E_OPEN);
+  spate_block_release(&large.block, state);
+  assert_int_equal(spate_block_claim(&large.block, state, 19, 1), SPATE_E_OPEN);
+  spate_block_release(&large.block, &large);
+  assert_int_equal(spate_block_claim(&large.block, state, 19, 1), SPATE_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_drive_of_many_blocks_is_erased_to_its_end),
+      cmocka_unit_test(a_claim_stays_until_its_owner_releases_it),
       cmocka_unit_test(an_arena_gives_aligned_zeroed_memory_until_it_is_empty),
       cmocka_unit_test(an_arena_survives_absurd_sizes),
       cmocka_unit_test(a_chunk_header_is_read_as_it_was_sealed),

@@ -160,6 +160,27 @@ static void test_small_window(void **state) {
   image_close(&image);
 }
 
+/* A part of the bitmap that could not be read is read again, and is not taken for the part that was read before. */
+static void test_window_that_cannot_be_read(void **state) {
+  (void)state;
+  struct spate_exfat_info info;
+  image_open(&image, UINT64_C(512) << 30, 4096, 0);
+  image.config.bitmap_bytes = 4096;
+  image_format(&image);
+  put_file("first", NULL, UINT64_C(200) << 30);
+  put_file("next", NULL, UINT64_C(100) << 30);
+  assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_READ),
+                                                 .first_lba = image.volume.heap_lba + 6,
+                                                 .last_lba = image.volume.heap_lba + 6,
+                                                 .times = 1,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_delete(&image.volume, "next"), SPATE_E_MEDIA);
+  assert_int_equal(spate_exfat_delete(&image.volume, "next"), SPATE_OK);
+  assert_whole(false);
+  image_close(&image);
+}
+
 /* More than 65536 clusters, of one file: all are freed with it. */
 static void test_a_file_of_many_clusters(void **state) {
   (void)state;
@@ -227,6 +248,7 @@ int main(void) {
       cmocka_unit_test(test_space),
       cmocka_unit_test(test_small_window),
       cmocka_unit_test(test_a_refused_length_is_not_published),
+      cmocka_unit_test(test_window_that_cannot_be_read),
       cmocka_unit_test(test_a_file_of_many_clusters),
       cmocka_unit_test(test_a_file_of_many_blocks),
   };

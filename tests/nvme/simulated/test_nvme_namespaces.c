@@ -14,6 +14,9 @@ static void test_namespaces_are_listed(void **state) {
   assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
   assert_int_equal(count, 3);
   assert_int_equal(nsids[1], 5);
+  fixture_fault(f, SIM_GONE, true, 0x06, 0, 1, 0); /* a drive that is gone has none */
+  assert_int_not_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
+  assert_int_equal(count, 0);
   fixture_free(f);
   (void)state;
 }
