@@ -146,8 +146,19 @@ static void test_upcase_table(void **state) {
   image_close(&image);
 }
 
+/* Its bitmap alone has seven clusters: with the others, more bits than a byte has are set. */
+static void the_clusters_of_a_large_volume_are_its_own(void **state) {
+  (void)state;
+  image_open(&image, UINT64_C(52) << 40, 4096, 0);
+  image_format(&image);
+  assert_int_equal(image.found.read_only, SPATE_EXFAT_WRITABLE); /* none of them is free in the bitmap */
+  put_file("f", "x", 1);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_clusters_of_a_large_volume_are_its_own),
       cmocka_unit_test(test_format),
       cmocka_unit_test(test_format_order),
       cmocka_unit_test(test_format_refuses),
