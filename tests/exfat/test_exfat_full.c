@@ -47,6 +47,22 @@ static void test_full_volume_is_cleared(void **state) {
   image_close(&image);
 }
 
+/* Without the record nobody can finish it later: the volume stays dirty. */
+static void test_a_deletion_that_fails_is_not_forgotten(void **state) {
+  (void)state;
+  open_full();
+  ram_block_fault(&image.ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                 .first_lba = image.volume.heap_lba,
+                                                 .last_lba = image.volume.heap_lba, /* the bitmap */
+                                                 .times = RAM_ALWAYS,
+                                                 .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_delete(&image.volume, "rest"), SPATE_E_MEDIA);
+  assert_int_equal(image.ram.memory[106] & 2, 2);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_MEDIA);
+  assert_int_equal(image.ram.memory[106] & 2, 2);
+  image_close(&image);
+}
+
 static void test_checkerboard_is_cleared(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
@@ -82,6 +98,7 @@ static void test_checkerboard_is_cleared(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_full_volume_is_cleared),
+      cmocka_unit_test(test_a_deletion_that_fails_is_not_forgotten),
       cmocka_unit_test(test_checkerboard_is_cleared),
   };
 
