@@ -21,6 +21,31 @@ static void test_namespaces_are_listed(void **state) {
   (void)state;
 }
 
+static unsigned refused;
+
+static void ask_meanwhile(void *context, uint64_t number) {
+  struct fixture *f = context;
+  struct spate_nvme_namespace namespace;
+  (void)number;
+  assert_int_equal(spate_nvme_namespace(&f->nvme, 1, &namespace), SPATE_E_BUSY);
+  refused++;
+}
+
+/* spate_port_relax() may let another task run: it cannot ask as long as the first one waits for an answer. */
+static void test_one_asks_at_a_time(void **state) {
+  struct fixture *f = fixture_make(9);
+  uint32_t nsids[2];
+  unsigned count;
+  fixture_open(f, 4);
+  refused = 0;
+  sim_at(f->sim, sim_now_ps(f->sim) + SIM_PS_PER_US, ask_meanwhile, f, 0);
+  assert_int_equal(spate_nvme_namespaces(&f->nvme, nsids, 2, &count), SPATE_OK);
+  assert_int_equal(refused, 1);
+  assert_int_equal(count, 1);
+  fixture_free(f);
+  (void)state;
+}
+
 /* The driver does not ask a drive of NVMe 1.0 for a list. */
 static void test_namespaces_without_a_list(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.version = 0x00010000}, 1);
@@ -264,6 +289,7 @@ static void test_an_arena_may_begin_anywhere(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_namespaces_are_listed),
+      cmocka_unit_test(test_one_asks_at_a_time),
       cmocka_unit_test(test_namespaces_without_a_list),
       cmocka_unit_test(test_format_above_15),
       cmocka_unit_test(test_queue_describes_namespace),
