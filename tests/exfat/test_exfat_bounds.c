@@ -93,8 +93,34 @@ static int close_volume(void **state) {
   return 0;
 }
 
+static struct image other;
+static const struct spate_block_ops *inner;
+static unsigned idle_polls;
+
+/* The machine would stand still: so ends the program. */
+static unsigned poll_not_for_ever(struct spate_block *block, unsigned max) {
+  idle_polls = other.ram.pending_count == 0 ? idle_polls + 1u : 0;
+  if (idle_polls == 1000000) abort();
+  return inner->poll(block, max);
+}
+
+/* Nothing waits for a write that has ended. */
+static void each_wait_ends_with_its_request(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  image_open(&other, 4 * MIB, 512, 0);
+  small_format(other.ram.memory, 4 * MIB, 9, 12);
+  inner = other.ram.block.ops;
+  const struct spate_block_ops ops = {inner->submit, inner->kick, poll_not_for_ever};
+  other.ram.block.ops = &ops;
+  assert_int_equal(image_mount(&other), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&other.volume, &clip, "a", 5000), SPATE_OK);
+  image_close(&other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_wait_ends_with_its_request),
       cmocka_unit_test(no_chain_is_longer_than_the_heap_has_clusters),
       cmocka_unit_test(the_valid_length_is_at_most_the_length),
       cmocka_unit_test(a_directory_has_its_limit),

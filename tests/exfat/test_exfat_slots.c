@@ -105,35 +105,8 @@ static void the_root_directory_is_no_file(void **state) {
   image_close(&image);
 }
 
-static const struct spate_block_ops *inner;
-static unsigned idle_polls;
-
-/* The machine would stand still: so ends the program. */
-static unsigned poll_not_for_ever(struct spate_block *block, unsigned max) {
-  idle_polls = image.ram.pending_count == 0 ? idle_polls + 1u : 0;
-  if (idle_polls == 1000000) abort();
-  return inner->poll(block, max);
-}
-
-/* Nothing waits for a write that has ended. */
-static void each_wait_ends_with_its_request(void **state) {
-  (void)state;
-  image_open(&image, 4 * MIB, 512, 0);
-  inner = image.ram.block.ops;
-  const struct spate_block_ops ops = {inner->submit, inner->kick, poll_not_for_ever};
-  image.ram.block.ops = &ops;
-  small_format(image.ram.memory, 4 * MIB, 9, 12);
-  assert_int_equal(image_mount(&image), SPATE_OK);
-  put_file("a", NULL, 5000);
-  put_file("b", NULL, 5000);
-  delete_file("a");
-  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
-  image_close(&image);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_wait_ends_with_its_request),
       cmocka_unit_test(a_clips_set_lies_in_one_block),
       cmocka_unit_test(the_first_two_entries_of_a_set_lie_in_one_block),
       cmocka_unit_test(a_gap_is_filled_by_the_set_alone),
