@@ -471,8 +471,40 @@ static void a_header_holds_the_time_that_was_set(void **state) {
   (void)state;
 }
 
+static const struct spate_block_ops *inner;
+static unsigned polls;
+
+/* A mount that never ends would stop the machine: so ends the program. */
+static unsigned poll_not_for_ever(struct spate_block *block, unsigned max) {
+  if (++polls == 50000) abort();
+  return inner->poll(block, max);
+}
+
+/* The directory does not fit into the cache: each walk through the tree reads it. */
+static void few_walks_are_enough(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512);
+  char name[] = "f00";
+  for (unsigned i = 0; i < 40; i++) {
+    name[1] = (char)('0' + i / 10);
+    name[2] = (char)('0' + i % 10);
+    OK(spate_exfat_arm(&fixture->volume, &fixture->clip, name, 1));
+    OK(spate_exfat_close(&fixture->clip, 0));
+  }
+  arm(fixture, "A.RAW", 0);
+  write_chunks(fixture, 3, 0);
+  inner = fixture->ram.block.ops;
+  const struct spate_block_ops ops = {inner->submit, inner->kick, poll_not_for_ever};
+  fixture->ram.block.ops = &ops;
+  fixture->config.cache_bytes = (SPATE_EXFAT_CACHE_BLOCKS_MIN + 1u) * 512u;
+  cut_and_mount(fixture);
+  assert_int_equal(fixture->found.salvaged_bytes, 3 * CHUNK);
+  close_fixture(fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(few_walks_are_enough),
       cmocka_unit_test(chunks_up_to_the_first_gap_are_salvaged),
       cmocka_unit_test(a_header_holds_the_time_that_was_set),
       cmocka_unit_test(chunks_before_the_first_checkpoint_are_salvaged),
