@@ -252,6 +252,29 @@ static void a_close_that_fails_after_its_final_length_loses_nothing(void **state
   close_fixture(fixture);
 }
 
+/* The clip is closed, and the flush of a checkpoint that began before is still under way: its request is the
+ * recorder's.
+ */
+static void a_recorder_is_busy_as_long_as_its_flush_is(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct source *source = &fixture->sources[0];
+
+  open_source(fixture, source, 3, false, 0);
+  OK(spate_stream_arm(&source->stream, "A.RAW", 4 * MIB));
+  stream_pieces(fixture, source, 5);
+  drain(fixture, source);
+  fixture->ram.delay_polls = 5000;
+  clock_ns += 600000000;
+  work(fixture);
+  fixture->ram.delay_polls = 0;
+  OK(spate_stream_stop(&source->stream));
+  close_clips(fixture, source);
+  GIVES(SPATE_E_BUSY, spate_recorder_close(&fixture->recorder));
+  OK(spate_recorder_finish(&fixture->recorder));
+  close_fixture(fixture);
+}
+
 /* A checkpoint may end after a close whose flush came later. It takes nothing back, however long the ring is. */
 static void an_older_flush_takes_nothing_back(void **state) {
   (void)state;
@@ -279,6 +302,7 @@ int main(void) {
       cmocka_unit_test(a_power_loss_reduces_completed_bytes_to_durable_bytes),
       cmocka_unit_test(a_power_loss_while_a_clip_closes_is_accounted_for),
       cmocka_unit_test(an_older_flush_takes_nothing_back),
+      cmocka_unit_test(a_recorder_is_busy_as_long_as_its_flush_is),
       cmocka_unit_test(a_close_that_fails_after_its_final_length_loses_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
