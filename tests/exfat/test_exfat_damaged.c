@@ -251,6 +251,34 @@ static void test_a_bitmap_that_cannot_be_read(void **state) {
   }
 }
 
+/* The bitmap's own cluster is free, and whether the table's is cannot be read: what is known is told. */
+static void test_a_free_bitmap_that_cannot_be_read(void **state) {
+  (void)state;
+  const uint32_t far = 4096 + 100;
+  open_fragmented_root();
+  uint8_t *entry = small_cluster(image.ram.memory, ROOT_CLUSTER);
+  while (entry[0] != 0x82)
+    entry += 32;
+  memcpy(small_cluster(image.ram.memory, far), small_cluster(image.ram.memory, UPCASE_CLUSTER), 512);
+  spate_put32(entry + 20, far);
+  set_fat(far, UINT32_MAX);
+  mark(far, true);
+  mark(UPCASE_CLUSTER, false);
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.read_only, SPATE_EXFAT_WRITABLE);
+  assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
+  mark(BITMAP_CLUSTERS, false);
+  const uint64_t lba = image.config.first_lba +
+                       (uint64_t)(small_cluster(image.ram.memory, BITMAP_CLUSTERS + 1u) - image_start(&image)) / 512u;
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_READ), .first_lba = lba, .last_lba = lba, .times = RAM_ALWAYS, .error = SPATE_E_MEDIA});
+  assert_int_equal(image_mount(&image), SPATE_OK);
+  assert_int_equal(image.found.read_only, SPATE_EXFAT_SYSTEM_FREE);
+  image_close(&image);
+}
+
 /* What is not damage: a bitmap entry that states more than the bitmap needs, and a second entry for the same FAT. */
 static void test_system_entries_that_others_write(void **state) {
   (void)state;
@@ -356,6 +384,7 @@ int main(void) {
       cmocka_unit_test(test_upcase_checksum),
       cmocka_unit_test(test_system_clusters_that_are_free),
       cmocka_unit_test(test_a_bitmap_that_cannot_be_read),
+      cmocka_unit_test(test_a_free_bitmap_that_cannot_be_read),
       cmocka_unit_test(test_system_entries_that_others_write),
       cmocka_unit_test(test_corrupt_meanwhile),
       cmocka_unit_test(test_repair_keeps_dirty),
