@@ -29,7 +29,7 @@ class Kind:
     """A kind of mutants of src/: how they are made, and where those are recorded that no test can notice."""
 
     name: str
-    mutants_of: collections.abc.Callable[[pathlib.Path, str, int], list[draw.Mutant]]  # in the order in which they are taken
+    mutants_of: collections.abc.Callable[[pathlib.Path, str, int], list[draw.Mutant]]
     recorded: pathlib.Path
     in_headers: bool = False
     time_out_is_noticed: bool = True

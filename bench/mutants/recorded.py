@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads tests/mutants.toml: mutants that no test can notice, each with a reason."""
 
+import collections
 import pathlib
 import tomllib
 
@@ -28,12 +29,15 @@ def read(path: pathlib.Path) -> dict[tuple[str, str, str], str]:
 
 
 def check(root: pathlib.Path, recorded: dict[tuple[str, str, str], str], mutants_of=draw.mutants_of) -> None:
-    """Raises Wrong if an entry is not among the mutants that the operators generate."""
-    made: dict[str, set[tuple[str, str, str]]] = {}
+    """Raises Wrong if an entry is not one of the mutants that the operators generate."""
+    made: dict[str, collections.Counter[tuple[str, str, str]]] = {}
     for file, original, mutated in recorded:
         if file not in made:
             there = (root / file).is_file()
-            made[file] = {mutant.identity for mutant in mutants_of(root, file, 0)} if there else set()
-        if (file, original, mutated) not in made[file]:
+            made[file] = collections.Counter(mutant.identity for mutant in (mutants_of(root, file, 0) if there else []))
+        if made[file][file, original, mutated] > 1:
+            raise Wrong(f"the list of equivalent mutants: {file} has several mutants\n    {original} -> {mutated}\n"
+                        "The reason may be that of one of them: make their lines differ, or delete the entry.")
+        if made[file][file, original, mutated] == 0:
             raise Wrong(f"the list of equivalent mutants: no mutant of {file} is\n    {original} -> {mutated}\n"
                         "The line has changed: check again whether its mutants are equivalent, and change or delete the entry.")

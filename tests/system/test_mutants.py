@@ -289,6 +289,18 @@ def test_an_entry_for_a_line_that_no_longer_exists_is_an_error(tmp_path, sources
         recorded.check(root, listed(tmp_path, ("src/part/gone.c", "a", "b", "Why.")))
 
 
+def test_an_entry_for_two_lines_that_read_the_same_is_an_error(tmp_path):
+    """A reason is that of one place."""
+    entry = listed(tmp_path, ("src/part/one.c", "a = 0;", ";", "It is 0 there."))
+    mutant = some_mutant()
+    mutant = type(mutant)(**{**vars(mutant), "file": "src/part/one.c", "original": "a = 0;", "mutated": ";"})
+    (tmp_path / "src/part").mkdir(parents=True)
+    (tmp_path / "src/part/one.c").write_text("a = 0;\na = 0;\n")
+    recorded.check(tmp_path, entry, lambda *_: [mutant])
+    with pytest.raises(recorded.Wrong, match="several mutants"):
+        recorded.check(tmp_path, entry, lambda *_: [mutant, mutant])
+
+
 def test_an_entry_needs_a_reason(tmp_path):
     with pytest.raises(recorded.Wrong, match="has no reason"):
         listed(tmp_path, ("src/part/one.c", "a", "b", " "))
