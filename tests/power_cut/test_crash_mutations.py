@@ -215,7 +215,7 @@ MUTATIONS = {
     ),
     "recovery that stops at a chain which a PC has changed": (
         "exfat/reclaim.c",
-        [("  if (error != SPATE_E_CORRUPT) return error;\n  *clusters = 0;\n  return SPATE_OK;\n", "  return error;\n")],
+        [("  return error == SPATE_E_CORRUPT ? SPATE_OK : error;\n", "  return error;\n")],
         "crash_others", "marked dirty|leaked",
     ),
     "recovery that frees what a PC has linked to a file": (
