@@ -108,17 +108,29 @@ static void interrupt(int number) {
   _exit(128 + number);
 }
 
-static void remove_on_failure(const char *name) {
+static void catch_ends(void) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   const struct sigaction action = {.sa_handler = interrupt};
   struct sigaction before;
 
-  unfinished = name;
   if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
     if (sigaction(ends[i], NULL, &before) != 0 ||
         (before.sa_handler != SIG_IGN && sigaction(ends[i], &action, NULL) != 0)) /* nohup ignores SIGHUP */
       fail(EXIT_FAILED, "signals: %s", strerror(errno));
+}
+
+/* A signal that comes while the file is made waits until it is known that there is something to remove. */
+static bool make_removable(const struct request *request) {
+  sigset_t all, before;
+
+  catch_ends();
+  (void)sigfillset(&all);
+  if (sigprocmask(SIG_SETMASK, &all, &before) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+  const bool made = make_image(request);
+  if (made) unfinished = request->name;
+  if (sigprocmask(SIG_SETMASK, &before, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+  return made;
 }
 
 static void prepare(const struct request *request, bool *made) {
@@ -133,8 +145,7 @@ static void prepare(const struct request *request, bool *made) {
   if (there) return;
   if (request->size_bytes == 0)
     command_usage(&command_format, "%s does not exist. --size 8GiB makes an image file of that size", request->name);
-  *made = make_image(request);
-  if (*made) remove_on_failure(request->name);
+  *made = make_removable(request);
 }
 
 /* spate_partition_check_blank() accepts a table that Spate has made, whatever its partition holds. So check_contents()
