@@ -7,15 +7,14 @@
 /* While spate_block_do() waits for a request, the request is its own context. */
 static void mark_done(struct spate_io *io) { io->context = NULL; }
 
-/* What goes on between two looks at the device. */
-static void wait_a_turn(struct spate_block *block) {
+static void give_turn(struct spate_block *block) {
   if (block->while_waiting != NULL) block->while_waiting(block->while_waiting_context);
-  spate_port_relax();
 }
 
 void spate_block_yield(struct spate_block *block) {
   spate_block_poll(block, POLL_BATCH);
-  wait_a_turn(block);
+  give_turn(block);
+  spate_port_relax();
 }
 
 enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) {
@@ -23,7 +22,7 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
 
   io->done = mark_done;
   io->context = io;
-  while (io->context != NULL) {
+  for (;;) {
     spate_block_poll(block, POLL_BATCH);
     /* Submitted before while_waiting is called: otherwise streams could always use the free slots first. */
     if (!accepted) {
@@ -34,9 +33,10 @@ enum spate_error spate_block_do(struct spate_block *block, struct spate_io *io) 
         return error;
       spate_block_kick(block);
     }
-    wait_a_turn(block);
+    give_turn(block); /* also when nothing is left to wait for: many short requests must not stop the streams */
+    if (io->context == NULL) return io->error;
+    spate_port_relax();
   }
-  return io->error;
 }
 
 /* Each request here is one command, so that one free slot is enough for it. */

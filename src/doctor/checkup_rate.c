@@ -73,7 +73,7 @@ static void move(struct rate *rate, enum spate_op op) {
   spate_block_kick(block);
   while (rate->in_flight > 0) { /* the driver ends every request */
     (void)spate_block_poll(block, SPATE_CHECKUP_DEPTH);
-    spate_port_relax();
+    if (rate->in_flight > 0) spate_port_relax();
   }
 }
 

@@ -231,7 +231,7 @@ static void end_publishing(struct spate_exfat *volume) {
   for (uint32_t i = 0; i < volume->block_count; i++) {
     while (volume->blocks[i].writing) {
       spate_block_poll(volume->config.block, 1);
-      spate_port_relax();
+      if (volume->blocks[i].writing) spate_port_relax();
     }
   }
 }

@@ -127,9 +127,9 @@ enum spate_error spate_gateware_shutdown(struct spate_gateware *gateware) {
   if (gateware->error != SPATE_OK) return gateware->error;
   if (gateware->first != NULL || gateware->data_count > 0) return SPATE_E_BUSY;
   spate_gateware_side_add(gateware, &io);
-  while (io.context != NULL) {
+  for (;;) {
     spate_block_poll(&gateware->block, 1);
+    if (io.context == NULL) return io.error;
     spate_port_relax();
   }
-  return io.error;
 }

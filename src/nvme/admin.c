@@ -102,8 +102,9 @@ enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvm
   if (!spate_nvme_is_running(controller)) return controller->error;
   if (slot->busy) return SPATE_E_BUSY;
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, command, timeout_ms);
-  while (slot->busy) { /* at the latest until its deadline: the controller is then reset, which cancels the command */
+  for (;;) { /* at the latest until its deadline: the controller is then reset, which cancels the command */
     spate_nvme_service(controller);
+    if (!slot->busy) break;
     spate_port_relax();
   }
   if (slot->status == 0) return SPATE_OK;

@@ -236,12 +236,16 @@ unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max) {
                                                   : spate_nvme_fail_requests(queue, max);
 }
 
+static bool is_starting(const struct spate_nvme *controller) {
+  return !spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
+         controller->state != SPATE_NVME_CLOSED;
+}
+
 /* Also returns when the controller is dead or closed. The deadlines of the states limit how long this takes. */
 void spate_nvme_wait_for_running(struct spate_nvme *controller) {
-  while (!spate_nvme_is_running(controller) && controller->state != SPATE_NVME_DEAD &&
-         controller->state != SPATE_NVME_CLOSED) {
+  while (is_starting(controller)) {
     spate_nvme_service(controller);
-    spate_port_relax();
+    if (is_starting(controller)) spate_port_relax();
   }
 }
 

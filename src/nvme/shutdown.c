@@ -20,7 +20,7 @@ static void drain(struct spate_nvme *controller) {
     for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
       (void)spate_block_poll(&queue->block, queue->block.depth);
     spate_nvme_service(controller);
-    spate_port_relax();
+    if (any_request(controller)) spate_port_relax();
   }
 }
 
@@ -58,6 +58,10 @@ static void notify(struct spate_nvme *controller, bool release) {
   spate_nvme_enter(controller, SPATE_NVME_STOPPING, controller->shutdown_ms);
 }
 
+static bool is_stopping(const struct spate_nvme *controller) {
+  return controller->state == SPATE_NVME_STOPPING || controller->state == SPATE_NVME_HALTING;
+}
+
 /* A reset in between starts it again. A drive that is reset by the release of its memory, again and again, is stopped
  * without that. */
 static void stop(struct spate_nvme *controller) {
@@ -65,16 +69,16 @@ static void stop(struct spate_nvme *controller) {
   for (unsigned tries = 0; tries <= SPATE_NVME_RECOVERIES_MAX; tries++) {
     spate_nvme_wait_for_running(controller);
     if (spate_nvme_is_running(controller)) notify(controller, tries < SPATE_NVME_RECOVERIES_MAX);
-    while (controller->state == SPATE_NVME_STOPPING || controller->state == SPATE_NVME_HALTING) {
+    while (is_stopping(controller)) {
       spate_nvme_service(controller);
-      spate_port_relax();
+      if (is_stopping(controller)) spate_port_relax();
     }
     if (controller->state == SPATE_NVME_CLOSED || controller->state == SPATE_NVME_DEAD) return;
   }
   spate_nvme_give_up(controller, controller->error == SPATE_OK ? SPATE_E_TIMEOUT : controller->error);
-  while (controller->state == SPATE_NVME_HALTING) {
+  while (is_stopping(controller)) {
     spate_nvme_service(controller);
-    spate_port_relax();
+    if (is_stopping(controller)) spate_port_relax();
   }
 }
 

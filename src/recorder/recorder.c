@@ -157,7 +157,7 @@ enum spate_error spate_recorder_finish(struct spate_recorder *recorder) {
   while (is_working(recorder)) {
     enum spate_error error = spate_recorder_work(recorder);
     if (first == SPATE_OK) first = error;
-    spate_port_relax();
+    if (is_working(recorder)) spate_port_relax();
   }
   for (uint32_t i = 0; i < recorder->stream_count && first == SPATE_OK; i++)
     first = recorder->streams[i]->error;

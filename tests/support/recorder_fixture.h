@@ -32,6 +32,7 @@
 static uint64_t clock_ns;
 static uint64_t clock_hz = 1000000000;
 static int64_t clock_step_ns = 100;
+static unsigned relaxes;            /* calls of host_relax() */
 static uint32_t clock_reads_a_tick; /* if not 0: the clock advances once per this number of reads */
 
 uint64_t host_ticks(void) {
@@ -40,7 +41,10 @@ uint64_t host_ticks(void) {
   return clock_ns += (uint64_t)clock_step_ns;
 }
 uint64_t host_ticks_per_second(void) { return clock_hz; }
-void host_relax(void) { clock_ns += 1000; }
+void host_relax(void) {
+  clock_ns += 1000;
+  relaxes++;
+}
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
 uint64_t host_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
