@@ -15,7 +15,8 @@
 #define ROOM_LIMIT_MS 100
 #define THREADLESS_MS 1
 
-static const struct source_kind *const kinds[] = {&source_synthetic, &source_udp, &source_ring, &source_stream};
+static const struct source_kind *const kinds[] = {&source_synthetic, &source_udp, &source_ring, &source_file,
+                                                  &source_stream};
 
 static int event_open(void) {
   const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -85,7 +86,8 @@ static uint64_t quarter(const struct source *source) {
 }
 
 bool source_can_wait(const struct source *source) {
-  return source->kind == &source_stream || (source->kind == &source_synthetic && source->config.rate <= 0);
+  return source->kind == &source_file || source->kind == &source_stream ||
+         (source->kind == &source_synthetic && source->config.rate <= 0);
 }
 
 bool source_has_room(const struct source *source) {
@@ -155,6 +157,14 @@ uint8_t *source_claim(struct source *source, bool wait) {
     wait_for_room(source);
   }
   return source->memory + (size_t)source_slot(source, atomic_load(&source->filled)) * source->config.slot_bytes;
+}
+
+uint32_t source_free_slots(const struct source *source) {
+  const uint64_t filled = atomic_load(&source->filled);
+  const uint32_t free_slots = source->config.slots - (uint32_t)(filled - atomic_load(&source->released));
+  const uint32_t to_end = source->config.slots - source_slot(source, filled);
+
+  return free_slots < to_end ? free_slots : to_end;
 }
 
 void source_publish(struct source *source, uint32_t bytes) {

@@ -6,7 +6,8 @@
  * There is one filler and one taker. `filled` and `released` count slots and never wrap; the slots between them belong
  * to the taker.
  *
- *   stream.c      standard input, a file, a FIFO
+ *   file.c        a file, also as standard input
+ *   stream.c      a pipe, a FIFO, a device
  *   synthetic.c   a simulated sensor, which sends chunks with a CRC (spate/chunk.h)
  *   udp.c         datagrams
  *   ring.c        a ring that another process or logic fills (spate/ring.h)
@@ -44,7 +45,7 @@ struct source_kind {
   void (*close)(struct source *source);
 };
 
-extern const struct source_kind source_stream, source_synthetic, source_udp, source_ring;
+extern const struct source_kind source_file, source_stream, source_synthetic, source_udp, source_ring;
 
 struct source {
   struct source_config config;
@@ -106,6 +107,8 @@ void source_close(struct source *source);
 
 /* Returns the next free slot. NULL: there is none now; with `wait`, no more slots are taken. */
 uint8_t *source_claim(struct source *source, bool wait);
+/* How many free slots follow each other in memory, from the next one on. */
+uint32_t source_free_slots(const struct source *source);
 /* Hands the claimed slot, which holds `bytes`, to the taker. */
 void source_publish(struct source *source, uint32_t bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard input, a file or a FIFO. The thread does not read while the ring is full, so nothing is lost. */
+/* A pipe, a FIFO or a device. The thread does not read while the ring is full, so nothing is lost. */
 #include "filling.h"
 
 #include "../text/fail.h"
@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is(const char *name) {
@@ -16,17 +15,14 @@ static bool is(const char *name) {
   return true;
 }
 
-/* Limits the recording of a file to its present size, which is what will be reserved. */
-static void limit_to_file(struct source *source) {
-  struct stat status;
+/* The largest pipe that every user may have (/proc/sys/fs/pipe-max-size). In a pipe of 64 KiB, which is usual, each
+ * side waits for the other sixteen times as often. */
+#define PIPE_BYTES (1 << 20)
 
-  if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const off_t at = lseek(source->fd, 0, SEEK_CUR);
-  const uint64_t left = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
-  if (left > 0 && (source->config.bytes == 0 || left < source->config.bytes)) source->config.bytes = left;
-}
+/* A terminal, a device, or a user who has many pipes: the size stays as it is. */
+static void enlarge(int fd) { (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); }
 
-static void open_file(struct source *source) {
+static void open_stream(struct source *source) {
   if (strcmp(source->name, "-") == 0) {
     source->fd = STDIN_FILENO;
     if (isatty(source->fd))
@@ -38,7 +34,7 @@ static void open_file(struct source *source) {
     if (source->fd < 0 || fcntl(source->fd, F_SETFL, 0) != 0)
       fail(EXIT_FAILED, "%s: %s", source->name, strerror(errno));
   }
-  limit_to_file(source);
+  enlarge(source->fd);
 }
 
 /* True: data can be read, or the input has ended. */
@@ -83,4 +79,4 @@ static void *run(void *opaque) {
   return NULL;
 }
 
-const struct source_kind source_stream = {.is = is, .open = open_file, .run = run};
+const struct source_kind source_stream = {.is = is, .open = open_stream, .run = run};

@@ -2,6 +2,7 @@
 /* Image files and block devices. */
 #include "target_internal.h"
 
+#include "../direct.h"
 #include "../text/fail.h"
 #include "in_use.h"
 #include "partition.h"
@@ -48,35 +49,6 @@ __attribute__((noreturn)) static void refuse_open(const char *name, int error) {
          name);
   default: fail(EXIT_FAILED, "%s: %s", name, strerror(error));
   }
-}
-
-static int try_open(const char *name, int flags) {
-  const int fd = open(name, flags | O_CLOEXEC);
-
-  if (fd < 0 && errno != EINVAL) refuse_open(name, errno);
-  return fd;
-}
-
-/* The smallest transfer with O_DIRECT. If the kernel does not report it, a page is assumed. */
-static uint32_t direct_step_bytes(int fd) {
-  struct statx status;
-
-  if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) != 0 || (status.stx_mask & STATX_DIOALIGN) == 0)
-    return 4096;
-  return status.stx_dio_offset_align > 0 && status.stx_dio_mem_align <= 4096 ? status.stx_dio_offset_align : UINT32_MAX;
-}
-
-/* Opens with O_DIRECT, if the file system supports it for blocks of this size; otherwise without. */
-static int open_direct(const char *name, int flags, uint32_t block_bytes) {
-  int fd = try_open(name, flags | O_DIRECT);
-
-  if (fd >= 0) {
-    if (direct_step_bytes(fd) <= block_bytes) return fd;
-    (void)close(fd);
-  }
-  fd = try_open(name, flags);
-  if (fd < 0) refuse_open(name, EINVAL);
-  return fd;
 }
 
 /* After a process is killed, the kernel releases its io_uring, and so the file, with a short delay. So a file that is
@@ -130,9 +102,9 @@ static void open_device(struct file *file, struct requests_config *config, const
 static uint32_t image_block_bytes(const char *name) {
   static const uint32_t sizes[] = {512, 4096};
   uint8_t start[8192] = {0};
-  const int fd = try_open(name, O_RDONLY);
+  const int fd = open(name, O_RDONLY | O_CLOEXEC);
 
-  if (fd < 0) refuse_open(name, EINVAL);
+  if (fd < 0) refuse_open(name, errno);
   const ssize_t got = pread(fd, start, sizeof start, 0);
   (void)close(fd);
   if (got < 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
@@ -146,12 +118,15 @@ static void open_image(struct file *file, struct requests_config *config, const 
   struct stat status;
 
   if (config->block_bytes == 0) config->block_bytes = image_block_bytes(name);
-  file->fd = open_direct(name, access != TARGET_READ ? O_RDWR : O_RDONLY, config->block_bytes);
+  file->fd = direct_open(name, access != TARGET_READ ? O_RDWR : O_RDONLY, 0, config->block_bytes, NULL);
+  if (file->fd < 0) refuse_open(name, errno);
   if (access != TARGET_READ) {
     if (in_use_file(name, why, sizeof why)) fail(EXIT_REFUSED, "%s %s: nothing was written", name, why);
     unsigned tries = 0;
-    while (flock(file->fd, LOCK_EX | LOCK_NB) != 0)
+    while (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) fail(EXIT_FAILED, "%s: cannot be locked: %s", name, strerror(errno));
       if (!try_again(&tries)) fail(EXIT_REFUSED, "%s is in use by another spate: nothing was written", name);
+    }
   }
   if (fstat(file->fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
   config->bytes = (uint64_t)status.st_size;

@@ -19,7 +19,8 @@ static bool is_any(const char *name) { return name != NULL; }
 static void open_nothing(struct source *source) { source->fd = -1; }
 
 const struct source_kind source_synthetic = {.is = is_any, .open = open_nothing};
-const struct source_kind source_stream = {.is = is_any}, source_udp = {.is = is_any}, source_ring = {.is = is_any};
+const struct source_kind source_stream = {.is = is_any}, source_udp = {.is = is_any}, source_ring = {.is = is_any},
+                         source_file = {.is = is_any};
 
 static void open_source(struct source *source) {
   const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS};
@@ -111,11 +112,29 @@ static void room_is_three_quarters(void **state) {
   source_close(&source);
 }
 
+/* What a filler may fill by one read: up to the ring's end, and to what the taker still holds. */
+static void free_slots_follow_each_other(void **state) {
+  struct source source;
+
+  (void)state;
+  open_source(&source);
+  assert_int_equal(source_free_slots(&source), SLOTS);
+  publish(&source, 5);
+  assert_int_equal(source_free_slots(&source), SLOTS - 5);
+  source_release(&source, 4);
+  assert_int_equal(source_free_slots(&source), SLOTS - 5);
+  publish(&source, SLOTS - 5);
+  assert_int_equal(source_free_slots(&source), 4);
+  publish(&source, 4);
+  assert_int_equal(source_free_slots(&source), 0);
+  source_close(&source);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_taker_is_woken_for_a_quarter), cmocka_unit_test(a_thread_that_is_awake_is_not_woken),
       cmocka_unit_test(the_taker_looks_before_it_sleeps), cmocka_unit_test(the_filler_is_woken_for_half),
-      cmocka_unit_test(room_is_three_quarters),
+      cmocka_unit_test(room_is_three_quarters),           cmocka_unit_test(free_slots_follow_each_other),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

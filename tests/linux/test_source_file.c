@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file as a source: its bytes arrive whatever its size and its holes, holes are not read, and a file system may
+ * refuse O_DIRECT at any moment. The test takes the slots itself, without threads. */
+#include <unistd.h>
+
+static ssize_t counted_pread(int fd, void *to, size_t bytes, off_t at);
+#define pread counted_pread
+#include "../../hosted/source/file.c"
+#undef pread
+#include "../../hosted/direct.c"
+#include "../../hosted/source/source.c"
+#include "../../hosted/text/fail.c"
+#include "../../hosted/text/failure.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define SLOTS          8u
+#define SLOT_BYTES     65536u
+#define SIZE_MAX_BYTES (64u * SLOT_BYTES)
+
+void *memory_take_ring(size_t bytes) { return aligned_alloc(DIRECT_ALIGN, bytes); }
+void memory_give(void *memory) { free(memory); }
+
+static bool is_none(const char *name) { return name == NULL; }
+const struct source_kind source_synthetic = {.is = is_none}, source_stream = {.is = is_none},
+                         source_udp = {.is = is_none}, source_ring = {.is = is_none};
+
+static uint64_t read_bytes; /* that the source has read */
+static unsigned refusals;   /* so many reads with O_DIRECT are refused */
+static size_t shortest;     /* a read gives so many bytes at most; 0: all */
+
+static ssize_t counted_pread(int fd, void *to, size_t bytes, off_t at) {
+  if (refusals > 0 && (fcntl(fd, F_GETFL) & O_DIRECT) != 0) {
+    refusals--;
+    errno = EINVAL;
+    return -1;
+  }
+  const ssize_t got = pread(fd, to, shortest > 0 && shortest < bytes ? shortest : bytes, at);
+  if (got > 0) read_bytes += (uint64_t)got;
+  return got;
+}
+
+static const char path[] = "test_source_file.tmp";
+static uint8_t wanted[SIZE_MAX_BYTES];
+
+/* A file with data in these pages of 4096 bytes only: bit i of a pattern that repeats every 64 pages. */
+static void make_file(uint32_t bytes, uint64_t pages) {
+  FILE *file = fopen(path, "wb");
+
+  assert_non_null(file);
+  memset(wanted, 0, sizeof wanted);
+  for (uint32_t at = 0; at < bytes; at += 4096) {
+    const size_t now = bytes - at < 4096 ? bytes - at : 4096;
+    if ((pages >> (at / 4096 % 64) & 1u) == 0) continue;
+    for (size_t i = 0; i < now; i++)
+      wanted[at + i] = (uint8_t)(1u + (at + i) % 251u);
+    assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
+    assert_int_equal(fwrite(wanted + at, 1, now, file), now);
+  }
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(truncate(path, (off_t)bytes), 0);
+}
+
+/* Takes all that comes, `burst` slots at a time. Returns how many bytes came. */
+static uint64_t take(struct source *source, uint32_t burst) {
+  const struct file *file = source->own;
+  uint64_t taken = 0, bytes = 0;
+  int error = 0;
+
+  while (error == 0 && file->at_bytes < file->end_bytes) {
+    error = fill(source);
+    for (uint32_t i = 0; i < burst && taken < atomic_load(&source->filled); i++, taken++) {
+      const uint32_t slot = source_slot(source, taken);
+      assert_memory_equal(source->memory + (size_t)slot * SLOT_BYTES, wanted + bytes, source->bytes[slot]);
+      bytes += source->bytes[slot];
+    }
+    source_release(source, taken);
+  }
+  for (; taken < atomic_load(&source->filled); taken++) {
+    const uint32_t slot = source_slot(source, taken);
+    assert_memory_equal(source->memory + (size_t)slot * SLOT_BYTES, wanted + bytes, source->bytes[slot]);
+    bytes += source->bytes[slot];
+  }
+  return bytes;
+}
+
+static uint64_t record(uint32_t burst) {
+  const struct source_config config = {.slot_bytes = SLOT_BYTES, .slots = SLOTS};
+  struct source source;
+
+  read_bytes = 0;
+  source_open(&source, path, &config);
+  source_memory(&source);
+  assert_int_equal(start(&source), 0);
+  memset(source.memory, 0xee, (size_t)SLOTS * SLOT_BYTES); /* what was in the ring before */
+  const uint64_t bytes = take(&source, burst);
+  source_close(&source);
+  return bytes;
+}
+
+static void each_size_arrives(void **state) {
+  static const uint32_t sizes[] = {1, 511, 4096, 4097, SLOT_BYTES - 1, SLOT_BYTES, SLOT_BYTES + 1, SIZE_MAX_BYTES - 7};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    make_file(sizes[i], UINT64_MAX);
+    for (uint32_t burst = 1; burst <= SLOTS; burst += 3)
+      assert_int_equal(record(burst), sizes[i]);
+  }
+}
+
+static void holes_arrive_as_zeros(void **state) {
+  static const uint64_t patterns[] = {0,
+                                      1,
+                                      UINT64_C(1) << 63,
+                                      UINT64_C(0xffff),
+                                      UINT64_C(0xffff0000ffff0000),
+                                      UINT64_C(0x00ff000000000100),
+                                      UINT64_C(0xaaaaaaaaaaaaaaaa)};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+    make_file(SIZE_MAX_BYTES - 7, patterns[i]);
+    for (uint32_t burst = 1; burst <= SLOTS; burst += 3)
+      assert_int_equal(record(burst), SIZE_MAX_BYTES - 7);
+  }
+}
+
+/* One page of data in 64: it is read, with what is beside it in its slots. */
+static void holes_are_not_read(void **state) {
+  (void)state;
+  make_file(SIZE_MAX_BYTES, 0);
+  assert_int_equal(record(SLOTS), SIZE_MAX_BYTES);
+  assert_int_equal(read_bytes, 0);
+  make_file(SIZE_MAX_BYTES, 1);
+  assert_int_equal(record(1), SIZE_MAX_BYTES);
+  assert_true(read_bytes > 0 && read_bytes <= SIZE_MAX_BYTES / 2);
+}
+
+static void a_read_that_is_refused_goes_through_the_cache(void **state) {
+  (void)state;
+  make_file(SIZE_MAX_BYTES - 7, UINT64_MAX);
+  refusals = 1;
+  assert_int_equal(record(2), SIZE_MAX_BYTES - 7);
+  refusals = 0;
+}
+
+/* A read may give fewer bytes, also not a whole number of pages. */
+static void short_reads_are_continued(void **state) {
+  (void)state;
+  make_file(SIZE_MAX_BYTES - 7, UINT64_MAX);
+  for (shortest = 4096; shortest <= 5 * 4096; shortest += 4096)
+    assert_int_equal(record(3), SIZE_MAX_BYTES - 7);
+  shortest = 0;
+}
+
+/* It ends where the file ends now. */
+static void a_file_that_became_shorter_ends_early(void **state) {
+  const struct source_config config = {.slot_bytes = SLOT_BYTES, .slots = SLOTS};
+  struct source source;
+
+  (void)state;
+  make_file(SIZE_MAX_BYTES, UINT64_MAX);
+  source_open(&source, path, &config);
+  source_memory(&source);
+  assert_int_equal(start(&source), 0);
+  assert_int_equal(source_size(&source), SIZE_MAX_BYTES);
+  assert_int_equal(truncate(path, 3 * SLOT_BYTES + 100), 0);
+  assert_int_equal(take(&source, SLOTS), 3 * SLOT_BYTES + 100);
+  source_close(&source);
+}
+
+static void what_has_no_size_is_no_file(void **state) {
+  (void)state;
+  assert_false(is("/proc/self/status"));
+  assert_false(is("/dev/null"));
+  assert_false(is("there is none"));
+  make_file(1, 1);
+  assert_true(is(path));
+  assert_int_equal(unlink(path), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_size_arrives),           cmocka_unit_test(holes_arrive_as_zeros),
+      cmocka_unit_test(holes_are_not_read),          cmocka_unit_test(a_read_that_is_refused_goes_through_the_cache),
+      cmocka_unit_test(short_reads_are_continued),   cmocka_unit_test(a_file_that_became_shorter_ends_early),
+      cmocka_unit_test(what_has_no_size_is_no_file),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
