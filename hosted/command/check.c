@@ -213,7 +213,7 @@ static void check_volume(struct check *check) {
   follow_chain(check, "the bitmap", &volume->bitmap);
   follow_chain(check, "the up-case table", &volume->upcase);
   follow_chain(check, "the root directory", &volume->root);
-  walk_volume(&check->volume->exfat, &(struct walk){.visit = visit, .damaged = damaged, .context = check});
+  walk_volume(&check->volume->exfat, "", &(struct walk){.visit = visit, .damaged = damaged, .context = check});
   if (check->extent_count > 0) qsort(check->extents, check->extent_count, sizeof *check->extents, by_place);
   find_shared(check);
   find_free(check);

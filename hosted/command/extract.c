@@ -4,11 +4,11 @@
 #include "../target/place.h"
 #include "../text/units.h"
 #include "command.h"
+#include "copy.h"
 #include "reading.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,41 +19,44 @@ enum { FORCE = 1000 };
 
 static const struct option options[] = {{"force", no_argument, NULL, FORCE}, OPTIONS_COMMON};
 
-struct copy {
-  const char *name;
-  int fd;
-};
+/* ---- to standard output ---- */
 
-static void write_all(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
-  struct copy *copy = context;
-
+static void put_out(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
+  (void)context;
   (void)offset_bytes;
   while (bytes > 0) {
-    const ssize_t written = write(copy->fd, data, bytes);
+    const ssize_t written = write(STDOUT_FILENO, data, bytes);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
+    if (written < 0) fail(EXIT_FAILED, "standard output: %s", strerror(errno));
     data += written;
     bytes -= (uint32_t)written;
   }
 }
 
-/* Bytes behind the valid length read as zeros (exFAT 7.6.5). A pipe gets the zeros; a file gets a hole. */
-static void write_zeros(struct copy *copy, uint64_t bytes) {
+/* Bytes behind the valid length read as zeros (exFAT 7.6.5). A file gets a hole. */
+static void put_zeros(uint64_t bytes) {
   static const uint8_t zeros[65536];
 
   for (uint64_t left = bytes; left > 0;) {
     const uint32_t now = left < sizeof zeros ? (uint32_t)left : (uint32_t)sizeof zeros;
     interrupt_check();
-    write_all(copy, zeros, now, 0);
+    put_out(NULL, zeros, now, 0);
     left -= now;
   }
 }
 
-/* A file that this run has made is removed if the run fails. */
-static const char *unfinished;
+static void extract_to_output(struct volume *volume, const char *path, uint64_t valid_bytes) {
+  uint64_t size_bytes;
 
-static void remove_unfinished(void) {
-  if (unfinished != NULL) (void)unlink(unfinished);
+  if (reading_file(volume, path, put_out, NULL, &size_bytes) != SPATE_OK) exit(EXIT_FAILED);
+  put_zeros(size_bytes - valid_bytes);
+}
+
+/* ---- to a file ---- */
+
+static void put_copy(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes) {
+  (void)offset_bytes;
+  copy_write(context, data, bytes);
 }
 
 /* The file of a target: its own path, or the FILE of a virtual drive. NULL: there is none. `path`: PATH_MAX bytes. */
@@ -77,65 +80,88 @@ static bool is_of(const struct stat *status, const char *target) {
   return status->st_dev == other.st_dev && status->st_ino == other.st_ino;
 }
 
-/* Opens the file to write, empty. Refuses the target itself, a member of it, and anything that is not a regular file.
- */
-static int open_copy(const char *name, const struct target *target, bool force) {
+/* Refuses the target itself, and a member of it. */
+static void check_copy(const char *name, const struct target *target) {
   struct stat status;
-  int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
-  if (fd >= 0) {
-    unfinished = name;
-    if (atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
-    return fd;
-  }
-  if (errno == EEXIST && !force)
-    fail(EXIT_REFUSED, "%s exists already, and nothing was written. --force overwrites it", name);
-  if (errno == EEXIST) fd = open(name, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || fstat(fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail(EXIT_REFUSED, "%s is not a file; - writes to standard output", name);
+  if (stat(name, &status) != 0) return;
   bool same = target->member_count == 0 && is_of(&status, target->name);
   for (unsigned i = 0; i < target->member_count; i++)
     same = same || is_of(&status, target->members[i].name);
   if (same) fail(EXIT_REFUSED, "%s is the target itself, and nothing was written", name);
-  if (ftruncate(fd, 0) != 0) fail(EXIT_FAILED, "%s: %s", name, strerror(errno));
-  return fd;
+}
+
+static void extract_to_file(struct volume *volume, const char *path, uint64_t valid_bytes, const char *name,
+                            bool force) {
+  static struct copy copy;
+  char text[UNITS_TEXT_BYTES];
+  uint64_t size_bytes;
+
+  check_copy(name, &volume->target);
+  interrupt_catch();
+  copy_open(&copy, name, force, valid_bytes);
+  if (reading_file(volume, path, put_copy, &copy, &size_bytes) != SPATE_OK) exit(EXIT_FAILED);
+  copy_close(&copy, size_bytes);
+  (void)fprintf(stderr, "%s: %s\n", name, units_text(size_bytes, text));
+}
+
+/* The file's name in a folder of this machine. */
+static void name_in_folder(const char *folder, const char *path, char *name) {
+  const char *slash = strrchr(path, '/');
+  const char *last = slash == NULL ? path : slash + 1;
+
+  if (snprintf(name, PATH_MAX, "%s/%s", folder, last) >= PATH_MAX)
+    fail(EXIT_FAILED, "%s/%s: %s", folder, last, strerror(ENAMETOOLONG));
+}
+
+static bool is_folder(const char *name) {
+  struct stat status;
+
+  return stat(name, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static enum exit_status run(int count, char **words) {
   static struct volume volume;
   struct spate_exfat_entry entry;
-  struct copy copy = {.fd = STDOUT_FILENO};
-  uint64_t size_bytes;
+  char name[PATH_MAX];
   bool force = false;
-  char text[UNITS_TEXT_BYTES];
 
   while (command_option(&command_extract, count, words, options) == FORCE)
     force = true;
-  words = command_words(&command_extract, count, words, 3, "extract takes a TARGET, a PATH on it, and a FILE or -");
-  copy.name = words[2];
-  volume_open(&volume, words[0], TARGET_READ);
-  expect(spate_exfat_stat(&volume.exfat, words[1], &entry), words[1]);
-  if (entry.directory) expect(SPATE_E_IS_DIRECTORY, words[1]);
-  if (strcmp(copy.name, "-") != 0) copy.fd = open_copy(copy.name, &volume.target, force);
-  reading_file(&volume, words[1], write_all, &copy, &size_bytes);
-  if (copy.fd == STDOUT_FILENO) write_zeros(&copy, size_bytes - entry.valid_bytes);
-  if (copy.fd != STDOUT_FILENO &&
-      (ftruncate(copy.fd, (off_t)size_bytes) != 0 || fsync(copy.fd) != 0 || close(copy.fd) != 0))
-    fail(EXIT_FAILED, "%s: %s", copy.name, strerror(errno));
-  unfinished = NULL;
+  if (count - optind < 3) command_usage(&command_extract, "extract takes a TARGET, a PATH on it, and a FILE or -");
+  const int first = optind + 1, last = count - 1;
+  const char *to = words[last];
+  const bool out = strcmp(to, "-") == 0, folder = !out && is_folder(to);
+  if (last - first > 1 && !out && !folder)
+    command_usage(&command_extract, "several PATHs need an existing FOLDER, or -; %s is none", to);
+  volume_open(&volume, words[optind], TARGET_READ);
+  for (int i = first; i < last; i++) {
+    expect(spate_exfat_stat(&volume.exfat, words[i], &entry), words[i]);
+    if (entry.directory) expect(SPATE_E_IS_DIRECTORY, words[i]);
+  }
+  for (int i = first; i < last; i++) {
+    expect(spate_exfat_stat(&volume.exfat, words[i], &entry), words[i]);
+    if (folder) name_in_folder(to, words[i], name);
+    if (out)
+      extract_to_output(&volume, words[i], entry.valid_bytes);
+    else
+      extract_to_file(&volume, words[i], entry.valid_bytes, folder ? name : to, force);
+  }
   volume_close(&volume);
-  if (copy.fd != STDOUT_FILENO) (void)fprintf(stderr, "%s: %s\n", copy.name, units_text(size_bytes, text));
   return EXIT_DONE;
 }
 
-const struct command command_extract = {"extract", "copy a file of a volume to this machine",
-                                        "Usage: spate extract TARGET PATH FILE [options]\n"
-                                        "\n"
-                                        "Copies PATH of the volume to FILE; - is standard output. Writes nothing to "
-                                        "TARGET.\n"
-                                        "Space that was reserved and never written reads as zeros, in a file and in a "
-                                        "pipe.\n"
-                                        "\n"
-                                        "  --force                overwrite FILE if it exists\n" HELP_COMMON "\n"
-                                        "  spate extract /dev/nvme0n1 run1.raw - | ffmpeg -f rawvideo -i - ...\n",
-                                        run};
+const struct command command_extract = {
+    "extract", "copy files of a volume to this machine",
+    "Usage: spate extract TARGET PATH FILE [options]\n"
+    "       spate extract TARGET PATH... FOLDER [options]\n"
+    "\n"
+    "Copies PATH of the volume to FILE, or each PATH into FOLDER; - is standard "
+    "output. Writes nothing\n"
+    "to TARGET. FILE is called FILE.NUMBER.part until it is complete. Space that was "
+    "reserved and never\n"
+    "written reads as zeros, in a file and in a pipe.\n"
+    "\n"
+    "  --force                overwrite FILE if it exists\n" HELP_COMMON "\n"
+    "  spate extract /dev/nvme0n1 run1.raw - | ffmpeg -f rawvideo -i - ...\n",
+    run};

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct option options[] = {OPTIONS_COMMON};
 
@@ -23,15 +24,23 @@ static bool is_possible(const struct spate_exfat_time *time) {
          time->hour < 24 && time->minute < 60 && time->second < 60;
 }
 
-/* Other systems leave times out, or write impossible ones. */
-static const char *time_text(const struct spate_exfat_time *time, char *text, size_t bytes) {
+#define QUARTER_MIN 15
+
+/* ISO 8601: local time, and its offset from UTC if the volume has it. Other systems leave times out, or write
+ * impossible ones. */
+static void time_text(const struct spate_exfat_time *time, char between, char *text, size_t bytes) {
+  const int offset_min = abs(time->utc_quarters) * QUARTER_MIN;
+  char zone[8] = "";
+
   if (!is_possible(time)) {
-    (void)snprintf(text, bytes, "%-19s", "unknown");
-    return text;
+    (void)snprintf(text, bytes, "unknown");
+    return;
   }
-  (void)snprintf(text, bytes, "%04u-%02u-%02u %02u:%02u:%02u", time->year, time->month, time->day, time->hour,
-                 time->minute, time->second);
-  return text;
+  if (time->utc_known)
+    (void)snprintf(zone, sizeof zone, "%c%02d:%02d", time->utc_quarters < 0 ? '-' : '+', offset_min / 60,
+                   offset_min % 60);
+  (void)snprintf(text, bytes, "%04u-%02u-%02u%c%02u:%02u:%02u%s", time->year, time->month, time->day, between,
+                 time->hour, time->minute, time->second, zone);
 }
 
 static void print_entry(void *context, const char *path, const struct spate_exfat_entry *entry) {
@@ -39,16 +48,16 @@ static void print_entry(void *context, const char *path, const struct spate_exfa
   char when[32];
 
   if (walk_is_record(path, entry)) return;
-  (void)time_text(&entry->modified, when, sizeof when);
+  time_text(&entry->modified, command_json ? 'T' : ' ', when, sizeof when);
   if (!entry->directory) {
     listing->files++;
     listing->bytes += entry->bytes;
   }
   if (!command_json) {
     if (entry->directory)
-      (void)printf("%15s  %s  %s/\n", "-", when, path);
+      (void)printf("%15s  %-25s  %s/\n", "-", when, path);
     else
-      (void)printf("%15" PRIu64 "  %s  %s\n", entry->bytes, when, path);
+      (void)printf("%15" PRIu64 "  %-25s  %s\n", entry->bytes, when, path);
     return;
   }
   json_open(&listing->json, NULL, '{');
@@ -80,12 +89,14 @@ static enum exit_status run(int count, char **words) {
 
   while (command_option(&command_ls, count, words, options) != -1) {
   }
-  volume_open(&volume, *command_words(&command_ls, count, words, 1, "ls takes one TARGET"), TARGET_READ);
+  if (count - optind < 1 || count - optind > 2) command_usage(&command_ls, "ls takes a TARGET, and a PATH on it");
+  volume_open(&volume, words[optind], TARGET_READ);
   if (command_json) {
     json_open(&listing.json, NULL, '{');
     json_open(&listing.json, "entries", '[');
   }
-  walk_volume(&volume.exfat, &(struct walk){.visit = print_entry, .damaged = damaged, .context = &listing});
+  walk_volume(&volume.exfat, count - optind > 1 ? words[optind + 1] : "",
+              &(struct walk){.visit = print_entry, .damaged = damaged, .context = &listing});
   if (command_json) {
     json_close(&listing.json, ']');
     json_integer(&listing.json, "damaged", listing.damaged);
@@ -100,9 +111,10 @@ static enum exit_status run(int count, char **words) {
 
 const struct command command_ls = {
     "ls", "list the files of a volume",
-    "Usage: spate ls TARGET [options]\n"
+    "Usage: spate ls TARGET [PATH] [options]\n"
     "\n"
-    "Lists every file and directory: size in bytes, time of the last change, path. Writes nothing.\n"
+    "Lists every file and directory, or those below PATH: size in bytes, time of the last change with its\n"
+    "offset from UTC, path. Writes nothing.\n"
     "What is damaged is named on standard error, and the rest is listed: exit status 1.\n"
     "\n" HELP_COMMON,
     run};

@@ -8,13 +8,14 @@
 #include <inttypes.h>
 #include <spate/player.h>
 #include <spate/port.h>
+#include <stdio.h>
 
 #define SLOT_BYTES (UINT32_C(1) << 20)
 #define SLOTS      16u
 
-static void play(struct spate_player *player, const uint8_t *ring, const char *path, uint64_t size_bytes,
-                 void (*take)(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes),
-                 void *context) {
+static enum spate_error play(struct spate_player *player, const uint8_t *ring, const char *path, uint64_t size_bytes,
+                             void (*take)(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes),
+                             void *context) {
   struct progress progress;
   uint64_t at_bytes = 0, offset_bytes;
   uint32_t bytes;
@@ -22,7 +23,7 @@ static void play(struct spate_player *player, const uint8_t *ring, const char *p
   progress_begin(&progress, path, size_bytes);
   while (!spate_player_ended(player)) {
     interrupt_check();
-    expect(spate_player_work(player), path);
+    (void)!spate_player_work(player); /* its error stays in the player, which hands out what came before it */
     if (!spate_player_take(player, &offset_bytes, &bytes)) {
       spate_port_relax();
       continue;
@@ -34,13 +35,19 @@ static void play(struct spate_player *player, const uint8_t *ring, const char *p
   }
   progress_end(&progress);
   if (player->error != SPATE_OK)
-    fail(EXIT_FAILED, "%s: byte %" PRIu64 ": %s. %s", path, at_bytes, spate_error_name(player->error),
-         spate_error_help(player->error));
+    (void)fprintf(stderr, "spate: %s: byte %" PRIu64 ": %s. %s\n", path, at_bytes, spate_error_name(player->error),
+                  spate_error_help(player->error));
+  return player->error;
 }
 
-void reading_file(struct volume *volume, const char *path,
-                  void (*take)(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes),
-                  void *context, uint64_t *size_bytes) {
+static enum spate_error not_opened(enum spate_error error, const char *path) {
+  (void)fprintf(stderr, "spate: %s: %s. %s\n", path, spate_error_name(error), spate_error_help(error));
+  return error;
+}
+
+enum spate_error reading_file(struct volume *volume, const char *path,
+                              void (*take)(void *context, const uint8_t *data, uint32_t bytes, uint64_t offset_bytes),
+                              void *context, uint64_t *size_bytes) {
   static struct spate_slot slots[SLOTS];
   static struct spate_player player;
   static uint8_t *ring, *table;
@@ -52,11 +59,13 @@ void reading_file(struct volume *volume, const char *path,
     ring = memory_take_ring(SLOTS * SLOT_BYTES);
     table = memory_take(SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES));
   }
-  expect(spate_exfat_open(&volume->exfat, path, &file), path);
+  const enum spate_error error = spate_exfat_open(&volume->exfat, path, &file);
+  *size_bytes = 0;
+  if (error != SPATE_OK) return not_opened(error, path);
   memory_region(&region, ring, SLOTS * SLOT_BYTES, table);
   const struct spate_player_config config = {
       .region = &region, .slot_bytes = SLOT_BYTES, .slots = slots, .slot_count = SLOTS, .cpu_consumed = true};
   expect(spate_player_open(&player, &file, 0, &config), path);
   *size_bytes = file.bytes;
-  play(&player, ring, path, file.valid_bytes, take, context);
+  return play(&player, ring, path, file.valid_bytes, take, context);
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -119,7 +120,7 @@ static enum exit_status run(int count, char **words) {
   open_output(&replay);
   (void)clock_gettime(CLOCK_MONOTONIC, &replay.begun);
   do
-    reading_file(&volume, named[1], take, &replay, &bytes);
+    if (reading_file(&volume, named[1], take, &replay, &bytes) != SPATE_OK) exit(EXIT_FAILED);
   while (loop && bytes > 0);
   volume_close(&volume);
   return EXIT_DONE;

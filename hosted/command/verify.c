@@ -109,61 +109,85 @@ static void print_text(const struct check *check, const char *path) {
     (void)printf("%s: differs from %s at byte %" PRIu64 "\n", path, check->against_name, check->first_difference);
 }
 
-static void print_json(const struct check *check, const char *path) {
-  struct json json = {.to = stdout};
-
-  json_open(&json, NULL, '{');
-  json_string(&json, "path", path);
-  json_integer(&json, "bytes", check->bytes);
-  json_integer(&json, "crc32c", check->crc);
-  json_bool(&json, "whole", is_whole(check));
+static void write_json(struct json *json, const struct check *check, const char *path, enum spate_error error) {
+  json_open(json, NULL, '{');
+  json_string(json, "path", path);
+  json_string(json, "error", spate_error_name(error));
+  json_integer(json, "bytes", check->bytes);
+  json_integer(json, "crc32c", check->crc);
+  json_bool(json, "whole", error == SPATE_OK && is_whole(check));
   if (check->chunks.found) {
-    json_integer(&json, "chunks_good", check->chunks.good);
-    json_integer(&json, "chunks_wrong", check->chunks.wrong);
-    json_integer(&json, "chunks_damaged_headers", check->chunks.damaged_headers);
-    json_integer(&json, "chunks_missing", check->chunks.missing);
-    json_integer(&json, "chunks_lost_by_source", check->chunks.lost);
-    json_integer(&json, "chunks_strange", check->chunks.strange);
-    json_integer(&json, "chunks_cut", check->chunks.cut ? 1 : 0);
+    json_integer(json, "chunks_good", check->chunks.good);
+    json_integer(json, "chunks_wrong", check->chunks.wrong);
+    json_integer(json, "chunks_damaged_headers", check->chunks.damaged_headers);
+    json_integer(json, "chunks_missing", check->chunks.missing);
+    json_integer(json, "chunks_lost_by_source", check->chunks.lost);
+    json_integer(json, "chunks_strange", check->chunks.strange);
+    json_integer(json, "chunks_cut", check->chunks.cut ? 1 : 0);
   }
-  if (check->first_difference != UINT64_MAX) json_integer(&json, "first_difference", check->first_difference);
-  json_close(&json, '}');
+  if (check->first_difference != UINT64_MAX) json_integer(json, "first_difference", check->first_difference);
+  json_close(json, '}');
 }
+
+/* Verifies one file, and prints what was found. */
+static enum exit_status verify(struct volume *volume, struct check *check, const char *path, struct json *json) {
+  uint64_t size_bytes;
+  const enum spate_error error = reading_file(volume, path, take, check, &size_bytes);
+
+  chunk_check_end(&check->chunks);
+  if (error == SPATE_OK) compare_rest(check, size_bytes - check->bytes);
+  if (error == SPATE_OK) end_compare(check, size_bytes);
+  if (command_json)
+    write_json(json, check, path, error);
+  else if (error == SPATE_OK)
+    print_text(check, path);
+  if (error != SPATE_OK) return EXIT_FAILED;
+  return is_whole(check) ? EXIT_DONE : EXIT_LOST;
+}
+
+/* A file that cannot be read weighs less than one that is not what was recorded. */
+static enum exit_status worse(enum exit_status a, enum exit_status b) { return a > b ? a : b; }
 
 static enum exit_status run(int count, char **words) {
   static struct volume volume;
   struct check check = {.first_difference = UINT64_MAX};
-  uint64_t size_bytes;
+  struct json json = {.to = stdout};
+  enum exit_status status = EXIT_DONE;
 
   while (command_option(&command_verify, count, words, options) == AGAINST)
     check.against_name = optarg;
-  words = command_words(&command_verify, count, words, 2, "verify takes a TARGET and a PATH on it");
+  if (count - optind < 2) command_usage(&command_verify, "verify takes a TARGET, and the PATHs of files on it");
+  const bool several = count - optind > 2;
+  if (several && check.against_name != NULL)
+    command_usage(&command_verify, "--against compares one file; %d are named", count - optind - 1);
   if (check.against_name != NULL) check.against = fopen(check.against_name, "rbe");
   if (check.against_name != NULL && check.against == NULL)
     fail(EXIT_FAILED, "%s: %s", check.against_name, strerror(errno));
-  volume_open(&volume, words[0], TARGET_READ);
-  reading_file(&volume, words[1], take, &check, &size_bytes);
-  chunk_check_end(&check.chunks);
-  compare_rest(&check, size_bytes - check.bytes);
-  end_compare(&check, size_bytes);
+  volume_open(&volume, words[optind], TARGET_READ);
+  if (command_json && several) json_open(&json, NULL, '{');
+  if (command_json && several) json_open(&json, "files", '[');
+  for (int i = optind + 1; i < count; i++) {
+    status = worse(status, verify(&volume, &check, words[i], &json));
+    check = (struct check){.first_difference = UINT64_MAX};
+  }
+  if (command_json && several) json_close(&json, ']');
+  if (command_json && several) json_close(&json, '}');
   volume_close(&volume);
-  if (command_json)
-    print_json(&check, words[1]);
-  else
-    print_text(&check, words[1]);
-  return is_whole(&check) ? EXIT_DONE : EXIT_LOST;
+  return status;
 }
 
-const struct command command_verify = {"verify", "prove that a recording is what was recorded",
-                                       "Usage: spate verify TARGET PATH [options]\n"
+const struct command command_verify = {"verify", "prove that recordings are what was recorded",
+                                       "Usage: spate verify TARGET PATH... [options]\n"
                                        "\n"
-                                       "Reads a recording from the drive. If it is made of chunks, each must have a "
+                                       "Reads recordings from the drive. If one is made of chunks, each must have a "
                                        "valid header, the\n"
                                        "next sequence number and the right CRC. The headers also say how many pieces "
                                        "the source lost\n"
                                        "before they were recorded. Writes nothing. Exit status 4 if something is "
                                        "missing or wrong;\n"
-                                       "each kind of loss is counted separately.\n"
+                                       "each kind of loss is counted separately. A file that cannot be read is "
+                                       "named, and the next one\n"
+                                       "follows: exit status 1. JSON for several PATHs is a list, files.\n"
                                        "\n"
                                        "  --against FILE         compare the recording with FILE\n" HELP_COMMON,
                                        run};

@@ -119,13 +119,31 @@ static void step(struct walking *walking) {
   if (entry.directory) enter(walking, &entry);
 }
 
-void walk_volume(struct spate_exfat *volume, const struct walk *walk) {
-  struct walking walking = {.volume = volume, .walk = walk, .path = enlarged(NULL, 1), .path_room = 1};
-  struct spate_exfat_entry root;
+/* The path without slashes before and behind it: what is below it gets one between. */
+static char *trimmed(const char *path, size_t *room) {
+  size_t length;
 
-  walking.path[0] = '\0';
-  expect(spate_exfat_stat(volume, "", &root), "the root directory");
-  enter(&walking, &root);
+  while (*path == '/')
+    path++;
+  for (length = strlen(path); length > 0 && path[length - 1u] == '/';)
+    length--;
+  *room = length + 1u;
+  char *copy = enlarged(NULL, *room);
+  memcpy(copy, path, length);
+  copy[length] = '\0';
+  return copy;
+}
+
+void walk_volume(struct spate_exfat *volume, const char *path, const struct walk *walk) {
+  struct walking walking = {.volume = volume, .walk = walk};
+  struct spate_exfat_entry entry;
+
+  walking.path = trimmed(path, &walking.path_room);
+  expect(spate_exfat_stat(volume, walking.path, &entry), walking.path[0] == '\0' ? "the root directory" : path);
+  if (entry.directory)
+    enter(&walking, &entry);
+  else
+    walk->visit(walk->context, walking.path, &entry);
   while (walking.depth > 0)
     step(&walking);
   forget(&walking);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Visits every file and directory of a volume, depth first, in the order of the directories. */
+/* Visits every file and directory below a path of a volume, depth first, in the order of the directories. */
 #ifndef SPATE_HOSTED_WALK_H
 #define SPATE_HOSTED_WALK_H
 
@@ -18,7 +18,9 @@ struct walk {
   void *context;
 };
 
-void walk_volume(struct spate_exfat *volume, const struct walk *walk);
+/* `path` "": the root directory, and so the whole volume. A file is the only one that is visited. Ends the program if
+ * there is no such path. */
+void walk_volume(struct spate_exfat *volume, const char *path, const struct walk *walk);
 
 /* The library's reservation record (.spate), which is no file of the user. */
 bool walk_is_record(const char *path, const struct spate_exfat_entry *entry);

@@ -82,7 +82,7 @@ _spate_files() {
 
 # Prints the paths on the volume of the target $2; $1 is the program.
 _spate_paths() {
-  [[ -r $2 ]] && "$1" ls "$2" 2> /dev/null | sed -n 's/\/$//; s/^ *[-0-9]*  [-0-9]* [0-9:]*  //p'
+  [[ -r $2 ]] && "$1" ls "$2" 2> /dev/null | sed -n 's/\/$//; s/^ *[-0-9]*  [0-9u][-+0-9: a-z]\{24\}  //p'
 }
 
 # Removes the usual kinds of quoting from a word.

@@ -288,7 +288,7 @@ def test_an_image_that_a_loop_device_has_is_refused(image):
 WRONG = {
     "no command": ([], "Usage"),
     "an unknown command": (["frobnicate"], "no command"),
-    "no target": (["ls"], "takes one TARGET"),
+    "no target": (["info"], "takes one TARGET"),
     "an invalid size": (["format", "new.img", "--size", "8 apples"], "not a size"),
     "an image too small": (["format", "new.img", "--size", "1MB"], "not between"),
     "no size": (["format", "new.img"], "--size 8GiB makes"),
