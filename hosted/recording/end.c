@@ -3,6 +3,7 @@
 
 #include "../text/failure.h"
 #include "../text/json.h"
+#include "../text/progress.h"
 #include "../text/units.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ static struct outcome outcome_of(struct session *session, const struct recording
   for (uint64_t slot = recording->taken; slot < atomic_load(&source->filled); slot++)
     outcome.lost_bytes += source->bytes[source_slot(source, slot)];
   outcome.nothing = counters->pushed_bytes == 0 && outcome.lost_bytes == 0;
+  if (source->kind == &source_file) outcome.lost_bytes = 0; /* the file still has them */
   if (spate_exfat_stat(&session->volume.exfat, recording->path, &entry) == SPATE_OK) outcome.bytes = entry.bytes;
   return outcome;
 }
@@ -44,7 +46,7 @@ static enum exit_status status_of(const struct recording *recording, const struc
 /* The kernel reports the same error for a medium that fails and for a device that it has removed: tells them apart.
  * failure_of() tells a refused write from a lack of space. */
 static enum spate_error cause_of(const struct session *session, enum spate_error error) {
-  return error == SPATE_E_MEDIA && target_is_gone(&session->volume.target) ? SPATE_E_GONE : failure_of(error);
+  return error == SPATE_E_MEDIA && session->trouble == TARGET_GONE ? SPATE_E_GONE : failure_of(error);
 }
 
 /* The reason why a file ended before its source. */
@@ -53,7 +55,7 @@ static enum spate_error error_of(const struct session *session, const struct rec
 }
 
 static const char *help_of(const struct session *session, enum spate_error error) {
-  return error == SPATE_E_GONE && target_is_gone(&session->volume.target)
+  return error == SPATE_E_GONE && session->trouble == TARGET_GONE
              ? "The kernel has removed the device: check the drive, or the network to it"
              : failure_help(error);
 }
@@ -102,10 +104,26 @@ static void write_json(struct json *json, const struct session *session, const s
   json_close(json, '}');
 }
 
+/* What another program has done to the target: the message is printed already. */
+static enum exit_status status_of_target(const struct session *session) {
+  switch (session->trouble) {
+  case TARGET_REMOVED:
+  case TARGET_TRUNCATED: return EXIT_LOST;
+  case TARGET_GONE: return EXIT_FAILED;
+  default: return EXIT_DONE;
+  }
+}
+
+static const char *trouble_name(enum target_trouble trouble) {
+  static const char *const names[] = {"well", "removed", "truncated", "gone"};
+
+  return names[trouble];
+}
+
 static enum exit_status worst(enum exit_status a, enum exit_status b) { return a > b ? a : b; }
 
 static enum exit_status report(struct session *session, double seconds, bool as_json) {
-  enum exit_status status = EXIT_DONE;
+  enum exit_status status = status_of_target(session);
   struct json json = {.to = stdout};
 
   if (as_json) json_open(&json, NULL, '{');
@@ -117,8 +135,11 @@ static enum exit_status report(struct session *session, double seconds, bool as_
     if (as_json) write_json(&json, session, recording, &outcome, seconds);
     status = worst(status, status_of(recording, &outcome));
   }
-  if (as_json) json_close(&json, ']');
-  if (as_json) json_close(&json, '}');
+  if (!as_json) return status;
+  json_close(&json, ']');
+  json_string(&json, "target", trouble_name(session->trouble));
+  json_close(&json, '}');
+  (void)fflush(stdout); /* closing the target may end the program, or take long */
   return status;
 }
 
@@ -143,6 +164,7 @@ static void remove_folders(struct session *session) {
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
 
+  (void)losses_look_at_target(session, &(struct progress){0});
   for (unsigned i = 0; i < session->count; i++)
     recording_release(&session->recordings[i]);
   enum exit_status status = report(session, seconds, json);

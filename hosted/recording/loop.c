@@ -200,11 +200,15 @@ static void look(struct session *session, struct progress_recording *seen) {
   seen->durable_bytes = 0;
   seen->room_bytes = 0;
   seen->ring_percent = 0;
+  seen->lost_bytes = seen->lost_datagrams = seen->gaps = 0;
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
     const double percent = ring_percent(recording);
     seen->durable_bytes += spate_stream_progress(&recording->stream).published_bytes;
     seen->room_bytes += spate_stream_left_bytes(&recording->stream);
+    seen->lost_bytes += losses_bytes(recording);
+    seen->lost_datagrams += losses_datagrams(recording);
+    seen->gaps += recording->losses.gaps;
     if (percent > seen->ring_percent) seen->ring_percent = percent;
     if (recording->stream.pressure.level > pressure) pressure = recording->stream.pressure.level;
   }
@@ -212,17 +216,22 @@ static void look(struct session *session, struct progress_recording *seen) {
   seen->heat = level_name(session->recorder.heat.level);
 }
 
-#define TEMPERATURE_S 1.0
+#define LOOK_S 1.0
 
-static void show(struct session *session, struct progress *progress, struct progress_recording *seen) {
+/* False: it is useless to go on. */
+static bool show(struct session *session, struct progress *progress, struct progress_recording *seen) {
   const double seconds = progress_seconds(progress);
+  bool going_on = true;
 
-  if (seconds >= session->next_temperature_s) {
-    session->next_temperature_s = seconds + TEMPERATURE_S;
+  if (seconds >= session->next_look_s) {
+    session->next_look_s = seconds + LOOK_S;
     ask_temperature(session, seen);
+    going_on = losses_look_at_target(session, progress);
   }
+  losses_tell(session, progress, false);
   look(session, seen);
   progress_show(progress, pushed_bytes(session), seen);
+  return going_on;
 }
 
 /* A single sensor with a rate ends after its bytes, so the time limit does not apply to it. */
@@ -245,7 +254,7 @@ void recording_work(struct session *session, const struct recording_request *req
   progress_begin(&progress, session->count == 1 ? session->recordings[0].path : "all", total_bytes);
   while (work(session) && !recording_interrupted() && !removed(session)) {
     if (seconds_left(session, request, &progress) <= 0) break;
-    show(session, &progress, &seen);
+    if (!show(session, &progress, &seen)) break;
     wait_for_work(session);
   }
   /* Slots that are filled by now still belong to the recording. */
@@ -255,5 +264,7 @@ void recording_work(struct session *session, const struct recording_request *req
     wait_for_work(session);
   for (unsigned i = 0; i < session->count; i++)
     source_join(&session->recordings[i].source);
+  losses_tell(session, &progress, true);
+  (void)losses_look_at_target(session, &progress);
   progress_end(&progress);
 }

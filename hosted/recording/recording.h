@@ -10,6 +10,7 @@
 #include "../text/fail.h"
 #include "../volume.h"
 #include "folders.h"
+#include "losses.h"
 
 #include <spate/recorder.h>
 
@@ -34,6 +35,7 @@ struct recording {
   void *table;
   uint64_t taken; /* slots handed to the stream */
   uint64_t reported_lost_bytes;
+  struct losses losses;
   enum spate_error refused; /* why the stream accepts no more data; OK: it does */
 };
 
@@ -51,9 +53,10 @@ struct session {
   struct folders folders;
   bool warned;
   bool removed; /* the kernel wants the drive back */
+  enum target_trouble trouble;
   unsigned turns;
   struct nap nap;
-  double next_temperature_s;
+  double next_look_s;
 };
 
 /* True if the source is the synthetic sensor. */

@@ -151,6 +151,8 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
     fail(EXIT_USAGE, "%s is neither a block device nor a file", name);
   if (config.bytes < config.block_bytes) fail(EXIT_FAILED, "%s is empty", name);
   config.fd = file->fd;
+  target->fd = file->fd;
+  target->fd_bytes = config.bytes;
   config.name = target->name;
   if (config.device) partition_of_device(status.st_rdev, &target->partition);
   target->kind = config.device ? TARGET_DEVICE : TARGET_IMAGE;

@@ -62,8 +62,15 @@ static enum spate_error error_of(int error) {
   }
 }
 
-/* Prints the system's error. Replaces two texts of the C library: "No data available" would mislead, and "No space left
- * on device" is not specific enough. */
+/* The kernel refuses writes to a disk that it has removed, and that has no size any more, with ENOSPC. */
+static bool is_removed(const struct requests_config *config) {
+  uint64_t bytes;
+
+  return config->device && ioctl(config->fd, BLKGETSIZE64, &bytes) == 0 && bytes == 0;
+}
+
+/* Prints the system's error. Replaces three texts of the C library: "No data available" and "No such device" would
+ * mislead, and "No space left on device" is not specific enough. */
 static void print_failure(const struct requests_config *config, int error) {
   if ((error == ENOSPC || error == EDQUOT) && !config->device)
     (void)fprintf(
@@ -73,12 +80,15 @@ static void print_failure(const struct requests_config *config, int error) {
         config->name, config->name);
   else
     (void)fprintf(stderr, "spate: %s: %s\n", config->name,
-                  error == ENODATA ? "the drive could not read or write its medium" : strerror(error));
+                  error == ENODATA                    ? "the drive could not read or write its medium"
+                  : error == ENODEV && config->device ? "the kernel has removed the drive"
+                                                      : strerror(error));
 }
 
 static void finish(struct requests *requests, struct slot *slot, int error) {
   struct spate_io *io = slot->io;
 
+  if ((error == ENOSPC || error == EIO) && is_removed(&requests->config)) error = ENODEV;
   if (error == EOPNOTSUPP && io->op == SPATE_TRIM) requests->block.can_trim = false;
   if (error == EOPNOTSUPP && io->op == SPATE_ZERO) requests->block.can_zero = false;
   /* The kernel reports a lost write only once. After a failed flush, everything written since the last flush may be

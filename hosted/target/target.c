@@ -8,10 +8,13 @@
 #include "window.h"
 
 #include <limits.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool target_bind;
@@ -61,7 +64,7 @@ const char *target_kind_name(const struct target *target) {
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
   const struct kind *kind = kind_of(name);
 
-  *target = (struct target){.name = name, .wait_fd = -1, .removal_fd = -1};
+  *target = (struct target){.name = name, .fd = -1, .wait_fd = -1, .removal_fd = -1};
   if (kind != NULL)
     kind->open(target, behind(name, kind->prefix), access);
   else
@@ -107,14 +110,28 @@ bool target_removal_asked(const struct target *target) {
   return asked(target);
 }
 
-static bool gone(const struct target *target) {
-  return target->kind == TARGET_DEVICE && access(target->name, F_OK) != 0;
+static bool is_gone(const struct target *target) {
+  uint64_t bytes;
+
+  /* The device keeps its descriptor, and has no size any more; its node goes soon after. */
+  return (ioctl(target->fd, BLKGETSIZE64, &bytes) == 0 && bytes == 0) || access(target->name, F_OK) != 0;
 }
 
-bool target_is_gone(const struct target *target) {
-  for (unsigned i = 0; i < target->member_count; i++)
-    if (gone(&target->members[i])) return true;
-  return gone(target);
+static enum target_trouble trouble_of(const struct target *target) {
+  struct stat status;
+
+  if (target->kind == TARGET_DEVICE) return is_gone(target) ? TARGET_GONE : TARGET_WELL;
+  if (target->kind != TARGET_IMAGE || fstat(target->fd, &status) != 0) return TARGET_WELL;
+  if ((uint64_t)status.st_size < target->fd_bytes) return TARGET_TRUNCATED;
+  return status.st_nlink == 0 ? TARGET_REMOVED : TARGET_WELL;
+}
+
+enum target_trouble target_trouble(const struct target *target) {
+  enum target_trouble trouble = trouble_of(target);
+
+  for (unsigned i = 0; i < target->member_count && trouble == TARGET_WELL; i++)
+    trouble = trouble_of(&target->members[i]);
+  return trouble;
 }
 
 void target_close(struct target *target) {

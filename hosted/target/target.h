@@ -58,6 +58,8 @@ struct target {
   const struct spate_pcie_link *link; /* of a virtual drive; NULL: ask the kernel (admin_link) */
   /* Marks a page of data, so that a virtual drive stores terabytes of them in little memory; NULL: a real drive. */
   void (*mark_page)(uint8_t *page, uint64_t offset_bytes);
+  int fd;                 /* IMAGE and DEVICE: of the file or the device; otherwise −1 */
+  uint64_t fd_bytes;      /* its size when it was opened */
   int wait_fd;            /* readable when a request may have completed; −1: not available, so poll */
   int removal_fd;         /* readable when the kernel wants the drive back; −1: not available */
   struct target *members; /* STRIPE: in the order of the name */
@@ -90,9 +92,11 @@ bool target_in_use(const char *name, char *why, size_t why_bytes);
 #define TARGET_WHY_BYTES 512u
 /* True if the kernel wants a drive back. Close it soon: a process in the kernel waits. */
 bool target_removal_asked(const struct target *target);
-/* True if the kernel has removed the device, or that of a member. Requests then fail with EIO, as on a failed medium.
- */
-bool target_is_gone(const struct target *target);
+/* What has happened to an open target, or to the first member to which something has. REMOVED: its file has no name any
+ * more, so that its contents end with the last program that has it open. TRUNCATED: its file is shorter than it was.
+ * GONE: the kernel has removed the device. */
+enum target_trouble { TARGET_WELL, TARGET_REMOVED, TARGET_TRUNCATED, TARGET_GONE };
+enum target_trouble target_trouble(const struct target *target);
 /* All requests must be complete. Ends the program if closing fails. */
 void target_close(struct target *target);
 

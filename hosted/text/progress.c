@@ -67,6 +67,10 @@ static void add_time(struct line *line, double seconds) {
 
 /* Names pressure and heat only if they are not calm. */
 static void add_recording(struct line *line, const struct progress_recording *recording) {
+  char lost[UNITS_TEXT_BYTES];
+
+  if (recording->lost_bytes > 0) add(line, "  LOST %s", units_decimal(recording->lost_bytes, lost));
+  if (recording->lost_datagrams > 0) add(line, "  LOST %llu datagrams", (unsigned long long)recording->lost_datagrams);
   add(line, "  ring %.0f %%", recording->ring_percent);
   if (strcmp(recording->pressure, "watch") == 0) add(line, ", filling");
   if (strcmp(recording->pressure, "slow") == 0) add(line, ", SLOW DOWN");
@@ -109,6 +113,9 @@ static void show_json(const struct progress *progress, uint64_t bytes, double ra
   if (recording != NULL) {
     json_integer(&json, "durable_bytes", recording->durable_bytes);
     json_integer(&json, "room_bytes", recording->room_bytes);
+    json_integer(&json, "lost_bytes", recording->lost_bytes);
+    json_integer(&json, "lost_datagrams", recording->lost_datagrams);
+    json_integer(&json, "gaps", recording->gaps);
     json_real(&json, "ring_percent", recording->ring_percent);
     json_string(&json, "pressure", recording->pressure);
     json_string(&json, "heat", recording->heat);
@@ -133,6 +140,8 @@ void progress_show(struct progress *progress, uint64_t bytes, const struct progr
   progress->any = true;
 }
 
-void progress_end(struct progress *progress) {
+void progress_clear(const struct progress *progress) {
   if (progress->any && progress->terminal && progress_style == PROGRESS_PEOPLE) (void)fputs("\r\033[K", stderr);
 }
+
+void progress_end(struct progress *progress) { progress_clear(progress); }

@@ -26,17 +26,20 @@ struct progress {
 
 /* What a recording shows in addition to its bytes. */
 struct progress_recording {
-  uint64_t durable_bytes; /* published by the last checkpoint: they survive a power cut */
-  uint64_t room_bytes;    /* that still fit in the files' reservations */
-  double ring_percent;    /* how full the fullest ring is */
-  const char *pressure;   /* the highest level of all streams: calm, watch, slow, critical */
-  const char *heat;       /* the level of the drive's heat, with the same words */
-  int celsius;            /* PROGRESS_NO_TEMPERATURE: not known */
+  uint64_t durable_bytes;                    /* published by the last checkpoint: they survive a power cut */
+  uint64_t room_bytes;                       /* that still fit in the files' reservations */
+  uint64_t lost_bytes, lost_datagrams, gaps; /* so far; seconds in which something was lost */
+  double ring_percent;                       /* how full the fullest ring is */
+  const char *pressure;                      /* the highest level of all streams: calm, watch, slow, critical */
+  const char *heat;                          /* the level of the drive's heat, with the same words */
+  int celsius;                               /* PROGRESS_NO_TEMPERATURE: not known */
 };
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total_bytes);
 /* Shows the progress four times a second at most. `recording` may be NULL. */
 void progress_show(struct progress *progress, uint64_t bytes, const struct progress_recording *recording);
+/* Removes the line from a terminal, so that a message can take its place. */
+void progress_clear(const struct progress *progress);
 void progress_end(struct progress *progress);
 
 /* Seconds since progress_begin(). */

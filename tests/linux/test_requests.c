@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -10,11 +12,13 @@ static ssize_t fake_preadv(int fd, const struct iovec *vector, int count, off_t 
 static ssize_t fake_pwritev2(int fd, const struct iovec *vector, int count, off_t offset, int flags);
 static int fake_fdatasync(int fd);
 static int fake_fallocate(int fd, int mode, off_t offset, off_t bytes);
+static int fake_ioctl(int fd, unsigned long what, uint64_t *to);
 
 #define preadv                                    fake_preadv
 #define pwritev2                                  fake_pwritev2
 #define fdatasync                                 fake_fdatasync
 #define fallocate                                 fake_fallocate
+#define ioctl                                     fake_ioctl
 #define io_uring_queue_init(entries, ring, flags) (-EPERM) /* as if io_uring were forbidden */
 #include "../../hosted/target/buffers.c"
 #include "../../hosted/target/requests.c"
@@ -78,6 +82,14 @@ static int fake_fdatasync(int fd) {
 static int fake_fallocate(int fd, int mode, off_t offset, off_t bytes) {
   (void)fd;
   return answer(offset, (size_t)bytes, mode) < 0 ? -1 : 0;
+}
+
+static uint64_t device_bytes; /* BLKGETSIZE64 */
+static int fake_ioctl(int fd, unsigned long what, uint64_t *to) {
+  (void)fd;
+  if (what != BLKGETSIZE64) return -1;
+  *to = device_bytes;
+  return 0;
 }
 
 static struct requests *requests;
@@ -166,6 +178,23 @@ static void test_errors(void **state) {
     assert_int_equal(io.detail, cases[i].error);
   }
   assert_int_equal(block->power_losses, 0); /* a failed write does not count as a power loss */
+}
+
+/* A disk that the kernel has removed has no size any more, and refuses each write with ENOSPC. */
+static void test_a_removed_disk_is_not_full(void **state) {
+  (void)state;
+  static const int errors[] = {ENOSPC, EIO};
+  for (unsigned i = 0; i < 8; i++) {
+    struct spate_io io = request(SPATE_WRITE, 0, 1, 0);
+    const bool device = (i & 1u) != 0, sized = (i & 2u) != 0;
+    const int error = errors[i >> 2];
+    answered = ended = 0;
+    answers[0] = -error;
+    requests->config.device = device;
+    device_bytes = sized ? 4096 : 0;
+    assert_int_equal(carry(&io), device && !sized ? SPATE_E_GONE : error == EIO ? SPATE_E_MEDIA : SPATE_E_COMMAND);
+  }
+  requests->config.device = false;
 }
 
 /* The library knows only that a request was refused. The program says which system call was, and why. */
@@ -268,6 +297,7 @@ int main(void) {
       TEST(test_a_short_transfer_is_continued),
       TEST(test_a_file_that_ends_early_is_an_error),
       TEST(test_errors),
+      TEST(test_a_removed_disk_is_not_full),
       TEST(test_the_reason_of_a_refused_request),
       TEST(test_a_failed_flush_may_have_lost_what_had_completed),
       TEST(test_unsupported_operations),

@@ -2,6 +2,7 @@
 """Files of this machine: what is recorded from them, and what is extracted to them. On an image, without root."""
 
 import errno
+import json
 import os
 import pathlib
 import random
@@ -151,6 +152,35 @@ def test_an_image_that_cannot_be_locked_is_not_called_in_use(image):
 
     refused = spate("rm", image, "x", status=FAILED, preexec_fn=without_locks)
     assert "cannot be locked: No locks available" in refused.stderr
+
+
+@pytest.mark.parametrize("what,sentence", [("removed", "saves it: cp /proc/"), ("truncated", "has truncated it")])
+def test_an_image_that_another_program_takes_away(image, what, sentence):
+    with subprocess.Popen([SPATE, "record", image, "clip", "--from", "synthetic", "--rate", "10MB/s", "--for", "20s",
+                           "--output-format=json", "--progress", "none"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as recording:
+        until(lambda: answer("ls", image)["entries"], "no file was made")
+        if what == "removed":
+            image.unlink()
+        else:
+            os.truncate(image, MIB)
+        assert sentence in recording.stderr.readline()  # at once
+        if what == "removed":
+            recording.send_signal(signal.SIGINT)  # it goes on
+        out, error = recording.communicate(timeout=60)
+    assert recording.returncode == LOST, error
+    assert json.loads(out)["target"] == what
+
+
+def test_what_a_file_still_has_is_not_lost(tmp_path):
+    image, source = tmp_path / "rec.img", tmp_path / "source"
+    spate("format", image, "--size", "64MiB")
+    source.write_bytes(bytes(100 * MIB))
+    spate("record", image, "clip", "--from", source, status=FAILED)  # it does not fit
+    with open(source, "r+b") as file:
+        file.truncate(20 * MIB)
+    done = answer("record", image, "clip", "--from", source)
+    assert done["files"][0]["lost_bytes"] == 0
 
 
 def test_the_digest_of_a_volume_does_not_change_by_reading(image, tmp_path):

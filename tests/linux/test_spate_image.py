@@ -146,6 +146,16 @@ def test_losses_of_a_sensor_that_is_too_fast_are_reported(image):
     assert answer("verify", image, "fast")["whole"]
 
 
+def test_an_overrun_is_told_at_once_without_a_progress_bar(image):
+    with subprocess.Popen([SPATE, "record", image, "fast", "--from", "synthetic", "--rate", "1000GB/s", "--ring", "4MiB",
+                           "--progress", "none"], stderr=subprocess.PIPE, text=True) as recording:
+        line = recording.stderr.readline()
+        assert "spate: fast: LOST" in line and "the ring is full" in line and " at " in line
+        recording.send_signal(signal.SIGINT)
+        recording.communicate()
+    assert recording.returncode == LOST
+
+
 def forbid_io_uring():
     """Called in the child process: makes io_uring_setup fail with EPERM, as in many containers."""
     filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.EPERM),

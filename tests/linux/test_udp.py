@@ -65,6 +65,24 @@ def test_payloads_come_back_byte_for_byte(image, port, stream):
     assert spate("extract", image, "clip", "-", text=False).stdout == data
 
 
+def test_what_a_stopped_recorder_loses_is_told_at_once(image, port):
+    """Not at the end: with the time, and why."""
+    with receiver(image, f"udp:{port}", "--for", "60s", "--progress", "json") as recording:
+        listening(port)
+        recording.send_signal(signal.SIGSTOP)
+        send(port, [b"x" * 1400] * 40_000, paced=False)
+        recording.send_signal(signal.SIGCONT)
+        send(port, [b"x" * 1400] * 10)
+        lines = (json.loads(line) for line in recording.stderr if line.startswith("{"))
+        lost = next(line for line in lines if line.get("event") == "lost")
+        assert lost["what"] == "clip" and lost["cause"] in ("not read in time", "ring full") and lost["seconds"] > 0
+        shown = next(line for line in lines if "event" not in line)
+        assert shown["lost_datagrams"] >= lost["datagrams"] > 0 and shown["gaps"] >= 1
+        recording.send_signal(signal.SIGINT)
+        report, _ = finish(recording, LOST)
+    assert report["lost_datagrams"] >= lost["datagrams"]
+
+
 def test_the_end_by_size_is_exact(image, port, tmp_path):
     with receiver(image, f"udp:127.0.0.1:{port}", "--size", "100001") as recording:
         listening(port)
