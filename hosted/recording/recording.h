@@ -56,7 +56,7 @@ struct session {
   enum target_trouble trouble;
   unsigned turns;
   struct nap nap;
-  double next_look_s;
+  double next_look_s, next_tail_s;
 };
 
 /* True if the source is the synthetic sensor. */

@@ -32,6 +32,13 @@ bool filling_add(struct filling *filling, uint32_t bytes) {
   return claim(filling);
 }
 
+/* Bytes that are told do not change any more: those that come later are behind them. */
+static void tell_rest(const struct filling *filling) {
+  const uint64_t filled = atomic_load(&filling->source->filled);
+
+  if (filling->bytes > 0) atomic_store(&filling->source->tail, SOURCE_TAIL(filled, filling->bytes));
+}
+
 /* Publishes the whole pages of the slot, and copies the rest to the next slot. */
 bool filling_hand_over_if_old(struct filling *filling) {
   const uint32_t whole = filling->bytes & ~(SOURCE_SLOT_ALIGN - 1u), rest = filling->bytes - whole;
@@ -40,6 +47,7 @@ bool filling_hand_over_if_old(struct filling *filling) {
   if (ms_since(&filling->since) < LIMIT_MS) return true;
   if (whole == 0) {
     (void)clock_gettime(CLOCK_MONOTONIC, &filling->since);
+    tell_rest(filling);
     return true;
   }
   memcpy(kept, filling->slot + whole, rest);
@@ -47,6 +55,7 @@ bool filling_hand_over_if_old(struct filling *filling) {
   if (!claim(filling)) return false;
   memcpy(filling->slot, kept, rest);
   filling->bytes = rest;
+  tell_rest(filling);
   return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collects bytes that come in any amounts into slots, for the threads of source/stream.c and source/udp.c. If a slot is
- * not full after half a second, its whole pages are published. So data of a slow source do not wait for a full slot.
+ * not full after half a second, its whole pages are published, and the taker is told of the rest. So data of a slow
+ * source do not wait for a full slot, nor for a full page.
  */
 #ifndef SPATE_HOSTED_FILLING_H
 #define SPATE_HOSTED_FILLING_H
@@ -22,7 +23,7 @@ struct filling {
 bool filling_begin(struct filling *filling, struct source *source);
 /* Adds `bytes` that the caller has stored in the slot. */
 bool filling_add(struct filling *filling, uint32_t bytes);
-/* Publishes the whole pages of a slot that is half a second old. Call it often. */
+/* Publishes the whole pages of a slot that is half a second old, and tells of the rest. Call it often. */
 bool filling_hand_over_if_old(struct filling *filling);
 /* Publishes the rest. Nothing may follow. */
 void filling_end(struct filling *filling);

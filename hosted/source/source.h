@@ -57,6 +57,7 @@ struct source {
   _Atomic uint64_t filled, released;
   _Atomic bool taker_sleeps, filler_sleeps; /* raising an event is a system call, made only for a sleeping thread */
   _Atomic uint64_t seen;                    /* set by the taker: `filled` when it last looked */
+  _Atomic uint64_t tail;                    /* what is in the next slot before it is filled: SOURCE_TAIL() */
   _Atomic uint64_t lost_bytes;              /* lost because the ring was full, by sources that cannot wait */
   _Atomic uint64_t lost_datagrams;          /* udp: counted by the kernel */
   _Atomic bool stop;                        /* set by the taker: end soon; filled slots are still taken */
@@ -88,6 +89,14 @@ uint64_t source_size(const struct source *source);
 /* The index of the slot of this number. */
 static inline uint32_t source_slot(const struct source *source, uint64_t number) {
   return ((uint32_t)number + source->first_slot) & (source->config.slots - 1u);
+}
+/* The low half of the number of the slot that is being filled, and how many bytes it has so far. They do not change. */
+#define SOURCE_TAIL(number, bytes) ((uint64_t)(uint32_t)(number) << 32 | (bytes))
+/* How many bytes the slot of this number has before it is filled; 0: not known. */
+static inline uint32_t source_tail_bytes(const struct source *source, uint64_t number) {
+  const uint64_t tail = atomic_load(&source->tail);
+
+  return (uint32_t)(tail >> 32) == (uint32_t)number ? (uint32_t)tail : 0;
 }
 /* How many slots were filled since the beginning. */
 uint64_t source_filled(struct source *source);

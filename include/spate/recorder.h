@@ -183,7 +183,8 @@ struct spate_stream_config {
 };
 
 /* How far a clip is, counted from its start: published ≤ durable ≤ completed ≤ pushed. After the drive has lost its
- * power, pieces that are written again are not completed until they complete again. */
+ * power, pieces that are written again are not completed until they complete again. A tail (spate_stream_tail()) is
+ * counted as durable and published before the piece that begins with it is pushed. */
 struct spate_clip_progress {
   uint64_t pushed_bytes;
   uint64_t completed_bytes; /* contiguous from the start */
@@ -198,6 +199,7 @@ struct spate_stream_clip {
   struct spate_clip_progress progress;
   uint64_t cap_bytes;      /* if it is capped: the file ends there */
   uint64_t snapshot_bytes; /* completed_bytes when the checkpoint under way began; 0: it does not concern the clip */
+  uint64_t tail_end_bytes; /* where the last tail ends that is on the medium: spate_stream_tail(). 0: there is none */
   uint64_t doubted_bytes;  /* of the clip, up to which SPATE_EVENT_POWER_UNKNOWN has counted */
   uint32_t outstanding;    /* pieces pushed, not yet completed or given up */
   uint32_t order;          /* its age among the stream's clips */
@@ -205,7 +207,8 @@ struct spate_stream_clip {
   enum spate_error error;  /* why it was capped, or could not be closed */
   uint8_t state;
   bool capped;      /* the file ends at cap_bytes */
-  bool last_pushed; /* a piece was pushed that no other can follow */
+  bool last_pushed; /* no piece can follow, except on a tail */
+  bool has_tail;    /* the next piece begins with what was given to spate_stream_tail() */
   bool rolled;      /* left for the next clip: see SPATE_EVENT_ROLLED_OVER */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
@@ -230,6 +233,8 @@ struct spate_stream {
   /* private */
   struct spate_stream_clip clips[2];
   struct spate_stream_clip *current, *following; /* streamed into; armed next */
+  struct spate_io tail;                          /* the write of spate_stream_tail() */
+  uint32_t tail_bytes, tail_mark;                /* of that write; spate_block_power_mark() when it was submitted */
   uint64_t next_bytes;                           /* spate_stream_roll_over(); 0: it is off */
   bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
   void (*arm_next)(struct spate_stream *stream); /* NULL: roll-over was never on */
@@ -315,6 +320,22 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
  * an error the source keeps the data, or reports them as an overrun.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+
+/*
+ * For a source that is slower than a logical block a second: makes durable what it has, before it is enough for a piece.
+ * The memory at `offset_bytes` (as for spate_stream_push()) holds `bytes`, a page at most, with which the next pieces
+ * will begin, from wherever they are pushed. They are written now, and published by the next checkpoint. Call it again
+ * when there are more, once a second: each time is a write of their blocks, a flush and a write of the length. If the
+ * clip ends now, its file has them. If the next piece goes to the next clip, only that file has them.
+ *
+ * A power cut while the blocks are written again leaves what was published, because old and new data begin with the same
+ * bytes. If such a write fails, the drive may have destroyed them: the clip ends before them, with the drive's error.
+ *
+ * Never waits. FULL: pieces of the clip, or a tail, are not completed yet, or the device has no room. STATE: there is no
+ * clip, its last piece was pushed, or it has failed. INVALID: also for a stream of chunks, for logic without memory, and
+ * for fewer bytes than before. RESERVATION: the clip has no room for them. And the errors of the device.
+ */
+SPATE_MUST_CHECK enum spate_error spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
 /* The source dropped `bytes` because there was no room. They are counted and reported by an event. */
 void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes);

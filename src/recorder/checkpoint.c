@@ -32,7 +32,7 @@ static bool is_due(const struct spate_recorder *recorder) {
   if (recorder->now_ticks - recorder->checkpoint_started_ticks < recorder->period_ticks) return false;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
     const struct spate_stream_clip *clip = open_clip(recorder, i);
-    if (clip != NULL && clip->progress.completed_bytes > clip->progress.published_bytes) return true;
+    if (clip != NULL && spate_progress_with_tail(clip) > clip->progress.published_bytes) return true;
   }
   /* A stream that retains its memory needs a flush even if all its bytes are lost. */
   for (uint32_t i = 0; i < recorder->stream_count; i++) {
@@ -67,7 +67,7 @@ static void begin(struct spate_recorder *recorder) {
     recorder->streams[i]->flush_mark = recorder->streams[i]->completed;
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
     struct spate_stream_clip *clip = flushed_clip(recorder, i);
-    if (clip != NULL) clip->snapshot_bytes = clip->progress.completed_bytes;
+    if (clip != NULL) clip->snapshot_bytes = spate_progress_with_tail(clip);
   }
 }
 

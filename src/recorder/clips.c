@@ -40,6 +40,7 @@ enum spate_error spate_stream_clip_arm(struct spate_stream *stream, struct spate
   clip->capped = false;
   clip->rolled = false;
   clip->last_pushed = false;
+  clip->has_tail = false;
   clip->order = stream->arms++;
   clip->state = CLIP_ARMED;
   if (stream->current == NULL)
@@ -126,10 +127,11 @@ static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
 
 void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
   if (!may_close(clip)) return;
-  uint64_t bytes = clip->progress.completed_bytes;
+  uint64_t bytes = spate_progress_with_tail(clip);
   clip->state = CLIP_CLOSING;
-  /* A clip without data leaves no file. */
-  enum spate_error error = bytes == 0 ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
+  /* A clip without data leaves no file, unless it had a tail. */
+  const bool empty = bytes == 0 && clip->file.wanted_bytes == 0;
+  enum spate_error error = empty ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
   clip->snapshot_bytes = 0;       /* a checkpoint that is under way has nothing to publish for it */
   spate_progress_published(clip); /* also where what comes after the final length failed */
   /* Then nothing of the clip has to be written again, whatever the drive loses. */

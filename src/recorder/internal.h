@@ -40,6 +40,12 @@ static inline void spate_progress_completed(struct spate_stream_clip *clip, uint
   }
 }
 void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error error);
+/* What a checkpoint may publish, and a close leave: with the tail. */
+static inline uint64_t spate_progress_with_tail(const struct spate_stream_clip *clip) {
+  const uint64_t bytes = clip->progress.completed_bytes;
+
+  return clip->tail_end_bytes > bytes ? clip->tail_end_bytes : bytes;
+}
 void spate_progress_begin(struct spate_stream_clip *clip);
 void spate_progress_take_back(struct spate_stream_clip *clip, uint64_t offset_bytes, uint32_t bytes);
 void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);
@@ -53,6 +59,8 @@ static inline bool spate_recorder_is_open(const struct spate_recorder *recorder)
 }
 
 /* transfer.c: pieces to the device and back. */
+/* A piece or a tail that the device can write from here. */
+bool spate_transfer_is_valid(const struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes, uint32_t blocks);
 void spate_transfer_submit(struct spate_recorder *recorder);
 bool spate_transfer_check_power(struct spate_recorder *recorder);
 void spate_transfer_flushed(struct spate_stream *stream, uint32_t index);

@@ -9,6 +9,7 @@ void spate_progress_begin(struct spate_stream_clip *clip) {
   clip->progress = (struct spate_clip_progress){0};
   clip->snapshot_bytes = 0;
   clip->doubted_bytes = 0;
+  clip->tail_end_bytes = 0;
   clip->outstanding = 0;
 }
 
@@ -18,6 +19,7 @@ void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error erro
   const uint64_t bytes = clip->progress.completed_bytes;
 
   if (!clip->capped || bytes < clip->cap_bytes) clip->cap_bytes = bytes;
+  clip->tail_end_bytes = 0;
   if (clip->capped) return;
   clip->capped = true;
   clip->error = error;

@@ -85,6 +85,7 @@ static enum spate_error enter_following(struct spate_stream *stream, uint64_t pi
   }
   if (piece_bytes > stream->following->file.reserved_bytes) return SPATE_E_RESERVATION;
   clip->rolled = true;
+  clip->tail_end_bytes = 0; /* the piece begins with it, and is in the next clip */
   clip->end = stream->pushed;
   clip->state = CLIP_ENDING;
   stream->current = stream->following;
@@ -98,7 +99,8 @@ static uint32_t blocks_max(const struct spate_block *block, uint64_t offset_byte
   return block->depth > 2 ? block->request_blocks_max / 2u : SPATE_PAGE_BYTES >> block->block_shift;
 }
 
-static bool piece_is_valid(const struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes, uint32_t blocks) {
+bool spate_transfer_is_valid(const struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes,
+                             uint32_t blocks) {
   const struct spate_block *block = stream->recorder->block;
   uint64_t whole_bytes = (uint64_t)blocks << block->block_shift;
   uint64_t region_bytes = stream->config.region->bytes;
@@ -110,6 +112,15 @@ static bool piece_is_valid(const struct spate_stream *stream, uint64_t offset_by
          offset_bytes <= region_bytes && whole_bytes <= region_bytes - offset_bytes;
 }
 
+/* The clip's last piece was pushed, or a tail. A piece is written over a tail when that is not under way any more. */
+static enum spate_error enter_tail(struct spate_stream_clip *clip) {
+  if (!clip->has_tail) return SPATE_E_STATE;
+  if (clip->outstanding > 0) return SPATE_E_FULL;
+  clip->has_tail = false;
+  clip->last_pushed = false;
+  return SPATE_OK;
+}
+
 enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
   const uint8_t shift = stream->recorder->block->block_shift;
   const uint32_t within = (UINT32_C(1) << shift) - 1u;
@@ -117,9 +128,12 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
   struct spate_stream_clip *clip = stream->current;
 
   if (clip == NULL) return SPATE_E_STATE;
-  if (!piece_is_valid(stream, offset_bytes, bytes, blocks)) return SPATE_E_INVALID;
+  if (!spate_transfer_is_valid(stream, offset_bytes, bytes, blocks)) return SPATE_E_INVALID;
   if (stream->config.chunk_bytes > 0 && bytes > stream->config.chunk_bytes) return SPATE_E_INVALID;
-  if (clip->last_pushed) return SPATE_E_STATE;
+  if (clip->last_pushed) {
+    enum spate_error error = enter_tail(clip);
+    if (error != SPATE_OK) return error;
+  }
   const uint64_t whole_bytes = (uint64_t)blocks << shift;
   if (clip->capped || clip->progress.pushed_bytes + whole_bytes > clip->file.reserved_bytes) {
     enum spate_error error = enter_following(stream, whole_bytes);
@@ -224,6 +238,7 @@ static void settle(struct spate_stream *stream, bool lost) {
   for (unsigned i = 0; i < 2; i++) {
     struct spate_stream_clip *clip = &stream->clips[i];
     if (!spate_stream_clip_is_open(clip)) continue;
+    if (clip->tail_end_bytes > clip->progress.durable_bytes) clip->tail_end_bytes = 0; /* the source gives it again */
     if (lost)
       spate_progress_cut(clip);
     else

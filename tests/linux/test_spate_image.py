@@ -92,6 +92,28 @@ def test_a_slow_pipe_is_on_the_drive_soon(image):
     assert answer("ls", image)["entries"][0]["bytes"] == 30 * 4096
 
 
+@pytest.mark.parametrize("block", ["512", "4096"])
+def test_what_a_slow_source_sent_a_second_ago_survives_a_kill(tmp_path, block):
+    """However little it is: less than a block."""
+    image, sent = tmp_path / "rec.img", b""
+    spate("format", image, "--size", "64MiB", "--block", block)
+    with subprocess.Popen([SPATE, "record", image, "telemetry"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as recording:
+        for i in range(15):
+            line = f"{i:079}\n".encode()
+            recording.stdin.write(line)
+            recording.stdin.flush()
+            sent += line
+            time.sleep(0.2)
+        time.sleep(1.8)  # a second, and what a busy machine takes
+        recording.kill()
+    [entry] = answer("ls", image)["entries"]  # nothing is recovered yet
+    assert entry["bytes"] == len(sent)
+    assert spate("extract", image, "telemetry", "-", text=False).stdout == sent
+    spate("recover", image)
+    if block == "512":
+        assert judged(image, tmp_path) == {"telemetry": (len(sent), hashlib.sha256(sent).hexdigest())}
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_closes_the_file_properly(image, tmp_path, number):
     words = [SPATE, "record", image, "run", "--from", "synthetic", "--rate", "20MB/s", "--progress", "json"]

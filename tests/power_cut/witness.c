@@ -30,6 +30,16 @@ static uint64_t setting(const char *name, uint64_t otherwise) {
 uint64_t witness_seed(void) { return setting("SPATE_SEED", 1); }
 bool witness_on(void) { return setting("SPATE_CUTS", 0) > 0; }
 
+void witness_lost(const char *path, uint64_t bytes) {
+  const struct promise *last = promises_last(&witness.promises, path);
+  if (!witness.watching || last == NULL) return;
+  struct promise less = *last;
+  witness_progress();
+  less.since = witness.journal.now;
+  if (less.bytes_min > bytes) less.bytes_min = bytes;
+  promises_add(&witness.promises, path, less);
+}
+
 void witness_pc(void) { witness.judge.pc = witness.watching; }
 
 void witness_tally(void) { tally = true; }

@@ -35,6 +35,9 @@ void witness_again(void);
  * drive, and a volume without damage. */
 void witness_pc(void);
 
+/* From now on only the file's first `bytes` are promised: what is behind them is about to be lost, and told. */
+void witness_lost(const char *path, uint64_t bytes);
+
 /*
  * For drives that keep their own journal, as virtual ones do: watch from now on, with everything durable, until
  * witness_machine_end(), which makes the cuts. In between call witness_look() after each turn of the recorder.

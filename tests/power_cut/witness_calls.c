@@ -142,6 +142,8 @@ enum spate_error __real_spate_exfat_close(struct spate_exfat_clip *clip, uint64_
 enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
   uint64_t ticks = witness_ticks();
+  const struct tracked *open = witness_tracked(clip);
+  if (witness.watching && open != NULL && bytes < clip->published_bytes) witness_lost(open->path, bytes);
   enum spate_error error = __real_spate_exfat_close(clip, bytes);
   if (witness_ticks() - ticks > witness.close_ticks_max) witness.close_ticks_max = witness_ticks() - ticks;
   struct tracked *tracked = witness_tracked(clip);
@@ -218,22 +220,38 @@ enum spate_error __wrap_spate_recorder_open(struct spate_recorder *recorder, str
   return error;
 }
 
+/* Notes the data of a request as the contents of a clip, from `at_bytes` on. */
+static void note_contents(const struct spate_stream_clip *clip, const struct spate_io *io, uint64_t at_bytes,
+                          uint32_t bytes) {
+  const uint8_t block_shift = clip->stream->recorder->block->block_shift;
+  const struct ram_block shape = {.block = {.block_shift = block_shift}};
+  struct tracked *tracked = witness_tracked(&clip->file);
+  uint8_t *data = malloc((uint64_t)io->blocks << block_shift);
+  if (data == NULL) abort();
+  if (tracked != NULL) { /* NULL: a path that is not tracked */
+    ram_block_data(&shape, io, data);
+    tracked->pushed = true;
+    content_put(tracked->content, at_bytes, data, bytes);
+  }
+  free(data);
+  witness_progress();
+}
+
 enum spate_error __real_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 enum spate_error __wrap_spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
   enum spate_error error = __real_spate_stream_push(stream, offset_bytes, bytes);
   if (!witness.watching || error != SPATE_OK) return error;
   const struct spate_piece *piece = &stream->config.pieces[(stream->pushed - 1) & (stream->config.piece_count - 1)];
-  struct tracked *tracked = witness_tracked(&piece->clip->file);
-  if (tracked == NULL) return error; /* a path that is not tracked */
-  uint64_t whole = (uint64_t)piece->io.blocks << stream->recorder->block->block_shift;
-  const struct ram_block shape = {.block = {.block_shift = stream->recorder->block->block_shift}};
-  uint8_t *data = malloc(whole);
-  if (data == NULL) abort();
-  ram_block_data(&shape, &piece->io, data);
-  tracked->pushed = true;
-  content_put(tracked->content, piece->clip->progress.pushed_bytes - bytes, data, bytes);
-  free(data);
-  witness_progress();
+  note_contents(piece->clip, &piece->io, piece->clip->progress.pushed_bytes - bytes, bytes);
+  return error;
+}
+
+enum spate_error __real_spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+enum spate_error __wrap_spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
+enum spate_error __wrap_spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
+  enum spate_error error = __real_spate_stream_tail(stream, offset_bytes, bytes);
+  if (witness.watching && error == SPATE_OK)
+    note_contents(stream->current, &stream->tail, stream->current->progress.pushed_bytes, bytes);
   return error;
 }
