@@ -136,23 +136,7 @@ static const struct sim_profile *profile_named(const char *word) {
   exit(WRONG);
 }
 
-enum {
-  PROFILE,
-  RATE,
-  BYTES,
-  FILLED,
-  RING,
-  RETAIN,
-  CHECKPOINT,
-  PIECE,
-  GENERATION,
-  LANES,
-  PAYLOAD,
-  FETCH,
-  FORMAT,
-  NO_MATTER,
-  LIST
-};
+enum { PROFILE, RATE, BYTES, FILLED, RING, RETAIN, CHECKPOINT, PIECE, GENERATION, LANES, PAYLOAD, FETCH, FORMAT, LIST };
 
 static const struct option options[] = {
     {"profile", required_argument, NULL, PROFILE},
@@ -168,9 +152,6 @@ static const struct option options[] = {
     {"payload", required_argument, NULL, PAYLOAD},
     {"fetch", required_argument, NULL, FETCH},
     {"output-format", required_argument, NULL, FORMAT},
-    {"bind", no_argument, NULL, NO_MATTER}, /* every command of spate takes these; they have no effect here */
-    {"progress", required_argument, NULL, NO_MATTER},
-    {"verbose", no_argument, NULL, 'v'},
     {"list", no_argument, NULL, LIST},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -220,8 +201,6 @@ static void take_option(struct plan *plan, int option) {
     stream->ring_bytes = size("ring", optarg, 1, BYTES_MAX);
     plan->ring_given = true;
     break;
-  case NO_MATTER:
-  case 'v': break;
   case LIST: list_profiles(stdout); exit(FITS);
   case 'h': show_help(); exit(FITS);
   default: exit(WRONG); /* getopt has printed the error */
@@ -231,7 +210,7 @@ static void take_option(struct plan *plan, int option) {
 static void parse_options(struct plan *plan, int count, char **words) {
   int option;
 
-  while ((option = getopt_long(count, words, "hv", options, NULL)) != -1) {
+  while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
     if (option == '?') {
       (void)fprintf(stderr, "See %s --help.\n", program);
       exit(WRONG);

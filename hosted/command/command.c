@@ -18,7 +18,7 @@ void command_usage(const struct command *command, const char *format, ...) {
 
   (void)fprintf(stderr, "spate %s: ", command->name);
   va_start(arguments, format);
-  (void)vfprintf(stderr, format, arguments);
+  fail_say(format, arguments);
   va_end(arguments);
   (void)fprintf(stderr, "\nSee spate %s --help.\n", command->name);
   exit(EXIT_USAGE);
@@ -32,7 +32,12 @@ static void check_words(const struct command *command, int count, char **words) 
 
 int command_option(const struct command *command, int count, char **words, const struct option *options) {
   for (;;) {
+    char name[32];
+    char *called = words[0];
+    (void)snprintf(name, sizeof name, "spate %s", command->name);
+    words[0] = name; /* getopt prints it */
     const int got = getopt_long(count, words, "hv", options, NULL);
+    words[0] = called;
     switch (got) {
     case OPTION_HELP: (void)fputs(command->help, stdout); exit(EXIT_DONE);
     case OPTION_VERBOSE: linux_port_verbose(true); break;

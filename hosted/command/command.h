@@ -28,6 +28,7 @@ enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, 
       {"progress", required_argument, NULL, OPTION_PROGRESS}, {                                                        \
     NULL, 0, NULL, 0                                                                                                   \
   }
+#define HELP_OF_HELP "  -h, --help             explain the command\n"
 #define HELP_COMMON                                                                                                    \
   "  --bind                 vfio: and pci: take the drive from the kernel's driver, and give it back at the end\n"     \
   "  --output-format=json   one JSON document on standard output\n"                                                    \

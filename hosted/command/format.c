@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define IMAGE_BYTES_MIN (UINT64_C(16) << 20)
@@ -82,12 +83,35 @@ static struct request parse(int count, char **words) {
   return request;
 }
 
+/* A file below /dev would be in memory, under the name of a drive. /dev/shm is for files in memory. */
+static void refuse_device_name(const char *name) {
+  if (strncmp(name, "/dev/", 5) != 0 || strncmp(name, "/dev/shm/", 9) == 0) return;
+  fail(EXIT_USAGE,
+       "%s: there is no such device, and below /dev no image is made. spate doctor lists the drives of this machine; "
+       "after a killed spate, spate release gives a drive back to the kernel",
+       name);
+}
+
+/* The image is sparse: it takes up space when something is recorded. */
+static void warn_of_space(const struct request *request, int fd) {
+  char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
+  struct statvfs system;
+
+  if (fstatvfs(fd, &system) != 0) return;
+  const uint64_t free_bytes = (uint64_t)system.f_bavail * system.f_frsize;
+  if (request->size_bytes > free_bytes)
+    (void)fprintf(stderr,
+                  "%s: it may fill to %s, and its file system has %s free: a recording ends when that is full\n",
+                  request->name, units_text(request->size_bytes, size), units_decimal(free_bytes, room));
+}
+
 /* Makes an empty sparse file. False: the file exists already. */
 static bool make_image(const struct request *request) {
   const int fd = open(request->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
   if (fd < 0 && errno == EEXIST) return false;
   if (fd < 0) fail(EXIT_FAILED, "%s: %s", request->name, strerror(errno));
+  warn_of_space(request, fd);
   if (ftruncate(fd, (off_t)request->size_bytes) != 0 || close(fd) != 0) {
     const int error = errno;
     (void)unlink(request->name);
@@ -143,6 +167,7 @@ static void prepare(const struct request *request, bool *made) {
   if (there && request->size_bytes > 0)
     command_usage(&command_format, "%s exists and has a size: leave --size out", request->name);
   if (there) return;
+  refuse_device_name(request->name);
   if (request->size_bytes == 0)
     command_usage(&command_format, "%s does not exist. --size 8GiB makes an image file of that size", request->name);
   *made = make_removable(request);

@@ -50,7 +50,9 @@ static void print_text(const struct volume *volume, const struct spate_exfat_inf
 static void print_json(const struct volume *volume, const struct spate_exfat_info *info, const char *use) {
   const struct spate_block *block = volume->target.block;
   struct json json = {.to = stdout};
+  char serial[10];
 
+  (void)snprintf(serial, sizeof serial, "%04X-%04X", info->serial >> 16, info->serial & 0xffffu);
   json_open(&json, NULL, '{');
   json_string(&json, "target", volume->target.name);
   json_integer(&json, "bytes", block->blocks << block->block_shift);
@@ -59,7 +61,7 @@ static void print_json(const struct volume *volume, const struct spate_exfat_inf
   if (use != NULL) json_string(&json, "in_use_because", use);
   json_open(&json, "volume", '{');
   json_string(&json, "label", info->label);
-  json_integer(&json, "serial", info->serial);
+  json_string(&json, "serial", serial);
   json_integer(&json, "bytes", info->bytes);
   json_integer(&json, "free_bytes", info->free_bytes);
   json_integer(&json, "longest_free_bytes", info->longest_free_bytes);

@@ -4,8 +4,10 @@
 
 #include "command.h"
 
+#define HELP_JSON "  --output-format=json   one JSON document on standard output\n" HELP_OF_HELP
+
 static enum exit_status run(int count, char **words) {
-  return plan_run("spate plan", HELP_COMMON, count, words) == 0 ? EXIT_DONE : EXIT_FAILED;
+  return plan_run("spate plan", HELP_JSON, count, words) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
 const struct command command_plan = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records streams into files of a volume: the command line. */
 #include "../recording/recording.h"
+#include "../text/names.h"
 #include "../text/progress.h"
 #include "../text/units.h"
 #include "command.h"
@@ -51,6 +52,14 @@ static void parse_option(struct recording_request *request, int option) {
   }
 }
 
+/* Refuses what no system, or only some, could open. */
+static void check_names(const struct recording_request *request) {
+  for (unsigned i = 0; i < request->count; i++) {
+    const char *problem = names_problem(request->paths[i]);
+    if (problem != NULL) command_usage(&command_record, "\"%s\" %s. Choose another name", request->paths[i], problem);
+  }
+}
+
 /* Refuses a path or a source that is named twice. Only synthetic may be named twice: each is a sensor of its own. */
 static void check_twice(const struct recording_request *request) {
   for (unsigned i = 0; i < request->count; i++)
@@ -76,8 +85,9 @@ static struct recording_request parse(int count, char **words) {
   }
   if (request.source_count == 0 && request.count == 1) request.sources[request.source_count++] = "-";
   if (request.source_count != request.count)
-    command_usage(&command_record, "%u files and %u sources: name a source with --from for each file", request.count,
-                  request.source_count);
+    command_usage(&command_record, "%u file%s and %u source%s: name a source with --from for each file", request.count,
+                  request.count == 1 ? "" : "s", request.source_count, request.source_count == 1 ? "" : "s");
+  check_names(&request);
   check_twice(&request);
   return request;
 }

@@ -110,11 +110,14 @@ static void print_text(const struct check *check, const char *path) {
 }
 
 static void write_json(struct json *json, const struct check *check, const char *path, enum spate_error error) {
+  char crc[9];
+
+  (void)snprintf(crc, sizeof crc, "%08" PRIx32, check->crc);
   json_open(json, NULL, '{');
   json_string(json, "path", path);
   json_string(json, "error", spate_error_name(error));
   json_integer(json, "bytes", check->bytes);
-  json_integer(json, "crc32c", check->crc);
+  json_string(json, "crc32c", crc);
   json_bool(json, "whole", error == SPATE_OK && is_whole(check));
   if (check->chunks.found) {
     json_integer(json, "chunks_good", check->chunks.good);

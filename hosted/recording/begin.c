@@ -3,6 +3,7 @@
 
 #include "../target/place.h"
 #include "../text/failure.h"
+#include "../text/units.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -110,8 +111,24 @@ static void check_paths(struct session *session) {
   }
 }
 
+/* What the recording needs, and what there is. */
+static void say_space(struct session *session, const char *path) {
+  char need[UNITS_TEXT_BYTES], free_text[UNITS_TEXT_BYTES], longest[UNITS_TEXT_BYTES];
+  struct spate_exfat_info info;
+
+  for (unsigned i = 0; i < session->count; i++) {
+    const uint64_t bytes = source_size(&session->recordings[i].source);
+    if (session->recordings[i].path != path || bytes == 0) continue;
+    if (spate_exfat_info(&session->volume.exfat, &info) != SPATE_OK) return;
+    (void)fprintf(stderr, "spate: %s needs %s in one piece; the volume has %s free, %s of it in one piece\n", path,
+                  units_text(bytes, need), units_text(info.free_bytes, free_text),
+                  units_text(info.longest_free_bytes, longest));
+  }
+}
+
 /* Removes the files that were made so far, which are still empty, with their folders, and ends the program. */
 __attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error) {
+  if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED) say_space(session, path);
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
 

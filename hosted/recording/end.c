@@ -60,6 +60,8 @@ static const char *help_of(const struct session *session, enum spate_error error
              : failure_help(error);
 }
 
+#define INSTANT_S 0.1 /* a shorter recording is only in the cache: its rate would mean nothing */
+
 static void print_result(const struct session *session, const struct recording *recording,
                          const struct outcome *outcome, double seconds) {
   const enum spate_error error = error_of(session, recording);
@@ -68,6 +70,8 @@ static void print_result(const struct session *session, const struct recording *
   if (outcome->nothing)
     (void)fprintf(stderr, "spate: %s: %s sent no data, and no file was made\n", recording->path,
                   recording->source.name);
+  else if (seconds < INSTANT_S)
+    (void)fprintf(stderr, "%s: %s\n", recording->path, units_decimal(outcome->bytes, size));
   else
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));

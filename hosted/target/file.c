@@ -41,6 +41,11 @@ static void close_file(struct target *target) {
 __attribute__((noreturn)) static void refuse_open(const char *name, int error) {
   switch (error) {
   case ENOENT:
+    if (strncmp(name, "/dev/", 5) == 0)
+      fail(EXIT_FAILED,
+           "%s: there is no such device. spate doctor lists the drives of this machine; after a killed spate, spate "
+           "release gives a drive back to the kernel",
+           name);
     fail(EXIT_FAILED, "%s: there is no such file. This makes an image: spate format %s --size 8GiB", name, name);
   case EACCES:
   case EPERM:

@@ -16,7 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The errors of io_uring_setup() that mean that io_uring does not exist or is not allowed. Others are real failures. */
+/* The errors of io_uring_setup() that mean that io_uring does not exist or is not allowed, as in many containers.
+ * Others are told. */
 static bool is_forbidden(int error) { return error == ENOSYS || error == EPERM || error == EACCES; }
 
 /* A request in flight. If the kernel transfers only a part of it, the rest is sent again. */
@@ -290,7 +291,9 @@ struct requests *requests_open(const struct requests_config *config, int *wait_f
     requests->free = &slots[i];
   }
   const int error = io_uring_queue_init(config->depth, &requests->ring, 0);
-  if (error != 0 && !is_forbidden(-error)) fail(EXIT_FAILED, "io_uring does not start: %s", strerror(-error));
+  if (error != 0 && !is_forbidden(-error))
+    (void)fprintf(stderr, "spate: io_uring does not start: %s. Without it recordings need more processor time\n",
+                  strerror(-error));
   requests->uring = error == 0;
   if (requests->uring) buffers_open(&requests->buffers, &requests->ring);
   const unsigned shift = config->block_bytes == 4096u ? 12u : 9u;

@@ -3,9 +3,21 @@
 
 #include "failure.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define MESSAGE_BYTES 4096
+
+void fail_say(const char *format, va_list arguments) {
+  char message[MESSAGE_BYTES];
+
+  (void)vsnprintf(message, sizeof message, format, arguments);
+  for (char *at = message; *at != '\0'; at++)
+    if (iscntrl((unsigned char)*at) && *at != '\n') *at = '?';
+  (void)fputs(message, stderr);
+}
 
 void fail(enum exit_status status, const char *format, ...) {
   va_list arguments;
@@ -13,7 +25,7 @@ void fail(enum exit_status status, const char *format, ...) {
   (void)fflush(stdout);
   (void)fputs("spate: ", stderr);
   va_start(arguments, format);
-  (void)vfprintf(stderr, format, arguments);
+  fail_say(format, arguments);
   va_end(arguments);
   (void)fputc('\n', stderr);
   exit((int)status);

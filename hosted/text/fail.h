@@ -14,6 +14,11 @@ enum exit_status {
   EXIT_FOUND = 5,   /* done, and doctor found something wrong */
 };
 
+#include <stdarg.h>
+
+/* Prints on standard error without control characters, which a name from the command line may have. */
+__attribute__((format(printf, 1, 0))) void fail_say(const char *format, va_list arguments);
+
 __attribute__((noreturn, format(printf, 2, 3))) void fail(enum exit_status status, const char *format, ...);
 
 /* Ends the program unless `error` is OK. Prints what was tried, the error's name, and what to do. */

@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define TERMINAL_S 0.25
 #define JSON_S     1.0
 #define PLAIN_S    10.0
-#define COLUMNS    79 /* a line that fills a terminal of 80 would wrap */
+#define COLUMNS    80 /* if the terminal does not say how many it has */
+#define WHAT_MIN   8u /* columns of the path, before the rest of the line is cut */
 
 enum progress_style progress_style;
 
@@ -42,9 +44,26 @@ double progress_seconds(const struct progress *progress) {
 /* ---- text ---- */
 
 struct line {
-  char text[4 * COLUMNS];
+  char text[512];
   size_t used;
 };
+
+/* A line that fills the terminal would wrap. */
+static size_t columns(void) {
+  struct winsize size;
+
+  return (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : COLUMNS) - 1u;
+}
+
+/* The end of a path that has at most `room` bytes, and begins with a character. */
+static const char *end_of(const char *path, size_t room) {
+  const size_t length = strlen(path);
+  const char *end = length > room ? path + (length - room) : path;
+
+  while (((unsigned char)*end & 0xc0u) == 0x80u)
+    end++;
+  return end;
+}
 
 __attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...) {
   va_list arguments;
@@ -65,12 +84,15 @@ static void add_time(struct line *line, double seconds) {
     add(line, "  %.1f h left", seconds / 3600);
 }
 
-/* Names pressure and heat only if they are not calm. */
-static void add_recording(struct line *line, const struct progress_recording *recording) {
+static void add_losses(struct line *line, const struct progress_recording *recording) {
   char lost[UNITS_TEXT_BYTES];
 
   if (recording->lost_bytes > 0) add(line, "  LOST %s", units_decimal(recording->lost_bytes, lost));
   if (recording->lost_datagrams > 0) add(line, "  LOST %llu datagrams", (unsigned long long)recording->lost_datagrams);
+}
+
+/* Names pressure and heat only if they are not calm. */
+static void add_recording(struct line *line, const struct progress_recording *recording) {
   add(line, "  ring %.0f %%", recording->ring_percent);
   if (strcmp(recording->pressure, "watch") == 0) add(line, ", filling");
   if (strcmp(recording->pressure, "slow") == 0) add(line, ", SLOW DOWN");
@@ -87,15 +109,21 @@ static void show_line(const struct progress *progress, uint64_t bytes, double ra
                                                             : 0;
   struct line line = {.used = 0};
 
-  add(&line, "%s", progress->what);
-  if (progress->total_bytes > 0) add(&line, " %3.0f %%", 100.0 * (double)bytes / (double)progress->total_bytes);
+  /* A total that was estimated may be exceeded. */
+  const uint64_t counted = bytes < progress->total_bytes ? bytes : progress->total_bytes;
+  if (progress->total_bytes > 0) add(&line, " %3.0f %%", 100.0 * (double)counted / (double)progress->total_bytes);
+  if (recording != NULL) add_losses(&line, recording); /* first, as a narrow terminal cuts the rest */
   add(&line, "  %s  %s/s", units_decimal(bytes, done), units_decimal((uint64_t)rate, speed));
   if (left_bytes > 0 && rate >= 1) add_time(&line, (double)left_bytes / rate);
   if (recording != NULL) add_recording(&line, recording);
-  if (progress->terminal)
-    (void)fprintf(stderr, "\r\033[K%.*s", COLUMNS, line.text);
-  else
-    (void)fprintf(stderr, "%s\n", line.text);
+  if (!progress->terminal) {
+    (void)fprintf(stderr, "%s%s\n", progress->what, line.text);
+    return;
+  }
+  const size_t width = columns();
+  const char *what = end_of(progress->what, width > line.used + WHAT_MIN ? width - line.used : WHAT_MIN);
+  const size_t rest = width > strlen(what) ? width - strlen(what) : 0;
+  (void)fprintf(stderr, "\r\033[K%s%.*s", what, (int)rest, line.text);
 }
 
 /* ---- JSON ---- */

@@ -14,9 +14,13 @@ struct unit {
 };
 
 static const struct unit bytes_units[] = {
-    {"", 1},        {"B", 1},        {"k", 1e3},     {"kB", 1e3},     {"M", 1e6},    {"MB", 1e6},     {"G", 1e9},
-    {"GB", 1e9},    {"T", 1e12},     {"TB", 1e12},   {"Ki", 1024},    {"KiB", 1024}, {"Mi", 1048576}, {"MiB", 1048576},
-    {"Gi", 0x1p30}, {"GiB", 0x1p30}, {"Ti", 0x1p40}, {"TiB", 0x1p40}, {NULL, 0}};
+    {"", 1},         {"B", 1},         {"k", 1e3},     {"kB", 1e3},     {"M", 1e6},     {"MB", 1e6},
+    {"G", 1e9},      {"GB", 1e9},      {"T", 1e12},    {"TB", 1e12},    {"Ki", 1024},   {"KiB", 1024},
+    {"Mi", 1048576}, {"MiB", 1048576}, {"Gi", 0x1p30}, {"GiB", 0x1p30}, {"Ti", 0x1p40}, {"TiB", 0x1p40},
+    {"P", 1e15},     {"PB", 1e15},     {"E", 1e18},    {"EB", 1e18},    {NULL, 0}};
+/* Rates of links, in bytes: Gbit/s and Gbps. */
+static const struct unit bit_units[] = {{"kbit", 125}, {"Mbit", 125e3}, {"Gbit", 125e6}, {"kb", 125},
+                                        {"Mb", 125e3}, {"Gb", 125e6},   {NULL, 0}};
 static const struct unit time_units[] = {{"", 1},     {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
                                          {"min", 60}, {"m", 60}, {"h", 3600},  {NULL, 0}};
 
@@ -53,7 +57,17 @@ bool units_bytes(const char *text, uint64_t *bytes) {
   return true;
 }
 
-bool units_rate(const char *text, double *bytes_per_s) { return number(text, bytes_units, "/s", bytes_per_s); }
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* "8GBps" could be meant as bytes or bits, and is neither. */
+bool units_rate(const char *text, double *bytes_per_s) {
+  return number(text, bytes_units, "/s", bytes_per_s) || number(text, bit_units, "/s", bytes_per_s) ||
+         (ends_with(text, "bps") && number(text, bit_units, "ps", bytes_per_s));
+}
 
 bool units_seconds(const char *text, double *seconds) { return number(text, time_units, "", seconds); }
 

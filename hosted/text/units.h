@@ -14,7 +14,7 @@
  */
 bool units_bytes(const char *text, uint64_t *bytes);
 
-/* The same with an optional "/s". */
+/* The same with an optional "/s", and "8Gbit/s" and "8Gbps". */
 bool units_rate(const char *text, double *bytes_per_s);
 
 /* "10s", "500ms", "2min", "1h", "90": seconds. */

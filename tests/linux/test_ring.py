@@ -159,6 +159,23 @@ def test_data_in_an_ended_ring_are_recorded_later(image, name):
     assert pieces(image) == [0, 1, 2]
 
 
+def test_a_ring_that_was_left_is_listed_and_removed(image, name):
+    with producer(name, 3, "--hold", stdin=subprocess.PIPE) as producing:
+        until_made = time.monotonic() + 20
+        while not (SHM / f"spate-{name}").exists() and time.monotonic() < until_made:
+            time.sleep(0.02)
+        assert f"ring:{name}" not in spate("release").stdout  # its producer has it
+        assert "has a producer" in spate("release", f"ring:{name}", status=REFUSED).stderr
+        time.sleep(0.3)
+        producing.kill()
+        producing.wait(60)
+    assert f"ring:{name}  " in spate("release").stdout
+    assert f"--from ring:{name} records them" in spate("release").stdout
+    assert "is removed" in spate("release", f"ring:{name}").stderr
+    assert "there is no ring" in spate("release", f"ring:{name}", status=FAILED).stderr
+    assert "there is no ring" in spate("release", "ring:../etc", status=FAILED).stderr
+
+
 def test_a_new_producer_replaces_the_ring_of_a_dead_one(image, name):
     for count in (3, 2):
         with producer(name, count) as producing:

@@ -184,6 +184,18 @@ def forbid_io_uring():
                   (0x06, 0, 0, 0x7FFF0000)])
 
 
+def exhaust_io_uring():
+    """Called in the child process: io_uring_setup fails as where memory is locked or the system has no more of it."""
+    filter_calls([(0x20, 0, 0, 0), (0x15, 0, 1, IO_URING_SETUP), (0x06, 0, 0, 0x00050000 | errno.ENOMEM),
+                  (0x06, 0, 0, 0x7FFF0000)])
+
+
+def test_where_io_uring_does_not_start_recordings_go_on(image):
+    said = spate("record", image, "clip", "--from", "synthetic", "--size", "5MB", preexec_fn=exhaust_io_uring).stderr
+    assert said.count("io_uring does not start: Cannot allocate memory") == 1
+    assert answer("verify", image, "clip")["whole"]
+
+
 def test_without_io_uring(tmp_path):
     image, data = tmp_path / "rec.img", random.Random(9).randbytes(9 * MIB + 999)
     forbidden = {"preexec_fn": forbid_io_uring}
@@ -329,8 +341,60 @@ WRONG = {
     "standard input twice": (["record", "x", "y", "z", "--from", "-", "--from", "-"], "named twice"),
     "a file twice": (["record", "x", "y", "y", "--from", "synthetic", "--from", "synthetic"], "named twice"),
     "a rate that is too high": (["record", "x", "y", "--rate", "1e300"], "is not a rate"),
-    "files without sources": (["record", "x", "y", "z", "--from", "-"], "--from for each"),
+    "files without sources": (["record", "x", "y", "z", "--from", "-"], "2 files and 1 source:"),
+    "a name that exFAT forbids": (["record", "x", "a:b"], "has a : in it"),
+    "a control character": (["record", "x", "a\tb"], '"a?b" has a control character'),  # it is not echoed
+    "a name that Windows refuses": (["record", "x", "runs/Con.raw"], "is a device on Windows"),
+    "a port of Windows": (["record", "x", "lpt1"], "is a device on Windows"),
+    "a dot at the end": (["record", "x", "a."], "ends with a dot"),
+    "a way up": (["record", "x", "../y"], "begins at the root of the volume"),
+    "an image below /dev": (["format", "/dev/nvme99n1", "--size", "1GiB"], "below /dev no image is made"),
+    "the name of the program": (["ls", "x", "--frob"], "spate ls: unrecognized option '--frob'"),
+    "bits or bytes": (["record", "x", "y", "--rate", "8GBps"], "is not a rate"),
 }
+
+
+@pytest.mark.parametrize("path", ["CONSOLE.raw", "com10", "a.con", "lpt0", "nul_", ".hidden", "a b", "ä/日本.raw"])
+def test_names_that_every_system_opens_are_recorded(image, path):
+    spate("record", image, path, input="data")
+    assert path in [entry["path"] for entry in answer("ls", image)["entries"]]
+
+
+def test_a_missing_device_is_not_an_image(tmp_path):
+    assert "spate release gives a drive back" in spate("info", "/dev/nvme99n1", status=FAILED).stderr
+    assert "--size 8GiB" in spate("info", tmp_path / "none.img", status=FAILED).stderr
+
+
+def test_what_does_not_fit_is_told_in_numbers(image, tmp_path):
+    said = spate("record", image, "big", "--from", "synthetic", "--size", "50GB", status=FAILED).stderr
+    assert "big needs 50.0 GB in one piece; the volume has 50" in said
+    free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
+    assert "may fill to" in spate("format", tmp_path / "big.img", "--size", str(2 * free + (1 << 30))).stderr
+
+
+def test_a_recording_of_an_instant_has_no_rate(image):
+    assert "/s" not in spate("record", image, "clip", input="data").stderr
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 200])
+def test_progress_fits_the_terminal(image, columns):
+    import pty, termios, fcntl, struct  # noqa: E401 (only here)
+
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([SPATE, "record", image, "a/path/that/is/much/longer/than/the/terminal/ü/run.raw", "--from",
+                           "synthetic", "--rate", "20MB/s", "--for", "1.2s"], stderr=there) as recording:
+        os.close(there)
+        said = b""
+        try:
+            while some := os.read(here, 4096):
+                said += some
+        except OSError:  # the other end is closed
+            pass
+        recording.wait(60)
+    os.close(here)
+    lines = [line.decode() for line in said.split(b"\r\x1b[K") if b" %" in line]
+    assert lines and all(len(line) < columns for line in lines), lines
 
 
 @pytest.mark.parametrize("words,sentence", WRONG.values(), ids=WRONG)

@@ -44,6 +44,10 @@ static void test_rates_and_times(void **state) {
   assert_true(units_rate("500MB/s", &value) && value == 5e8);
   assert_true(units_rate("2gb/s", &value) && value == 2e9);
   assert_true(units_rate("2000MB", &value) && value == 2e9);
+  assert_true(units_rate("8Gbit/s", &value) && value == 1e9);
+  assert_true(units_rate("8 Gbps", &value) && value == 1e9);
+  assert_true(units_rate("800mbit", &value) && value == 1e8);
+  assert_false(units_rate("8GBps", &value)); /* bytes, or bits? */
   assert_false(units_rate("fast", &value));
   assert_true(units_seconds("10s", &value) && value == 10);
   assert_true(units_seconds("500ms", &value) && value == 0.5);
@@ -51,6 +55,21 @@ static void test_rates_and_times(void **state) {
   assert_true(units_seconds("1.5h", &value) && value == 5400);
   assert_true(units_seconds("90", &value) && value == 90);
   assert_false(units_seconds("10 parsecs", &value));
+}
+
+/* What is printed can be typed. */
+static void test_printed_units_can_be_typed(void **state) {
+  (void)state;
+  char text[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES + 2];
+  for (unsigned shift = 0; shift < 63; shift++) {
+    const uint64_t bytes = UINT64_C(1) << shift;
+    double value;
+    assert_true(bytes_of(units_text(bytes, text)) == bytes || shift > 53);
+    const uint64_t again = bytes_of(units_decimal(bytes, text));
+    assert_true(again >= bytes - bytes / 100 && again <= bytes + bytes / 100);
+    (void)snprintf(rate, sizeof rate, "%s/s", text);
+    assert_true(units_rate(rate, &value));
+  }
 }
 
 static void assert_text(uint64_t bytes, const char *expected) {
@@ -77,6 +96,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_invalid_sizes),
+      cmocka_unit_test(test_printed_units_can_be_typed),
       cmocka_unit_test(test_rates_and_times),
       cmocka_unit_test(test_text),
   };
