@@ -34,7 +34,7 @@ static void test_clip(void **state) {
   assert_int_equal(spate_exfat_publish(&clip, 4 * MIB), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_publish(&clip, 12 * MIB), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_IN_USE);
-  assert_int_equal(spate_exfat_close(&clip, 4 * MIB), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_close(&clip, 12 * MIB), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_close(&clip, 6 * MIB + 100), SPATE_OK);
   assert_whole(false);
   assert_int_equal(spate_exfat_close(&clip, 6 * MIB + 100), SPATE_E_INVALID);
@@ -240,9 +240,29 @@ static void test_a_refused_length_is_not_published(void **state) {
   image_close(&image);
 }
 
+/* What was published is taken back: its blocks were destroyed, or it goes to the next clip. */
+static void test_a_clip_ends_before_what_was_published(void **state) {
+  (void)state;
+  struct spate_exfat_entry entry;
+  static const uint64_t ends[] = {4 * MIB + 1, MIB, 1, 0};
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    struct spate_exfat_clip clip;
+    image_open(&image, 64 * MIB, 512, 0);
+    image_format(&image);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 8 * MIB), SPATE_OK);
+    publish(&clip, 5 * MIB);
+    assert_int_equal(spate_exfat_close(&clip, ends[i]), SPATE_OK);
+    assert_whole(false);
+    assert_int_equal(spate_exfat_stat(&image.volume, "clip", &entry), SPATE_OK);
+    assert_int_equal(entry.bytes, ends[i]);
+    image_close(&image);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clip),
+      cmocka_unit_test(test_a_clip_ends_before_what_was_published),
       cmocka_unit_test(test_many_clips),
       cmocka_unit_test(test_cache_room),
       cmocka_unit_test(test_space),
