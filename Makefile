@@ -225,7 +225,7 @@ lab: groups-python build-host-release ## Reproduce the published benchmarks on v
 speedtest: groups-python build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-ocm bench-instructions bench-boards bench-crash bench-fatfs speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-ocm bench-instructions bench-boards bench-crash bench-fatfs bench-files speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
 	$(PYTHON) bench/figures_page.py
 
 figures: groups-python ## Write docs/reference/figures.md from the results in build/bench
@@ -236,6 +236,9 @@ bench-crash: build-host-release ## Measure what power cuts cost, compared with F
 
 bench-fatfs: groups-python build-host-release build-qemu-virt ## Measure FatFs over integrations/fatfs with files of 1 GiB, beside the recorder, and count instructions (20 s)
 	$(PYTHON) bench/fatfs.py
+
+bench-files: groups-python+files build-linux ## Compare spate with dd, cat and fio on this machine's disk: rates and processor time, as ratios (3 minutes and 6 GB of disk; QUICK=1: 15 s)
+	$(PYTHON) bench/files.py $(if $(call yes,QUICK),--quick)
 
 bench-instructions: groups-python build-qemu-virt ## Count the instructions per submit, doorbell and completion (10 s)
 	$(PYTHON) bench/instructions.py

@@ -50,7 +50,16 @@ void source_open(struct source *source, const char *name, const struct source_co
   source->room_event = event_open();
 }
 
+/* No more than the source will ever fill: the kernel clears and pins all of it, which takes longer than a short
+ * recording. */
+static void shrink(struct source *source) {
+  while (source->config.slots > 2 && source->config.bytes > 0 &&
+         (uint64_t)source->config.slots / 2u * source->config.slot_bytes >= source->config.bytes)
+    source->config.slots /= 2u;
+}
+
 void source_memory(struct source *source) {
+  if (source->kind->memory == NULL) shrink(source);
   if (source->kind->memory != NULL) source->kind->memory(source);
   if (source->memory == NULL)
     source->memory = memory_take_ring((size_t)source->config.slots * source->config.slot_bytes);

@@ -130,11 +130,35 @@ static void free_slots_follow_each_other(void **state) {
   source_close(&source);
 }
 
+/* The ring is no larger than the recording: two slots at least. */
+static void a_short_recording_has_a_small_ring(void **state) {
+  static const struct {
+    uint64_t bytes;
+    uint32_t slots;
+  } cases[] = {{0, SLOTS},          {1, 2},           {2 * 65536, 2},
+               {2 * 65536 + 1, 4},  {4 * 65536, 4},   {4 * 65536 + 1, SLOTS},
+               {UINT64_MAX, SLOTS}, {1u << 30, SLOTS}};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS, .bytes = cases[i].bytes};
+    struct source source;
+    source_open(&source, "any", &config);
+    source_memory(&source);
+    assert_int_equal(source.config.slots, cases[i].slots);
+    source_close(&source);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_taker_is_woken_for_a_quarter), cmocka_unit_test(a_thread_that_is_awake_is_not_woken),
-      cmocka_unit_test(the_taker_looks_before_it_sleeps), cmocka_unit_test(the_filler_is_woken_for_half),
-      cmocka_unit_test(room_is_three_quarters),           cmocka_unit_test(free_slots_follow_each_other),
+      cmocka_unit_test(the_taker_is_woken_for_a_quarter),
+      cmocka_unit_test(a_thread_that_is_awake_is_not_woken),
+      cmocka_unit_test(the_taker_looks_before_it_sleeps),
+      cmocka_unit_test(the_filler_is_woken_for_half),
+      cmocka_unit_test(room_is_three_quarters),
+      cmocka_unit_test(free_slots_follow_each_other),
+      cmocka_unit_test(a_short_recording_has_a_small_ring),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

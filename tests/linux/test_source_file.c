@@ -96,7 +96,7 @@ static uint64_t record(uint32_t burst) {
   source_open(&source, path, &config);
   source_memory(&source);
   assert_int_equal(start(&source), 0);
-  memset(source.memory, 0xee, (size_t)SLOTS * SLOT_BYTES); /* what was in the ring before */
+  memset(source.memory, 0xee, (size_t)source.config.slots * SLOT_BYTES); /* what was in the ring before */
   const uint64_t bytes = take(&source, burst);
   source_close(&source);
   return bytes;

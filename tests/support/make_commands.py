@@ -33,6 +33,7 @@ RUNS = {
     "speedtest": figures("speedtest", "TOTAL_MIB=16"),
     "bench-crash": figures("crash"),
     "bench-fatfs": figures("fatfs"),
+    "bench-files": figures("files", "QUICK=1"),
     "bench-boards": figures("boards"),
     "bench-instructions": figures("instructions"),
     "bench-size": figures("size"),
