@@ -38,4 +38,6 @@ def main(name: str, samples: int) -> None:
     graph.run()
 
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 main(sys.argv[1], int(sys.argv[2]))

@@ -29,4 +29,6 @@ def main(name: str, pipeline: str) -> None:
     line.set_state(Gst.State.NULL)
 
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 main(sys.argv[1], sys.argv[2])

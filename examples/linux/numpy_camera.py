@@ -32,4 +32,6 @@ def main(name: str, frames: int) -> None:
                 ring.publish()
 
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 main(sys.argv[1], int(sys.argv[2]))

@@ -22,7 +22,12 @@ static void expose(uint16_t *frame, unsigned number) {
 int main(int count, char **words) {
   struct spate_ring *ring;
 
-  if (count != 3) return 2;
+  if (count != 3) {
+    (void)fprintf(stderr, "Usage: ring_camera NAME FRAMES\n"
+                          "  spate record rec.img camera.raw --from ring:camera &\n"
+                          "  ring_camera camera 100\n");
+    return 2;
+  }
   int error = spate_ring_create(&ring, words[1], FRAME_BYTES, SLOTS);
   for (unsigned number = 0; error == 0 && number < strtoul(words[2], NULL, 10); number++) {
     void *slot = spate_ring_claim(ring, -1); /* a camera that cannot wait uses 0 and spate_ring_lost() */

@@ -25,4 +25,6 @@ def main(host: str, port: int, frames: int) -> None:
                     time.sleep(0.001)  # spread the datagrams over the frame time, as a sensor spreads its lines
 
 
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
 main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
