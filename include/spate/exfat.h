@@ -445,11 +445,16 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *c
 
 /*
  * All data are written: flush, write the final length and time, free the unused clusters, mark the volume clean if
- * this was the last clip, and trim the unused clusters. It may have fewer bytes than were published. INVALID: more than
+ * this was the last clip, and trim the unused clusters. INVALID: fewer bytes than published_bytes, more than
  * reserved_bytes, or the clip is closed. POWER_LOST: meanwhile the drive lost power, or may have; what it had not
  * flushed has to be written again. On an error the clip stays open, and the volume dirty.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
+
+/* Published bytes behind `bytes` are lost, or are in another file: the close that follows may end the clip there, and a
+ * discard may follow `bytes` 0. Writes nothing: until then the volume has the length that it has. Not while a call of
+ * spate_exfat_publish() is answered BUSY. */
+void spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /* Close a clip and delete its file. INVALID: spate_exfat_publish() was given a length, or the clip is closed. On an
  * error the clip stays open, and its file may be gone: only another discard is certain to be accepted. */

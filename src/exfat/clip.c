@@ -214,10 +214,15 @@ static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_c
   return SPATE_OK;
 }
 
+void spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes) {
+  if (clip->wanted_bytes > bytes) clip->wanted_bytes = bytes;
+  if (clip->published_bytes > bytes) clip->published_bytes = bytes;
+}
+
 enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
   struct spate_exfat *volume = clip->volume;
 
-  if (volume == NULL || bytes > clip->reserved_bytes) return SPATE_E_INVALID;
+  if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
   if (clip->entries == 0) return SPATE_E_INVALID; /* a discard has erased the file */
   enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;

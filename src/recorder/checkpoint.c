@@ -75,6 +75,10 @@ static void begin(struct spate_recorder *recorder) {
 static void give_up(struct spate_recorder *recorder) {
   recorder->counters.checkpoint_failures++;
   if (recorder->error == SPATE_OK) recorder->error = recorder->flush.error;
+  for (uint32_t i = 0; i < clip_count(recorder); i++) {
+    struct spate_stream_clip *clip = open_clip(recorder, i);
+    if (clip != NULL) clip->unpublished = true;
+  }
 }
 
 /* True: the clip's length is published, or could not be. */
@@ -84,6 +88,7 @@ static bool publish(struct spate_recorder *recorder, struct spate_stream_clip *c
   if (error == SPATE_E_BUSY || error == SPATE_E_FULL) return false;
   clip->snapshot_bytes = 0;
   spate_progress_published(clip);
+  clip->unpublished = error != SPATE_OK;
   if (error == SPATE_OK) {
     clip->stream->counters.checkpoints++;
     return true;

@@ -38,9 +38,9 @@ enum spate_error spate_stream_clip_arm(struct spate_stream *stream, struct spate
   clip->stream = stream;
   clip->error = SPATE_OK;
   clip->capped = false;
+  clip->unpublished = false;
   clip->rolled = false;
-  clip->last_pushed = false;
-  clip->has_tail = false;
+  clip->last_pushed = clip->has_tail = stream->tail.context != NULL; /* of the clip before: pieces wait for it */
   clip->order = stream->arms++;
   clip->state = CLIP_ARMED;
   if (stream->current == NULL)
@@ -103,6 +103,30 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
   return SPATE_OK;
 }
 
+/* A clip's end that was published, and that the next clip begins with: it has to be published there first. If that clip
+ * fails before it, the end stays here. */
+static uint64_t tail_elsewhere_bytes(const struct spate_stream_clip *clip) {
+  const uint64_t bytes = clip->progress.completed_bytes;
+
+  return clip->rolled && clip->tail_end_bytes > bytes ? clip->tail_end_bytes - bytes : 0;
+}
+
+static bool waits_for_next(struct spate_stream_clip *clip) {
+  const struct spate_stream_clip *next = spate_stream_other_clip(clip);
+  const uint64_t tail_bytes = tail_elsewhere_bytes(clip);
+
+  return tail_bytes > 0 && !next->capped && !next->unpublished && next->progress.published_bytes < tail_bytes;
+}
+
+/* Where the clip's file ends. */
+static uint64_t end_of(struct spate_stream_clip *clip) {
+  const struct spate_stream_clip *next = spate_stream_other_clip(clip);
+  const uint64_t tail_bytes = tail_elsewhere_bytes(clip);
+
+  if (tail_bytes > 0 && next->progress.published_bytes >= tail_bytes) return clip->progress.completed_bytes;
+  return spate_progress_with_tail(clip);
+}
+
 static bool may_close(struct spate_stream_clip *clip) {
   const struct spate_stream_clip *other = spate_stream_other_clip(clip);
   /* The older clip closes first: the flush of a close then covers every piece before the clip's end. */
@@ -113,7 +137,8 @@ static bool may_close(struct spate_stream_clip *clip) {
   /* Its length is on its way to the volume: closing would wait for that. */
   bool publishing = clip->stream->recorder->checkpoint == CHECKPOINT_PUBLISHING && clip->snapshot_bytes > 0;
 
-  return clip->state == CLIP_ENDING && clip->outstanding == 0 && !publishing && !older && !lost;
+  return clip->state == CLIP_ENDING && clip->outstanding == 0 && !publishing && !older && !lost &&
+         !waits_for_next(clip);
 }
 
 static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
@@ -127,11 +152,11 @@ static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
 
 void spate_stream_clip_close_ended(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
   if (!may_close(clip)) return;
-  uint64_t bytes = spate_progress_with_tail(clip);
+  uint64_t bytes = end_of(clip);
   clip->state = CLIP_CLOSING;
-  /* A clip without data leaves no file, unless it had a tail. */
-  const bool empty = bytes == 0 && clip->file.wanted_bytes == 0;
-  enum spate_error error = empty ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
+  spate_progress_end(clip, bytes);
+  /* A clip without data leaves no file. */
+  enum spate_error error = bytes == 0 ? spate_exfat_discard(&clip->file) : spate_exfat_close(&clip->file, bytes);
   clip->snapshot_bytes = 0;       /* a checkpoint that is under way has nothing to publish for it */
   spate_progress_published(clip); /* also where what comes after the final length failed */
   /* Then nothing of the clip has to be written again, whatever the drive loses. */
@@ -154,6 +179,9 @@ enum spate_error spate_stream_cut(struct spate_stream *stream) {
   stream->current->state = CLIP_ENDING;
   stream->current = stream->following;
   stream->following = NULL;
+  /* The memory of a tail that is being written is the source's next piece. */
+  if (stream->current != NULL && stream->tail.context != NULL)
+    stream->current->last_pushed = stream->current->has_tail = true;
   return SPATE_OK;
 }
 

@@ -46,6 +46,8 @@ static inline uint64_t spate_progress_with_tail(const struct spate_stream_clip *
 
   return clip->tail_end_bytes > bytes ? clip->tail_end_bytes : bytes;
 }
+/* The clip ends here, perhaps before what was published. */
+void spate_progress_end(struct spate_stream_clip *clip, uint64_t bytes);
 void spate_progress_begin(struct spate_stream_clip *clip);
 void spate_progress_take_back(struct spate_stream_clip *clip, uint64_t offset_bytes, uint32_t bytes);
 void spate_progress_durable(struct spate_stream_clip *clip, uint64_t bytes);

@@ -20,10 +20,21 @@ void spate_stream_clip_cap(struct spate_stream_clip *clip, enum spate_error erro
 
   if (!clip->capped || bytes < clip->cap_bytes) clip->cap_bytes = bytes;
   clip->tail_end_bytes = 0;
+  /* What a checkpoint would publish of a tail may be destroyed. */
+  if (clip->stream->recorder->checkpoint != CHECKPOINT_PUBLISHING && clip->snapshot_bytes > bytes)
+    clip->snapshot_bytes = bytes;
   if (clip->capped) return;
   clip->capped = true;
   clip->error = error;
   if (clip->stream->error == SPATE_OK) clip->stream->error = error;
+}
+
+void spate_progress_end(struct spate_stream_clip *clip, uint64_t bytes) {
+  if (clip->progress.durable_bytes > bytes) {
+    clip->stream->counters.durable_bytes -= clip->progress.durable_bytes - bytes;
+    clip->progress.durable_bytes = bytes;
+  }
+  spate_exfat_take_back(&clip->file, bytes);
 }
 
 /* The opposite of spate_progress_completed(): the piece at `offset_bytes` of the clip is to be written again. */

@@ -14,7 +14,7 @@ static void tail_done(struct spate_io *io) {
   io->context = NULL;
   if (io->error != SPATE_OK)
     spate_stream_clip_cap(clip, io->error); /* the blocks may hold anything */
-  else if (stream->tail_mark == spate_block_power_mark(stream->recorder->block))
+  else if (stream->tail_mark == spate_block_power_mark(stream->recorder->block) && !clip->capped)
     clip->tail_end_bytes = clip->progress.completed_bytes + stream->tail_bytes;
 }
 
@@ -31,6 +31,8 @@ enum spate_error spate_stream_tail(struct spate_stream *stream, uint64_t offset_
   if (at_bytes + bytes < clip->tail_end_bytes) return SPATE_E_INVALID;
   if (at_bytes + ((uint64_t)blocks << block->block_shift) > clip->file.reserved_bytes) return SPATE_E_RESERVATION;
   if (clip->outstanding > 0 || stream->tail.context != NULL) return SPATE_E_FULL;
+  /* A loss of power that is not dealt with yet may take back pieces before it. */
+  if (stream->mark_seen != spate_block_power_mark(block)) return SPATE_E_FULL;
   stream->tail = (struct spate_io){.op = SPATE_WRITE,
                                    .flags = stream->config.cpu_filled ? SPATE_IO_CPU : 0,
                                    .lba = clip->file.first_lba + (at_bytes >> block->block_shift),

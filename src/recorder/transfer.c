@@ -85,10 +85,10 @@ static enum spate_error enter_following(struct spate_stream *stream, uint64_t pi
   }
   if (piece_bytes > stream->following->file.reserved_bytes) return SPATE_E_RESERVATION;
   clip->rolled = true;
-  clip->tail_end_bytes = 0; /* the piece begins with it, and is in the next clip */
   clip->end = stream->pushed;
   clip->state = CLIP_ENDING;
   stream->current = stream->following;
+  stream->current->last_pushed = stream->current->has_tail = false; /* no tail is being written */
   stream->following = NULL;
   return SPATE_OK;
 }
@@ -115,7 +115,7 @@ bool spate_transfer_is_valid(const struct spate_stream *stream, uint64_t offset_
 /* The clip's last piece was pushed, or a tail. A piece is written over a tail when that is not under way any more. */
 static enum spate_error enter_tail(struct spate_stream_clip *clip) {
   if (!clip->has_tail) return SPATE_E_STATE;
-  if (clip->outstanding > 0) return SPATE_E_FULL;
+  if (clip->stream->tail.context != NULL) return SPATE_E_FULL;
   clip->has_tail = false;
   clip->last_pushed = false;
   return SPATE_OK;

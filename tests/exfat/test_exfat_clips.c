@@ -35,6 +35,7 @@ static void test_clip(void **state) {
   assert_int_equal(spate_exfat_publish(&clip, 12 * MIB), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_IN_USE);
   assert_int_equal(spate_exfat_close(&clip, 12 * MIB), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_close(&clip, 4 * MIB), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_close(&clip, 6 * MIB + 100), SPATE_OK);
   assert_whole(false);
   assert_int_equal(spate_exfat_close(&clip, 6 * MIB + 100), SPATE_E_INVALID);
@@ -240,21 +241,22 @@ static void test_a_refused_length_is_not_published(void **state) {
   image_close(&image);
 }
 
-/* What was published is taken back: its blocks were destroyed, or it goes to the next clip. */
+/* What was published is taken back: its blocks were destroyed, or it is in the next clip. */
 static void test_a_clip_ends_before_what_was_published(void **state) {
   (void)state;
   struct spate_exfat_entry entry;
-  static const uint64_t ends[] = {4 * MIB + 1, MIB, 1, 0};
+  static const uint64_t ends[] = {5 * MIB, 4 * MIB + 1, MIB, 1, 0};
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
     struct spate_exfat_clip clip;
     image_open(&image, 64 * MIB, 512, 0);
     image_format(&image);
     assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 8 * MIB), SPATE_OK);
     publish(&clip, 5 * MIB);
-    assert_int_equal(spate_exfat_close(&clip, ends[i]), SPATE_OK);
+    spate_exfat_take_back(&clip, ends[i]);
+    assert_int_equal(ends[i] == 0 ? spate_exfat_discard(&clip) : spate_exfat_close(&clip, ends[i]), SPATE_OK);
     assert_whole(false);
-    assert_int_equal(spate_exfat_stat(&image.volume, "clip", &entry), SPATE_OK);
-    assert_int_equal(entry.bytes, ends[i]);
+    assert_int_equal(spate_exfat_stat(&image.volume, "clip", &entry), ends[i] == 0 ? SPATE_E_NOT_FOUND : SPATE_OK);
+    if (ends[i] > 0) assert_int_equal(entry.bytes, ends[i]);
     image_close(&image);
   }
 }

@@ -64,8 +64,7 @@ struct promise witness_promise(enum presence presence, uint64_t bytes_min, struc
                           .twin = UINT32_MAX};
 }
 
-/* The recorder's clip that writes this file, or NULL. */
-static const struct spate_stream_clip *clip_of(const struct spate_exfat_clip *clip) {
+const struct spate_stream_clip *witness_clip(const struct spate_exfat_clip *clip) {
   for (uint32_t i = 0; witness.recorder != NULL && i < witness.recorder->stream_count; i++)
     for (unsigned n = 0; n < 2; n++)
       if (&witness.recorder->streams[i]->clips[n].file == clip) return &witness.recorder->streams[i]->clips[n];
@@ -73,7 +72,7 @@ static const struct spate_stream_clip *clip_of(const struct spate_exfat_clip *cl
 }
 
 static void record_clip(struct tracked *tracked) {
-  const struct spate_stream_clip *clip = clip_of(tracked->clip);
+  const struct spate_stream_clip *clip = witness_clip(tracked->clip);
   if (tracked->clip->published_bytes != tracked->published_bytes) {
     tracked->published_bytes = tracked->clip->published_bytes;
     promises_add(&witness.promises, tracked->path,

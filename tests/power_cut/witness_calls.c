@@ -142,8 +142,6 @@ enum spate_error __real_spate_exfat_close(struct spate_exfat_clip *clip, uint64_
 enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes) {
   uint64_t ticks = witness_ticks();
-  const struct tracked *open = witness_tracked(clip);
-  if (witness.watching && open != NULL && bytes < clip->published_bytes) witness_lost(open->path, bytes);
   enum spate_error error = __real_spate_exfat_close(clip, bytes);
   if (witness_ticks() - ticks > witness.close_ticks_max) witness.close_ticks_max = witness_ticks() - ticks;
   struct tracked *tracked = witness_tracked(clip);
@@ -154,6 +152,22 @@ enum spate_error __wrap_spate_exfat_close(struct spate_exfat_clip *clip, uint64_
   promises_add(&witness.promises, tracked->path, promise);
   witness_untrack(clip);
   return error;
+}
+
+/* Only what is lost, and told, is taken back, or what the next clip has published. */
+void __real_spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes);
+void __wrap_spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes);
+void __wrap_spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes) {
+  const struct tracked *open = witness_tracked(clip);
+  const struct spate_stream_clip *ours = witness_clip(clip);
+  if (witness.watching && open != NULL && ours != NULL && bytes < clip->published_bytes) {
+    const struct spate_stream_clip *next =
+        ours == &ours->stream->clips[0] ? &ours->stream->clips[1] : &ours->stream->clips[0];
+    const bool elsewhere = ours->rolled && next->file.published_bytes >= clip->published_bytes - bytes;
+    if (!ours->capped && !elsewhere) fail_msg("%s: published bytes are taken back", open->path);
+    witness_lost(open->path, bytes);
+  }
+  __real_spate_exfat_take_back(clip, bytes);
 }
 
 enum spate_error __real_spate_exfat_discard(struct spate_exfat_clip *clip);

@@ -50,6 +50,8 @@ uint64_t witness_last_event(void);
 struct promise witness_promise(enum presence presence, uint64_t bytes_min, struct content *content);
 /* Make promises of everything that changed since the last call. They apply from the last event on. */
 void witness_progress(void);
+/* The recorder's clip that writes this file, or NULL. */
+const struct spate_stream_clip *witness_clip(const struct spate_exfat_clip *clip);
 /* The tracked clip, or NULL. */
 struct tracked *witness_tracked(const struct spate_exfat_clip *clip);
 void witness_untrack(const struct spate_exfat_clip *clip);

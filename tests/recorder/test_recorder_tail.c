@@ -185,6 +185,45 @@ static void a_clip_ends_with_its_tail(void **state) {
   }
 }
 
+/* The memory of a tail is that of the next piece. A piece of the next clip would release it while the tail is read. */
+static void a_piece_of_the_next_clip_waits_for_a_tail(void **state) {
+  (void)state;
+  for (unsigned armed_later = 0; armed_later < 2; armed_later++) {
+    struct slow slow = begin(512, false);
+    struct spate_stream *stream = &slow.source->stream;
+    uint8_t tail[512];
+    if (!armed_later) OK(spate_stream_arm(stream, "NEXT.CSV", MIB));
+    receive(&slow, 100);
+    OK(give_tail(&slow));
+    OK(spate_stream_cut(stream));
+    if (armed_later) OK(spate_stream_arm(stream, "NEXT.CSV", MIB));
+    receive(&slow, 412);
+    memcpy(tail, slot(&slow), sizeof tail);
+    if (stream->tail.context != NULL) GIVES(SPATE_E_FULL, push_some(&slow, 512));
+    must_push(&slow, 512);
+    assert_null(stream->tail.context);
+    drain(slow.fixture, slow.source);
+    GIVES(SPATE_E_STATE, (stream->current->last_pushed = true, push_some(&slow, 512))); /* no tail is left to enter */
+    OK(spate_recorder_finish(&slow.fixture->recorder));
+    file_holds(slow.fixture, "SLOW.CSV", tail, 100);
+    file_holds(slow.fixture, "NEXT.CSV", tail, 512);
+    close_fixture(slow.fixture);
+  }
+}
+
+/* The drive lost power, and the stream waits for a clip that is being closed before it deals with that. */
+static void a_tail_waits_for_a_loss_that_is_not_dealt_with(void **state) {
+  (void)state;
+  struct slow slow = begin(512, false);
+  receive(&slow, 100);
+  slow.fixture->ram.block.power_losses++;
+  GIVES(SPATE_E_FULL, give_tail(&slow));
+  work(slow.fixture);
+  OK(give_tail(&slow));
+  a_second(&slow);
+  end(&slow);
+}
+
 /* The next clip begins while the tail of the last one is still being written. */
 static void a_tail_of_the_clip_before_is_waited_for(void **state) {
   (void)state;
@@ -239,10 +278,57 @@ static void a_tail_goes_to_the_next_clip(void **state) {
   const uint64_t first_bytes = source->sent_bytes;
   receive(&slow, 4096 - 700);
   must_push(&slow, 4096);
+  const struct spate_exfat_clip *first = &source->stream.clips[0].file, *next = &source->stream.clips[1].file;
+  for (int i = 0; i < 200; i++) { /* at each moment one of the two has published them */
+    work(slow.fixture);
+    assert_true(next->published_bytes >= 700 || first->published_bytes == first_bytes + 700);
+  }
+  a_second(&slow);
   OK(spate_recorder_finish(&slow.fixture->recorder));
+  assert_int_equal(source->stream.counters.durable_bytes, source->sent_bytes);
   file_holds(slow.fixture, "SLOW.CSV", source->sent, first_bytes);
   file_holds(slow.fixture, "NEXT.CSV", source->sent + first_bytes, 4096);
   close_fixture(slow.fixture);
+}
+
+/* The next clip fails, so the tail stays in the first one. */
+static void a_tail_stays_if_the_next_clip_fails(void **state) {
+  (void)state;
+  for (unsigned kind = 0; kind < 2; kind++) { /* its data; its length */
+    struct slow slow = begin(512, false);
+    struct source *source = slow.source;
+    OK(spate_stream_arm(&source->stream, "NEXT.CSV", MIB));
+    while (spate_stream_left_bytes(&source->stream) > 1024) {
+      const uint64_t left = spate_stream_left_bytes(&source->stream) - 1024;
+      receive(&slow, left < PIECE ? (uint32_t)left : PIECE);
+      must_push(&slow, slow.filled);
+    }
+    drain(slow.fixture, source);
+    receive(&slow, 700);
+    OK(give_tail(&slow));
+    a_second(&slow);
+    const uint64_t first_bytes = source->sent_bytes;
+    const struct spate_exfat_clip *next = &source->stream.clips[1].file;
+    const uint64_t lba = kind == 0 ? next->first_lba : next->block->lba;
+    ram_block_fault(
+        &slow.fixture->ram,
+        (struct ram_fault){
+            .ops = RAM_OP(SPATE_WRITE), .first_lba = lba, .last_lba = lba, .times = 1, .error = SPATE_E_MEDIA});
+    receive(&slow, 4096 - 700);
+    must_push(&slow, 4096);
+    const uint64_t end = clock_ns + SECOND;
+    enum spate_error error = SPATE_OK;
+    while (clock_ns < end) {
+      const enum spate_error now = spate_recorder_work(&slow.fixture->recorder);
+      if (error == SPATE_OK) error = now;
+      clock_ns += SECOND / 50;
+    }
+    GIVES(kind == 0 ? SPATE_OK : SPATE_E_MEDIA, error);
+    GIVES(kind == 0 ? SPATE_E_MEDIA : SPATE_OK, spate_recorder_finish(&slow.fixture->recorder));
+    file_holds(slow.fixture, "SLOW.CSV", source->sent, first_bytes + 700);
+    if (kind == 1) file_holds(slow.fixture, "NEXT.CSV", source->sent + first_bytes, 4096);
+    close_fixture(slow.fixture);
+  }
 }
 
 static void there_is_no_room_for_a_tail(void **state) {
@@ -260,7 +346,7 @@ static void there_is_no_room_for_a_tail(void **state) {
 }
 
 /* A rewrite fails, of a tail or of the piece over it, and destroys the block: the file ends before it. With nothing
- * before it, an empty file stays. */
+ * before it, there is no file. */
 static void a_rewrite_that_fails_ends_the_clip_before_the_tail(void **state) {
   (void)state;
   for (unsigned kind = 0; kind < 4; kind++) {
@@ -291,7 +377,11 @@ static void a_rewrite_that_fails_ends_the_clip_before_the_tail(void **state) {
     GIVES(SPATE_E_MEDIA, push_some(&slow, 512));
     GIVES(SPATE_E_STATE, give_tail(&slow));
     GIVES(SPATE_E_MEDIA, spate_recorder_finish(&slow.fixture->recorder));
-    file_holds(slow.fixture, "SLOW.CSV", source->sent, sent_bytes);
+    struct spate_exfat_entry entry;
+    if (empty)
+      GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&slow.fixture->volume, "SLOW.CSV", &entry));
+    else
+      file_holds(slow.fixture, "SLOW.CSV", source->sent, sent_bytes);
     assert_int_equal(source->stream.counters.lost_bytes, piece ? 512 : 0);
     close_fixture(slow.fixture);
   }
@@ -346,6 +436,9 @@ int main(void) {
       cmocka_unit_test(a_tail_of_the_clip_before_is_waited_for),
       cmocka_unit_test(the_next_clip_has_no_tail),
       cmocka_unit_test(a_tail_goes_to_the_next_clip),
+      cmocka_unit_test(a_tail_stays_if_the_next_clip_fails),
+      cmocka_unit_test(a_piece_of_the_next_clip_waits_for_a_tail),
+      cmocka_unit_test(a_tail_waits_for_a_loss_that_is_not_dealt_with),
       cmocka_unit_test(there_is_no_room_for_a_tail),
       cmocka_unit_test(a_rewrite_that_fails_ends_the_clip_before_the_tail),
       cmocka_unit_test(a_power_loss_takes_what_was_not_flushed),
