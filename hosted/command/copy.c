@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "copy.h"
 
+#include "../device/interrupt.h"
 #include "../direct.h"
 #include "../text/fail.h"
 #include "../text/units.h"
@@ -32,6 +33,10 @@ static void find_path(struct copy *copy) {
   if (stat(copy->name, &status) == 0) {
     if (!S_ISREG(status.st_mode)) fail(EXIT_REFUSED, "%s is not a file; - writes to standard output", copy->name);
     if (!copy->replace) refuse_present(copy->name);
+    copy->replaces = true;
+    copy->mode = status.st_mode & 07777u;
+    copy->owner = status.st_uid;
+    copy->group = status.st_gid;
     if (realpath(copy->name, copy->path) == NULL) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
     return;
   }
@@ -40,11 +45,23 @@ static void find_path(struct copy *copy) {
   (void)strcpy(copy->path, copy->name); /* it fits */
 }
 
+/* Who may read the file must not change. Only root may give it to another owner: then he keeps it. */
+static void keep_permissions(const struct copy *copy) {
+  if (!copy->replaces) return;
+  const bool same_owner = fchown(copy->fd, copy->owner, copy->group) == 0;
+  if (fchmod(copy->fd, same_owner ? copy->mode : copy->mode & 0700u) != 0)
+    fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
+}
+
 static void reserve(const struct copy *copy, uint64_t bytes) {
   char need[UNITS_TEXT_BYTES], free_text[UNITS_TEXT_BYTES];
   struct statvfs system;
+  int error = 0;
 
-  if (bytes == 0 || fallocate(copy->fd, 0, 0, (off_t)bytes) == 0) return;
+  do
+    error = bytes > 0 ? fallocate(copy->fd, 0, 0, (off_t)bytes) : 0;
+  while (error != 0 && errno == EINTR && (interrupt_check(), true));
+  if (error == 0) return;
   if (errno == EOPNOTSUPP || errno == ENOSYS) return;
   if (errno != ENOSPC || fstatvfs(copy->fd, &system) != 0) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
   fail(EXIT_FAILED, "%s needs %s, and its file system has %s free: nothing was written", copy->name,
@@ -56,13 +73,18 @@ void copy_open(struct copy *copy, const char *name, bool replace, uint64_t bytes
 
   *copy = (struct copy){.name = name, .replace = replace};
   find_path(copy);
-  const int length = snprintf(copy->temporary, sizeof copy->temporary, "%s.%ld.part", copy->path, (long)getpid());
+  /* In the same folder, but not of the name: that may be as long as names can be. */
+  const char *slash = strrchr(copy->path, '/');
+  const int folder = slash == NULL ? 0 : (int)(slash + 1 - copy->path);
+  const int length =
+      snprintf(copy->temporary, sizeof copy->temporary, "%.*sspate-%ld.part", folder, copy->path, (long)getpid());
   if (length < 0 || (size_t)length >= sizeof copy->temporary) fail(EXIT_FAILED, "%s: %s", name, strerror(ENAMETOOLONG));
   if (!registered && atexit(remove_unfinished) != 0) fail(EXIT_FAILED, "atexit failed");
   registered = true;
   copy->fd = direct_open(copy->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, DIRECT_ALIGN, &copy->direct);
   if (copy->fd < 0) fail(EXIT_FAILED, "%s: %s", copy->temporary, strerror(errno));
   unfinished = copy->temporary;
+  keep_permissions(copy);
   reserve(copy, bytes);
 }
 

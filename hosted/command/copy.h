@@ -2,8 +2,8 @@
 /*
  * A file of this machine that is written from its beginning to its end. Until it is complete it has a temporary name
  * beside its own, so that its name never stands for a part, and a file that it replaces is there until then. A run that
- * fails or is interrupted removes it. It is written past the page cache where its file system can do that. Each
- * function ends the program on an error.
+ * fails or is interrupted removes it. What it replaces is another file from then on: other hard links keep the old one.
+ * It is written past the page cache where its file system can do that. Each function ends the program on an error.
  */
 #ifndef SPATE_HOSTED_COPY_H
 #define SPATE_HOSTED_COPY_H
@@ -17,6 +17,8 @@ struct copy {
   char path[PATH_MAX], temporary[PATH_MAX];
   int fd;
   bool direct, replace;
+  bool replaces; /* a file has the name, whose owner and permissions the new one gets */
+  unsigned mode, owner, group;
   uint64_t at_bytes; /* written so far */
 };
 

@@ -105,10 +105,23 @@ static void extract_to_file(struct volume *volume, const char *path, uint64_t va
   (void)fprintf(stderr, "%s: %s\n", name, units_text(size_bytes, text));
 }
 
+static const char *last_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+
+  return slash == NULL ? path : slash + 1;
+}
+
+/* Two PATHs would become one file. */
+static void check_last_names(char **paths, int count) {
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < i; j++)
+      if (strcmp(last_name(paths[i]), last_name(paths[j])) == 0)
+        command_usage(&command_extract, "%s and %s would have the same name in the folder", paths[j], paths[i]);
+}
+
 /* The file's name in a folder of this machine. */
 static void name_in_folder(const char *folder, const char *path, char *name) {
-  const char *slash = strrchr(path, '/');
-  const char *last = slash == NULL ? path : slash + 1;
+  const char *last = last_name(path);
 
   if (snprintf(name, PATH_MAX, "%s/%s", folder, last) >= PATH_MAX)
     fail(EXIT_FAILED, "%s/%s: %s", folder, last, strerror(ENAMETOOLONG));
@@ -134,6 +147,7 @@ static enum exit_status run(int count, char **words) {
   const bool out = strcmp(to, "-") == 0, folder = !out && is_folder(to);
   if (last - first > 1 && !out && !folder)
     command_usage(&command_extract, "several PATHs need an existing FOLDER, or -; %s is none", to);
+  if (folder) check_last_names(words + first, last - first);
   volume_open(&volume, words[optind], TARGET_READ);
   for (int i = first; i < last; i++) {
     expect(spate_exfat_stat(&volume.exfat, words[i], &entry), words[i]);
@@ -158,7 +172,7 @@ const struct command command_extract = {
     "\n"
     "Copies PATH of the volume to FILE, or each PATH into FOLDER; - is standard "
     "output. Writes nothing\n"
-    "to TARGET. FILE is called FILE.NUMBER.part until it is complete. Space that was "
+    "to TARGET. FILE is called spate-NUMBER.part until it is complete. Space that was "
     "reserved and never\n"
     "written reads as zeros, in a file and in a pipe.\n"
     "\n"

@@ -29,25 +29,22 @@ static bool push(struct recording *recording) {
   return true;
 }
 
-#define TAIL_S 0.5 /* the source tells of it as often */
+#define TAIL_S 1.0 /* after a loss of power a tail is given again */
 
-/* Has the recorder write what is not a page yet, if it has not been published. */
-static enum spate_error give_tail(struct recording *recording) {
-  const uint32_t bytes = source_tail_bytes(&recording->source, recording->taken);
-  const uint32_t slot = source_slot(&recording->source, recording->taken);
-  const struct spate_clip_progress progress = spate_stream_progress(&recording->stream);
-
-  if (bytes == 0 || progress.pushed_bytes + bytes <= progress.published_bytes) return SPATE_OK;
-  return spate_stream_tail(&recording->stream, (uint64_t)slot * recording->source.config.slot_bytes, bytes);
-}
-
-/* An error of a tail is that of its stream, which push() reports. FULL, and no room in the reservation: the bytes wait
+/* Has the recorder write what is not a page yet, when there is more of it, or when it has not been published for long.
+ * An error of a tail is that of its stream, which push() reports. FULL, and no room in the reservation: the bytes wait
  * for their page. */
-static void give_tails(struct session *session, double seconds) {
-  if (seconds < session->next_tail_s) return;
-  session->next_tail_s = seconds + TAIL_S;
-  for (unsigned i = 0; i < session->count; i++)
-    (void)!give_tail(&session->recordings[i]);
+static void give_tail(struct recording *recording, double seconds) {
+  const struct source *source = &recording->source;
+  const uint32_t bytes = source_tail_bytes(source, recording->taken), slot = source_slot(source, recording->taken);
+  const struct spate_clip_progress progress = spate_stream_progress(&recording->stream);
+  const uint64_t end_bytes = progress.pushed_bytes + bytes;
+
+  if (bytes == 0 || end_bytes <= progress.published_bytes) return;
+  if (end_bytes == recording->tail_end_bytes && seconds < recording->tail_seconds + TAIL_S) return;
+  if (spate_stream_tail(&recording->stream, (uint64_t)slot * source->config.slot_bytes, bytes) != SPATE_OK) return;
+  recording->tail_end_bytes = end_bytes;
+  recording->tail_seconds = seconds;
 }
 
 void recording_release(struct recording *recording) {
@@ -249,7 +246,8 @@ static bool show(struct session *session, struct progress *progress, struct prog
     ask_temperature(session, seen);
     going_on = losses_look_at_target(session, progress);
   }
-  give_tails(session, seconds);
+  for (unsigned i = 0; i < session->count; i++)
+    give_tail(&session->recordings[i], seconds);
   losses_tell(session, progress, false);
   look(session, seen);
   progress_show(progress, pushed_bytes(session), seen);

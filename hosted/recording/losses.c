@@ -12,8 +12,13 @@
 
 #define APART_S 1.0
 
+/* What a drive did not keep of a file is still in the file. */
+static uint64_t drive_bytes(const struct recording *recording) {
+  return recording->source.kind == &source_file ? 0 : recording->stream.counters.lost_bytes;
+}
+
 uint64_t losses_bytes(const struct recording *recording) {
-  return atomic_load(&recording->source.lost_bytes) + recording->stream.counters.lost_bytes;
+  return atomic_load(&recording->source.lost_bytes) + drive_bytes(recording);
 }
 
 uint64_t losses_datagrams(const struct recording *recording) { return atomic_load(&recording->source.lost_datagrams); }
@@ -60,7 +65,7 @@ static void tell(struct recording *recording, const struct progress *progress) {
   const bool full = !source_has_room(&recording->source);
   const struct losses now = {.source_bytes = atomic_load(&recording->source.lost_bytes),
                              .datagrams = losses_datagrams(recording),
-                             .drive_bytes = stream->counters.lost_bytes,
+                             .drive_bytes = drive_bytes(recording),
                              .unknown_bytes = stream->counters.unknown_bytes,
                              .gaps = told->gaps + 1u,
                              .told_seconds = progress_seconds(progress)};
@@ -70,9 +75,7 @@ static void tell(struct recording *recording, const struct progress *progress) {
       {.cause = full ? "ring full" : "not read in time",
        .why = full ? RING_FULL : "spate did not read the socket in time",
        .datagrams = now.datagrams - told->datagrams},
-      {.cause = spate_error_name(error),
-       .why = failure_help(error),
-       .bytes = recording->source.kind == &source_file ? 0 : now.drive_bytes - told->drive_bytes},
+      {.cause = spate_error_name(error), .why = failure_help(error), .bytes = now.drive_bytes - told->drive_bytes},
       {.cause = "power",
        .why = "perhaps: the drive was reset, may have lost power, and does not tell",
        .bytes = now.unknown_bytes - told->unknown_bytes}};
@@ -86,7 +89,7 @@ static bool has_more(const struct recording *recording) {
   const struct losses *told = &recording->losses;
 
   return atomic_load(&recording->source.lost_bytes) != told->source_bytes ||
-         losses_datagrams(recording) != told->datagrams || recording->stream.counters.lost_bytes != told->drive_bytes ||
+         losses_datagrams(recording) != told->datagrams || drive_bytes(recording) != told->drive_bytes ||
          recording->stream.counters.unknown_bytes != told->unknown_bytes;
 }
 

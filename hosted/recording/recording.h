@@ -36,6 +36,8 @@ struct recording {
   uint64_t taken; /* slots handed to the stream */
   uint64_t reported_lost_bytes;
   struct losses losses;
+  uint64_t tail_end_bytes; /* of the clip, with the last tail that was given; and when */
+  double tail_seconds;
   enum spate_error refused; /* why the stream accepts no more data; OK: it does */
 };
 
@@ -56,7 +58,7 @@ struct session {
   enum target_trouble trouble;
   unsigned turns;
   struct nap nap;
-  double next_look_s, next_tail_s;
+  double next_look_s;
 };
 
 /* True if the source is the synthetic sensor. */

@@ -21,6 +21,7 @@
 struct file {
   uint64_t at_bytes, end_bytes; /* what is left to read */
   bool direct;
+  bool shared; /* its position is another program's, too, and does not move */
   bool *zeroed; /* for each slot: it holds zeros */
 };
 
@@ -36,17 +37,28 @@ static off_t begin_of(const char *name) {
 
 static bool is(const char *name) { return begin_of(name) >= 0; }
 
-/* Standard input is opened a second time: its flags and its position belong to the program that gave it, too. */
+/* Standard input is opened a second time: its flags and its position belong to the program that gave it, too. A user
+ * who may not open it reads it as it is. */
+static int open_again(const char *name, struct file *file) {
+  const bool input = strcmp(name, "-") == 0;
+  const uint32_t step_bytes = file->at_bytes % SOURCE_SLOT_ALIGN == 0 ? SOURCE_SLOT_ALIGN : 0;
+  const int fd = direct_open(input ? "/proc/self/fd/0" : name, O_RDONLY, 0, step_bytes, &file->direct);
+
+  if (fd >= 0 || !input) return fd;
+  file->shared = true;
+  return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+}
+
 static void open_file(struct source *source) {
-  const char *path = strcmp(source->name, "-") == 0 ? "/proc/self/fd/0" : source->name;
+  const off_t begin = begin_of(source->name);
   struct file *file = calloc(1, sizeof *file);
   struct stat status;
 
   if (file == NULL) fail(EXIT_FAILED, "no memory");
-  file->at_bytes = (uint64_t)begin_of(source->name);
-  const uint32_t step_bytes = file->at_bytes % SOURCE_SLOT_ALIGN == 0 ? SOURCE_SLOT_ALIGN : 0;
-  source->fd = direct_open(path, O_RDONLY, 0, step_bytes, &file->direct);
+  file->at_bytes = begin > 0 ? (uint64_t)begin : 0;
+  source->fd = open_again(source->name, file);
   if (source->fd < 0 || fstat(source->fd, &status) != 0) fail(EXIT_FAILED, "%s: %s", source->name, strerror(errno));
+  if ((uint64_t)status.st_size <= file->at_bytes) fail(EXIT_FAILED, "%s is empty", source->name);
   /* The recording is limited to the present size, which is what will be reserved. */
   const uint64_t left_bytes = (uint64_t)status.st_size - file->at_bytes;
   if (source->config.bytes == 0 || left_bytes < source->config.bytes) source->config.bytes = left_bytes;
@@ -80,13 +92,24 @@ static void publish(struct source *source, uint64_t bytes) {
   }
 }
 
+/* Behind the end of a file that has become shorter there is no hole. */
+static uint64_t hole_to_end(const struct source *source) {
+  const struct file *file = source->own;
+  struct stat status;
+
+  return fstat(source->fd, &status) == 0 && (uint64_t)status.st_size >= file->end_bytes
+             ? file->end_bytes - file->at_bytes
+             : 0;
+}
+
 /* How many bytes of a hole begin here: whole slots, or all up to the end. */
 static uint64_t hole_bytes(const struct source *source) {
   const struct file *file = source->own;
+  if (file->shared) return 0; /* asking would move the position */
   const off_t data = lseek(source->fd, (off_t)file->at_bytes, SEEK_DATA);
 
   /* ENXIO: no data follow. Any other error: the file system does not tell holes. */
-  if (data < 0) return errno == ENXIO ? file->end_bytes - file->at_bytes : 0;
+  if (data < 0) return errno == ENXIO ? hole_to_end(source) : 0;
   if ((uint64_t)data >= file->end_bytes) return file->end_bytes - file->at_bytes;
   return ((uint64_t)data - file->at_bytes) & ~(uint64_t)(source->config.slot_bytes - 1u);
 }
@@ -115,7 +138,7 @@ static bool read_through_cache(const struct source *source) {
   return true;
 }
 
-/* Reads `bytes` into the next slots. Fewer, with an error or without one: the file ends before its size. */
+/* Reads `bytes` into the next slots. ENODATA: the file ends before its size. */
 static int read_data(struct source *source, uint8_t *to, uint64_t bytes) {
   const struct file *file = source->own;
   const uint64_t filled = atomic_load(&source->filled);
@@ -135,10 +158,10 @@ static int read_data(struct source *source, uint8_t *to, uint64_t bytes) {
       error = errno;
   }
   publish(source, done < bytes ? done : bytes);
-  return error != 0 || done >= bytes ? error : -1;
+  return error != 0 || done >= bytes ? error : ENODATA;
 }
 
-/* Fills as many slots as are free and follow each other in memory. An errno value; −1: the file ends here. */
+/* Fills as many slots as are free and follow each other in memory. An errno value; −1: no more slots are taken. */
 static int fill(struct source *source) {
   const struct file *file = source->own;
   uint8_t *to = source_claim(source, true);
@@ -160,6 +183,7 @@ static void *run(void *opaque) {
 
   while (error == 0 && file->at_bytes < file->end_bytes && !atomic_load(&source->stop))
     error = fill(source);
+  if (error == ENODATA) source->why = "another program has made it shorter";
   source->error = error > 0 ? error : 0;
   atomic_store(&source->ended, true);
   return NULL;

@@ -15,6 +15,13 @@
 #define FOLDER "/dev/shm"
 #define PREFIX "spate-"
 
+/* Names that libspate-ring makes. Others are not shown. */
+static bool is_name(const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+  return name[0] != '\0' && name[strspn(name, letters)] == '\0';
+}
+
 static bool is_locked(int fd, short byte) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
 
@@ -27,7 +34,8 @@ static bool look(const char *name, struct rings_entry *entry) {
   struct spate_ring_header header;
   struct stat status;
 
-  if (snprintf(entry->name, sizeof entry->name, "%s", name) >= (int)sizeof entry->name) return false;
+  if (!is_name(name) || strlen(name) >= sizeof entry->name) return false;
+  (void)strcpy(entry->name, name); /* it fits */
   (void)snprintf(path, sizeof path, FOLDER "/" PREFIX "%s", name);
   const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return false;
@@ -55,13 +63,27 @@ void rings_list(void (*visit)(void *context, const struct rings_entry *entry), v
   (void)closedir(folder);
 }
 
+/* Holds both places of the ring, so that nobody can take it before it has no name. */
+static bool take(int fd) {
+  static const short bytes[] = {SPATE_RING_LOCK_PRODUCER, SPATE_RING_LOCK_RECORDER};
+
+  for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = bytes[i], .l_len = 1};
+    if (fcntl(fd, F_OFD_SETLK, &lock) != 0) return false;
+  }
+  return true;
+}
+
 void rings_remove(const char *name) {
   char path[sizeof FOLDER "/" PREFIX + sizeof((struct rings_entry *)0)->name];
   struct rings_entry entry;
 
-  if (strchr(name, '/') != NULL || !look(name, &entry)) fail(EXIT_FAILED, "there is no ring:%s in " FOLDER, name);
+  if (!look(name, &entry)) fail(EXIT_FAILED, "there is no ring:%s in " FOLDER, name);
   if (entry.has_producer || entry.has_recorder)
     fail(EXIT_REFUSED, "ring:%s has a %s: nothing was removed", name, entry.has_producer ? "producer" : "recorder");
   (void)snprintf(path, sizeof path, FOLDER "/" PREFIX "%s", name);
+  const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0 || !take(fd)) fail(EXIT_REFUSED, "ring:%s has just been taken: nothing was removed", name);
   if (unlink(path) != 0) fail(EXIT_FAILED, "ring:%s: %s", name, strerror(errno));
+  (void)close(fd);
 }

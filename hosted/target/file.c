@@ -158,6 +158,7 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
   config.fd = file->fd;
   target->fd = file->fd;
   target->fd_bytes = config.bytes;
+  target->has_name = status.st_nlink > 0;
   config.name = target->name;
   if (config.device) partition_of_device(status.st_rdev, &target->partition);
   target->kind = config.device ? TARGET_DEVICE : TARGET_IMAGE;

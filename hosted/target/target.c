@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 bool target_bind;
@@ -110,11 +111,17 @@ bool target_removal_asked(const struct target *target) {
   return asked(target);
 }
 
+/* The kernel's own folder of the device. Its name may be a link that is made again at any time. */
 static bool is_gone(const struct target *target) {
+  char path[64];
+  struct stat status;
   uint64_t bytes;
 
-  /* The device keeps its descriptor, and has no size any more; its node goes soon after. */
-  return (ioctl(target->fd, BLKGETSIZE64, &bytes) == 0 && bytes == 0) || access(target->name, F_OK) != 0;
+  /* The device keeps its descriptor, and has no size any more. */
+  if (ioctl(target->fd, BLKGETSIZE64, &bytes) == 0 && bytes == 0) return true;
+  if (fstat(target->fd, &status) != 0) return false;
+  (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(status.st_rdev), minor(status.st_rdev));
+  return access("/sys/dev/block", F_OK) == 0 && access(path, F_OK) != 0;
 }
 
 static enum target_trouble trouble_of(const struct target *target) {
@@ -123,7 +130,7 @@ static enum target_trouble trouble_of(const struct target *target) {
   if (target->kind == TARGET_DEVICE) return is_gone(target) ? TARGET_GONE : TARGET_WELL;
   if (target->kind != TARGET_IMAGE || fstat(target->fd, &status) != 0) return TARGET_WELL;
   if ((uint64_t)status.st_size < target->fd_bytes) return TARGET_TRUNCATED;
-  return status.st_nlink == 0 ? TARGET_REMOVED : TARGET_WELL;
+  return status.st_nlink == 0 && target->has_name ? TARGET_REMOVED : TARGET_WELL;
 }
 
 enum target_trouble target_trouble(const struct target *target) {

@@ -60,6 +60,7 @@ struct target {
   void (*mark_page)(uint8_t *page, uint64_t offset_bytes);
   int fd;                 /* IMAGE and DEVICE: of the file or the device; otherwise −1 */
   uint64_t fd_bytes;      /* its size when it was opened */
+  bool has_name;          /* IMAGE: it had one then. Memory files and deleted ones that are given by /proc have none */
   int wait_fd;            /* readable when a request may have completed; −1: not available, so poll */
   int removal_fd;         /* readable when the kernel wants the drive back; −1: not available */
   struct target *members; /* STRIPE: in the order of the name */

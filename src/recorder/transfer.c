@@ -121,6 +121,27 @@ static enum spate_error enter_tail(struct spate_stream_clip *clip) {
   return SPATE_OK;
 }
 
+/* The stream's next piece: `blocks` from the memory at `offset_bytes`, to where the clip's pieces end. */
+static void queue_piece(struct spate_stream *stream, struct spate_stream_clip *clip, uint64_t offset_bytes,
+                        uint32_t bytes, uint32_t blocks) {
+  struct spate_piece *piece = spate_piece_at(stream, stream->pushed);
+
+  *piece = (struct spate_piece){
+      .stream = stream,
+      .clip = clip,
+      .bytes = bytes,
+      .state = PIECE_QUEUED,
+      .io = {.op = SPATE_WRITE,
+             .flags = stream->config.cpu_filled ? SPATE_IO_CPU : 0,
+             .lba = clip->file.first_lba + (clip->progress.pushed_bytes >> stream->recorder->block->block_shift),
+             .blocks = blocks,
+             .region = stream->config.region,
+             .offset_bytes = offset_bytes,
+             .done = piece_done,
+             .context = piece},
+  };
+}
+
 enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes) {
   const uint8_t shift = stream->recorder->block->block_shift;
   const uint32_t within = (UINT32_C(1) << shift) - 1u;
@@ -145,21 +166,7 @@ enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_
     return SPATE_E_FULL;
   }
 
-  struct spate_piece *piece = spate_piece_at(stream, stream->pushed);
-  *piece = (struct spate_piece){
-      .stream = stream,
-      .clip = clip,
-      .bytes = bytes,
-      .state = PIECE_QUEUED,
-      .io = {.op = SPATE_WRITE,
-             .flags = stream->config.cpu_filled ? SPATE_IO_CPU : 0,
-             .lba = clip->file.first_lba + (clip->progress.pushed_bytes >> shift),
-             .blocks = blocks,
-             .region = stream->config.region,
-             .offset_bytes = offset_bytes,
-             .done = piece_done,
-             .context = piece},
-  };
+  queue_piece(stream, clip, offset_bytes, bytes, blocks);
   if (stream->completed == stream->pushed)
     stream->last_completion_ticks = stream->recorder->now_ticks; /* nothing was due until now */
   stream->pushed++;

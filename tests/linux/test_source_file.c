@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 static ssize_t counted_pread(int fd, void *to, size_t bytes, off_t at);
-#define pread counted_pread
+#include "../../hosted/direct.c"
+static int second_open(const char *path, int flags, unsigned mode, uint32_t step_bytes, bool *direct);
+#define pread       counted_pread
+#define direct_open second_open
 #include "../../hosted/source/file.c"
 #undef pread
-#include "../../hosted/direct.c"
+#undef direct_open
 #include "../../hosted/source/source.c"
 #include "../../hosted/text/fail.c"
 #include "../../hosted/text/failure.c"
@@ -42,6 +45,14 @@ static ssize_t counted_pread(int fd, void *to, size_t bytes, off_t at) {
   const ssize_t got = pread(fd, to, shortest > 0 && shortest < bytes ? shortest : bytes, at);
   if (got > 0) read_bytes += (uint64_t)got;
   return got;
+}
+
+static bool may_open = true; /* false: the file belongs to another user, who has given it as standard input */
+
+static int second_open(const char *name, int flags, unsigned mode, uint32_t step_bytes, bool *direct) {
+  if (may_open) return direct_open(name, flags, mode, step_bytes, direct);
+  errno = EACCES;
+  return -1;
 }
 
 static const char path[] = "test_source_file.tmp";
@@ -88,12 +99,12 @@ static uint64_t take(struct source *source, uint32_t burst) {
   return bytes;
 }
 
-static uint64_t record(uint32_t burst) {
+static uint64_t record_from(const char *name, uint32_t burst) {
   const struct source_config config = {.slot_bytes = SLOT_BYTES, .slots = SLOTS};
   struct source source;
 
   read_bytes = 0;
-  source_open(&source, path, &config);
+  source_open(&source, name, &config);
   source_memory(&source);
   assert_int_equal(start(&source), 0);
   memset(source.memory, 0xee, (size_t)source.config.slots * SLOT_BYTES); /* what was in the ring before */
@@ -101,6 +112,8 @@ static uint64_t record(uint32_t burst) {
   source_close(&source);
   return bytes;
 }
+
+static uint64_t record(uint32_t burst) { return record_from(path, burst); }
 
 static void each_size_arrives(void **state) {
   static const uint32_t sizes[] = {1, 511, 4096, 4097, SLOT_BYTES - 1, SLOT_BYTES, SLOT_BYTES + 1, SIZE_MAX_BYTES - 7};
@@ -158,20 +171,52 @@ static void short_reads_are_continued(void **state) {
   shortest = 0;
 }
 
-/* It ends where the file ends now. */
+/* The recording ends where the file ends now, with an error: also if that is before what was read already. */
 static void a_file_that_became_shorter_ends_early(void **state) {
   const struct source_config config = {.slot_bytes = SLOT_BYTES, .slots = SLOTS};
-  struct source source;
 
   (void)state;
-  make_file(SIZE_MAX_BYTES, UINT64_MAX);
-  source_open(&source, path, &config);
-  source_memory(&source);
-  assert_int_equal(start(&source), 0);
-  assert_int_equal(source_size(&source), SIZE_MAX_BYTES);
-  assert_int_equal(truncate(path, 3 * SLOT_BYTES + 100), 0);
-  assert_int_equal(take(&source, SLOTS), 3 * SLOT_BYTES + 100);
-  source_close(&source);
+  for (unsigned before = 0; before < 2; before++) {
+    struct source source;
+    make_file(SIZE_MAX_BYTES, UINT64_MAX);
+    source_open(&source, path, &config);
+    source_memory(&source);
+    assert_int_equal(start(&source), 0);
+    assert_int_equal(source_size(&source), SIZE_MAX_BYTES);
+    const struct file *file = source.own;
+    uint64_t bytes = 3 * SLOT_BYTES + 100;
+    if (before) {
+      assert_int_equal(fill(&source), 0);
+      bytes = file->at_bytes;
+      source_release(&source, atomic_load(&source.filled));
+      assert_int_equal(truncate(path, 100), 0);
+      assert_int_equal(fill(&source), ENODATA);
+      assert_int_equal(file->at_bytes, bytes);
+    } else {
+      assert_int_equal(truncate(path, (off_t)bytes), 0);
+      assert_int_equal(take(&source, SLOTS), bytes);
+    }
+    source_close(&source);
+  }
+}
+
+/* Standard input is a file that may not be opened again, and is read all the same. Its position stays. */
+static void what_may_not_be_opened_again_is_read(void **state) {
+  const int before = dup(STDIN_FILENO);
+
+  (void)state;
+  make_file(SIZE_MAX_BYTES - 7, UINT64_MAX);
+  const int fd = open(path, O_RDONLY);
+  assert_true(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+  for (unsigned i = 0; i < 2; i++) {
+    may_open = i == 0;
+    assert_int_equal(record_from("-", 3), SIZE_MAX_BYTES - 7);
+    assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_CUR), 0);
+  }
+  may_open = true;
+  (void)close(fd);
+  if (before >= 0) (void)dup2(before, STDIN_FILENO);
+  if (before >= 0) (void)close(before);
 }
 
 static void what_has_no_size_is_no_file(void **state) {
@@ -186,9 +231,13 @@ static void what_has_no_size_is_no_file(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_size_arrives),           cmocka_unit_test(holes_arrive_as_zeros),
-      cmocka_unit_test(holes_are_not_read),          cmocka_unit_test(a_read_that_is_refused_goes_through_the_cache),
-      cmocka_unit_test(short_reads_are_continued),   cmocka_unit_test(a_file_that_became_shorter_ends_early),
+      cmocka_unit_test(each_size_arrives),
+      cmocka_unit_test(holes_arrive_as_zeros),
+      cmocka_unit_test(holes_are_not_read),
+      cmocka_unit_test(a_read_that_is_refused_goes_through_the_cache),
+      cmocka_unit_test(short_reads_are_continued),
+      cmocka_unit_test(a_file_that_became_shorter_ends_early),
+      cmocka_unit_test(what_may_not_be_opened_again_is_read),
       cmocka_unit_test(what_has_no_size_is_no_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

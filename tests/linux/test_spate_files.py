@@ -78,6 +78,54 @@ def test_several_files_are_extracted_into_a_folder(image, tmp_path):
     assert (out / "two").read_text() == "mine"
 
 
+def test_two_files_of_one_name_are_not_made_one(image, tmp_path):
+    for path in ("a/run", "b/run"):
+        spate("record", image, path, input=path)
+    assert "the same name in the folder" in spate("extract", image, "a/run", "b/run", tmp_path, "--force", status=USAGE).stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(image, tmp_path):
+    spate("record", image, "clip", input="data")
+    out = tmp_path / "out"
+    out.write_text("private")
+    out.chmod(0o640)
+    spate("extract", image, "clip", out, "--force")
+    assert out.read_text() == "data" and out.stat().st_mode & 0o7777 == 0o640
+
+
+def test_the_longest_names_are_extracted(image, tmp_path):
+    name = "n" * 200  # a clip's entry set fits in a block
+    spate("record", image, name, input="data")
+    spate("extract", image, name, tmp_path)
+    spate("extract", image, name, tmp_path / ("m" * 255))
+    assert (tmp_path / name).read_text() == (tmp_path / ("m" * 255)).read_text() == "data"
+
+
+def test_a_source_that_becomes_shorter_is_told(image, tmp_path):
+    source, fifo = tmp_path / "source", tmp_path / "fifo"
+    source.write_bytes(random.Random(3).randbytes(40 * MIB))
+    os.mkfifo(fifo)
+    with subprocess.Popen([SPATE, "record", image, "clip", "other", "--from", source, "--from", fifo, "--ring", "4MiB",
+                           "--for", "20s"], stderr=subprocess.PIPE, text=True) as recording:
+        until(lambda: answer("ls", image)["entries"], "nothing is recorded")
+        os.truncate(source, MIB)
+        with open(fifo, "wb") as file:
+            file.write(b"x")
+        _, error = recording.communicate(timeout=60)
+    if recording.returncode != DONE:  # all of it may have been read before
+        assert "made it shorter" in error and recording.returncode == FAILED
+
+
+def test_an_image_without_a_name_is_not_called_removed():
+    fd = os.memfd_create("image")
+    os.ftruncate(fd, 64 * MIB)
+    image = f"/proc/self/fd/{fd}"
+    spate("format", image, "--yes", pass_fds=(fd,))
+    spate("record", image, "clip", input="data", pass_fds=(fd,))
+    os.close(fd)
+
+
 def until(condition, what):
     end = time.monotonic() + 20
     while not condition():
@@ -94,7 +142,7 @@ def test_an_interrupted_extract_leaves_no_part_under_the_name(image, tmp_path, n
     if force:
         (out / "clip").write_text("mine")
     process = subprocess.Popen([SPATE, "extract", image, "clip", out / "clip", *force], stderr=subprocess.PIPE)
-    until(lambda: list(out.glob("*.part")) or process.poll() is not None, "no file was begun")
+    until(lambda: list(out.glob("spate-*.part")) or process.poll() is not None, "no file was begun")
     process.send_signal(number)
     process.communicate()
     if process.returncode != DONE:

@@ -33,6 +33,8 @@ static uint64_t clock_ns;
 static uint64_t clock_hz = 1000000000;
 static int64_t clock_step_ns = 100;
 static unsigned relaxes;            /* calls of host_relax() */
+static const uint64_t *watched;     /* NULL: nothing */
+static uint64_t watched_at_relax;   /* *watched at the last of these calls */
 static uint32_t clock_reads_a_tick; /* if not 0: the clock advances once per this number of reads */
 
 uint64_t host_ticks(void) {
@@ -44,6 +46,7 @@ uint64_t host_ticks_per_second(void) { return clock_hz; }
 void host_relax(void) {
   clock_ns += 1000;
   relaxes++;
+  if (watched != NULL) watched_at_relax = *watched;
 }
 void host_dma_write_barrier(void) {}
 void host_dma_read_barrier(void) {}
