@@ -14,7 +14,7 @@ static void tail_done(struct spate_io *io) {
   io->context = NULL;
   if (io->error != SPATE_OK)
     spate_stream_clip_cap(clip, io->error); /* the blocks may hold anything */
-  else if (stream->tail_mark == spate_block_power_mark(stream->recorder->block) && !clip->capped)
+  else if (stream->tail_mark == spate_block_power_mark(stream->recorder->block))
     clip->tail_end_bytes = clip->progress.completed_bytes + stream->tail_bytes;
 }
 

@@ -194,12 +194,15 @@ static void a_piece_of_the_next_clip_waits_for_a_tail(void **state) {
     uint8_t tail[512];
     if (!armed_later) OK(spate_stream_arm(stream, "NEXT.CSV", MIB));
     receive(&slow, 100);
+    slow.fixture->ram.delay_polls = 3000; /* longer than the arming takes */
     OK(give_tail(&slow));
+    slow.fixture->ram.delay_polls = 2;
     OK(spate_stream_cut(stream));
     if (armed_later) OK(spate_stream_arm(stream, "NEXT.CSV", MIB));
     receive(&slow, 412);
     memcpy(tail, slot(&slow), sizeof tail);
-    if (stream->tail.context != NULL) GIVES(SPATE_E_FULL, push_some(&slow, 512));
+    assert_non_null(stream->tail.context);
+    GIVES(SPATE_E_FULL, push_some(&slow, 512));
     must_push(&slow, 512);
     assert_null(stream->tail.context);
     drain(slow.fixture, slow.source);
@@ -209,6 +212,61 @@ static void a_piece_of_the_next_clip_waits_for_a_tail(void **state) {
     file_holds(slow.fixture, "NEXT.CSV", tail, 512);
     close_fixture(slow.fixture);
   }
+}
+
+/* The next clip is armed while a tail of this one is written. That clip's last piece is its last one all the same. */
+static void a_clip_that_was_armed_beside_a_tail_ends(void **state) {
+  (void)state;
+  struct slow slow = begin(512, false);
+  struct source *source = slow.source;
+  while (spate_stream_left_bytes(&source->stream) > 1024) {
+    const uint64_t left = spate_stream_left_bytes(&source->stream) - 1024;
+    receive(&slow, left < PIECE ? (uint32_t)left : PIECE);
+    must_push(&slow, slow.filled);
+  }
+  drain(slow.fixture, source);
+  receive(&slow, 700);
+  slow.fixture->ram.delay_polls = 3000;
+  OK(give_tail(&slow));
+  slow.fixture->ram.delay_polls = 2;
+  OK(spate_stream_arm(&source->stream, "NEXT.CSV", MIB));
+  assert_non_null(source->stream.tail.context);
+  receive(&slow, 4000 - 700);
+  must_push(&slow, 4000);
+  receive(&slow, 512);
+  drain(slow.fixture, source);
+  GIVES(SPATE_E_STATE, push_some(&slow, 512));
+  OK(spate_recorder_finish(&slow.fixture->recorder));
+  close_fixture(slow.fixture);
+}
+
+/* The piece over a tail fails while the checkpoint flushes that is to publish it. */
+static void a_tail_that_is_destroyed_is_not_published(void **state) {
+  (void)state;
+  struct slow slow = begin(512, false);
+  struct source *source = slow.source;
+  receive(&slow, 100);
+  OK(give_tail(&slow));
+  while (source->stream.tail.context != NULL)
+    work(slow.fixture);
+  slow.fixture->ram.delay_polls = 3000;
+  clock_ns += SECOND;
+  work(slow.fixture); /* the flush is under way */
+  slow.fixture->ram.delay_polls = 2;
+  ram_block_fault(&slow.fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE),
+                                                         .first_lba = source->stream.clips[0].file.first_lba,
+                                                         .last_lba = source->stream.clips[0].file.first_lba,
+                                                         .times = 1,
+                                                         .error = SPATE_E_MEDIA});
+  receive(&slow, 412);
+  must_push(&slow, 512);
+  a_second(&slow);
+  for (int i = 0; i < 4000; i++) {
+    work(slow.fixture);
+    assert_int_equal(source->stream.clips[0].file.published_bytes, 0);
+  }
+  GIVES(SPATE_E_MEDIA, spate_recorder_finish(&slow.fixture->recorder));
+  close_fixture(slow.fixture);
 }
 
 /* The drive lost power, and the stream waits for a clip that is being closed before it deals with that. */
@@ -438,6 +496,8 @@ int main(void) {
       cmocka_unit_test(a_tail_goes_to_the_next_clip),
       cmocka_unit_test(a_tail_stays_if_the_next_clip_fails),
       cmocka_unit_test(a_piece_of_the_next_clip_waits_for_a_tail),
+      cmocka_unit_test(a_clip_that_was_armed_beside_a_tail_ends),
+      cmocka_unit_test(a_tail_that_is_destroyed_is_not_published),
       cmocka_unit_test(a_tail_waits_for_a_loss_that_is_not_dealt_with),
       cmocka_unit_test(there_is_no_room_for_a_tail),
       cmocka_unit_test(a_rewrite_that_fails_ends_the_clip_before_the_tail),
