@@ -21,7 +21,7 @@
 struct file {
   uint64_t at_bytes, end_bytes; /* what is left to read */
   bool direct;
-  bool shared; /* its position is another program's, too, and does not move */
+  bool shared;  /* its position is another program's, too, and does not move */
   bool *zeroed; /* for each slot: it holds zeros */
 };
 

@@ -323,23 +323,24 @@ SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, 
 SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
 /*
- * For a source that is slower than a logical block a second: makes durable what it has, before it is enough for a piece.
- * The memory at `offset_bytes` (as for spate_stream_push()) holds `bytes`, a page at most, with which the next pieces
- * will begin, from wherever they are pushed. They are written now, and published by the next checkpoint. The memory
- * stays as it is until pieces or tails are accepted again. Call it each second until the bytes are published, and when
- * there are more: each time is a write of their blocks, a flush and a write of the length. After a loss of the drive's
- * power it has to be called again.
+ * For a source that is slower than a logical block a second: makes durable what it has, before it is enough for a
+ * piece. The memory at `offset_bytes` (as for spate_stream_push()) holds `bytes`, a page at most, with which the next
+ * pieces will begin, from wherever they are pushed. They are written now, and published by the next checkpoint. The
+ * memory stays as it is until pieces or tails are accepted again. Call it each second until the bytes are published,
+ * and when there are more: each time is a write of their blocks, a flush and a write of the length. After a loss of the
+ * drive's power it has to be called again.
  *
  * If the clip ends now, its file has the bytes. If the next piece does not fit into the clip's reservation, it goes to
  * the next clip; when that has published them, the clip that was left ends before them.
  *
- * A power cut while the blocks are written again leaves what was published, because old and new data begin with the same
- * bytes. If such a write fails, the drive may have destroyed them: the clip ends before them, with the drive's error.
+ * A power cut while the blocks are written again leaves what was published, because old and new data begin with the
+ * same bytes. If such a write fails, the drive may have destroyed them: the clip ends before them, with the drive's
+ * error.
  *
- * Never waits. FULL: pieces of the clip, or a tail, are not completed yet, a loss of power is not dealt with yet, or the
- * device has no room. STATE: there is no clip, its last piece was pushed, or it has failed. INVALID: also for a stream
- * of chunks, for logic without memory, and for fewer bytes than before. RESERVATION: the clip has no room for them. And
- * the errors of the device.
+ * Never waits. FULL: pieces of the clip, or a tail, are not completed yet, a loss of power is not dealt with yet, or
+ * the device has no room. STATE: there is no clip, its last piece was pushed, or it has failed. INVALID: also for a
+ * stream of chunks, for logic without memory, and for fewer bytes than before. RESERVATION: the clip has no room for
+ * them. And the errors of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
