@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <spate/player.h>
 #include <spate/port.h>
-#include <stdio.h>
 
 #define SLOT_BYTES (UINT32_C(1) << 20)
 #define SLOTS      16u
@@ -35,13 +34,13 @@ static enum spate_error play(struct spate_player *player, const uint8_t *ring, c
   }
   progress_end(&progress);
   if (player->error != SPATE_OK)
-    (void)fprintf(stderr, "spate: %s: byte %" PRIu64 ": %s. %s\n", path, at_bytes, spate_error_name(player->error),
-                  spate_error_help(player->error));
+    fail_tell("%s: byte %" PRIu64 ": %s. %s", path, at_bytes, spate_error_name(player->error),
+              spate_error_help(player->error));
   return player->error;
 }
 
 static enum spate_error not_opened(enum spate_error error, const char *path) {
-  (void)fprintf(stderr, "spate: %s: %s. %s\n", path, spate_error_name(error), spate_error_help(error));
+  fail_tell("%s: %s. %s", path, spate_error_name(error), spate_error_help(error));
   return error;
 }
 

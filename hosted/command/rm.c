@@ -4,15 +4,12 @@
 #include "../volume.h"
 #include "command.h"
 
-#include <stdio.h>
-
 static const struct option options[] = {OPTIONS_COMMON};
 
 static bool removed(struct volume *volume, const char *path) {
   const enum spate_error error = spate_exfat_delete(&volume->exfat, path);
 
-  if (error != SPATE_OK)
-    (void)fprintf(stderr, "spate: %s: %s. %s\n", path, spate_error_name(failure_of(error)), failure_help(error));
+  if (error != SPATE_OK) fail_tell("%s: %s. %s", path, spate_error_name(failure_of(error)), failure_help(error));
   return error == SPATE_OK;
 }
 

@@ -19,15 +19,27 @@ void fail_say(const char *format, va_list arguments) {
   (void)fputs(message, stderr);
 }
 
+static void line(const char *format, va_list arguments) {
+  (void)fputs("spate: ", stderr);
+  fail_say(format, arguments);
+  (void)fputc('\n', stderr);
+}
+
+void fail_tell(const char *format, ...) {
+  va_list arguments;
+
+  va_start(arguments, format);
+  line(format, arguments);
+  va_end(arguments);
+}
+
 void fail(enum exit_status status, const char *format, ...) {
   va_list arguments;
 
   (void)fflush(stdout);
-  (void)fputs("spate: ", stderr);
   va_start(arguments, format);
-  fail_say(format, arguments);
+  line(format, arguments);
   va_end(arguments);
-  (void)fputc('\n', stderr);
   exit((int)status);
 }
 

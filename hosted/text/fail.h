@@ -16,8 +16,10 @@ enum exit_status {
 
 #include <stdarg.h>
 
-/* Prints on standard error without control characters, which a name from the command line may have. */
+/* These print on standard error without control characters, which a name from the command line may have. */
 __attribute__((format(printf, 1, 0))) void fail_say(const char *format, va_list arguments);
+/* For what does not end the program: a line that begins with "spate: ". */
+__attribute__((format(printf, 1, 2))) void fail_tell(const char *format, ...);
 
 __attribute__((noreturn, format(printf, 2, 3))) void fail(enum exit_status status, const char *format, ...);
 

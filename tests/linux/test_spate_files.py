@@ -173,6 +173,13 @@ def test_several_files_are_verified(image):
     assert "--against compares one file" in spate("verify", image, "one", "two", "--against", image, status=USAGE).stderr
 
 
+@pytest.mark.parametrize("words", [["rm"], ["verify"], ["extract", "-"], ["ls"], ["replay"]], ids=lambda words: words[0])
+def test_control_characters_are_not_echoed(image, words):
+    command, *rest = words
+    said = spate(command, image, "a\x1b[31mb", *rest, status=FAILED)
+    assert "a?[31mb" in said.stderr and "\x1b" not in said.stderr
+
+
 def test_a_path_is_listed(image):
     for path in ("a/b/one", "a/two", "three"):
         spate("record", image, path, input="data")

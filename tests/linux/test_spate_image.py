@@ -26,7 +26,7 @@ PWRITEV2 = {"x86_64": 328, "aarch64": 287}  # the number of the system call
 
 def test_format_record_list_verify_extract(image, tmp_path):
     recorded = answer("record", image, "run1.raw", "--from", "synthetic", "--size", "40MB")
-    assert recorded["files"] == [{"path": "run1.raw", "bytes": 40_000_000, "lost_bytes": 0, "unknown_bytes": 0, "error": "OK",
+    assert recorded["files"] == [{"path": "run1.raw", "bytes": 40_000_000, "lost_bytes": 0, "unknown_bytes": 0, "gaps": 0, "error": "OK",
                                   "seconds": recorded["files"][0]["seconds"]}]
     listed = answer("ls", image)["entries"]
     assert [(entry["path"], entry["bytes"], entry["kind"]) for entry in listed] == [("run1.raw", 40_000_000, "file")]
