@@ -102,7 +102,11 @@ static void write_json(struct json *json, const struct session *session, const s
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
   json_integer(json, "unknown_bytes", outcome->unknown_bytes);
-  if (recording->source.kind == &source_udp) json_integer(json, "lost_datagrams", outcome->lost_datagrams);
+  if (recording->source.kind == &source_udp) {
+    json_integer(json, "lost_datagrams", outcome->lost_datagrams);
+    json_integer(json, "first_datagram_ns", recording->source.first_ns);
+    json_integer(json, "last_datagram_ns", recording->source.last_ns);
+  }
   json_integer(json, "gaps", recording->losses.gaps);
   json_real(json, "seconds", seconds);
   json_string(json, "error", spate_error_name(error_of(session, recording)));

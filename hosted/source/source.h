@@ -63,6 +63,7 @@ struct source {
   _Atomic bool stop;                        /* set by the taker: end soon; filled slots are still taken */
   _Atomic bool abandoned;                   /* set by the taker: no more slots are taken */
   _Atomic bool ended; /* no more slots will be filled; `error` is 0 at the normal end, otherwise an errno value */
+  uint64_t first_ns, last_ns; /* udp, after the end: when the first and the last datagram arrived, since 1970 */
   int error;
   const char *why;              /* the message for `error`; NULL: that of errno */
   int fd;                       /* of a file, a FIFO or a pipe; a socket */

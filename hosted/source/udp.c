@@ -9,24 +9,19 @@
 #include "filling.h"
 
 #include "../text/fail.h"
-#include "../text/units.h"
+#include "udp_socket.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PREFIX        "udp:"
 #define BATCH         64u
-#define PAYLOAD_BYTES 65536u     /* more than any datagram has */
-#define USUAL_BYTES   1472u      /* the payload of an Ethernet frame, assumed for the first datagram */
-#define BUFFER_BYTES  (32 << 20) /* of the socket: a quarter of a second at 1 Gbit/s */
+#define PAYLOAD_BYTES 65536u /* more than any datagram has */
+#define USUAL_BYTES   1472u  /* the payload of an Ethernet frame, assumed for the first datagram */
 #define LOOK_MS       100
 
 struct receiving {
@@ -36,89 +31,29 @@ struct receiving {
   struct mmsghdr messages[BATCH];
   struct iovec vectors[BATCH][2]; /* the place in the slot, and the rest in `spill` */
   uint8_t *spill;                 /* BATCH × PAYLOAD_BYTES */
-  uint32_t drops;                 /* the kernel's count, modulo 2^32, when it was last read */
+  _Alignas(struct cmsghdr) char control[BATCH][CMSG_SPACE(sizeof(struct timespec))]; /* the times of arrival */
+  uint32_t drops;   /* the kernel's count, modulo 2^32, when it was last read */
 };
-
-static bool is(const char *name) { return strncmp(name, PREFIX, sizeof PREFIX - 1u) == 0; }
-
-/* ---- the socket ---- */
-
-union address {
-  struct sockaddr any;
-  struct sockaddr_in four;
-  struct sockaddr_in6 six;
-};
-
-static bool parse_port(const char *text, in_port_t *port) {
-  char *end;
-  const unsigned long value = strtoul(text, &end, 10);
-
-  if (text[0] < '0' || text[0] > '9' || *end != '\0' || value == 0 || value > 65535) return false;
-  *port = htons((uint16_t)value);
-  return true;
-}
-
-/* "5000", "192.168.1.2:5000", "[fe80::1]:5000". */
-static bool parse(const char *text, union address *address) {
-  const char *colon = strrchr(text, ':');
-  char host[INET6_ADDRSTRLEN + 2];
-
-  *address = (union address){.four = {.sin_family = AF_INET}};
-  if (colon == NULL) return parse_port(text, &address->four.sin_port);
-  const size_t length = (size_t)(colon - text);
-  if (length == 0 || length >= sizeof host) return false;
-  memcpy(host, text, length);
-  host[length] = '\0';
-  if (host[0] != '[')
-    return inet_pton(AF_INET, host, &address->four.sin_addr) == 1 && parse_port(colon + 1, &address->four.sin_port);
-  if (host[length - 1u] != ']') return false;
-  host[length - 1u] = '\0';
-  *address = (union address){.six = {.sin6_family = AF_INET6}};
-  return inet_pton(AF_INET6, host + 1, &address->six.sin6_addr) == 1 && parse_port(colon + 1, &address->six.sin6_port);
-}
-
-static int open_socket(const struct source *source, int *fd) {
-  union address address;
-  const int bytes = BUFFER_BYTES;
-
-  if (!parse(source->name + sizeof PREFIX - 1u, &address))
-    fail(EXIT_USAGE, "%s is not udp:PORT, udp:ADDRESS:PORT or udp:[ADDRESS]:PORT, with a numeric address",
-         source->name);
-  *fd = socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (*fd < 0) return errno;
-  /* Root gets the requested size; others get at most the system's limit. */
-  if (setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
-    (void)setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-  const socklen_t size = address.any.sa_family == AF_INET ? sizeof address.four : sizeof address.six;
-  return bind(*fd, &address.any, size) == 0 ? 0 : errno;
-}
-
-static void check_buffer(int fd, const char *name) {
-  int bytes = 0;
-  socklen_t size = sizeof bytes;
-  char has[UNITS_TEXT_BYTES];
-
-  /* The kernel reports twice the size, because it counts its own overhead. */
-  if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0 || bytes / 2 >= BUFFER_BYTES) return;
-  (void)fprintf(
-      stderr,
-      "spate: %s: the system limits the socket's buffer to %s; sysctl -w net.core.rmem_max=%d allows a larger "
-      "one\n",
-      name, units_text((uint64_t)bytes / 2, has), BUFFER_BYTES);
-}
 
 /* Opens and closes the socket, so that a wrong or used address is reported before the target is opened. Datagrams that
  * arrive while the target is being opened are not part of the recording. */
 static void open_udp(struct source *source) {
   int fd;
-  const int error = open_socket(source, &fd);
+  const int error = udp_socket_open(source->name, &fd);
 
   if (error != 0) fail(EXIT_FAILED, "%s: %s", source->name, strerror(error));
-  check_buffer(fd, source->name);
+  udp_socket_check_buffer(fd, source->name);
   (void)close(fd);
 }
 
-static int start(struct source *source) { return open_socket(source, &source->fd); }
+/* The kernel stamps each datagram when it arrives. */
+static int start(struct source *source) {
+  const int one = 1;
+  const int error = udp_socket_open(source->name, &source->fd);
+
+  if (error != 0) return error;
+  return setsockopt(source->fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one) == 0 ? 0 : errno;
+}
 
 /* Uses SO_MEMINFO, because SO_RXQ_OVFL does not count datagrams that were dropped after the last received one. */
 static void count_drops(struct receiving *receiving) {
@@ -148,7 +83,10 @@ static unsigned plan(struct receiving *receiving) {
     struct iovec *vectors = receiving->vectors[i];
     vectors[0] = (struct iovec){.iov_base = filling->slot + filling->bytes + (size_t)i * each, .iov_len = each};
     vectors[1] = (struct iovec){.iov_base = spill_of(receiving, i) + each, .iov_len = PAYLOAD_BYTES - each};
-    receiving->messages[i].msg_hdr = (struct msghdr){.msg_iov = vectors, .msg_iovlen = 2};
+    receiving->messages[i].msg_hdr = (struct msghdr){.msg_iov = vectors,
+                                                     .msg_iovlen = 2,
+                                                     .msg_control = receiving->control[i],
+                                                     .msg_controllen = sizeof receiving->control[i]};
   }
   return count;
 }
@@ -191,6 +129,23 @@ static bool take(struct receiving *receiving, unsigned count) {
   return true;
 }
 
+/* When the kernel got it, in ns since 1970; 0: not told. */
+static uint64_t arrived_ns(const struct mmsghdr *message) {
+  const struct cmsghdr *header = CMSG_FIRSTHDR(&message->msg_hdr);
+  struct timespec time;
+
+  if (header == NULL || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_TIMESTAMPNS) return 0;
+  memcpy(&time, CMSG_DATA(header), sizeof time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void note_times(struct receiving *receiving, unsigned count) {
+  struct source *source = receiving->filling.source;
+
+  if (source->first_ns == 0) source->first_ns = arrived_ns(&receiving->messages[0]);
+  source->last_ns = arrived_ns(&receiving->messages[count - 1u]);
+}
+
 static int receive(struct receiving *receiving) {
   const struct source *source = receiving->filling.source;
   struct pollfd input = {.fd = receiving->fd, .events = POLLIN};
@@ -201,7 +156,9 @@ static int receive(struct receiving *receiving) {
     if (poll(&input, 1, LOOK_MS) == 0) continue;
     const int got = recvmmsg(receiving->fd, receiving->messages, plan(receiving), MSG_DONTWAIT, NULL);
     if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
-    if (got > 0 && !take(receiving, (unsigned)got)) return 0;
+    if (got <= 0) continue;
+    note_times(receiving, (unsigned)got);
+    if (!take(receiving, (unsigned)got)) return 0;
   }
   return 0;
 }
@@ -226,4 +183,4 @@ static void *run(void *opaque) {
   return NULL;
 }
 
-const struct source_kind source_udp = {.is = is, .open = open_udp, .start = start, .run = run};
+const struct source_kind source_udp = {.is = udp_socket_is, .open = open_udp, .start = start, .run = run};

@@ -65,6 +65,55 @@ def test_payloads_come_back_byte_for_byte(image, port, stream):
     assert spate("extract", image, "clip", "-", text=False).stdout == data
 
 
+GROUP = "239.255.83.80"
+
+
+def send_to_group(port, payloads, group=GROUP, sender="127.0.0.1"):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
+        sending.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+        sending.bind((sender, 0))
+        for payload in payloads:
+            sending.sendto(payload, (group, port))
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize("name", ["udp:{}:{}?if=lo", "udp://{}:{}?if=lo", "udp:{}:{}?if=lo&source=127.0.0.2"])
+def test_a_multicast_group(image, port, name):
+    """Not what others send to another group, nor, with source=, what another sender sends."""
+    with receiver(image, name.format(GROUP, port), "--for", "30s") as recording:
+        listening(port)
+        for number in range(20):
+            send_to_group(port, [b"ours %d" % number], sender="127.0.0.2")
+            send_to_group(port, [b"of another group"], group="239.255.83.81")
+            if "source" in name:
+                send_to_group(port, [b"of another sender"])
+        time.sleep(0.7)
+        recording.send_signal(signal.SIGINT)
+        finish(recording)
+    assert spate("extract", image, "clip", "-", text=False).stdout == b"".join(b"ours %d" % number for number in range(20))
+
+
+def test_two_recorders_take_one_group(image, port, tmp_path):
+    other = tmp_path / "other.img"
+    spate("format", other, "--size", "64MiB")
+    name = f"udp:{GROUP}:{port}?if=lo"
+    with receiver(image, name, "--size", "3") as first, receiver(other, name, "--size", "3") as second:
+        time.sleep(1)
+        send_to_group(port, [b"abc"])
+        assert finish(first)[0]["bytes"] == finish(second)[0]["bytes"] == 3
+
+
+def test_the_times_of_arrival(image, port):
+    before = time.time_ns()
+    with receiver(image, f"udp:{port}", "--size", "4") as recording:
+        listening(port)
+        send(port, [b"ab"])
+        time.sleep(0.2)
+        send(port, [b"cd"])
+        report, _ = finish(recording)
+    assert before < report["first_datagram_ns"] < report["last_datagram_ns"] - 100_000_000 < time.time_ns()
+
+
 def test_what_a_stopped_recorder_loses_is_told_at_once(image, port):
     """Not at the end: with the time, and why."""
     with receiver(image, f"udp:{port}", "--for", "60s", "--progress", "json") as recording:
@@ -137,8 +186,17 @@ def test_a_slow_stream_is_on_the_drive_soon(image, port):
         assert finish(recording)[0]["bytes"] == 30 * 1400
 
 
+def test_groups_that_cannot_be_joined(image):
+    said = spate("record", image, "clip", "--from", "udp:127.0.0.1:5000?if=lo", status=USAGE).stderr
+    assert "for multicast addresses" in said
+    said = spate("record", image, "clip", "--from", "udp:239.1.1.1:5000?if=none0", status=FAILED).stderr
+    assert "there is no interface none0" in said
+
+
 @pytest.mark.parametrize("source", ["udp:", "udp:0", "udp:65536", "udp:abc", "udp:localhost:5000", "udp:[::1]", "udp:[::1:5000",
-                                    "udp::5000", "udp:1.2.3:5000", "udp:5000x"])
+                                    "udp::5000", "udp:1.2.3:5000", "udp:5000x", "udp:239.1.1.1:5000?if=", "udp:239.1.1.1:5000?port=1",
+                                    "udp:239.1.1.1:5000?source=abc", "udp:239.1.1.1:5000?source=::1", "udp://239.1.1.1",
+                                    "udp:[239.1.1.1]:5000"])
 def test_invalid_addresses(image, source):
     assert "is not udp:PORT" in spate("record", image, "clip", "--from", source, status=USAGE).stderr
 
