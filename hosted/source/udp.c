@@ -32,7 +32,7 @@ struct receiving {
   struct iovec vectors[BATCH][2]; /* the place in the slot, and the rest in `spill` */
   uint8_t *spill;                 /* BATCH × PAYLOAD_BYTES */
   _Alignas(struct cmsghdr) char control[BATCH][CMSG_SPACE(sizeof(struct timespec))]; /* the times of arrival */
-  uint32_t drops;   /* the kernel's count, modulo 2^32, when it was last read */
+  uint32_t drops; /* the kernel's count, modulo 2^32, when it was last read */
 };
 
 /* Opens and closes the socket, so that a wrong or used address is reported before the target is opened. Datagrams that
