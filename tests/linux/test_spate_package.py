@@ -101,6 +101,10 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     shlibs = run("dpkg-deb", "--info", packages["libspate-ring0"], "shlibs").stdout.split(maxsplit=2)
     assert shlibs[:2] == ["libspate-ring", "0"] and shlibs[2].startswith("libspate-ring0 ")
 
+    listed = run("dpkg-deb", "--info", packages["libspate-ring0"], "symbols").stdout
+    header = (ROOT / "ring/include/spate/ring.h").read_text()
+    assert set(re.findall(r"^ (\w+)@", listed, re.M)) == set(re.findall(r"\b(spate_ring_\w+)\(", header))
+
     folder, = (usr / "lib").iterdir()
     flags = run("pkg-config", "--cflags", "--libs", "spate-ring",
                 env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
