@@ -42,7 +42,10 @@ enum spate_error spate_stream_tail(struct spate_stream *stream, uint64_t offset_
                                    .done = tail_done,
                                    .context = clip};
   const enum spate_error error = spate_block_submit(block, &stream->tail);
-  if (error != SPATE_OK) return error;
+  if (error != SPATE_OK) {
+    stream->tail.context = NULL; /* it is not under way */
+    return error;
+  }
   stream->tail_bytes = bytes;
   stream->tail_mark = spate_block_power_mark(block);
   clip->outstanding++;

@@ -148,6 +148,37 @@ static void pieces_and_tails_wait_for_each_other(void **state) {
   end(&slow);
 }
 
+static enum spate_error answer;
+static enum spate_error refuse(struct spate_block *block, struct spate_io *io) {
+  (void)block;
+  (void)io;
+  return answer;
+}
+
+/* The device does not accept the write now, or ever. That ends nothing. */
+static void a_tail_that_the_device_refuses(void **state) {
+  (void)state;
+  static const enum spate_error answers[] = {SPATE_E_FULL, SPATE_E_GONE};
+  struct slow slow = begin(512, false);
+  struct spate_block *block = &slow.fixture->ram.block;
+  const struct spate_block_ops *ops = block->ops;
+  struct spate_block_ops refusing = *ops;
+  refusing.submit = refuse;
+  receive(&slow, 100);
+  for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    answer = answers[i];
+    block->ops = &refusing;
+    GIVES(answer, give_tail(&slow));
+    block->ops = ops;
+    OK(give_tail(&slow));
+    a_second(&slow);
+    assert_int_equal(published(&slow), 100);
+  }
+  receive(&slow, 412);
+  must_push(&slow, 512);
+  end(&slow);
+}
+
 static void what_is_no_tail(void **state) {
   (void)state;
   struct slow slow = begin(512, false);
@@ -489,6 +520,7 @@ int main(void) {
       cmocka_unit_test(what_is_a_second_old_is_durable),
       cmocka_unit_test(a_source_that_becomes_fast),
       cmocka_unit_test(pieces_and_tails_wait_for_each_other),
+      cmocka_unit_test(a_tail_that_the_device_refuses),
       cmocka_unit_test(what_is_no_tail),
       cmocka_unit_test(a_clip_ends_with_its_tail),
       cmocka_unit_test(a_tail_of_the_clip_before_is_waited_for),
