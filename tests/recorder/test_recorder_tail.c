@@ -515,6 +515,95 @@ static void a_power_loss_while_a_tail_is_written(void **state) {
   end(&slow);
 }
 
+/* ---- any order ---- */
+
+#define CLIPS_MAX 24u
+
+/* What was received from `begin` on, in the order of the clips, up to the next one's begin. */
+struct life {
+  struct slow slow;
+  uint64_t random, begins[CLIPS_MAX + 1u];
+  unsigned clips;
+  uint32_t tail_bytes; /* the last tail that was accepted, and is not a piece yet */
+};
+
+static uint32_t below(struct life *life, uint32_t count) { return (uint32_t)(ram_random(&life->random) % count); }
+
+static void push_any(struct life *life, uint32_t block_bytes) {
+  const uint32_t bytes = life->slow.filled & ~(block_bytes - 1u);
+  if (bytes == 0 || push_some(&life->slow, bytes) != SPATE_OK) return;
+  life->tail_bytes = life->tail_bytes > bytes ? life->tail_bytes - bytes : 0;
+}
+
+static void tail_any(struct life *life) {
+  if (life->slow.filled == 0 || life->slow.filled > SPATE_PAGE_BYTES) return;
+  if (give_tail(&life->slow) == SPATE_OK) life->tail_bytes = life->slow.filled;
+}
+
+/* The clip ends with its tail, and the next one goes on behind it. */
+static void cut_any(struct life *life) {
+  struct source *source = life->slow.source;
+  char path[16];
+  if (life->clips == CLIPS_MAX || source->stream.tail.context != NULL || source->stream.following != NULL) return;
+  (void)snprintf(path, sizeof path, "%u.CSV", life->clips);
+  if (spate_stream_arm(&source->stream, path, MIB) != SPATE_OK) return;
+  OK(spate_stream_cut(&source->stream));
+  memcpy(source->sent + source->sent_bytes, slot(&life->slow), life->tail_bytes);
+  source->sent_bytes += life->tail_bytes;
+  life->slow.filled -= life->tail_bytes;
+  memmove(slot(&life->slow), slot(&life->slow) + life->tail_bytes, life->slow.filled);
+  life->tail_bytes = 0;
+  life->begins[life->clips++] = source->sent_bytes;
+}
+
+static void live(uint64_t seed) {
+  const uint32_t block_bytes = seed % 3 == 0 ? 4096 : 512;
+  struct life life = {.slow = begin(block_bytes, seed % 2 == 0), .random = seed};
+  struct source *source = life.slow.source;
+  char path[16];
+  for (unsigned step = 0; step < 400; step++) {
+    switch (below(&life, 8)) {
+    case 0:
+    case 1:
+      if (life.slow.filled < PIECE / 2) receive(&life.slow, 1 + below(&life, 900));
+      break;
+    case 2: push_any(&life, block_bytes); break;
+    case 3:
+    case 4: tail_any(&life); break;
+    case 5: clock_ns += below(&life, SECOND / 2); break;
+    case 6:
+      if (below(&life, 6) == 0) cut_any(&life);
+      break;
+    default: life.slow.fixture->ram.delay_polls = below(&life, 12);
+    }
+    for (unsigned turns = below(&life, 4); turns > 0; turns--)
+      work(life.slow.fixture);
+  }
+  while (source->stream.tail.context != NULL)
+    work(life.slow.fixture);
+  OK(spate_recorder_finish(&life.slow.fixture->recorder));
+  memcpy(source->sent + source->sent_bytes, slot(&life.slow), life.tail_bytes);
+  life.begins[life.clips] = source->sent_bytes + life.tail_bytes;
+  for (unsigned i = 0; i <= life.clips; i++) {
+    const uint64_t begin_bytes = i == 0 ? 0 : life.begins[i - 1u];
+    struct spate_exfat_entry entry;
+    (void)snprintf(path, sizeof path, "%u.CSV", i - 1u);
+    if (life.begins[i] > begin_bytes)
+      file_holds(life.slow.fixture, i == 0 ? "SLOW.CSV" : path, source->sent + begin_bytes,
+                 life.begins[i] - begin_bytes);
+    else
+      GIVES(SPATE_E_NOT_FOUND, spate_exfat_stat(&life.slow.fixture->volume, i == 0 ? "SLOW.CSV" : path, &entry));
+  }
+  close_fixture(life.slow.fixture);
+}
+
+/* Tails, pieces and cuts in any order: the clips hold what was received, one after the other. */
+static void what_was_given_is_in_the_clips(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++)
+    live(seed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_a_second_old_is_durable),
@@ -531,6 +620,7 @@ int main(void) {
       cmocka_unit_test(a_clip_that_was_armed_beside_a_tail_ends),
       cmocka_unit_test(a_tail_that_is_destroyed_is_not_published),
       cmocka_unit_test(a_tail_waits_for_a_loss_that_is_not_dealt_with),
+      cmocka_unit_test(what_was_given_is_in_the_clips),
       cmocka_unit_test(there_is_no_room_for_a_tail),
       cmocka_unit_test(a_rewrite_that_fails_ends_the_clip_before_the_tail),
       cmocka_unit_test(a_power_loss_takes_what_was_not_flushed),
