@@ -19,7 +19,7 @@ void fail_say(const char *format, va_list arguments) {
   (void)fputs(message, stderr);
 }
 
-static void line(const char *format, va_list arguments) {
+__attribute__((format(printf, 1, 0))) static void line(const char *format, va_list arguments) {
   (void)fputs("spate: ", stderr);
   fail_say(format, arguments);
   (void)fputc('\n', stderr);
