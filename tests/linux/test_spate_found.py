@@ -13,7 +13,7 @@ import pytest
 import volume as judge
 
 from exfat_edit import edited
-from spate_command import DONE, FAILED, MIB, REFUSED, SPATE, answer, spate
+from spate_command import DONE, FAILED, MIB, REFUSED, SPATE, USAGE, answer, spate
 
 LINUX, BASIC_DATA = "0FC63DAF-8483-4772-8E79-3D69D8477DE4", "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
 START, SIZE = 20 * MIB, 64 * MIB
@@ -266,7 +266,8 @@ def test_a_recording_that_fails_leaves_no_folder(tmp_path):
     spate("record", card, "a/b/c", input="", status=FAILED)  # a source that sends nothing
     spate("record", card, "there/d/e", input="", status=FAILED)
     assert sorted(folders(card)) == kept
-    spate("record", card, "a/b:c/clip", input="x", status=FAILED)  # no name of exFAT
+    spate("record", card, "a/b:c/clip", input="x", status=USAGE)  # no name of exFAT
+    spate("record", card, f"a/{'n' * 256}", input="x", status=FAILED)  # too long
     spate("record", card, "a/clip", "--from", "synthetic", "--size", "1TB", status=FAILED)
     assert sorted(folders(card)) == kept
     spate("record", card, "a/b/c", input="x")
