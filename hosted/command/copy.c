@@ -42,7 +42,7 @@ static void find_path(struct copy *copy) {
   }
   if (errno != ENOENT) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
   if (strlen(copy->name) >= sizeof copy->path) fail(EXIT_FAILED, "%s: %s", copy->name, strerror(ENAMETOOLONG));
-  (void)strcpy(copy->path, copy->name); /* it fits */
+  memcpy(copy->path, copy->name, strlen(copy->name) + 1u);
 }
 
 /* Who may read the file must not change. Only root may give it to another owner: then he keeps it. */
@@ -132,7 +132,7 @@ static void keep_name(const struct copy *copy) {
   (void)snprintf(folder, sizeof folder, "%s", copy->path);
   char *slash = strrchr(folder, '/');
   if (slash == NULL)
-    (void)strcpy(folder, ".");
+    memcpy(folder, ".", sizeof ".");
   else
     slash[slash == folder ? 1 : 0] = '\0';
   const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,7 +143,8 @@ static void keep_name(const struct copy *copy) {
 
 void copy_close(struct copy *copy, uint64_t size_bytes) {
   /* The last page was written whole: what is behind the data in it goes first, so that a hole follows them. */
-  if (ftruncate(copy->fd, (off_t)copy->at_bytes) != 0 || ftruncate(copy->fd, (off_t)size_bytes) != 0 || fsync(copy->fd) != 0 || close(copy->fd) != 0 || !name_it(copy))
+  if (ftruncate(copy->fd, (off_t)copy->at_bytes) != 0 || ftruncate(copy->fd, (off_t)size_bytes) != 0 ||
+      fsync(copy->fd) != 0 || close(copy->fd) != 0 || !name_it(copy))
     fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));
   unfinished = NULL;
   keep_name(copy);

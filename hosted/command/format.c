@@ -122,12 +122,14 @@ static bool make_image(const struct request *request) {
 
 /* An image that this run has made is removed if the run fails or is interrupted. */
 static const char *volatile unfinished;
+static volatile sig_atomic_t complete; /* the volume is made: a signal does not end the run any more */
 
 static void remove_unfinished(void) {
-  if (unfinished != NULL) (void)unlink(unfinished);
+  if (unfinished != NULL && !complete) (void)unlink(unfinished);
 }
 
 static void interrupt(int number) {
+  if (complete) return;
   remove_unfinished();
   _exit(128 + number);
 }
@@ -316,7 +318,7 @@ static enum exit_status run(int count, char **words) {
   const bool has_table = volume.target.kind == TARGET_DEVICE && volume.target.partition.number == 0;
   say_type(&volume.target);
   volume_close(&volume);
-  unfinished = NULL;
+  complete = 1;
   if (has_table) reread_partitions(request.name);
   (void)fprintf(stderr, "%s: exFAT volume %s, %s free in clusters of %s\n", request.name, info.label,
                 units_text(info.free_bytes, size), units_text(info.cluster_bytes, cluster));

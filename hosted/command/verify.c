@@ -163,9 +163,9 @@ static enum exit_status run(int count, char **words) {
   const bool several = count - optind > 2;
   if (several && check.against_name != NULL)
     command_usage(&command_verify, "--against compares one file; %d are named", count - optind - 1);
-  if (check.against_name != NULL) check.against = fopen(check.against_name, "rbe");
-  if (check.against_name != NULL && check.against == NULL)
-    fail(EXIT_FAILED, "%s: %s", check.against_name, strerror(errno));
+  FILE *against = check.against_name == NULL ? NULL : fopen(check.against_name, "rbe");
+  check.against = against;
+  if (check.against_name != NULL && against == NULL) fail(EXIT_FAILED, "%s: %s", check.against_name, strerror(errno));
   volume_open(&volume, words[optind], TARGET_READ);
   if (command_json && several) json_open(&json, NULL, '{');
   if (command_json && several) json_open(&json, "files", '[');
@@ -175,6 +175,7 @@ static enum exit_status run(int count, char **words) {
   }
   if (command_json && several) json_close(&json, ']');
   if (command_json && several) json_close(&json, '}');
+  if (against != NULL) (void)fclose(against);
   volume_close(&volume);
   return status;
 }

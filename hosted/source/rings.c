@@ -35,7 +35,7 @@ static bool look(const char *name, struct rings_entry *entry) {
   struct stat status;
 
   if (!is_name(name) || strlen(name) >= sizeof entry->name) return false;
-  (void)strcpy(entry->name, name); /* it fits */
+  memcpy(entry->name, name, strlen(name) + 1u);
   (void)snprintf(path, sizeof path, FOLDER "/" PREFIX "%s", name);
   const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return false;

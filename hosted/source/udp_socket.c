@@ -84,7 +84,7 @@ static bool parse_option(const char *name, const char *option, struct place *pla
   if (value == NULL || *++value == '\0') return false;
   if (strncmp(option, "source=", 7) == 0) return parse_host(value, &place->sender);
   if (strncmp(option, "if=", 3) != 0 || strlen(value) >= sizeof place->interface_name) return false;
-  (void)strcpy(place->interface_name, value); /* it fits */
+  memcpy(place->interface_name, value, strlen(value) + 1u);
   place->interface = if_nametoindex(value);
   if (place->interface == 0) fail(EXIT_FAILED, "%s: there is no interface %s; ip link lists them", name, value);
   return true;
@@ -97,7 +97,7 @@ static struct place parse(const char *name) {
 
   words += strncmp(words, "//", 2) == 0 ? 2 : 0;
   if (strlen(words) >= sizeof text) refuse(name);
-  (void)strcpy(text, words); /* it fits */
+  memcpy(text, words, strlen(words) + 1u);
   char *options = strchr(text, '?');
   if (options != NULL) *options++ = '\0';
   if (!parse_address(text, &place.address)) refuse(name);

@@ -5,7 +5,7 @@
 
 static ssize_t counted_pread(int fd, void *to, size_t bytes, off_t at);
 #include "../../hosted/direct.c"
-static int second_open(const char *path, int flags, unsigned mode, uint32_t step_bytes, bool *direct);
+static int second_open(const char *name, int flags, unsigned mode, uint32_t step_bytes, bool *direct);
 #define pread       counted_pread
 #define direct_open second_open
 #include "../../hosted/source/file.c"

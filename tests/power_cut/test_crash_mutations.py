@@ -29,7 +29,7 @@ MUTATIONS = {
     ),
     "length from submitted bytes": (
         CHECKPOINT,
-        [("clip->snapshot_bytes = clip->progress.completed_bytes;", "clip->snapshot_bytes = clip->progress.pushed_bytes;")],
+        [("clip->snapshot_bytes = spate_progress_with_tail(clip);", "clip->snapshot_bytes = clip->progress.pushed_bytes;")],
         "crash_recording", "foreign byte",
     ),
     "length completed after the flush was submitted": (
