@@ -64,7 +64,6 @@ static void compare_rest(struct check *check, uint64_t bytes) {
 static void end_compare(struct check *check, uint64_t size_bytes) {
   if (check->against == NULL) return;
   if (check->first_difference == UINT64_MAX && fgetc(check->against) != EOF) check->first_difference = size_bytes;
-  (void)fclose(check->against);
 }
 
 static bool is_whole(const struct check *check) {
