@@ -32,7 +32,7 @@ static void check_words(const struct command *command, int count, char **words) 
 
 int command_option(const struct command *command, int count, char **words, const struct option *options) {
   for (;;) {
-    char name[32];
+    static char name[32];
     char *called = words[0];
     (void)snprintf(name, sizeof name, "spate %s", command->name);
     words[0] = name; /* getopt prints it */
