@@ -53,8 +53,10 @@ static void print(const struct progress *progress, const struct recording *recor
   if (loss->datagrams > 0)
     (void)snprintf(text, sizeof text, "%llu datagram%s", (unsigned long long)loss->datagrams,
                    loss->datagrams == 1 ? "" : "s");
-  (void)fprintf(stderr, "spate: %s: LOST %s at %.1f s: %s\n", recording->path,
-                loss->datagrams > 0 ? text : units_text(loss->bytes, text), progress_seconds(progress), loss->why);
+  else
+    (void)units_text(loss->bytes, text);
+  (void)fprintf(stderr, "spate: %s: LOST %s at %.1f s: %s\n", recording->path, text, progress_seconds(progress),
+                loss->why);
 }
 
 #define RING_FULL "the ring is full, because the target is slower than the source"
