@@ -512,6 +512,11 @@ enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spat
 /* Free the clusters of a file whose entry set is erased, except those that another file owns. */
 enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain);
 
+/* ---- removal.c ---- */
+
+/* IN_USE: it is an open clip or the record's file. */
+enum spate_error spate_exfat_check_idle(struct spate_exfat *volume, struct exfat_set *set);
+
 /* ---- file.c ---- */
 
 /* Make open handles to the owner of these clusters stale. */

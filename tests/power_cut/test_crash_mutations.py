@@ -19,6 +19,7 @@ pytestmark = pytest.mark.thorough
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
 CHECKPOINT, CLIP, CHANGE, RECORD = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c", "exfat/record.c"
+REMOVAL = "exfat/removal.c"
 
 # name: (source, [(old, new), ...], program, what it must say)
 MUTATIONS = {
@@ -85,14 +86,14 @@ MUTATIONS = {
         "crash_volumes", "empty, with a first cluster",
     ),
     "TRIM before the deletion is durable": (
-        CHANGE,
+        REMOVAL,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n",
           "  error = each_run(volume, chain, spate_exfat_trim);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);\n")],
         "crash_volumes", "foreign byte",
     ),
     "bits freed before the entry": (
-        CHANGE,
+        REMOVAL,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
           "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
           "  error = each_run(volume, chain, free_run);\n"
@@ -179,7 +180,7 @@ MUTATIONS = {
         "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry behind the end|came before its region",
     ),
     "a deleted chain freed as if its clusters lay together": (
-        CHANGE,
+        REMOVAL,
         [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
           "  if (error == SPATE_OK)\n"
           "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
