@@ -184,6 +184,8 @@ struct spate_exfat {
   /* first clusters of the last deleted files: handles of them may still be open */
   uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
 
+  uint32_t joining_cluster; /* the first cluster of the folder that is being joined; 0: none is */
+
   struct spate_exfat_clip *clips; /* open ones */
   uint32_t block_count, used_now;
   uint64_t next_lba;                /* of the block after the last one that was read */
@@ -358,11 +360,11 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, 
  * on a volume that another system left dirty, because two files may share them. Clusters in the chain behind the file's
  * length are freed with the file.
  *
- * IN_USE: an open clip, or a directory that holds one. PROTECTED: it is marked read only. UNSUPPORTED: it has an entry
- * with clusters of a kind that this library does not know. CORRUPT, and nothing was written: clusters that cannot be
- * the file's (free, the volume's own, those of an open clip, or a broken chain), or a tree of directories that leads
- * back into itself many times over. Works on a volume of another system that has no room for the record's file; a power
- * cut may then leave the file's clusters allocated without an owner.
+ * IN_USE: an open clip, a directory that holds one, or part of a join. PROTECTED: it is marked read only. UNSUPPORTED:
+ * it has an entry with clusters of a kind that this library does not know. CORRUPT, and nothing was written: clusters
+ * that cannot be the file's (free, the volume's own, those of an open clip, or a broken chain), or a tree of
+ * directories that leads back into itself many times over. Works on a volume of another system that has no room for the
+ * record's file; a power cut may then leave the file's clusters allocated without an owner.
  *
  * Clusters that another file owns as well stay allocated, and the volume stays marked dirty. The first deletion after a
  * mount searches for such clusters, by one walk through all entry sets: about 25 ms for 10 000 files of one run each,
@@ -373,10 +375,77 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, 
  * device cannot read a block, the deletion ends with its error, and nothing was written.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
+/* The same without TRIM, which stalls some drives: for a recorder that deletes its oldest file while it streams. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_delete_untrimmed(struct spate_exfat *volume, const char *path);
+/* Search now, in the whole volume, for clusters that two files own, so that no later deletion has to: call it before
+ * the streams begin. What is found is no error, and is handled when a file that owns such clusters is deleted. Errors:
+ * READ_ONLY, CORRUPT (as of a deletion), and those of the device. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_prepare_deletions(struct spate_exfat *volume);
+/*
+ * Set or clear the attribute "read only" of a file or directory, with one write of one block. A protected file cannot
+ * be deleted (PROTECTED); it can be renamed, and joined with others.
+ *
+ * IN_USE: an open clip, or part of a join. INVALID: the root directory. CORRUPT: mount could not finish a directory
+ * change, and the journal still names entry sets.
+ */
+SPATE_MUST_CHECK enum spate_error spate_exfat_protect(struct spate_exfat *volume, const char *path, bool on);
 /* Rename, move, or both. After a power cut and the next mount the file has the old name or the new one, never both and
- * never none. IN_USE: an open clip, or a directory while any clip is open. INVALID: a directory into itself. NO_SPACE,
- * FRAGMENTED: there is no room for the record's file, and the new name does not fit in the old one's place. */
+ * never none. IN_USE: an open clip, or a directory while any clip is open or any folder is being joined. INVALID: a
+ * directory into itself. NO_SPACE, FRAGMENTED: there is no room for the record's file, and the new name does not fit in
+ * the old one's place. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
+
+/* ---- joining ---- */
+
+/*
+ * The files of a folder become one file with the folder's name and place: its data are theirs, in the order of the
+ * folder's entries. Not a byte is copied: the FAT links their clusters (specification, 4.1), and one write of one block
+ * turns the folder into the file. A power cut at any instant, and the next mount, leave the folder with all its files
+ * or the whole file. The file's creation is that of the first part, its modification that of the last one.
+ *
+ * spate_exfat_join_begin() checks all of it and writes nothing. Then call spate_exfat_join_work() until *more is false.
+ * Each call writes at most 64 blocks of the FAT, the last one a few more blocks. Between two calls the volume can be
+ * used as always: record, delete, rename. But the folder and its files cannot be deleted, renamed or protected, no
+ * directory can be renamed, and nothing new is made in the folder: IN_USE. A join ends when *more is false, with any
+ * error of work except BUSY, with spate_exfat_join_cancel(), or when the volume is unmounted. Before the last call has
+ * changed the folder, an end changes nothing that counts: the folder is as before. After it, handles of the folder and
+ * of the parts answer STALE, and the folder's own clusters are free. They are not trimmed.
+ *
+ * A file of many clusters in a chain is slower to seek in than its parts, on every system.
+ *
+ * Errors of begin. NOT_DIRECTORY: a file. IN_USE: an open clip in the folder, or another join on this volume.
+ * PROTECTED: the folder (not a part) is read only. INVALID: the root directory; an empty folder; or one with something
+ * else than parts: a directory, an empty file, one whose valid_bytes are fewer than its bytes, one with clusters of a
+ * kind that this library does not know, one before the last that does not end at the end of a cluster, or one that was
+ * created before its predecessor, so that the order of the entries is not that of the recording. UNSUPPORTED: a part
+ * whose clusters the FAT links already (not contiguous). CORRUPT: clusters that cannot be a part's, as of a deletion,
+ * or that another file owns or may own; a damaged entry set; or mount could not finish a directory change. READ_ONLY.
+ * NO_SPACE, FRAGMENTED, EXISTS: the volume has no record, and no room for one.
+ *
+ * Errors of work. BUSY: call again. INVALID: the join has ended. STALE, and nothing has changed: the folder is not what
+ * begin saw, or the volume was mounted again. NO_SPACE, FRAGMENTED, and nothing has changed: another system has placed
+ * the folder's entry set so that it has to be moved, and the directory above is full and cannot grow (it does not on a
+ * volume of spate_exfat_mount_own()). CORRUPT, and those of the device.
+ */
+struct spate_exfat_join {
+  uint64_t bytes, linked_bytes; /* of all parts; of those, in the chain so far */
+  uint32_t parts;
+  /* private */
+  uint32_t crc;               /* of the parts' entry sets */
+  struct spate_exfat *volume; /* NULL: the join has ended */
+  const char *path;
+  struct spate_exfat_chain folder;
+  uint32_t offset_bytes;            /* in the folder, of what follows the next part */
+  uint32_t first, clusters, linked; /* the part that is being linked */
+  uint32_t next_first, next_clusters;
+};
+
+/* `path` stays in place until the join has ended. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                                         const char *path);
+SPATE_MUST_CHECK enum spate_error spate_exfat_join_work(struct spate_exfat_join *join, bool *more);
+/* End a join that work has not ended. Not while another function of the volume waits. */
+void spate_exfat_join_cancel(struct spate_exfat_join *join);
 
 /* ---- clips ---- */
 
@@ -405,9 +474,9 @@ struct spate_exfat_clip {
 /*
  * Create an empty file and reserve one run of clusters for it: `bytes` rounded up, or with 0 the longest free run.
  * On return everything is durable: a power cut before the first publish leaves an empty file and no lost clusters. A
- * missing directory is NOT_FOUND. The entry set must fit into one logical block, so a name has at most 210 UTF-16 units
- * on 512-byte blocks. Other errors: EXISTS, NO_SPACE, FRAGMENTED (enough is free, but not in one run), FULL (no more
- * clips, or no cache block for this one).
+ * missing directory is NOT_FOUND, one that is being joined IN_USE. The entry set must fit into one logical block, so a
+ * name has at most 210 UTF-16 units on 512-byte blocks. Other errors: EXISTS, NO_SPACE, FRAGMENTED (enough is free, but
+ * not in one run), FULL (no more clips, or no cache block for this one).
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip,
                                                   const char *path, uint64_t bytes);

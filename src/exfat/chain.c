@@ -5,6 +5,7 @@
  */
 #include "internal.h"
 
+#define FAT_ENTRY_BYTES   4u
 #define ZERO_PIECE_BYTES  (UINT32_C(16) << 20)  /* 32768 blocks of 512 bytes: one Write Zeroes command */
 #define ZERO_TRIES        4u                    /* while the drive loses power each time */
 #define ZERO_SOURCE_BYTES (UINT32_C(256) << 10) /* so little that streams need no turn while it is cleared */
@@ -21,7 +22,7 @@ static enum spate_error byte_get(struct spate_exfat *volume, uint64_t lba, uint6
 
 static enum spate_error fat_entry(struct spate_exfat *volume, uint32_t cluster, bool edit,
                                   struct spate_exfat_block **block, uint8_t **entry) {
-  uint64_t offset_bytes = (uint64_t)cluster * 4u;
+  uint64_t offset_bytes = (uint64_t)cluster * FAT_ENTRY_BYTES;
 
   return byte_get(volume, volume->fat_lba + (offset_bytes >> spate_exfat_block_shift(volume)), offset_bytes, edit,
                   block, entry);
@@ -43,6 +44,21 @@ enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluste
 
   if (error != SPATE_OK) return error;
   spate_field_put32(entry, next);
+  return spate_exfat_block_commit(block);
+}
+
+enum spate_error spate_exfat_fat_link(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters, uint32_t next,
+                                      uint32_t *linked) {
+  const uint32_t block_entries = spate_exfat_block_bytes(volume) / FAT_ENTRY_BYTES;
+  const uint32_t room = block_entries - (cluster & (block_entries - 1u));
+  struct spate_exfat_block *block;
+  uint8_t *entry;
+  enum spate_error error = fat_entry(volume, cluster, true, &block, &entry);
+
+  *linked = clusters < room ? clusters : room;
+  if (error != SPATE_OK) return error;
+  for (uint32_t i = 0; i < *linked; i++)
+    spate_field_put32(entry + i * FAT_ENTRY_BYTES, i + 1u < clusters ? cluster + i + 1u : next);
   return spate_exfat_block_commit(block);
 }
 

@@ -87,8 +87,8 @@ static enum spate_error rename_in_place(struct spate_exfat *volume, struct exfat
   return spate_exfat_entries_write(volume, &old->place, set->raw);
 }
 
-static enum spate_error move_set(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
-                                 struct exfat_set *set) {
+enum spate_error spate_exfat_set_move(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
+                                      struct exfat_set *set) {
   bool same_directory = to->directory.first_cluster == old->place.directory.first_cluster;
   enum spate_error error = spate_exfat_slots_take(volume, to, set->place.entries, &set->place);
 
@@ -111,6 +111,7 @@ static enum spate_error check_target(struct spate_exfat *volume, struct exfat_pa
   struct exfat_set taken;
 
   if (to->name.count == 0) return SPATE_E_NAME;
+  if (spate_exfat_joins(volume, to->directory.first_cluster)) return SPATE_E_IN_USE;
   enum spate_error error = spate_exfat_name_creatable(&to->name);
   if (error != SPATE_OK) return error;
   error = spate_exfat_name_free(volume, to, &taken);
@@ -128,14 +129,14 @@ static enum spate_error rename_set(struct spate_exfat *volume, const char *from,
   if (old.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   bool directory = (spate_field_get16(old.raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   error = spate_exfat_check_idle(volume, &old);
-  if (error == SPATE_OK && directory && volume->clips != NULL) error = SPATE_E_IN_USE;
+  if (error == SPATE_OK && directory && (volume->clips != NULL || volume->joining_cluster != 0)) error = SPATE_E_IN_USE;
   if (error == SPATE_OK) error = spate_exfat_path_walk(volume, to_text, directory ? &old.place : NULL, &path);
   if (error == SPATE_OK) error = check_target(volume, &path, &old);
   if (error == SPATE_OK) error = rebuild(&old, &path.name, &set);
   if (error != SPATE_OK) return error;
   bool same_directory = path.directory.first_cluster == old.place.directory.first_cluster;
   if (same_directory && fits_in_place(volume, &old, &set)) return rename_in_place(volume, &old, &set);
-  return no_record == SPATE_OK ? move_set(volume, &path, &old, &set) : no_record;
+  return no_record == SPATE_OK ? spate_exfat_set_move(volume, &path, &old, &set) : no_record;
 }
 
 enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to) {

@@ -174,6 +174,10 @@ static inline uint64_t spate_exfat_bitmap_bytes(const struct spate_exfat *volume
 
 enum spate_error spate_exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next);
 enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next);
+/* Link clusters that follow each other on the volume, the last of them to `next`: as many from `cluster` on as have
+ * their entries in one block of the FAT, in one write. */
+enum spate_error spate_exfat_fat_link(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters, uint32_t next,
+                                      uint32_t *linked);
 /* OK if a chain of this shape can exist on the volume. */
 enum spate_error spate_exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 /* Set `bytes` of a chain whose length is stated nowhere: up to its end in the FAT. */
@@ -259,6 +263,8 @@ enum spate_error spate_exfat_name_creatable(const struct exfat_name *name);
 /* Put the present time into a set as its modification, and with `created` also as its creation. */
 void spate_exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created);
 void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified);
+/* Was the file of `set` created before that of `other`? By UTC if both sets have their offset from it. */
+bool spate_exfat_created_before(const uint8_t *set, const uint8_t *other);
 
 /* ---- entry_set.c, directory.c, path.c ---- */
 
@@ -509,13 +515,34 @@ enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct s
 
 /* May other files own clusters of this file's chain? */
 enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared);
+/* Search all areas that were not searched yet. */
+enum spate_error spate_exfat_shared_prepare(struct spate_exfat *volume);
 /* Free the clusters of a file whose entry set is erased, except those that another file owns. */
 enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain);
 
+/* ---- change.c ---- */
+
+/* Write `set`, which is `old` with or without another name, to a new place in the directory of `to`, and erase `old`.
+ * After a power cut recovery leaves one of both. Sets set->place. */
+enum spate_error spate_exfat_set_move(struct spate_exfat *volume, struct exfat_path *to, struct exfat_set *old,
+                                      struct exfat_set *set);
+
 /* ---- removal.c ---- */
 
-/* IN_USE: it is an open clip or the record's file. */
+/* IN_USE: it is an open clip or the record's file, or it is being joined. */
 enum spate_error spate_exfat_check_idle(struct spate_exfat *volume, struct exfat_set *set);
+/* Does a vendor's entry of the set own clusters? */
+bool spate_exfat_has_vendor_clusters(const struct exfat_set *set);
+/* Can these clusters be the file's? Adds the tail that would be freed with them to the chain. `shared`: another file
+ * may own some of it. */
+enum spate_error spate_exfat_removal_check(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared);
+/* Free the clusters, which no entry set owns any more. */
+enum spate_error spate_exfat_removal_free(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool shared);
+
+/* Is this cluster the first one of the folder that is being joined (join.c)? */
+static inline bool spate_exfat_joins(const struct spate_exfat *volume, uint32_t cluster) {
+  return cluster != 0 && cluster == volume->joining_cluster;
+}
 
 /* ---- file.c ---- */
 

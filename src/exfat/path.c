@@ -57,6 +57,7 @@ enum spate_error spate_exfat_path_new(struct spate_exfat *volume, const char *te
 
   if (error != SPATE_OK) return error;
   if (path->name.count == 0) return SPATE_E_NAME;
+  if (spate_exfat_joins(volume, path->directory.first_cluster)) return SPATE_E_IN_USE;
   error = spate_exfat_name_creatable(&path->name);
   return error == SPATE_OK ? spate_exfat_name_free(volume, path, &taken) : error;
 }

@@ -19,6 +19,8 @@ enum spate_error spate_exfat_check_idle(struct spate_exfat *volume, struct exfat
 
   if (error != SPATE_OK) return error;
   if (spate_exfat_clip_open_at(volume, lba, set->place.offset_bytes & volume->block_mask)) return SPATE_E_IN_USE;
+  if (spate_exfat_joins(volume, first_cluster) || spate_exfat_joins(volume, set->place.directory.first_cluster))
+    return SPATE_E_IN_USE;
   bool record = spate_exfat_cluster_valid(volume, first_cluster) &&
                 spate_exfat_cluster_lba(volume, first_cluster) == volume->record_lba;
   return record ? SPATE_E_IN_USE : SPATE_OK;
@@ -38,16 +40,21 @@ static enum spate_error check_empty(struct spate_exfat *volume, const struct spa
   return SPATE_OK;
 }
 
+bool spate_exfat_has_vendor_clusters(const struct exfat_set *set) {
+  for (uint32_t i = 2; i < set->place.entries; i++) {
+    const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
+    if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) return true;
+  }
+  return false;
+}
+
 /* May it be deleted? Clusters that a vendor's entries own would be lost. */
 static enum spate_error check_removable(struct spate_exfat *volume, struct exfat_set *set,
                                         const struct spate_exfat_chain *chain) {
   enum spate_error error = spate_exfat_check_idle(volume, set);
 
   if (error == SPATE_OK && (set->raw[FILE_ATTRIBUTES] & EXFAT_READ_ONLY) != 0) error = SPATE_E_PROTECTED;
-  for (uint32_t i = 2; error == SPATE_OK && i < set->place.entries; i++) {
-    const uint8_t *entry = set->raw + i * EXFAT_ENTRY_BYTES;
-    if (entry[0] != EXFAT_TYPE_NAME && (entry[1] & EXFAT_ALLOCATION_POSSIBLE) != 0) error = SPATE_E_UNSUPPORTED;
-  }
+  if (error == SPATE_OK && spate_exfat_has_vendor_clusters(set)) error = SPATE_E_UNSUPPORTED;
   bool directory = (spate_field_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0;
   return error == SPATE_OK && directory ? check_empty(volume, chain) : error;
 }
@@ -154,8 +161,7 @@ static enum spate_error add_tail(struct spate_exfat *volume, struct spate_exfat_
   return error;
 }
 
-/* Check what is freed with the file, and add the tail to the chain. `shared`: another file may own some of it. */
-static enum spate_error check_clusters(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared) {
+enum spate_error spate_exfat_removal_check(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool *shared) {
   bool tail = false;
   enum spate_error error = each_run(volume, chain, check_run);
 
@@ -163,6 +169,10 @@ static enum spate_error check_clusters(struct spate_exfat *volume, struct spate_
   if (error == SPATE_OK) error = add_tail(volume, chain, &tail);
   *shared |= tail;
   return error;
+}
+
+enum spate_error spate_exfat_removal_free(struct spate_exfat *volume, struct spate_exfat_chain *chain, bool shared) {
+  return shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);
 }
 
 static enum spate_error remove_set(struct spate_exfat *volume, const char *text, struct spate_exfat_chain *chain) {
@@ -175,7 +185,7 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (set.place.entries == 0) return SPATE_E_INVALID; /* the root directory */
   error = spate_exfat_set_chain(volume, set.raw, chain);
   if (error == SPATE_OK) error = check_removable(volume, &set, chain);
-  if (error == SPATE_OK) error = check_clusters(volume, chain, &shared);
+  if (error == SPATE_OK) error = spate_exfat_removal_check(volume, chain, &shared);
   if (error != SPATE_OK) return error;
   struct exfat_record record = {
       .clusters = *chain, .from = set.place, .from_checksum = spate_field_get16(set.raw + FILE_CHECKSUM)};
@@ -183,11 +193,11 @@ static enum spate_error remove_set(struct spate_exfat *volume, const char *text,
   if (error != SPATE_OK) return spate_exfat_journal_end(volume, error);
   spate_exfat_note_deletion(volume, chain);
   error = spate_exfat_entries_erase(volume, &set.place);
-  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);
+  if (error == SPATE_OK) error = spate_exfat_removal_free(volume, chain, shared);
   return spate_exfat_journal_end(volume, error);
 }
 
-enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+static enum spate_error delete_file(struct spate_exfat *volume, const char *path, bool trim) {
   struct spate_exfat_chain chain = {0};
   enum spate_error no_record;
   enum spate_error error = spate_exfat_begin_removal(volume, &no_record);
@@ -196,11 +206,26 @@ enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path
   error = remove_set(volume, path, &chain);
   enum spate_error clean_error = spate_exfat_clean(volume, UINT32_MAX);
   if (error == SPATE_OK) error = clean_error;
-  if (error == SPATE_OK) {
+  if (error == SPATE_OK && trim) {
     enum spate_error trim_error = each_run(volume, &chain, spate_exfat_trim);
     /* The deletion is durable, and TRIM is only advice to the drive: not an error. */
     if (trim_error != SPATE_OK) spate_port_log("exfat: trim failed", (uint64_t)trim_error);
   }
   spate_exfat_end(volume);
   return error;
+}
+
+enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+  return delete_file(volume, path, true);
+}
+
+enum spate_error spate_exfat_delete_untrimmed(struct spate_exfat *volume, const char *path) {
+  return delete_file(volume, path, false);
+}
+
+enum spate_error spate_exfat_prepare_deletions(struct spate_exfat *volume) {
+  enum spate_error no_record;
+  enum spate_error error = spate_exfat_begin_removal(volume, &no_record);
+
+  return error == SPATE_OK ? spate_exfat_end_change(volume, spate_exfat_shared_prepare(volume)) : error;
 }

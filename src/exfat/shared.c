@@ -14,7 +14,7 @@
  * One search is enough: later clips get clusters that no file owns, and clusters with two owners are never free.
  *
  * If the window is smaller than the bitmap, a walk sees only a part of the volume. Then each area in which something is
- * deleted is searched once.
+ * deleted is searched once. spate_exfat_prepare_deletions() searches all areas ahead.
  */
 #include "internal.h"
 
@@ -80,6 +80,10 @@ enum spate_error spate_exfat_shared_find(struct spate_exfat *volume, struct spat
     *shared |= at < volume->shared_end && volume->shared_first < at + run;
   }
   return SPATE_OK;
+}
+
+enum spate_error spate_exfat_shared_prepare(struct spate_exfat *volume) {
+  return know_run(volume, 0, volume->cluster_count);
 }
 
 enum spate_error spate_exfat_shared_free(struct spate_exfat *volume, struct spate_exfat_chain *chain) {

@@ -46,6 +46,30 @@ void spate_exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *se
   set[FILE_CREATED_UTC] = utc;
 }
 
+static int32_t quarters_of(uint8_t utc) { return (utc & 0x40u) != 0 ? (int32_t)(utc & 0x7fu) - 0x80 : utc & 0x7f; }
+
+/* The set's creation in steps of 10 ms from some instant on: of local time, or of UTC. Years begin in March, so that
+ * a leap day ends a year. Between 1980 and 2107 only 2100 has no leap day among the multiples of four. */
+static int64_t created_10ms(const uint8_t *set, bool utc) {
+  static const uint16_t days_before[16] = {275, 306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337, 337};
+  const uint32_t stamp = spate_field_get32(set + FILE_CREATED);
+  const uint32_t month = stamp >> 21 & 0xfu;
+  const uint32_t year = YEAR_FIRST + (stamp >> 25) - (month < 3u ? 1u : 0);
+  const uint32_t days =
+      year * 365u + (year >> 2) - (year >= 2100u ? 1u : 0) + days_before[month] + (stamp >> 16 & 0x1fu);
+  const uint32_t minutes = (days * 24u + (stamp >> 11 & 0x1fu)) * 60u + (stamp >> 5 & 0x3fu);
+  const int64_t seconds = (int64_t)minutes * 60 + (int64_t)(stamp & 0x1fu) * 2;
+  const int64_t ahead_seconds = utc ? (int64_t)quarters_of(set[FILE_CREATED_UTC]) * 15 * 60 : 0;
+
+  return (seconds - ahead_seconds) * 100 + set[FILE_CREATED_10MS];
+}
+
+bool spate_exfat_created_before(const uint8_t *set, const uint8_t *other) {
+  const bool utc = (set[FILE_CREATED_UTC] & other[FILE_CREATED_UTC] & UTC_VALID) != 0;
+
+  return created_10ms(set, utc) < created_10ms(other, utc);
+}
+
 void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified) {
   uint32_t stamp = spate_field_get32(set + FILE_MODIFIED);
   uint8_t step_10ms = set[FILE_MODIFIED_10MS];
@@ -59,7 +83,7 @@ void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified)
       .minute = stamp >> 5 & 0x3f,
       .second = (uint8_t)((stamp & 0x1f) * 2u + (step_10ms >= 100u ? 1u : 0u)),
       .centisecond = (uint8_t)(step_10ms >= 100u ? step_10ms - 100u : step_10ms),
-      .utc_quarters = (int8_t)((utc & 0x40u) != 0 ? (int)(utc & 0x7fu) - 0x80 : (int)(utc & 0x7fu)),
+      .utc_quarters = (int8_t)quarters_of(utc),
       .utc_known = (utc & UTC_VALID) != 0,
   };
 }
