@@ -141,6 +141,52 @@ void promises_moved(struct promises *promises, uint64_t since, const char *from,
   move_all(promises, since, from, to, true);
 }
 
+static bool is_in(const char *path, const char *folder) {
+  size_t length = strlen(folder);
+  return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+void promises_joining(struct promises *promises, uint64_t since, const char *folder) {
+  const uint32_t index = path_of(promises, folder);
+  struct content *content = promises_content(promises);
+  for (uint32_t i = 0; i < promises->path_count; i++) {
+    const struct promise *last = last_of(&promises->paths[i]);
+    if (!is_in(promises->paths[i].path, promises->paths[index].path) || last == NULL) continue;
+    const bool again = last->presence == EITHER && last->folder == index; /* an earlier join was given up */
+    if (last->presence != PRESENT && !again) continue;
+    content_put(content, content->size, last->content->bytes, last->bytes_max);
+    struct promise promise = *last;
+    promise.since = since;
+    promise.presence = EITHER;
+    promise.folder = index;
+    add(promises, i, promise);
+  }
+  add(promises, index,
+      (struct promise){.since = since,
+                       .presence = PRESENT,
+                       .bytes_min = content->size,
+                       .bytes_max = content->size,
+                       .content = content,
+                       .twin = UINT32_MAX,
+                       .folder = UINT32_MAX,
+                       .joins = true});
+}
+
+void promises_joined(struct promises *promises, uint64_t since, const char *folder) {
+  const uint32_t index = path_of(promises, folder);
+  struct promise file = *last_of(&promises->paths[index]);
+  for (uint32_t i = 0; i < promises->path_count; i++) {
+    const struct promise *last = last_of(&promises->paths[i]);
+    if (last == NULL || last->presence != EITHER || last->folder != index) continue;
+    add(promises, i,
+        (struct promise){
+            .since = since, .presence = ABSENT, .bytes_max = UINT64_MAX, .twin = UINT32_MAX, .folder = UINT32_MAX});
+  }
+  file.since = since;
+  file.joins = false;
+  add(promises, index, file);
+}
+
 void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks) {
   while (promises->tick_count <= event) {
     promises->ticks = grown(promises->ticks, promises->tick_count, &promises->tick_capacity, sizeof *promises->ticks);
@@ -229,6 +275,8 @@ static void count_loss(struct promises *promises, const struct content *content,
 
 static void check_there(struct promises *promises, const struct oracle *oracle, const struct promise *promise,
                         const struct oracle_file *file) {
+  if (file->directory && promise->joins) return;
+  if (file->directory && promise->content != NULL) promises_broken(promises, "%s is a directory", file->path);
   if (file->bytes < promise->bytes_min) {
     promises->short_of = true;
     promises_broken(promises, "%s: %llu of %llu bytes", file->path, (unsigned long long)file->bytes,
@@ -270,6 +318,12 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
     promises_broken(promises, "%s is lost", path->path);
   }
   if (promise->presence == ABSENT && file != NULL) promises_broken(promises, "%s is back", path->path);
+  if (promise->folder != UINT32_MAX && file == NULL) {
+    char folder_name[PROMISE_PATH_BYTES_MAX];
+    const char *folder_path = by_now(promises, promises->paths[promise->folder].path, folder_name);
+    const struct oracle_file *folder = folder_path != NULL ? oracle_find(oracle, folder_path) : NULL;
+    if (folder != NULL && folder->directory) promises_broken(promises, "%s is lost from its folder", path->path);
+  }
   if (promise->twin != UINT32_MAX) {
     const char *twin = by_now(promises, promises->paths[promise->twin].path, name);
     const struct oracle_file *other = twin != NULL ? oracle_find(oracle, twin) : NULL;
@@ -279,7 +333,7 @@ static void check_path(struct promises *promises, const struct oracle *oracle, c
       promises_broken(promises, "%s exists both there and at %s", path->path, twin);
   }
   if (file != NULL) check_there(promises, oracle, promise, file);
-  if (!recovered || promise->presence != PRESENT || promise->content == NULL) return;
+  if (!recovered || promise->presence != PRESENT || promise->content == NULL || promise->joins) return;
   uint64_t bytes = file != NULL ? proven_bytes(oracle, file, promise->content) : 0;
   if (bytes < promise->bytes_min) promises->short_of = true;
   check_bound(promises, promise->content, at, path->path, bytes);

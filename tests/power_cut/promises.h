@@ -39,6 +39,8 @@ struct promise {
   uint64_t bytes_min, bytes_max;
   struct content *content; /* NULL: any contents */
   uint32_t twin;           /* EITHER: exactly one of this path and the twin exists; UINT32_MAX: none */
+  uint32_t folder;         /* EITHER: this path exists exactly if that one is a directory; UINT32_MAX: none */
+  bool joins;              /* it is still a directory, or a file with this content */
 };
 
 struct promised_path {
@@ -85,6 +87,10 @@ void promises_add(struct promises *promises, const char *path, struct promise pr
 /* A file or directory, with everything below it, has one of two names, and later the second. */
 void promises_moving(struct promises *promises, uint64_t since, const char *from, const char *to);
 void promises_moved(struct promises *promises, uint64_t since, const char *from, const char *to);
+/* The files of a folder, which were created in the order of the promises, become one file. At any instant all of them
+ * are there, or the file with all their bytes; later the file. */
+void promises_joining(struct promises *promises, uint64_t since, const char *folder);
+void promises_joined(struct promises *promises, uint64_t since, const char *folder);
 void promises_tick(struct promises *promises, uint64_t event, uint64_t ticks);
 
 /* A hash of everything that a state after event `at` is compared with. Equal: the same verdict on the same image. */

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thorough
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
 # About how many states of each program, and which share of them is kept.
-PROGRAMS = {"crash_recording": (100, 45), "crash_volumes": (100, 45), "crash_stripe_recorder": (20, 30)}
+PROGRAMS = {"crash_recording": (100, 45), "crash_volumes": (100, 45), "crash_join": (100, 30), "crash_stripe_recorder": (20, 30)}
 
 
 class Kept:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.thorough
 BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
 CHECKPOINT, CLIP, CHANGE, RECORD = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c", "exfat/record.c"
-REMOVAL = "exfat/removal.c"
+REMOVAL, JOIN = "exfat/removal.c", "exfat/join.c"
 
 # name: (source, [(old, new), ...], program, what it must say)
 MUTATIONS = {
@@ -172,6 +172,62 @@ MUTATIONS = {
         "exfat/volume.c",
         [("  volume->record_unresolved = volume->record_slots;\n  return SPATE_OK;\n", "  volume->record_slots = 0;\n  return SPATE_OK;\n")],
         "crash_recording", "leaked|marked dirty",
+    ),
+    "a folder that becomes a file before its parts are linked": (
+        JOIN,
+        [("  enum spate_error error = link_some(join, &all);\n  if (error != SPATE_OK) return error;\n"
+          "  *more = !all;\n  return all ? finish(join) : SPATE_OK;",
+          "  enum spate_error error = finish(join);\n  for (all = false; error == SPATE_OK && !all;)\n"
+          "    error = link_some(join, &all);\n  return error;")],
+        "crash_join", "fault: |foreign byte",
+    ),
+    "a folder that becomes a file when its parts are linked in the drive's cache": (
+        JOIN,
+        [("    error = spate_exfat_fat_link(join->volume,", "    error = link_unsafe(join->volume,"),
+         ("/* Link clusters, up to STEP_BLOCKS",
+          "static enum spate_error link_unsafe(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters,\n"
+          "                                    uint32_t next, uint32_t *linked) {\n"
+          "  struct spate_exfat_block *block;\n"
+          "  uint64_t lba = volume->fat_lba + ((uint64_t)cluster * 4u >> volume->block_shift);\n"
+          "  enum spate_error error = spate_exfat_block_edit(volume, lba, &block);\n"
+          "  if (error != SPATE_OK) return error;\n"
+          "  *linked = 1;\n"
+          "  spate_field_put32(block->data + (cluster * 4u & volume->block_mask), clusters > 1 ? cluster + 1u : next);\n"
+          "  return spate_block_write(volume->config.block, lba, 1, block->data, 0);\n}\n\n"
+          "/* Link clusters, up to STEP_BLOCKS")],
+        "crash_join", "fault: |foreign byte",
+    ),
+    "a folder's clusters freed while it is a folder": (
+        JOIN,
+        [("  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &head, set->raw);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_removal_free(volume, &clusters, shared);\n",
+          "  if (error == SPATE_OK) error = spate_exfat_removal_free(volume, &clusters, shared);\n"
+          "  if (error == SPATE_OK) error = spate_exfat_entries_write(volume, &head, set->raw);\n")],
+        "crash_join", "free in the bitmap",
+    ),
+    "a join without a journal": (
+        JOIN,
+        [("  error = spate_exfat_journal_begin(volume, &record);\n", "  error = spate_exfat_boot_dirty(volume, true);\n")],
+        "crash_join", "leaked|recovered, and marked dirty",
+    ),
+    "a joined folder's entry set in two writes": (
+        JOIN,
+        [("  if (((set.place.offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) == 0) {", "  if (false) {")],
+        "crash_join", "is lost|fault: ",
+    ),
+    "a join that ends its journal too early": (
+        JOIN,
+        [("  if (error == SPATE_OK) error = spate_exfat_removal_free(volume, &clusters, shared);\n"
+          "  return spate_exfat_journal_end(volume, error);",
+          "  error = spate_exfat_journal_end(volume, error);\n"
+          "  return error == SPATE_OK ? spate_exfat_removal_free(volume, &clusters, shared) : error;")],
+        "crash_join", "leaked",
+    ),
+    "a last part whose chain goes on": (
+        JOIN,
+        [("join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END, &linked);",
+          "join->next_clusters > 0 ? join->next_first : join->first, &linked);")],
+        "crash_join", "too long|fault: ",
     ),
     # The rest: volumes of others, names, changes by a PC, many streams.
     "the first FAT's bitmap": (

@@ -61,7 +61,8 @@ struct promise witness_promise(enum presence presence, uint64_t bytes_min, struc
                           .bytes_min = bytes_min,
                           .bytes_max = UINT64_MAX,
                           .content = content,
-                          .twin = UINT32_MAX};
+                          .twin = UINT32_MAX,
+                          .folder = UINT32_MAX};
 }
 
 const struct spate_stream_clip *witness_clip(const struct spate_exfat_clip *clip) {

@@ -61,6 +61,7 @@ static struct promise begin_change(const char *path, bool *known) {
   witness_progress();
   either.since = witness.journal.now;
   either.presence = EITHER;
+  either.folder = UINT32_MAX;
   promises_add(&witness.promises, path, either);
   return was;
 }
@@ -220,6 +221,30 @@ enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const cha
   promises_moving(&witness.promises, witness.journal.now, from, to);
   enum spate_error error = __real_spate_exfat_rename(volume, from, to);
   if (error == SPATE_OK) promises_moved(&witness.promises, witness_last_event(), from, to);
+  return error;
+}
+
+/* From the beginning of the join on the folder may be a file; when its last call has returned, it is one. */
+enum spate_error __real_spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                               const char *path);
+enum spate_error __wrap_spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                               const char *path);
+enum spate_error __wrap_spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                               const char *path) {
+  enum spate_error error = __real_spate_exfat_join_begin(volume, join, path);
+  if (error != SPATE_OK || !is_promised(path)) return error;
+  witness_progress();
+  promises_joining(&witness.promises, witness.journal.now, path);
+  return error;
+}
+
+enum spate_error __real_spate_exfat_join_work(struct spate_exfat_join *join, bool *more);
+enum spate_error __wrap_spate_exfat_join_work(struct spate_exfat_join *join, bool *more);
+enum spate_error __wrap_spate_exfat_join_work(struct spate_exfat_join *join, bool *more) {
+  const char *path = join->path;
+  enum spate_error error = __real_spate_exfat_join_work(join, more);
+  if (error != SPATE_OK || *more || !is_promised(path)) return error;
+  promises_joined(&witness.promises, witness_last_event(), path);
   return error;
 }
 

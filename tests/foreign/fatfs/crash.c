@@ -120,7 +120,8 @@ static void promise(struct content *content, uint64_t bytes) {
                                 .bytes_min = bytes,
                                 .bytes_max = UINT64_MAX,
                                 .content = content,
-                                .twin = UINT32_MAX});
+                                .twin = UINT32_MAX,
+                                .folder = UINT32_MAX});
 }
 
 static void record(uint64_t bytes, uint32_t piece_bytes, unsigned sync_every, bool expand) {
