@@ -179,7 +179,7 @@ MUTATIONS = {
           "  *more = !all;\n  return all ? finish(join) : SPATE_OK;",
           "  enum spate_error error = finish(join);\n  for (all = false; error == SPATE_OK && !all;)\n"
           "    error = link_some(join, &all);\n  return error;")],
-        "crash_join", "fault: |foreign byte",
+        "crash_join", "fault: |foreign byte|too long",
     ),
     "a folder that becomes a file when its parts are linked in the drive's cache": (
         JOIN,
@@ -195,7 +195,7 @@ MUTATIONS = {
           "  spate_field_put32(block->data + (cluster * 4u & volume->block_mask), clusters > 1 ? cluster + 1u : next);\n"
           "  return spate_block_write(volume->config.block, lba, 1, block->data, 0);\n}\n\n"
           "/* Link clusters, up to STEP_BLOCKS")],
-        "crash_join", "fault: |foreign byte",
+        "crash_join", "fault: |foreign byte|too long",
     ),
     "a folder's clusters freed while it is a folder": (
         JOIN,
