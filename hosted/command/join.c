@@ -8,6 +8,7 @@
 #include "command.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option options[] = {OPTIONS_COMMON};
 
@@ -53,7 +54,9 @@ static enum exit_status refused(struct volume *volume, const char *folder, enum 
   switch (error) {
   case SPATE_E_INVALID:
   case SPATE_E_UNSUPPORTED:
-    if (!tell_part(volume, folder))
+    if (folder[strspn(folder, "/")] == '\0')
+      fail_tell("%s: the root directory cannot become a file", folder);
+    else if (!tell_part(volume, folder))
       fail_tell("%s: the files are not in the order in which they were created, or the folder has entries that are no "
                 "files. Copy the files one after the other instead",
                 folder);
@@ -127,6 +130,7 @@ const struct command command_join = {
     "the whole file. The parts must be contiguous files that were created in this order, as spate records\n"
     "them, and each but the last must end at the end of a cluster (spate info shows its size).\n"
     "What prevents it is named on standard error, and nothing is changed: exit status 3.\n"
+    "If the parts are several recordings of chunks, spate verify counts the chunks of all but the first as strange.\n"
     "\n" HELP_COMMON "\n"
     "  spate join rec.img flight12\n",
     run};
