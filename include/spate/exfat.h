@@ -14,7 +14,7 @@
  * Damage. A function that meets a contradiction answers CORRUPT, and the volume stays marked dirty and is no longer
  * trimmed. Everything else goes on: a damaged entry set does not prevent recording beside it. Two kinds of damage end
  * all changes, which then answer CORRUPT: an allocation bitmap or up-case table that cannot be trusted, and a file to
- * be deleted whose clusters cannot be its own.
+ * be deleted or joined whose clusters cannot be its own.
  *
  * Errors of the device. A change that failed half-way answers the device's error, and so do all later changes, until
  * the volume is unmounted or abandoned, and the next mount has repaired it. Open clips go on. A volume that is not

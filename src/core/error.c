@@ -97,7 +97,9 @@ static const struct text texts[SPATE_E_COUNT] = {
     [SPATE_E_NOT_DIRECTORY] = {"NOT_DIRECTORY", "The path needs a directory, and there is a file of that name."},
     [SPATE_E_IS_DIRECTORY] = {"IS_DIRECTORY", "This is a directory, and a file is needed."},
     [SPATE_E_NOT_EMPTY] = {"NOT_EMPTY", "The directory still has entries: delete them first."},
-    [SPATE_E_IN_USE] = {"IN_USE", "A clip is being recorded there: stop it first."},
+    [SPATE_E_IN_USE] =
+        {"IN_USE",
+         "A clip is being recorded there: stop it first. Or a folder is being joined: wait until that has ended."},
     [SPATE_E_PROTECTED] = {"PROTECTED", "The file is marked read-only: remove the mark with a PC."},
     [SPATE_E_NOT_MOUNTED] = {"NOT_MOUNTED", "The volume is not mounted: mount it first."},
     [SPATE_E_STALE] = {"STALE",

@@ -248,12 +248,22 @@ static enum spate_error replace_folder(struct spate_exfat_join *join, const stru
   return spate_exfat_journal_end(volume, error);
 }
 
+/* Bring file entry and stream extension into one block. */
+static enum spate_error move_together(struct spate_exfat *volume, struct exfat_path *path, struct exfat_set *set) {
+  struct exfat_set moved = *set;
+  enum spate_error error = SPATE_OK;
+
+  if (((set->place.offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) != 0) return SPATE_OK;
+  error = spate_exfat_set_move(volume, path, set, &moved);
+  *set = moved;
+  return error;
+}
+
 /* All clusters are linked. */
 static enum spate_error finish(struct spate_exfat_join *join) {
   struct spate_exfat *volume = join->volume;
   struct exfat_path path;
   struct exfat_set set;
-  struct exfat_set moved;
   struct parts parts;
   enum spate_error error = spate_exfat_path_find(volume, join->path, &path, &set);
 
@@ -264,13 +274,8 @@ static enum spate_error finish(struct spate_exfat_join *join) {
   error = find_parts(volume, &join->folder, false, &parts);
   if (error != SPATE_OK) return error;
   if (parts.crc != join->crc || parts.count != join->parts || parts.bytes != join->bytes) return SPATE_E_STALE;
-  if (((set.place.offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) == 0) {
-    moved = set;
-    error = spate_exfat_set_move(volume, &path, &set, &moved);
-    if (error != SPATE_OK) return error;
-    set = moved;
-  }
-  return replace_folder(join, &parts, &set);
+  error = move_together(volume, &path, &set);
+  return error == SPATE_OK ? replace_folder(join, &parts, &set) : error;
 }
 
 static enum spate_error step(struct spate_exfat_join *join, bool *more) {

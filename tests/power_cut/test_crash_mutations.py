@@ -212,7 +212,7 @@ MUTATIONS = {
     ),
     "a joined folder's entry set in two writes": (
         JOIN,
-        [("  if (((set.place.offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) == 0) {", "  if (false) {")],
+        [("  if (((set->place.offset_bytes + EXFAT_ENTRY_BYTES) & volume->block_mask) != 0) return", "  if (true) return")],
         "crash_join", "is lost|fault: ",
     ),
     "a join that ends its journal too early": (
