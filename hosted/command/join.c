@@ -128,7 +128,7 @@ const struct command command_join = {
     "The files of FOLDER become one file with its name, in the order in which they stand in it. No data are\n"
     "copied, so it takes a moment for any size. After a power cut there is the folder with all its parts, or\n"
     "the whole file. The parts must be contiguous files that were created in this order, as spate records\n"
-    "them, and each but the last must end at the end of a cluster (spate info shows its size).\n"
+    "them, and every part except the last must end at the end of a cluster (spate info shows its size).\n"
     "What prevents it is named on standard error, and nothing is changed: exit status 3.\n"
     "If the parts are several recordings of chunks, spate verify counts the chunks of all but the first as strange.\n"
     "\n" HELP_COMMON "\n"
