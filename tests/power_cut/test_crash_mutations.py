@@ -95,7 +95,7 @@ MUTATIONS = {
     "bits freed before the entry": (
         REMOVAL,
         [("  error = spate_exfat_entries_erase(volume, &set.place);\n"
-          "  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
+          "  if (error == SPATE_OK) error = spate_exfat_removal_free(volume, chain, shared);",
           "  error = each_run(volume, chain, free_run);\n"
           "  if (error == SPATE_OK) error = spate_exfat_entries_erase(volume, &set.place);")],
         "crash_volumes", "free in the bitmap",
@@ -237,7 +237,7 @@ MUTATIONS = {
     ),
     "a deleted chain freed as if its clusters lay together": (
         REMOVAL,
-        [("  if (error == SPATE_OK) error = shared ? spate_exfat_shared_free(volume, chain) : each_run(volume, chain, free_run);",
+        [("  if (error == SPATE_OK) error = spate_exfat_removal_free(volume, chain, shared);",
           "  if (error == SPATE_OK)\n"
           "    error = free_run(volume, chain->first_cluster, (uint32_t)spate_exfat_clusters(volume, chain->bytes));")],
         "crash_others", "free in the bitmap",
