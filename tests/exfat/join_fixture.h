@@ -11,13 +11,28 @@
 static struct spate_exfat_join join;
 static uint32_t clock_s;
 
-/* Each call is two seconds later. */
+/* Each call is two seconds later, and has another offset from UTC. */
 static inline void tick(void *context, struct spate_exfat_time *time) {
   (void)context;
   clock_s += 2;
-  *time = (struct spate_exfat_time){.year = 2026, .month = 11, .day = 27, .hour = (uint8_t)(clock_s / 3600 % 24)};
-  time->minute = (uint8_t)(clock_s / 60 % 60);
-  time->second = (uint8_t)(clock_s % 60);
+  const uint32_t quarters = clock_s / 2 % 3;
+  const uint32_t local_s = clock_s + quarters * 900;
+  *time = (struct spate_exfat_time){.year = 2026, .month = 11, .day = 27, .hour = (uint8_t)(local_s / 3600 % 24)};
+  time->minute = (uint8_t)(local_s / 60 % 60);
+  time->second = (uint8_t)(local_s % 60);
+  time->utc_quarters = (int8_t)quarters;
+  time->utc_known = true;
+}
+
+/* A directory change was cut, and a program that only records has left it to the next mount. */
+static inline void hold_journal(void) {
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){
+          .ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .skip = 2, .times = 1, .error = SPATE_E_MEDIA});
+  GIVES(SPATE_E_MEDIA, spate_exfat_mkdir(&image.volume, "cut"));
+  host_starts_again(&image.ram.block);
+  OK(spate_exfat_mount_own(&image.volume, &image.config, &image.found));
 }
 
 static inline uint32_t cluster_bytes(void) { return image.volume.cluster_mask + 1; }

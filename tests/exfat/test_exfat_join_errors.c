@@ -144,6 +144,10 @@ static void the_order_is_that_of_the_recording(void **state) {
   GIVES(SPATE_E_INVALID, join_created(2028, 3, 1, 1, winter, 2028, 2, 29, 23, 0x80));
   GIVES(SPATE_E_INVALID, join_created(2100, 3, 1, 1, winter, 2100, 2, 28, 23, 0x80));
   GIVES(SPATE_E_INVALID, join_created(2028, 3, 1, 1, winter, 2028, 2, 28, 23, 0x80));
+  GIVES(SPATE_E_INVALID, join_created(2100, 2, 28, 23, 0x80, 2100, 3, 1, 0, summer));
+  OK(join_created(2028, 2, 29, 23, 0x80, 2028, 3, 1, 0, winter)); /* the same instant */
+  OK(join_created(2026, 10, 25, 2, 0, 2026, 10, 25, 3, summer));  /* one offset is not known */
+  OK(join_created(2026, 10, 25, 3, west, 2026, 10, 25, 4, 0));
   for (uint32_t month = 1; month < 12; month++)
     GIVES(SPATE_E_INVALID, join_created(2027, month + 1, 1, 0, 0, 2027, month, 28, 23, 0));
 }
@@ -250,6 +254,18 @@ static void no_room_for_the_record(void **state) {
   image_close(&image);
 }
 
+static void a_journal_that_is_held(void **state) {
+  (void)state;
+  open_small();
+  put_parts("recording", 2, 2, 0);
+  hold_journal();
+  refuses(SPATE_E_CORRUPT, "recording");
+  OK(image_mount(&image));
+  join_all("recording");
+  assert_whole(false);
+  image_close(&image);
+}
+
 static void a_volume_that_only_records(void **state) {
   (void)state;
   open_small();
@@ -273,6 +289,7 @@ int main(void) {
       cmocka_unit_test(vendor_entries),
       cmocka_unit_test(volumes_without_changes),
       cmocka_unit_test(no_room_for_the_record),
+      cmocka_unit_test(a_journal_that_is_held),
       cmocka_unit_test(a_volume_that_only_records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,10 @@ static void wherever_the_set_lies(void **state) {
       small_cluster(image.ram.memory, spate_get32(image.ram.memory + 96))[32 * (size_t)i] = 5;
     small_add(image.ram.memory, name, 0x20, 0, 0, 0, false);
     OK(image_mount(&image));
+    OK(spate_exfat_mkdir(&image.volume, "d")); /* this also makes the record's file */
+    ram_block_clear_log(&image.ram);
     OK(spate_exfat_protect(&image.volume, name, true));
+    assert_int_equal(image.ram.count[SPATE_WRITE], 1);
     assert_int_equal(attributes_of(name), 0x21);
     assert_whole(false);
     image_close(&image);
@@ -75,6 +78,18 @@ static void not_protected(void **state) {
   GIVES(SPATE_E_MEDIA, spate_exfat_protect(&image.volume, "clip", false));
   assert_int_equal(attributes_of("clip"), 0x21);
   OK(spate_exfat_protect(&image.volume, "clip", false));
+  assert_whole(false);
+  image_close(&image);
+}
+
+static void a_journal_that_is_held(void **state) {
+  (void)state;
+  open_small();
+  put_file("file", "x", 1);
+  hold_journal();
+  GIVES(SPATE_E_CORRUPT, spate_exfat_protect(&image.volume, "file", true));
+  OK(image_mount(&image));
+  OK(spate_exfat_protect(&image.volume, "file", true));
   assert_whole(false);
   image_close(&image);
 }
@@ -142,8 +157,8 @@ static void the_search_comes_first(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_protected_file_stays), cmocka_unit_test(wherever_the_set_lies),
-      cmocka_unit_test(not_protected),          cmocka_unit_test(without_trim),
-      cmocka_unit_test(the_search_comes_first),
+      cmocka_unit_test(not_protected),          cmocka_unit_test(a_journal_that_is_held),
+      cmocka_unit_test(without_trim),           cmocka_unit_test(the_search_comes_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
