@@ -241,7 +241,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, 
  *   clips are recorded beside it. Each cut may use up one of SPATE_EXFAT_CLIPS_MAX slots of the record for each clip
  *   that was open; without a free slot arm answers FULL. The volume stays marked dirty, so unmount answers CORRUPT.
  *   The next spate_exfat_mount() recovers all of it.
- * - That mount salvages, too, unless the clip was renamed, moved or deleted, or a checker has marked the volume clean.
+ * - That mount salvages, too, unless the clip was renamed, moved, joined or deleted, or a checker has marked the volume
+ *   clean.
  * - If the power cut interrupted a directory change, further ones answer CORRUPT: mkdir, delete and rename.
  * - Directories do not grow: a change that needs another cluster in one answers NO_SPACE.
  * - A volume without the reservation record answers UNSUPPORTED, one whose record cannot be read answers MEDIA unless
