@@ -234,6 +234,7 @@ struct spate_stream {
   /* private */
   struct spate_stream_clip clips[2];
   struct spate_stream_clip *current, *following; /* streamed into; armed next */
+  struct spate_stream_clip *closed;              /* the last one that closed; NULL: none did */
   struct spate_io tail;                          /* the write of spate_stream_tail() */
   uint32_t tail_bytes, tail_mark;                /* of that write; spate_block_power_mark() when it was submitted */
   uint64_t next_bytes;                           /* spate_stream_roll_over(); 0: it is off */
@@ -245,6 +246,7 @@ struct spate_stream {
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_unknown_bytes, event_overrun_bytes;
   bool volume_ended;               /* there will be no next clip, because the volume is full or for another reason */
+  bool cut_wanted;                 /* spate_stream_prepare_cut(): the next clip is armed as soon as possible */
   enum spate_error end_reason;     /* what push answers when there is no next clip */
   uint32_t arms;                   /* clips armed so far: gives each its age */
   uint32_t mark_seen, losses_seen; /* spate_block_power_mark() and power_losses of the device that were dealt with */
@@ -355,6 +357,20 @@ uint32_t spate_stream_released(const struct spate_stream *stream);
 SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
 
 /*
+ * For a stream that rolls over and is to be cut at a given time: makes spate_recorder_work() arm the next clip now, and
+ * not when half of the reservation is used. Call it until it returns OK, and cut then: not a piece waits, because the
+ * next clip has its file already. Never waits.
+ *
+ * BUSY: the next clip is not armed yet. STATE: there is no clip, or roll-over is off. Any other error: there will be no
+ * next clip, for the reason that spate_stream_push() returns at the end of this one.
+ */
+SPATE_MUST_CHECK enum spate_error spate_stream_prepare_cut(struct spate_stream *stream);
+
+/* The path of the clip that closed last, valid until the stream's next clip is armed. Call it when
+ * SPATE_EVENT_CLIP_CLOSED or SPATE_EVENT_CLIP_DISCARDED comes. NULL: none has closed. */
+const char *spate_stream_closed_path(const struct spate_stream *stream);
+
+/*
  * Roll over: before the current reservation ends, arm the next clip with `bytes`, and go on in it. The clips are PATH,
  * PATH_0002, _0003, …, and names that exist are skipped. With `bytes` 0 there will be no next clip, except one that is
  * armed already. May be called at any time, and ends no clip. If the recorder has found no room or no name for the next
@@ -362,7 +378,7 @@ SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
  *
  * `next_path` may be NULL. It writes the path of part `part` (2, 3, …) instead, with a time stamp for instance, of at
  * most SPATE_RECORDER_PATH_BYTES_MAX with its NUL. False: there are no more parts. Called with recorder config.context,
- * from spate_recorder_work(). If the name exists it is called again with the next number, at most sixteen times;
+ * from spate_recorder_work(), and may call functions of the volume: spate_exfat_mkdir() for the part's folder. If the name exists it is called again with the next number, at most sixteen times;
  * with the same number, if the free space has changed meanwhile.
  */
 void spate_stream_roll_over(struct spate_stream *stream, uint64_t bytes,

@@ -146,6 +146,7 @@ static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
 
   spate_transfer_flushed(stream, clip->end);
   clip->state = CLIP_EMPTY;
+  stream->closed = clip;
   if (clip->rolled) spate_recorder_event(stream, SPATE_EVENT_ROLLED_OVER, bytes);
   spate_recorder_event(stream, bytes > 0 ? SPATE_EVENT_CLIP_CLOSED : SPATE_EVENT_CLIP_DISCARDED, bytes);
 }
@@ -190,6 +191,10 @@ enum spate_error spate_stream_stop(struct spate_stream *stream) {
 
   if (error == SPATE_OK && stream->current != NULL) error = spate_stream_cut(stream);
   return error;
+}
+
+const char *spate_stream_closed_path(const struct spate_stream *stream) {
+  return stream->closed != NULL ? stream->closed->path : NULL;
 }
 
 bool spate_stream_active(const struct spate_stream *stream) {

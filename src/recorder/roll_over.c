@@ -142,7 +142,7 @@ static void arm_next(struct spate_stream *stream) {
   struct spate_stream_clip *now = stream->current;
 
   if (stream->next_bytes == 0 || stream->volume_ended || now == NULL || stream->following != NULL) return;
-  if (!now->capped && now->progress.pushed_bytes < now->file.reserved_bytes >> 1) return;
+  if (!now->capped && !stream->cut_wanted && now->progress.pushed_bytes < now->file.reserved_bytes >> 1) return;
   struct spate_stream_clip *clip = spate_stream_free_clip(stream);
   if (clip == NULL) {
     /* The previous clip is still closing, or could not be closed. */
@@ -154,13 +154,23 @@ static void arm_next(struct spate_stream *stream) {
   const bool wait = room_is_coming(stream->recorder);
   const bool no_room = error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE;
   if (no_room && !wait) error = arm_shorter_part(stream, clip);
-  if (error == SPATE_OK) return;
+  if (error == SPATE_OK) {
+    stream->cut_wanted = false;
+    return;
+  }
   if (error != SPATE_E_NAMES) stream->part--; /* the name was not used: the next attempt uses it */
   /* A change that stopped half-way ends all further ones. */
   const bool may_again = stream->recorder->volume->failed == SPATE_OK;
   const bool again = (error == SPATE_E_POWER_LOST && may_again) || error == SPATE_E_BUSY ||
                      ((error == SPATE_E_FULL || no_room) && wait);
   if (!again) no_next_part(stream, error);
+}
+
+enum spate_error spate_stream_prepare_cut(struct spate_stream *stream) {
+  if (stream->current == NULL || stream->next_bytes == 0) return SPATE_E_STATE;
+  if (stream->following == NULL && stream->volume_ended) return stream->end_reason;
+  stream->cut_wanted = stream->following == NULL;
+  return stream->cut_wanted ? SPATE_E_BUSY : SPATE_OK;
 }
 
 void spate_stream_roll_over(struct spate_stream *stream, uint64_t bytes,
