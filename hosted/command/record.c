@@ -3,10 +3,12 @@
 #include "../recording/recording.h"
 #include "../text/names.h"
 #include "../text/progress.h"
+#include "../text/stamp.h"
 #include "../text/units.h"
 #include "command.h"
 
 #include <string.h>
+#include <time.h>
 
 #define RING_BYTES     (UINT64_C(64) << 20)
 #define RING_BYTES_MIN (UINT64_C(4) << 20)
@@ -14,15 +16,38 @@
 #define RATE_MAX       1e12
 #define SECONDS_MAX    1e6 /* times RATE_MAX is below 2^63 bytes */
 
-enum { FROM = 1000, RATE, FOR, SIZE, RING, CHECKPOINT };
+enum { FROM = 1000, RATE, FOR, SIZE, SPLIT, RING, CHECKPOINT };
 
 static const struct option options[] = {{"from", required_argument, NULL, FROM},
                                         {"rate", required_argument, NULL, RATE},
                                         {"for", required_argument, NULL, FOR},
                                         {"size", required_argument, NULL, SIZE},
+                                        {"split", required_argument, NULL, SPLIT},
                                         {"ring", required_argument, NULL, RING},
                                         {"checkpoint", required_argument, NULL, CHECKPOINT},
                                         OPTIONS_COMMON};
+
+#define SPLIT_SECONDS_MIN 1.0
+#define SPLIT_BYTES_MIN   (UINT64_C(4) << 20)
+
+/* A time or a size: a number alone could be both. */
+static void parse_split(struct recording_request *request) {
+  const bool number = optarg[strspn(optarg, "0123456789.")] == '\0';
+  double seconds;
+  uint64_t bytes;
+
+  request->split_seconds = 0;
+  request->split_bytes = 0;
+  if (!number && units_seconds(optarg, &seconds)) {
+    if (seconds < SPLIT_SECONDS_MIN || seconds > SECONDS_MAX)
+      command_usage(&command_record, "--split %s: a part takes at least a second", optarg);
+    request->split_seconds = seconds;
+  } else if (!number && units_bytes(optarg, &bytes)) {
+    request->split_bytes = command_bytes(&command_record, "--split", optarg, SPLIT_BYTES_MIN, UINT64_C(1) << 56);
+  } else {
+    command_usage(&command_record, "--split \"%s\" is neither a time nor a size; examples are 10min and 16GiB", optarg);
+  }
+}
 
 static void parse_option(struct recording_request *request, int option) {
   double value;
@@ -42,6 +67,7 @@ static void parse_option(struct recording_request *request, int option) {
       command_usage(&command_record, "--for \"%s\" is not a time; examples are 10s, 500ms and 2h", optarg);
     break;
   case SIZE: request->size_bytes = command_bytes(&command_record, "--size", optarg, 1, UINT64_C(1) << 56); break;
+  case SPLIT: parse_split(request); break;
   case RING:
     request->ring_bytes = command_bytes(&command_record, "--ring", optarg, RING_BYTES_MIN, RING_BYTES_MAX);
     break;
@@ -55,7 +81,9 @@ static void parse_option(struct recording_request *request, int option) {
 /* Refuses what no system, or only some, could open. */
 static void check_names(const struct recording_request *request) {
   for (unsigned i = 0; i < request->count; i++) {
-    const char *problem = names_problem(request->paths[i]);
+    char name[SPATE_RECORDER_PATH_BYTES_MAX];
+    const char *problem = stamp_name(request->paths[i], time(NULL), name, sizeof name);
+    if (problem == NULL) problem = names_problem(name);
     if (problem != NULL) command_usage(&command_record, "\"%s\" %s. Choose another name", request->paths[i], problem);
   }
 }
@@ -110,7 +138,8 @@ const struct command command_record = {
     "\n"
     "Records standard input, or the source that --from names, into a new file PATH of the volume. Every half second\n"
     "the length of the file on the drive is updated, so a power cut costs about a second. Ctrl-C closes the file\n"
-    "properly.\n"
+    "properly. Fields in PATH are filled in with the time in UTC at which the file begins: %Y %m %d %H %M %S, %j (day\n"
+    "of the year), %s (seconds since 1970); %% is a percent sign.\n"
     "\n"
     "  --from SOURCE          - (standard input), a file, a FIFO, or one of the following. Files, FIFOs and pipes "
     "wait\n"
@@ -125,11 +154,16 @@ const struct command command_record = {
     "  --rate RATE            of the sensor: 500MB/s (default: as fast as the target accepts it)\n"
     "  --for TIME             stop after 10s, 500ms, 2h\n"
     "  --size SIZE            stop after this many bytes\n"
+    "  --split TIME|SIZE      a file for each 10min or 16GiB, all streams cut at the same instant, without a gap. The\n"
+    "                         next files are PATH_0002, _0003, ..., unless PATH has fields of a time. A file by size\n"
+    "                         ends before the piece (1MiB) that would exceed it, and takes whole clusters of the "
+    "drive\n"
     "  --ring SIZE            memory between source and target, for each source (64MiB)\n"
     "  --checkpoint TIME      time between checkpoints, which make the data durable (500ms)\n" HELP_COMMON "\n"
     "  spate record rec.img run1.raw --from synthetic --rate 500MB/s --for 10s\n"
     "  ffmpeg -i rtsp://camera -f rawvideo - | spate record /dev/nvme0n1 flight/camera.raw\n"
     "  spate record /dev/nvme0n1 radar.raw --from udp:192.168.1.2:5000 --for 10min\n"
+    "  spate record /dev/nvme0n1 'CAM_%Y%m%dT%H%M%SZ.raw' --from udp:5000 --split 10min\n"
     "  spate record /dev/nvme0n1 left.raw right.raw --from /tmp/left.fifo --from /tmp/right.fifo\n"
     "\n"
     "Exit status: 0 recorded, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost.\n",

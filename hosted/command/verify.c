@@ -14,9 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { AGAINST = 1000 };
+enum { AGAINST = 1000, PARTS };
 
-static const struct option options[] = {{"against", required_argument, NULL, AGAINST}, OPTIONS_COMMON};
+static const struct option options[] = {
+    {"against", required_argument, NULL, AGAINST}, {"parts", no_argument, NULL, PARTS}, OPTIONS_COMMON};
 
 struct check {
   FILE *against; /* NULL: --against was not given */
@@ -147,6 +148,27 @@ static enum exit_status verify(struct volume *volume, struct check *check, const
   return is_whole(check) ? EXIT_DONE : EXIT_LOST;
 }
 
+/* Verifies files that are one recording, in this order, as if they were one file. */
+static enum exit_status verify_parts(struct volume *volume, char **paths, int count, struct json *json) {
+  struct check check = {.first_difference = UINT64_MAX};
+  enum spate_error first_error = SPATE_OK;
+  char name[64];
+
+  (void)snprintf(name, sizeof name, "%d parts", count);
+  for (int i = 0; i < count; i++) {
+    uint64_t size_bytes;
+    const enum spate_error error = reading_file(volume, paths[i], take, &check, &size_bytes);
+    if (first_error == SPATE_OK) first_error = error;
+  }
+  chunk_check_end(&check.chunks);
+  if (command_json)
+    write_json(json, &check, name, first_error);
+  else if (first_error == SPATE_OK)
+    print_text(&check, name);
+  if (first_error != SPATE_OK) return EXIT_FAILED;
+  return is_whole(&check) ? EXIT_DONE : EXIT_LOST;
+}
+
 /* A file that cannot be read weighs less than one that is not what was recorded. */
 static enum exit_status worse(enum exit_status a, enum exit_status b) { return a > b ? a : b; }
 
@@ -156,10 +178,17 @@ static enum exit_status run(int count, char **words) {
   struct json json = {.to = stdout};
   enum exit_status status = EXIT_DONE;
 
-  while (command_option(&command_verify, count, words, options) == AGAINST)
-    check.against_name = optarg;
+  bool parts = false;
+
+  for (int option; (option = command_option(&command_verify, count, words, options)) != -1;) {
+    if (option == PARTS)
+      parts = true;
+    else
+      check.against_name = optarg;
+  }
   if (count - optind < 2) command_usage(&command_verify, "verify takes a TARGET, and the PATHs of files on it");
-  const bool several = count - optind > 2;
+  const bool several = count - optind > 2 && !parts;
+  if (parts && check.against_name != NULL) command_usage(&command_verify, "--against compares one file, not parts");
   if (several && check.against_name != NULL)
     command_usage(&command_verify, "--against compares one file; %d are named", count - optind - 1);
   FILE *against = check.against_name == NULL ? NULL : fopen(check.against_name, "rbe");
@@ -168,7 +197,8 @@ static enum exit_status run(int count, char **words) {
   volume_open(&volume, words[optind], TARGET_READ);
   if (command_json && several) json_open(&json, NULL, '{');
   if (command_json && several) json_open(&json, "files", '[');
-  for (int i = optind + 1; i < count; i++) {
+  if (parts) status = verify_parts(&volume, words + optind + 1, count - optind - 1, &json);
+  for (int i = optind + 1; !parts && i < count; i++) {
     status = worse(status, verify(&volume, &check, words[i], &json));
     check = (struct check){.first_difference = UINT64_MAX};
   }
@@ -192,5 +222,8 @@ const struct command command_verify = {"verify", "prove that recordings are what
                                        "named, and the next one\n"
                                        "follows: exit status 1. JSON for several PATHs is a list, files.\n"
                                        "\n"
-                                       "  --against FILE         compare the recording with FILE\n" HELP_COMMON,
+                                       "  --against FILE         compare the recording with FILE\n"
+                                       "  --parts                the PATHs are parts of one recording, in this order: "
+                                       "no number may be missing\n"
+                                       "                         between them\n" HELP_COMMON,
                                        run};

@@ -3,6 +3,7 @@
 
 #include "../target/place.h"
 #include "../text/failure.h"
+#include "../text/stamp.h"
 #include "../text/units.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define SLOT_BYTES (UINT32_C(1) << 20)
 
@@ -145,7 +147,10 @@ __attribute__((noreturn)) static void give_up(struct session *session, const cha
 static void arm(struct session *session, struct recording *recording) {
   enum spate_error error = folders_make(&session->folders, &session->volume.exfat, recording->path);
 
-  if (error == SPATE_OK) error = spate_stream_arm(&recording->stream, recording->path, source_size(&recording->source));
+  const uint64_t bytes =
+      parts_wanted(session) ? parts_first_bytes(session, recording) : source_size(&recording->source);
+
+  if (error == SPATE_OK) error = spate_stream_arm(&recording->stream, recording->path, bytes);
   if (error != SPATE_OK) give_up(session, recording->path, error);
 }
 
@@ -161,13 +166,30 @@ static void check_source(const struct source *source, const char *target) {
     fail(EXIT_USAGE, "%s cannot be recorded onto itself", target);
 }
 
+static void take_event(void *context, struct spate_stream *stream, enum spate_event event, uint64_t value) {
+  struct session *session = context;
+  unsigned i = 0;
+
+  while (&session->recordings[i].stream != stream)
+    i++;
+  if (event == SPATE_EVENT_CLIP_CLOSED) parts_closed(session, &session->recordings[i], value);
+}
+
+/* The command line was checked for names that stamp_name() refuses. */
+static void name_first(struct recording *recording, const char *pattern) {
+  recording->pattern = pattern;
+  const char *problem = stamp_name(pattern, time(NULL), recording->path, sizeof recording->path);
+  if (problem != NULL) fail(EXIT_USAGE, "\"%s\" %s", pattern, problem);
+}
+
 void recording_begin(struct session *session, const struct recording_request *request) {
-  const struct spate_recorder_config recorder = {.checkpoint_ms = request->checkpoint_ms};
+  const struct spate_recorder_config recorder = {
+      .checkpoint_ms = request->checkpoint_ms, .event = take_event, .context = session};
 
   session->count = request->count;
   for (unsigned i = 0; i < request->count; i++) {
     const struct source_config config = source_config(request, request->sources[i]);
-    session->recordings[i].path = request->paths[i];
+    name_first(&session->recordings[i], request->paths[i]);
     source_open(&session->recordings[i].source, request->sources[i], &config);
     check_source(&session->recordings[i].source, request->target);
   }
@@ -180,6 +202,7 @@ void recording_begin(struct session *session, const struct recording_request *re
   expect(spate_recorder_open(&session->recorder, &session->volume.exfat, &recorder), request->target);
   for (unsigned i = 0; i < session->count; i++)
     open_recording(session, &session->recordings[i]);
+  parts_begin(session, request);
   for (unsigned i = 0; i < session->count; i++)
     arm(session, &session->recordings[i]);
   for (unsigned i = 0; i < session->count; i++) {

@@ -31,7 +31,10 @@ static struct outcome outcome_of(struct session *session, const struct recording
     outcome.lost_bytes += source->bytes[source_slot(source, slot)];
   outcome.nothing = counters->pushed_bytes == 0 && outcome.lost_bytes == 0;
   if (source->kind == &source_file) outcome.lost_bytes = 0; /* the file still has them */
-  if (spate_exfat_stat(&session->volume.exfat, recording->path, &entry) == SPATE_OK) outcome.bytes = entry.bytes;
+  if (parts_wanted(session))
+    outcome.bytes = recording->part.closed_bytes;
+  else if (spate_exfat_stat(&session->volume.exfat, recording->path, &entry) == SPATE_OK)
+    outcome.bytes = entry.bytes;
   return outcome;
 }
 
@@ -72,9 +75,14 @@ static void print_result(const struct session *session, const struct recording *
                   recording->source.name);
   else if (seconds < INSTANT_S)
     (void)fprintf(stderr, "%s: %s\n", recording->path, units_decimal(outcome->bytes, size));
-  else
+  else if (!parts_wanted(session))
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));
+  else
+    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s, in %u file%s\n", recording->pattern,
+                  units_decimal(outcome->bytes, size), seconds,
+                  units_decimal((uint64_t)((double)outcome->bytes / seconds), rate), (unsigned)recording->part.count,
+                  recording->part.count == 1 ? "" : "s");
   if (error != SPATE_OK)
     (void)fprintf(stderr, "spate: %s: the recording ended before its source: %s. %s\n", recording->path,
                   spate_error_name(error), help_of(session, error));
@@ -98,7 +106,8 @@ static void print_result(const struct session *session, const struct recording *
 static void write_json(struct json *json, const struct session *session, const struct recording *recording,
                        const struct outcome *outcome, double seconds) {
   json_open(json, NULL, '{');
-  json_string(json, "path", recording->path);
+  json_string(json, "path", parts_wanted(session) ? recording->pattern : recording->path);
+  if (parts_wanted(session)) json_integer(json, "parts", recording->part.count);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
   json_integer(json, "unknown_bytes", outcome->unknown_bytes);

@@ -11,11 +11,12 @@
 #define WAIT_MS 1
 
 /* Pushes the full slots to the stream. False: this file accepts no more data. */
-static bool push(struct recording *recording) {
+static bool push(struct session *session, struct recording *recording) {
   struct source *source = &recording->source;
   const uint64_t filled = source_filled(source);
 
-  while (recording->taken < filled) {
+  while (parts_pass(session, recording) && recording->taken < filled) {
+    const uint64_t left_bytes = spate_stream_left_bytes(&recording->stream);
     const uint32_t slot = source_slot(source, recording->taken);
     const enum spate_error error =
         spate_stream_push(&recording->stream, (uint64_t)slot * source->config.slot_bytes, source->bytes[slot]);
@@ -25,6 +26,7 @@ static bool push(struct recording *recording) {
       return false;
     }
     recording->taken++;
+    parts_pushed(session, recording, left_bytes);
   }
   return true;
 }
@@ -40,7 +42,7 @@ static void give_tail(struct recording *recording, double seconds) {
   const struct spate_clip_progress progress = spate_stream_progress(&recording->stream);
   const uint64_t end_bytes = progress.pushed_bytes + bytes;
 
-  if (bytes == 0 || end_bytes <= progress.published_bytes) return;
+  if (bytes == 0 || parts_waits(recording) || end_bytes <= progress.published_bytes) return;
   if (end_bytes == recording->tail_end_bytes && seconds < recording->tail_seconds + TAIL_S) return;
   if (spate_stream_tail(&recording->stream, (uint64_t)slot * source->config.slot_bytes, bytes) != SPATE_OK) return;
   recording->tail_end_bytes = end_bytes;
@@ -76,9 +78,10 @@ static void warn(struct session *session, enum spate_error error) {
 static bool work(struct session *session) {
   bool going_on = false;
 
+  parts_work(session);
   for (unsigned i = 0; i < session->count; i++) {
     struct recording *recording = &session->recordings[i];
-    const bool room = push(recording);
+    const bool room = push(session, recording);
     going_on |= room && !is_over(recording);
   }
   const enum spate_error error = spate_recorder_work(&session->recorder);
@@ -222,7 +225,7 @@ static void look(struct session *session, struct progress_recording *seen) {
   for (unsigned i = 0; i < session->count; i++) {
     const struct recording *recording = &session->recordings[i];
     const double percent = ring_percent(recording);
-    seen->durable_bytes += spate_stream_progress(&recording->stream).published_bytes;
+    seen->durable_bytes += recording->part.closed_bytes + spate_stream_published_bytes(&recording->stream);
     seen->room_bytes += spate_stream_left_bytes(&recording->stream);
     seen->lost_bytes += losses_bytes(recording);
     seen->lost_datagrams += losses_datagrams(recording);
@@ -271,7 +274,8 @@ void recording_work(struct session *session, const struct recording_request *req
 
   for (unsigned i = 0; i < session->count; i++)
     total_bytes += source_size(&session->recordings[i].source);
-  progress_begin(&progress, session->count == 1 ? session->recordings[0].path : "all", total_bytes);
+  progress_begin(&progress, session->count == 1 ? session->recordings[0].pattern : "all", total_bytes);
+  session->progress = &progress;
   while (work(session) && !recording_interrupted() && !removed(session)) {
     if (seconds_left(session, request, &progress) <= 0) break;
     if (!show(session, &progress, &seen)) break;
@@ -287,4 +291,5 @@ void recording_work(struct session *session, const struct recording_request *req
   losses_tell(session, &progress, true);
   (void)losses_look_at_target(session, &progress);
   progress_end(&progress);
+  session->progress = NULL;
 }

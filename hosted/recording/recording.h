@@ -11,6 +11,7 @@
 #include "../volume.h"
 #include "folders.h"
 #include "losses.h"
+#include "parts.h"
 
 #include <spate/recorder.h>
 
@@ -21,13 +22,16 @@ struct recording_request {
   unsigned count; /* of paths */
   unsigned source_count;
   double rate, seconds; /* 0: not given */
+  double split_seconds; /* of a part, and */
+  uint64_t split_bytes; /* its size; one of them at most. 0: not given */
   uint64_t size_bytes, ring_bytes;
   uint32_t checkpoint_ms;
 };
 
-/* One file. */
+/* One stream, and its file or files. */
 struct recording {
-  const char *path;
+  const char *pattern;                      /* the path as the user gave it: with fields of a time */
+  char path[SPATE_RECORDER_PATH_BYTES_MAX]; /* of the first file */
   struct source source;
   struct spate_stream stream;
   struct spate_piece *pieces;
@@ -36,6 +40,7 @@ struct recording {
   uint64_t taken; /* slots handed to the stream */
   uint64_t reported_lost_bytes;
   struct losses losses;
+  struct part part;
   uint64_t tail_end_bytes; /* of the clip, with the last tail that was given; and when */
   double tail_seconds;
   enum spate_error refused; /* why the stream accepts no more data; OK: it does */
@@ -46,6 +51,8 @@ struct nap {
   long ms;                  /* 0: the last wait was not a nap */
   uint32_t done, in_flight; /* pieces, when the nap began */
 };
+
+struct progress;
 
 struct session {
   struct volume volume;
@@ -59,6 +66,8 @@ struct session {
   unsigned turns;
   struct nap nap;
   double next_look_s;
+  struct parts parts;
+  struct progress *progress; /* NULL: nothing is shown */
 };
 
 /* True if the source is the synthetic sensor. */

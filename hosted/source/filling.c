@@ -39,8 +39,19 @@ static void tell_rest(const struct filling *filling) {
   if (filling->bytes > 0) atomic_store(&filling->source->tail, SOURCE_TAIL(filled, filling->bytes));
 }
 
+/* The part that ends gets all that is there. */
+static bool cut(struct filling *filling) {
+  struct source *source = filling->source;
+  const bool any = filling->bytes > 0;
+
+  if (any) source_publish(source, filling->bytes);
+  source->cut_slot = atomic_load(&source->filled);
+  atomic_store(&source->cut_asked, false);
+  return !any || claim(filling);
+}
+
 /* Publishes the whole pages of the slot, and copies the rest to the next slot. */
-bool filling_hand_over_if_old(struct filling *filling) {
+static bool hand_over_old(struct filling *filling) {
   const uint32_t whole = filling->bytes & ~(SOURCE_SLOT_ALIGN - 1u), rest = filling->bytes - whole;
   uint8_t kept[SOURCE_SLOT_ALIGN];
 
@@ -57,6 +68,11 @@ bool filling_hand_over_if_old(struct filling *filling) {
   filling->bytes = rest;
   tell_rest(filling);
   return true;
+}
+
+bool filling_hand_over(struct filling *filling) {
+  if (atomic_load(&filling->source->cut_asked) && !cut(filling)) return false;
+  return hand_over_old(filling);
 }
 
 void filling_end(struct filling *filling) {

@@ -23,8 +23,9 @@ struct filling {
 bool filling_begin(struct filling *filling, struct source *source);
 /* Adds `bytes` that the caller has stored in the slot. */
 bool filling_add(struct filling *filling, uint32_t bytes);
-/* Publishes the whole pages of a slot that is half a second old, and tells of the rest. Call it often. */
-bool filling_hand_over_if_old(struct filling *filling);
+/* Publishes all of the slot if the taker asked for a cut; if the slot is half a second old, its whole pages, and tells
+ * of the rest. Call it often. */
+bool filling_hand_over(struct filling *filling);
 /* Publishes the rest. Nothing may follow. */
 void filling_end(struct filling *filling);
 

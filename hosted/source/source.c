@@ -127,6 +127,19 @@ void source_release(struct source *source, uint64_t released) {
     event_raise(source->room_event);
 }
 
+void source_cut(struct source *source) {
+  source->cut_slot = source_filled(source);
+  atomic_store(&source->cut_asked, source->kind->cuts && !atomic_load(&source->ended));
+}
+
+void source_cut_at(struct source *source, uint64_t slot) { source->cut_slot = slot; }
+
+bool source_cut_slot(const struct source *source, uint64_t *slot) {
+  if (atomic_load(&source->cut_asked) && !atomic_load(&source->ended)) return false;
+  *slot = source->cut_slot;
+  return true;
+}
+
 void source_join(struct source *source) {
   atomic_store(&source->stop, true);
   atomic_store(&source->abandoned, true);

@@ -43,6 +43,7 @@ struct source_kind {
   void (*look)(struct source *source);   /* without a thread: updates `filled` and `ended` */
   void (*release)(struct source *source);
   void (*close)(struct source *source);
+  bool cuts; /* the thread looks at cut_asked, through filling_cut_if_asked() */
 };
 
 extern const struct source_kind source_file, source_stream, source_synthetic, source_udp, source_ring;
@@ -53,11 +54,13 @@ struct source {
   const char *name;    /* as the user gave it: a path, "-", "synthetic", "udp:5000" or "ring:camera" */
   uint8_t *memory;     /* slots × slot_bytes, at a multiple of 4096 */
   uint32_t first_slot; /* the index of slot number 0; not 0 if another recorder has taken slots before */
-  uint32_t *bytes;     /* in each filled slot: a multiple of 4096, except in the last of the recording */
+  uint32_t *bytes;     /* in each filled slot: a multiple of 4096, except in the last one before a cut or the end */
   _Atomic uint64_t filled, released;
   _Atomic bool taker_sleeps, filler_sleeps; /* raising an event is a system call, made only for a sleeping thread */
   _Atomic uint64_t seen;                    /* set by the taker: `filled` when it last looked */
   _Atomic uint64_t tail;                    /* what is in the next slot before it is filled: SOURCE_TAIL() */
+  _Atomic bool cut_asked;                   /* set by the taker: source_cut() */
+  uint64_t cut_slot;                        /* the answer, when cut_asked is false again */
   _Atomic uint64_t lost_bytes;              /* lost because the ring was full, by sources that cannot wait */
   _Atomic uint64_t lost_datagrams;          /* udp: counted by the kernel */
   _Atomic bool stop;                        /* set by the taker: end soon; filled slots are still taken */
@@ -109,6 +112,13 @@ bool source_can_wait(const struct source *source);
 /* True if three quarters of the ring are free. */
 bool source_has_room(const struct source *source);
 void source_release(struct source *source, uint64_t released);
+/* Asks for a cut: what has come by now is the part that ends, also the data of a slot that is not full. Other sources
+ * than pipes and sockets hand whole slots over. */
+void source_cut(struct source *source);
+/* The same where the taker knows it already: the slot of this number is filled, or was not told of. */
+void source_cut_at(struct source *source, uint64_t slot);
+/* True: the next part begins with the slot of this number. False: the source has not said yet. */
+bool source_cut_slot(const struct source *source, uint64_t *slot);
 /* Ends the source: no more slots are taken. The filled slots stay in the ring. */
 void source_join(struct source *source);
 void source_close(struct source *source);

@@ -60,7 +60,7 @@ static int fill(struct filling *filling) {
   const struct source *source = filling->source;
 
   while (filling->left > 0 && !atomic_load(&source->stop)) {
-    if (!filling_hand_over_if_old(filling)) return 0;
+    if (!filling_hand_over(filling)) return 0;
     if (!wait_for_input(source)) continue;
     const ssize_t got = read_some(filling);
     if (got < 0) return errno;
@@ -79,4 +79,4 @@ static void *run(void *opaque) {
   return NULL;
 }
 
-const struct source_kind source_stream = {.is = is, .open = open_stream, .run = run};
+const struct source_kind source_stream = {.is = is, .open = open_stream, .run = run, .cuts = true};

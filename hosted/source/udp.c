@@ -151,7 +151,7 @@ static int receive(struct receiving *receiving) {
   struct pollfd input = {.fd = receiving->fd, .events = POLLIN};
 
   while (receiving->filling.left > 0 && !atomic_load(&source->stop)) {
-    if (!filling_hand_over_if_old(&receiving->filling)) return 0;
+    if (!filling_hand_over(&receiving->filling)) return 0;
     count_drops(receiving);
     if (poll(&input, 1, LOOK_MS) == 0) continue;
     const int got = recvmmsg(receiving->fd, receiving->messages, plan(receiving), MSG_DONTWAIT, NULL);
@@ -183,4 +183,4 @@ static void *run(void *opaque) {
   return NULL;
 }
 
-const struct source_kind source_udp = {.is = udp_socket_is, .open = open_udp, .start = start, .run = run};
+const struct source_kind source_udp = {.is = udp_socket_is, .open = open_udp, .start = start, .run = run, .cuts = true};

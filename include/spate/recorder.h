@@ -378,8 +378,9 @@ const char *spate_stream_closed_path(const struct spate_stream *stream);
  *
  * `next_path` may be NULL. It writes the path of part `part` (2, 3, …) instead, with a time stamp for instance, of at
  * most SPATE_RECORDER_PATH_BYTES_MAX with its NUL. False: there are no more parts. Called with recorder config.context,
- * from spate_recorder_work(), and may call functions of the volume: spate_exfat_mkdir() for the part's folder. If the name exists it is called again with the next number, at most sixteen times;
- * with the same number, if the free space has changed meanwhile.
+ * from spate_recorder_work(), and may call functions of the volume: spate_exfat_mkdir() for the part's folder. If the
+ * name exists it is called again with the next number, at most sixteen times; with the same number, if the free space
+ * has changed meanwhile.
  */
 void spate_stream_roll_over(struct spate_stream *stream, uint64_t bytes,
                             bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path));
