@@ -269,16 +269,16 @@ static double seconds_left(const struct session *session, const struct recording
 
 void recording_work(struct session *session, const struct recording_request *request) {
   struct progress_recording seen = {.celsius = PROGRESS_NO_TEMPERATURE};
-  struct progress progress;
+  struct progress *progress = &session->progress;
   uint64_t total_bytes = 0;
 
   for (unsigned i = 0; i < session->count; i++)
     total_bytes += source_size(&session->recordings[i].source);
-  progress_begin(&progress, session->count == 1 ? session->recordings[0].pattern : "all", total_bytes);
-  session->progress = &progress;
+  progress_begin(progress, session->count == 1 ? session->recordings[0].pattern : "all", total_bytes);
+  session->working = true;
   while (work(session) && !recording_interrupted() && !removed(session)) {
-    if (seconds_left(session, request, &progress) <= 0) break;
-    if (!show(session, &progress, &seen)) break;
+    if (seconds_left(session, request, progress) <= 0) break;
+    if (!show(session, progress, &seen)) break;
     wait_for_work(session);
   }
   /* Slots that are filled by now still belong to the recording. */
@@ -288,8 +288,7 @@ void recording_work(struct session *session, const struct recording_request *req
     wait_for_work(session);
   for (unsigned i = 0; i < session->count; i++)
     source_join(&session->recordings[i].source);
-  losses_tell(session, &progress, true);
-  (void)losses_look_at_target(session, &progress);
-  progress_end(&progress);
-  session->progress = NULL;
+  losses_tell(session, progress, true);
+  (void)losses_look_at_target(session, progress);
+  progress_end(progress);
 }

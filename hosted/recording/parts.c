@@ -2,7 +2,6 @@
 #include "parts.h"
 
 #include "../text/json.h"
-#include "../text/progress.h"
 #include "../text/stamp.h"
 #include "../text/units.h"
 #include "recording.h"
@@ -244,17 +243,17 @@ void parts_closed(struct session *session, struct recording *recording, uint64_t
 
   recording->part.count++;
   recording->part.closed_bytes += bytes;
-  if (!parts_wanted(session) || progress_style == PROGRESS_NONE || session->progress == NULL) return;
+  if (!parts_wanted(session) || progress_style == PROGRESS_NONE || !session->working) return;
   if (progress_style == PROGRESS_JSON) {
     struct json json = {.to = stderr, .line = true};
     json_open(&json, NULL, '{');
     json_string(&json, "event", "part");
     json_string(&json, "what", path);
-    json_real(&json, "seconds", progress_seconds(session->progress));
+    json_real(&json, "seconds", progress_seconds(&session->progress));
     json_integer(&json, "bytes", bytes);
     json_close(&json, '}');
     return;
   }
-  progress_clear(session->progress);
+  progress_clear(&session->progress);
   (void)fprintf(stderr, "%s: %s\n", path, units_decimal(bytes, text));
 }

@@ -8,6 +8,7 @@
 
 #include "../source/source.h"
 #include "../text/fail.h"
+#include "../text/progress.h"
 #include "../volume.h"
 #include "folders.h"
 #include "losses.h"
@@ -52,8 +53,6 @@ struct nap {
   uint32_t done, in_flight; /* pieces, when the nap began */
 };
 
-struct progress;
-
 struct session {
   struct volume volume;
   struct spate_recorder recorder;
@@ -67,7 +66,8 @@ struct session {
   struct nap nap;
   double next_look_s;
   struct parts parts;
-  struct progress *progress; /* NULL: nothing is shown */
+  struct progress progress; /* from recording_work() on */
+  bool working;
 };
 
 /* True if the source is the synthetic sensor. */
