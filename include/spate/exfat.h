@@ -296,7 +296,7 @@ struct spate_exfat_entry {
   uint16_t attributes;  /* as on disk: 1 read only, 2 hidden, 4 system, 0x10 directory, 0x20 archive */
   bool directory, contiguous;
   uint32_t first_cluster; /* 0: none */
-  struct spate_exfat_time modified;
+  struct spate_exfat_time created, modified;
   uint32_t deletions; /* private */
 };
 

@@ -240,6 +240,9 @@ struct spate_stream {
   uint64_t next_bytes;                           /* spate_stream_roll_over(); 0: it is off */
   bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path);
   void (*arm_next)(struct spate_stream *stream); /* NULL: roll-over was never on */
+  /* Of a loop (spate/loop.h): a clip closed, perhaps with 0 bytes. NULL: there is none. */
+  void (*clip_closed)(void *context, const struct spate_stream_clip *clip, uint64_t bytes);
+  void *clip_closed_context;
   uint32_t pushed, next, completed, flushed;     /* pieces, free-running: flushed ≤ completed ≤ next ≤ pushed */
   uint32_t flush_mark;                           /* `completed` when the flush under way was submitted */
   uint32_t part;                                 /* number of the next automatic name */
@@ -307,6 +310,9 @@ SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recor
  * the recorder is closed), and those of spate_exfat_arm().
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
+
+/* Would spate_stream_arm() take a clip now? False while two are armed, and while the one before is being closed. */
+bool spate_stream_can_arm(const struct spate_stream *stream);
 
 /*
  * The memory at `offset_bytes` (a multiple of 4; with cpu_filled of SPATE_DMA_ALIGN) of the stream's region holds the

@@ -80,7 +80,7 @@ static enum spate_error describe(struct spate_exfat *volume, const struct exfat_
   entry->contiguous = chain.contiguous != 0;
   entry->first_cluster = chain.first_cluster;
   entry->deletions = volume->deletions;
-  spate_exfat_time_get(set->raw, &entry->modified);
+  spate_exfat_times_get(set->raw, &entry->created, &entry->modified);
   return SPATE_OK;
 }
 
@@ -117,6 +117,7 @@ enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path, 
                                         .valid_bytes = volume->root.bytes,
                                         .first_cluster = volume->root.first_cluster,
                                         .deletions = volume->deletions,
+                                        .created = {.year = 1980, .month = 1, .day = 1},
                                         .modified = {.year = 1980, .month = 1, .day = 1}};
   else if (error == SPATE_OK)
     error = describe(volume, &set, entry);

@@ -262,7 +262,7 @@ enum spate_error spate_exfat_name_creatable(const struct exfat_name *name);
 
 /* Put the present time into a set as its modification, and with `created` also as its creation. */
 void spate_exfat_time_stamp(const struct spate_exfat_config *config, uint8_t *set, bool created);
-void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified);
+void spate_exfat_times_get(const uint8_t *set, struct spate_exfat_time *created, struct spate_exfat_time *modified);
 /* Was the file of `set` created before that of `other`? By UTC if both sets have their offset from it. */
 bool spate_exfat_created_before(const uint8_t *set, const uint8_t *other);
 

@@ -70,12 +70,8 @@ bool spate_exfat_created_before(const uint8_t *set, const uint8_t *other) {
   return created_10ms(set, utc) < created_10ms(other, utc);
 }
 
-void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified) {
-  uint32_t stamp = spate_field_get32(set + FILE_MODIFIED);
-  uint8_t step_10ms = set[FILE_MODIFIED_10MS];
-  uint8_t utc = set[FILE_MODIFIED_UTC];
-
-  *modified = (struct spate_exfat_time){
+static void get(uint32_t stamp, uint8_t step_10ms, uint8_t utc, struct spate_exfat_time *time) {
+  *time = (struct spate_exfat_time){
       .year = (uint16_t)(YEAR_FIRST + (stamp >> 25)),
       .month = stamp >> 21 & 0xf,
       .day = stamp >> 16 & 0x1f,
@@ -86,4 +82,9 @@ void spate_exfat_time_get(const uint8_t *set, struct spate_exfat_time *modified)
       .utc_quarters = (int8_t)quarters_of(utc),
       .utc_known = (utc & UTC_VALID) != 0,
   };
+}
+
+void spate_exfat_times_get(const uint8_t *set, struct spate_exfat_time *created, struct spate_exfat_time *modified) {
+  get(spate_field_get32(set + FILE_CREATED), set[FILE_CREATED_10MS], set[FILE_CREATED_UTC], created);
+  get(spate_field_get32(set + FILE_MODIFIED), set[FILE_MODIFIED_10MS], set[FILE_MODIFIED_UTC], modified);
 }

@@ -76,12 +76,19 @@ static uint32_t streams_without_clip(const struct spate_recorder *recorder) {
   return count;
 }
 
+bool spate_stream_can_arm(const struct spate_stream *stream) {
+  const bool free_clip = stream->clips[0].state == CLIP_EMPTY || stream->clips[1].state == CLIP_EMPTY;
+
+  return spate_recorder_is_open(stream->recorder) && free_clip &&
+         (stream->current == NULL || stream->following == NULL);
+}
+
 enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes) {
   struct spate_stream_clip *clip = spate_stream_free_clip(stream);
 
   if (path == NULL) return SPATE_E_INVALID;
   if (!spate_recorder_is_open(stream->recorder)) return SPATE_E_STATE;
-  if (clip == NULL || (stream->current != NULL && stream->following != NULL)) return SPATE_E_STATE;
+  if (!spate_stream_can_arm(stream)) return SPATE_E_STATE;
   if (!copy_path(clip->path, path)) return SPATE_E_NAME_LONG;
   const bool first = !spate_stream_active(stream);
   enum spate_error end_reason = SPATE_E_RESERVATION;
@@ -147,6 +154,7 @@ static void closed(struct spate_stream_clip *clip, uint64_t bytes) {
   spate_transfer_flushed(stream, clip->end);
   clip->state = CLIP_EMPTY;
   stream->closed = clip;
+  if (stream->clip_closed != NULL) stream->clip_closed(stream->clip_closed_context, clip, bytes);
   if (clip->rolled) spate_recorder_event(stream, SPATE_EVENT_ROLLED_OVER, bytes);
   spate_recorder_event(stream, bytes > 0 ? SPATE_EVENT_CLIP_CLOSED : SPATE_EVENT_CLIP_DISCARDED, bytes);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Roll-over: arms the next clip of a stream before the reservation of the current one ends, and finds a name for it. */
+#include "../core/part_name.h"
 #include "internal.h"
 #include <spate/port.h>
 
@@ -7,36 +8,8 @@
 #define DIGITS_MIN          4u
 #define SHORTEST_NEXT_SHIFT 4u /* a next clip shorter than a sixteenth of what was asked for is not worth a file */
 
-static uint32_t digits_of(uint32_t part) {
-  uint32_t digits = DIGITS_MIN;
-
-  for (part /= 10000u; part > 0; part /= 10u)
-    digits++;
-  return digits;
-}
-
-/* "DIR/CLIP.RAW", 2 → "DIR/CLIP_0002.RAW". False if it does not fit. */
 static bool part_path(char *to, const char *base, uint32_t part) {
-  uint32_t dot = UINT32_MAX;
-  uint32_t length = 0;
-
-  for (; base[length] != '\0'; length++) {
-    if (base[length] == '/')
-      dot = UINT32_MAX;
-    else if (base[length] == '.')
-      dot = length;
-  }
-  if (dot == UINT32_MAX) dot = length;
-  uint32_t digits = digits_of(part);
-  if (length + digits + 2u > SPATE_RECORDER_PATH_BYTES_MAX) return false;
-  for (uint32_t i = 0; i < dot; i++)
-    to[i] = base[i];
-  to[dot] = '_';
-  for (uint32_t digit = digits; digit > 0; digit--, part /= 10u)
-    to[dot + digit] = (char)('0' + part % 10u);
-  for (uint32_t i = dot; i <= length; i++)
-    to[i + digits + 1u] = base[i];
-  return true;
+  return spate_part_name(to, SPATE_RECORDER_PATH_BYTES_MAX, base, part, DIGITS_MIN);
 }
 
 /* Is the name of this part taken? */

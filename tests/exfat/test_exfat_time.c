@@ -12,11 +12,11 @@ static const struct spate_exfat_time last = {
 
 static void comes_back(const struct spate_exfat_time *time) {
   struct spate_exfat_time given = *time;
-  struct spate_exfat_time got;
+  struct spate_exfat_time got, created;
   struct spate_exfat_config config = {.now = given_time, .now_context = &given};
   uint8_t set[96] = {0};
   spate_exfat_time_stamp(&config, set, false);
-  spate_exfat_time_get(set, &got);
+  spate_exfat_times_get(set, &created, &got);
   assert_int_equal(got.year, time->year);
   assert_int_equal(got.month, time->month);
   assert_int_equal(got.day, time->day);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A flight recorder: a stream that is recorded for ever, of which the last minutes are kept, and more around a trigger.
+ *
+ * The stream is recorded into parts of equal length, a few seconds each. When there are more of them than shall be
+ * kept, the oldest is deleted, before the next one is made. A trigger keeps a span: the parts from some time before it
+ * to some time after it become one plain file, without a copy (spate_exfat_join_begin()).
+ *
+ *   recording ──► trigger ──► span open ──► its end: cut ──► parts moved into a folder ──► folder becomes a file
+ *
+ * What is never deleted: a file that this loop did not make, or that is not in its list any more because it was renamed,
+ * moved or replaced; a file that is read only (spate_exfat_protect()); parts of a span. The list is a file beside the
+ * parts. It names each part by its number, its first cluster and its creation, so that a copy is not taken for a part.
+ * A loop that is opened again goes on with the parts of its list.
+ *
+ * A power cut leaves the last parts, as any recording, and a span as parts or as a file. The list says which parts
+ * belong to a span, and the next spate_loop_open() finishes it.
+ *
+ * docs/understand/design.md, 4.7. All functions are called from the recorder's thread, and wait for metadata as
+ * spate_stream_arm() does, while all streams go on.
+ */
+#ifndef SPATE_LOOP_H
+#define SPATE_LOOP_H
+
+#include <spate/recorder.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPATE_LOOP_PARTS_MIN      8u
+#define SPATE_LOOP_PARTS_MAX      4096u
+#define SPATE_LOOP_PATH_BYTES_MAX 192u /* of the loop, and of a file that is kept, with the NUL */
+#define SPATE_LOOP_SPANS          4u   /* one that is open, and those before it that are not files yet */
+#define SPATE_LOOP_DIVIDED_MAX    8u   /* pieces that are divided and not released; a power of two */
+
+struct spate_loop;
+
+enum spate_loop_event {
+  SPATE_LOOP_KEPT,   /* a span became a file; value: its bytes */
+  SPATE_LOOP_FOLDER, /* it could not become a file, and stays a folder of parts; value: enum spate_error, why */
+  SPATE_LOOP_SHORT,  /* the volume has no room, and a part was deleted that should have been kept; value: its bytes */
+  SPATE_LOOP_LEFT,   /* a part is left on the volume, because it is not the loop's any more; value: 0 */
+};
+
+struct spate_loop_part;
+
+struct spate_loop_config {
+  struct spate_stream *stream; /* open, without a clip, and without roll-over */
+  /* "DIR/NAME.RAW": the parts are DIR/NAME_00000001.RAW and so on, the list is DIR/.NAME.RAW.list. DIR exists. */
+  const char *path;
+  uint64_t part_bytes; /* a multiple of the cluster and, for a stream of chunks, of the chunk */
+  uint64_t keep_bytes; /* delete what is more; 0: no limit by size */
+  uint64_t keep_ms;    /* delete what is older; 0: no limit by time */
+  /* The caller's, from SPATE_LOOP_PARTS_MIN to SPATE_LOOP_PARTS_MAX: no more parts are kept. Those of spans that are
+   * not files yet are among them. */
+  struct spate_loop_part *parts;
+  uint32_t part_count;
+  void *memory; /* one logical block, for the list: DMA memory, SPATE_DMA_ALIGN */
+  /* May be NULL. `path`: of the file, the folder, or the part. Called from spate_loop_work(). */
+  void (*event)(void *context, struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
+  void *context;
+};
+
+/* One part. Private, as is all that follows. */
+struct spate_loop_part {
+  uint32_t number, first_cluster;
+  struct spate_exfat_time created;
+  uint64_t bytes;
+  uint64_t end_ticks; /* when it ended */
+  uint8_t state;
+};
+
+/* What is kept of a trigger: parts `first` … `last`. */
+struct spate_loop_span {
+  uint8_t state;
+  bool broken; /* a part is missing: the folder stays */
+  uint32_t first, last;
+  uint64_t end_ticks;
+  char path[SPATE_LOOP_PATH_BYTES_MAX];
+};
+
+struct spate_loop_counters {
+  uint32_t parts;          /* made */
+  uint32_t deleted;        /* of them, or of an earlier run's */
+  uint64_t arm_ticks_max;  /* the longest time in which the stream had no next part; the ring is not involved */
+  uint64_t work_ticks_max; /* the longest call of spate_loop_work() */
+};
+
+struct spate_loop {
+  struct spate_loop_config config;
+  struct spate_loop_counters counters;
+  enum spate_error error; /* why there is no next part; OK: there is, or will be */
+  /* private */
+  uint32_t count;         /* of config.parts: oldest first */
+  uint32_t first_number;  /* spans may begin with it: of this run, and after the last span */
+  uint32_t next_number;   /* of the next part */
+  uint32_t streaming;     /* number of the part that pushes go to; 0: none */
+  uint32_t armed;         /* number of the part after it; 0: none */
+  const struct spate_stream_clip *streaming_clip;
+  uint64_t unarmed_ticks; /* since when there is no next part */
+  uint64_t list_lba;
+  struct spate_loop_span spans[SPATE_LOOP_SPANS]; /* oldest first; those after the last have no state */
+  struct spate_exfat_join join;
+  bool joining;
+  bool wants_room; /* arming found none */
+  uint32_t divided[SPATE_LOOP_DIVIDED_MAX], divided_count, divided_released; /* second halves, by number of the piece */
+};
+
+/*
+ * Read the list, or make it, and go on with its parts and spans. The search for shared clusters, which a first deletion
+ * makes, is made now. Then arm the first part. Errors: INVALID (a length; fewer than SPATE_LOOP_PARTS_MIN parts fit in
+ * keep_bytes; the stream has a clip; the folder is missing: NOT_FOUND), NAME_LONG, and those of arm, delete and mkdir.
+ */
+SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config);
+
+/* As spate_stream_push(), which must not be called for this stream. A piece that does not fit in the part is divided,
+ * unless the stream is one of chunks, so every part but a span's last is full. FULL also while a piece that has to be
+ * divided finds no room for two, or no next part. */
+SPATE_MUST_CHECK enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes);
+
+/* As spate_stream_released(), with a divided piece as one. */
+uint32_t spate_loop_released(struct spate_loop *loop);
+
+/* Call it after each spate_recorder_work(): arms the next part, deletes the oldest, goes on with a span. Each call does
+ * one of these at most. Returns an error of a span or a deletion; the stream goes on. */
+SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
+
+/*
+ * Keep what was recorded from `before_ms` ago until `after_ms` from now, as the file `path`. Its beginning is that of a
+ * part, at most a part's length earlier. Its end is exact to a piece and a call of work. If a span is open still, it
+ * goes on until the later end, and `path` is not used; *extended says so (may be NULL). If the last span has ended and
+ * is not a file yet, the new one begins where that ends, so that no part is in two files. It begins with what was
+ * recorded since spate_loop_open(): a gap never is within a file. Waits for metadata: a folder of this name is made.
+ * Errors: those of spate_exfat_mkdir(); NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not
+ * files yet, call it again after some work.
+ */
+SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms,
+                                                     uint64_t after_ms, bool *extended);
+
+/* Is a span open, or not a file yet? */
+bool spate_loop_keeps(const struct spate_loop *loop);
+
+/* End the stream: call it after spate_recorder_finish(), so that all parts are closed. Open spans end here, and become
+ * files. BUSY: a clip of the stream is not closed, or another loop of the volume makes a file at present: call its
+ * spate_loop_work() or spate_loop_close(), and then this again. Otherwise the first error. */
+SPATE_MUST_CHECK enum spate_error spate_loop_close(struct spate_loop *loop);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. Calls go down: loop (open, push, work), keep and span, list, part. */
+#ifndef SPATE_LOOP_INTERNAL_H
+#define SPATE_LOOP_INTERNAL_H
+
+#include <spate/loop.h>
+#include <string.h>
+
+enum part_state {
+  PART_LISTED,    /* in the list; not yet found on the volume */
+  PART_ARMED,     /* the next one */
+  PART_STREAMING, /* pushes go to it */
+  PART_ENDING,    /* no more pushes; not closed yet */
+  PART_CLOSED,
+};
+
+enum span_state {
+  SPAN_NONE,
+  SPAN_OPEN,  /* its end is still to come */
+  SPAN_ENDED, /* its parts become a file */
+};
+
+static inline struct spate_exfat *loop_volume(const struct spate_loop *loop) {
+  return loop->config.stream->recorder->volume;
+}
+
+/* ---- part.c: the parts in memory, by number ---- */
+
+/* The path of part `number` in the loop's folder. spate_loop_open() has checked that it fits. */
+void spate_loop_part_path(const struct spate_loop *loop, uint32_t number, char *path);
+/* The number in the name of an entry of the loop's folder; 0: it is no part's name. */
+uint32_t spate_loop_part_number(const struct spate_loop *loop, const char *name);
+/* NULL: there is none. */
+struct spate_loop_part *spate_loop_part_find(const struct spate_loop *loop, uint32_t number);
+/* Put a part in its place. False: there is no room. */
+bool spate_loop_part_add(struct spate_loop *loop, const struct spate_loop_part *part);
+void spate_loop_part_drop(struct spate_loop *loop, uint32_t number);
+/* Is this file what the loop made? */
+bool spate_loop_part_is(const struct spate_loop_part *part, const struct spate_exfat_entry *entry);
+/* Look the part up on the volume. OK and *is false: the file is gone, or another one, or no longer the loop's. */
+enum spate_error spate_loop_part_look(const struct spate_loop *loop, const struct spate_loop_part *part,
+                                      struct spate_exfat_entry *entry, bool *is);
+
+/* ---- list.c: the list on the volume ---- */
+
+/* Find the list or make it, and read the parts and spans that it names. */
+enum spate_error spate_loop_list_open(struct spate_loop *loop);
+enum spate_error spate_loop_list_part(struct spate_loop *loop, const struct spate_loop_part *part);
+enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index);
+
+/* ---- keep.c: the next part, and the oldest ---- */
+
+/* One step. *did: something was done. */
+enum spate_error spate_loop_keep(struct spate_loop *loop, bool *did);
+
+/* ---- span.c: what triggers keep ---- */
+
+/* Does a span keep this part? */
+bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
+/* One step of the oldest span. */
+enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
+/* The stream has ended: so does an open span. */
+enum spate_error spate_loop_span_end(struct spate_loop *loop);
+
+/* ---- loop.c ---- */
+
+void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
+
+#endif

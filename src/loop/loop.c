@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loop from open to close, and its place in the recorder's turns. */
+#include "internal.h"
+#include <spate/port.h>
+
+void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value) {
+  if (loop->config.event != NULL) loop->config.event(loop->config.context, loop, event, path, value);
+}
+
+/* ---- open ---- */
+
+static enum spate_error check(const struct spate_loop_config *config) {
+  const struct spate_stream *stream = config->stream;
+  const struct spate_exfat *volume = stream->recorder->volume;
+  char path[SPATE_LOOP_PATH_BYTES_MAX];
+  const size_t length = strlen(config->path);
+
+  if (length + 1u + sizeof "_00000001" > sizeof path) return SPATE_E_NAME_LONG;
+  if (config->part_count < SPATE_LOOP_PARTS_MIN || config->part_count > SPATE_LOOP_PARTS_MAX) return SPATE_E_INVALID;
+  if (config->parts == NULL || config->memory == NULL || config->part_bytes == 0) return SPATE_E_INVALID;
+  if ((config->part_bytes & volume->cluster_mask) != 0) return SPATE_E_INVALID;
+  if (stream->config.chunk_bytes > 0 && config->part_bytes % stream->config.chunk_bytes != 0) return SPATE_E_INVALID;
+  if (config->keep_bytes > 0 && config->keep_bytes / SPATE_LOOP_PARTS_MIN < config->part_bytes) return SPATE_E_INVALID;
+  return spate_stream_active(stream) || stream->next_bytes > 0 ? SPATE_E_INVALID : SPATE_OK;
+}
+
+/* The folder of the loop: "" is the root. */
+static void folder_of(const char *path, char *folder) {
+  size_t end = 0;
+
+  for (size_t i = 0; path[i] != '\0'; i++)
+    if (path[i] == '/') end = i;
+  memcpy(folder, path, end);
+  folder[end] = '\0';
+}
+
+/* One walk through the folder: which parts of the list are still there? */
+static enum spate_error find_parts(struct spate_loop *loop) {
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  char folder[SPATE_LOOP_PATH_BYTES_MAX];
+  bool more = true;
+
+  folder_of(loop->config.path, folder);
+  enum spate_error error = spate_exfat_list(loop_volume(loop), folder, &directory);
+  while (error == SPATE_OK && more) {
+    error = spate_exfat_list_next(&directory, &entry, &more);
+    if (error == SPATE_E_CORRUPT && more) error = SPATE_OK; /* a damaged entry set has no name */
+    if (error != SPATE_OK || !more || entry.name[0] == '\0') continue;
+    const uint32_t number = spate_loop_part_number(loop, entry.name);
+    struct spate_loop_part *part = number > 0 ? spate_loop_part_find(loop, number) : NULL;
+    if (number >= loop->next_number && number < UINT32_MAX) loop->next_number = number + 1u;
+    if (part == NULL || !spate_loop_part_is(part, &entry)) continue;
+    part->state = PART_CLOSED;
+    part->bytes = entry.bytes;
+    part->end_ticks = spate_port_ticks();
+  }
+  return error;
+}
+
+static void drop_missing(struct spate_loop *loop) {
+  for (uint32_t i = loop->count; i-- > 0;)
+    if (loop->config.parts[i].state == PART_LISTED) spate_loop_part_drop(loop, loop->config.parts[i].number);
+}
+
+/* A span that was open ends with the last part that there is. */
+static enum spate_error resume_spans(struct spate_loop *loop) {
+  const uint32_t last = loop->count > 0 ? loop->config.parts[loop->count - 1u].number : 0;
+
+  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
+    struct spate_loop_span *span = &loop->spans[i];
+    if (span->state == SPAN_OPEN) span->last = last;
+    if (span->state == SPAN_OPEN) span->state = SPAN_ENDED;
+    enum spate_error error = spate_loop_list_span(loop, i);
+    if (error != SPATE_OK) return error;
+  }
+  return SPATE_OK;
+}
+
+static void clip_closed(void *context, const struct spate_stream_clip *clip, uint64_t bytes) {
+  struct spate_loop *loop = context;
+
+  loop->error = SPATE_OK; /* there may be room for a next part now */
+  for (uint32_t i = 0; i < loop->count; i++) {
+    struct spate_loop_part *part = &loop->config.parts[i];
+    if (part->state == PART_CLOSED || part->first_cluster != clip->file.first_cluster) continue;
+    part->state = PART_CLOSED;
+    part->bytes = bytes;
+    if (part->end_ticks == 0) part->end_ticks = spate_port_ticks();
+    if (bytes == 0) spate_loop_part_drop(loop, part->number); /* it had no data, and its file is deleted */
+    return;
+  }
+}
+
+/* The stream has gone on in the next part. */
+static void look_at_stream(struct spate_loop *loop) {
+  const struct spate_stream *stream = loop->config.stream;
+
+  if (stream->current == loop->streaming_clip) return;
+  struct spate_loop_part *left = spate_loop_part_find(loop, loop->streaming);
+  if (left != NULL) {
+    left->end_ticks = spate_port_ticks();
+    if (left->state == PART_STREAMING) left->state = PART_ENDING;
+  }
+  loop->streaming = stream->current != NULL ? loop->armed : 0;
+  loop->armed = 0;
+  loop->streaming_clip = stream->current;
+  loop->unarmed_ticks = spate_port_ticks();
+  struct spate_loop_part *entered = spate_loop_part_find(loop, loop->streaming);
+  if (entered != NULL) entered->state = PART_STREAMING;
+}
+
+static enum spate_error arm_first(struct spate_loop *loop) {
+  bool did = true;
+  enum spate_error error = SPATE_OK;
+
+  loop->unarmed_ticks = spate_port_ticks();
+  while (error == SPATE_OK && did && loop->streaming == 0) {
+    error = spate_loop_keep(loop, &did);
+    look_at_stream(loop);
+  }
+  if (error == SPATE_OK && loop->streaming == 0) error = loop->error != SPATE_OK ? loop->error : SPATE_E_NO_SPACE;
+  return error;
+}
+
+enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config) {
+  enum spate_error error = check(config);
+
+  *loop = (struct spate_loop){.config = *config, .next_number = 1};
+  if (error == SPATE_OK) error = spate_exfat_prepare_deletions(loop_volume(loop));
+  if (error == SPATE_OK) error = spate_loop_list_open(loop);
+  if (error == SPATE_OK) error = find_parts(loop);
+  if (error != SPATE_OK) return error;
+  drop_missing(loop);
+  error = resume_spans(loop);
+  if (error != SPATE_OK) return error;
+  loop->first_number = loop->next_number;
+  config->stream->clip_closed = clip_closed;
+  config->stream->clip_closed_context = loop;
+  error = arm_first(loop);
+  if (error != SPATE_OK) config->stream->clip_closed = NULL;
+  return error;
+}
+
+/* ---- pieces ---- */
+
+/* Without room for both halves none is pushed. */
+static enum spate_error push_divided(struct spate_loop *loop, uint64_t offset_bytes, uint32_t first_bytes,
+                                     uint32_t rest_bytes) {
+  struct spate_stream *stream = loop->config.stream;
+  const uint32_t slots = SPATE_LOOP_DIVIDED_MAX;
+
+  (void)spate_loop_released(loop);
+  if (spate_stream_room(stream) < 2 || stream->following == NULL) return SPATE_E_FULL;
+  if (loop->divided_count - loop->divided_released == slots) return SPATE_E_FULL;
+  enum spate_error error = spate_stream_push(stream, offset_bytes, first_bytes);
+  if (error != SPATE_OK) return error;
+  loop->divided[loop->divided_count & (slots - 1u)] = stream->pushed;
+  loop->divided_count++;
+  return spate_stream_push(stream, offset_bytes + first_bytes, rest_bytes);
+}
+
+enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
+  struct spate_stream *stream = loop->config.stream;
+  const uint64_t left_bytes = spate_stream_left_bytes(stream);
+  const uint32_t within = spate_block_bytes(stream->recorder->block) - 1u;
+  const bool fits = left_bytes == 0 || bytes <= left_bytes || (left_bytes & within) != 0;
+
+  if (fits || stream->config.chunk_bytes > 0 || loop->error != SPATE_OK)
+    return spate_stream_push(stream, offset_bytes, bytes);
+  return push_divided(loop, offset_bytes, (uint32_t)left_bytes, bytes - (uint32_t)left_bytes);
+}
+
+/* `divided` has the numbers of second halves. */
+uint32_t spate_loop_released(struct spate_loop *loop) {
+  const uint32_t released = spate_stream_released(loop->config.stream);
+  const uint32_t mask = SPATE_LOOP_DIVIDED_MAX - 1u;
+
+  while (loop->divided_released != loop->divided_count &&
+         (int32_t)(released - loop->divided[loop->divided_released & mask]) > 0)
+    loop->divided_released++;
+  /* Only the first half of the next one? */
+  const bool half = loop->divided_released != loop->divided_count &&
+                    loop->divided[loop->divided_released & mask] == released;
+  return released - loop->divided_released - (half ? 1u : 0u);
+}
+
+/* ---- work ---- */
+
+static enum spate_error step(struct spate_loop *loop) {
+  bool did;
+  enum spate_error error = spate_loop_keep(loop, &did);
+
+  if (!did && error == SPATE_OK) error = spate_loop_span_work(loop, &did);
+  return error;
+}
+
+enum spate_error spate_loop_work(struct spate_loop *loop) {
+  const uint64_t begun_ticks = spate_port_ticks();
+
+  look_at_stream(loop);
+  enum spate_error error = step(loop);
+  look_at_stream(loop);
+  const uint64_t ticks = spate_port_ticks() - begun_ticks;
+  if (ticks > loop->counters.work_ticks_max) loop->counters.work_ticks_max = ticks;
+  return error == SPATE_E_BUSY ? SPATE_OK : error; /* the next call tries again */
+}
+
+enum spate_error spate_loop_close(struct spate_loop *loop) {
+  enum spate_error first = SPATE_OK;
+  bool did = true;
+
+  look_at_stream(loop);
+  if (spate_stream_active(loop->config.stream)) return SPATE_E_BUSY;
+  loop->config.stream->clip_closed = NULL;
+  first = spate_loop_span_end(loop);
+  while (did && spate_loop_keeps(loop)) {
+    enum spate_error error = spate_loop_span_work(loop, &did);
+    if (error == SPATE_E_BUSY) return error;
+    if (first == SPATE_OK) first = error;
+  }
+  return first;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a trigger keeps. A span is open until its end comes. Then the part that is streamed into is cut, and is the last
+ * one of the span. Meanwhile the parts before it are moved into a folder that has the file's name, one a step. When all
+ * are there, the folder becomes the file.
+ *
+ * The list says which parts belong to a span before the first one is moved, so that after a power cut the next open
+ * deletes none of them.
+ */
+#include "internal.h"
+#include <spate/port.h>
+
+static uint64_t ticks_of(uint64_t ms) { return spate_port_ticks_per_second() * ms / 1000u; }
+
+static bool holds(const struct spate_loop_span *span, uint32_t number) {
+  if (span->state == SPAN_NONE || number < span->first) return false;
+  return span->state == SPAN_OPEN || number <= span->last;
+}
+
+bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number) {
+  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++)
+    if (holds(&loop->spans[i], number)) return true;
+  return false;
+}
+
+static uint32_t span_count(const struct spate_loop *loop) {
+  uint32_t count = 0;
+
+  while (count < SPATE_LOOP_SPANS && loop->spans[count].state != SPAN_NONE)
+    count++;
+  return count;
+}
+
+bool spate_loop_keeps(const struct spate_loop *loop) { return loop->spans[0].state != SPAN_NONE; }
+
+/* ---- trigger ---- */
+
+/* The first of the parts that follow each other without a gap up to the present one, and that were recorded since. */
+static uint32_t first_since(const struct spate_loop *loop, uint64_t before_ticks) {
+  const uint64_t now_ticks = spate_port_ticks();
+  uint32_t first = loop->streaming;
+
+  for (uint32_t i = loop->count; i-- > 0;) {
+    const struct spate_loop_part *part = &loop->config.parts[i];
+    if (part->number >= loop->streaming) continue;
+    if (part->number < loop->first_number || now_ticks - part->end_ticks > before_ticks) break;
+    first = part->number;
+  }
+  return first;
+}
+
+static bool copy_path(char *to, const char *from) {
+  const size_t bytes = strlen(from) + 1u;
+
+  if (bytes > SPATE_LOOP_PATH_BYTES_MAX) return false;
+  memcpy(to, from, bytes);
+  return true;
+}
+
+enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
+                                    bool *extended) {
+  const uint32_t count = span_count(loop);
+  const uint64_t end_ticks = spate_port_ticks() + ticks_of(after_ms);
+  struct spate_loop_span *last = count > 0 ? &loop->spans[count - 1u] : NULL;
+
+  if (extended != NULL) *extended = last != NULL && last->state == SPAN_OPEN;
+  if (loop->streaming == 0) return SPATE_E_STATE;
+  if (last != NULL && last->state == SPAN_OPEN) {
+    if (end_ticks > last->end_ticks) last->end_ticks = end_ticks;
+    return SPATE_OK;
+  }
+  if (count == SPATE_LOOP_SPANS) return SPATE_E_BUSY;
+  struct spate_loop_span span = {
+      .state = SPAN_OPEN, .first = first_since(loop, ticks_of(before_ms)), .end_ticks = end_ticks};
+  if (!copy_path(span.path, path)) return SPATE_E_NAME_LONG;
+  enum spate_error error = spate_exfat_mkdir(loop_volume(loop), path);
+  if (error != SPATE_OK) return error;
+  loop->spans[count] = span;
+  error = spate_loop_list_span(loop, count);
+  if (error != SPATE_OK) loop->spans[count].state = SPAN_NONE; /* an empty folder stays */
+  return error;
+}
+
+/* ---- the end ---- */
+
+static enum spate_error end_span(struct spate_loop *loop, uint32_t index, uint32_t last) {
+  struct spate_loop_span *span = &loop->spans[index];
+
+  span->state = SPAN_ENDED;
+  span->last = last;
+  loop->first_number = last + 1u;
+  return spate_loop_list_span(loop, index);
+}
+
+/* The span's end has come. The cut needs a next part. */
+static enum spate_error cut(struct spate_loop *loop, uint32_t index) {
+  struct spate_stream *stream = loop->config.stream;
+  const uint32_t last = loop->streaming;
+
+  if (spate_stream_progress(stream).pushed_bytes == 0 && last > loop->spans[index].first)
+    return end_span(loop, index, last - 1u); /* the part before it was full: nothing is to be cut */
+  enum spate_error error = spate_stream_cut(stream);
+  return error == SPATE_OK ? end_span(loop, index, last) : error;
+}
+
+enum spate_error spate_loop_span_end(struct spate_loop *loop) {
+  const uint32_t count = span_count(loop);
+
+  if (count == 0 || loop->spans[count - 1u].state != SPAN_OPEN) return SPATE_OK;
+  return end_span(loop, count - 1u, loop->next_number - 1u);
+}
+
+/* ---- parts into the folder ---- */
+
+/* "LOOP_00000001.RAW" in the folder of the span. */
+static bool moved_path(const struct spate_loop_span *span, const char *part_path, char *path) {
+  const char *name = part_path;
+  const size_t folder = strlen(span->path);
+
+  for (const char *at = part_path; *at != '\0'; at++)
+    if (*at == '/') name = at + 1;
+  if (folder + 1u + strlen(name) + 1u > SPATE_RECORDER_PATH_BYTES_MAX) return false;
+  memcpy(path, span->path, folder);
+  path[folder] = '/';
+  memcpy(path + folder + 1u, name, strlen(name) + 1u);
+  return true;
+}
+
+/* The next part of the span that is not in the folder yet; NULL: there is none now. */
+static struct spate_loop_part *next_to_move(const struct spate_loop *loop, const struct spate_loop_span *span) {
+  for (uint32_t i = 0; i < loop->count; i++) {
+    struct spate_loop_part *part = &loop->config.parts[i];
+    if (!holds(span, part->number)) continue;
+    return part->state == PART_CLOSED ? part : NULL; /* in order: those after it wait for it */
+  }
+  return NULL;
+}
+
+static bool has_parts_left(const struct spate_loop *loop, const struct spate_loop_span *span) {
+  for (uint32_t i = 0; i < loop->count; i++)
+    if (holds(span, loop->config.parts[i].number)) return true;
+  return false;
+}
+
+/* A part of an interrupted recording may be empty; it is only deleted. One that is missing is a gap. */
+static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *span, const struct spate_loop_part *part) {
+  const uint32_t number = part->number;
+  char from[SPATE_RECORDER_PATH_BYTES_MAX], to[SPATE_RECORDER_PATH_BYTES_MAX];
+  struct spate_exfat_entry entry;
+  bool is;
+  enum spate_error error = spate_loop_part_look(loop, part, &entry, &is);
+
+  if (error == SPATE_E_BUSY) return SPATE_OK;
+  spate_loop_part_path(loop, number, from);
+  if (error == SPATE_OK && !is) span->broken = true;
+  if (error == SPATE_OK && is && entry.bytes == 0)
+    error = spate_exfat_delete_untrimmed(loop_volume(loop), from);
+  else if (error == SPATE_OK && is)
+    error = moved_path(span, from, to) ? spate_exfat_rename(loop_volume(loop), from, to) : SPATE_E_NAME_LONG;
+  if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return SPATE_OK; /* it is tried again */
+  if (error != SPATE_OK) span->broken = true;
+  spate_loop_part_drop(loop, number);
+  return error;
+}
+
+/* ---- the folder becomes a file ---- */
+
+/* The oldest span is done. What remains of it is its file or its folder. */
+static enum spate_error finish(struct spate_loop *loop, enum spate_error why) {
+  struct spate_exfat_entry entry;
+  char path[SPATE_LOOP_PATH_BYTES_MAX];
+
+  memcpy(path, loop->spans[0].path, sizeof path);
+  loop->joining = false;
+  for (uint32_t i = 0; i + 1u < SPATE_LOOP_SPANS; i++)
+    loop->spans[i] = loop->spans[i + 1u];
+  loop->spans[SPATE_LOOP_SPANS - 1u] = (struct spate_loop_span){.state = SPAN_NONE};
+  enum spate_error error = SPATE_OK;
+  for (uint32_t i = 0; error == SPATE_OK && i < SPATE_LOOP_SPANS; i++)
+    error = spate_loop_list_span(loop, i);
+  enum spate_error looked = spate_exfat_stat(loop_volume(loop), path, &entry);
+  if (looked == SPATE_E_NOT_FOUND) return error; /* somebody has removed it */
+  if (looked == SPATE_OK && !entry.directory)
+    spate_loop_event(loop, SPATE_LOOP_KEPT, path, entry.bytes);
+  else
+    spate_loop_event(loop, SPATE_LOOP_FOLDER, path, (uint64_t)why);
+  return error;
+}
+
+static enum spate_error join(struct spate_loop *loop, struct spate_loop_span *span) {
+  bool more = false;
+  enum spate_error error = SPATE_OK;
+
+  if (span->broken) return finish(loop, SPATE_E_NOT_FOUND);
+  if (!loop->joining) {
+    error = spate_exfat_join_begin(loop_volume(loop), &loop->join, span->path);
+    loop->joining = error == SPATE_OK;
+    if (error == SPATE_OK || error == SPATE_E_BUSY) return error;
+    return error == SPATE_E_IN_USE ? SPATE_E_BUSY : finish(loop, error); /* another loop of the volume joins its parts */
+  }
+  error = spate_exfat_join_work(&loop->join, &more);
+  if (error == SPATE_E_BUSY || more) return error;
+  return finish(loop, error);
+}
+
+enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did) {
+  const uint32_t count = span_count(loop);
+  struct spate_loop_span *span = &loop->spans[0];
+
+  *did = true;
+  if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN && loop->armed != 0 && loop->streaming != 0 &&
+      (int64_t)(spate_port_ticks() - loop->spans[count - 1u].end_ticks) >= 0)
+    return cut(loop, count - 1u);
+  if (count > 0) {
+    const struct spate_loop_part *part = next_to_move(loop, span);
+    if (part != NULL) return move(loop, span, part);
+    if (span->state == SPAN_ENDED && !has_parts_left(loop, span)) return join(loop, span);
+  }
+  *did = false;
+  return SPATE_OK;
+}

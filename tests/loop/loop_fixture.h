@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loop over a real volume in memory. Included by one test program each. */
+#ifndef SPATE_TESTS_LOOP_FIXTURE_H
+#define SPATE_TESTS_LOOP_FIXTURE_H
+
+#include "recorder_fixture.h"
+
+#include <spate/loop.h>
+
+#define PARTS       64u
+#define PART_BYTES  (2 * MIB)
+#define PART_PIECES (uint32_t)(PART_BYTES / PIECE)
+
+struct told {
+  unsigned count[SPATE_LOOP_LEFT + 1];
+  uint64_t value[SPATE_LOOP_LEFT + 1];
+  char path[SPATE_LOOP_LEFT + 1][SPATE_RECORDER_PATH_BYTES_MAX];
+};
+
+struct looping {
+  struct fixture *fixture;
+  struct source *source;
+  struct spate_loop loop;
+  struct spate_loop_part parts[PARTS];
+  struct spate_loop_config config;
+  struct told told;
+};
+
+static inline void tell(void *context, struct spate_loop *loop, enum spate_loop_event event, const char *path,
+                        uint64_t value) {
+  struct looping *looping = context;
+
+  assert_ptr_equal(loop, &looping->loop);
+  looping->told.count[event]++;
+  looping->told.value[event] = value;
+  (void)snprintf(looping->told.path[event], SPATE_RECORDER_PATH_BYTES_MAX, "%s", path);
+}
+
+/* The board's clock: ten milliseconds more each time. */
+static inline void clock_now(void *context, struct spate_exfat_time *time) {
+  static uint32_t count;
+
+  (void)context;
+  count++;
+  *time = (struct spate_exfat_time){.year = 2026,
+                                    .month = 11,
+                                    .day = 27,
+                                    .hour = (uint8_t)(count / 360000u % 24u),
+                                    .minute = (uint8_t)(count / 6000u % 60u),
+                                    .second = (uint8_t)(count / 100u % 60u),
+                                    .centisecond = (uint8_t)(count % 100u)};
+}
+
+/* The folder "CAM", and a loop in it that keeps `keep` parts. */
+static inline void open_loop(struct looping *looping, struct fixture *fixture, unsigned stream, const char *path,
+                             uint64_t keep_bytes) {
+  fixture->volume.config.now = clock_now;
+  const enum spate_error made = spate_exfat_mkdir(&fixture->volume, "CAM");
+
+  assert_true(made == SPATE_OK || made == SPATE_E_EXISTS);
+  *looping = (struct looping){.fixture = fixture, .source = &fixture->sources[stream]};
+  open_source(fixture, looping->source, 3 + stream, false, 0);
+  looping->config = (struct spate_loop_config){.stream = &looping->source->stream,
+                                               .path = path,
+                                               .part_bytes = PART_BYTES,
+                                               .keep_bytes = keep_bytes,
+                                               .parts = looping->parts,
+                                               .part_count = PARTS,
+                                               .memory = aligned_alloc(4096, 4096),
+                                               .event = tell,
+                                               .context = looping};
+  OK(spate_loop_open(&looping->loop, &looping->config));
+}
+
+static inline void turn(struct looping *looping) {
+  work(looping->fixture);
+  OK(spate_loop_work(&looping->loop));
+}
+
+/* One piece, through the loop. */
+static inline enum spate_error loop_push(struct looping *looping, uint32_t bytes) {
+  struct source *source = looping->source;
+  const uint64_t offset_bytes = (uint64_t)(source->slot % PIECES) * PIECE;
+
+  if (source->slot - spate_loop_released(&looping->loop) == PIECES) return SPATE_E_FULL;
+  const uint64_t seed = source->seed;
+  fill_piece(source, source->ring + offset_bytes, bytes);
+  const enum spate_error error = spate_loop_push(&looping->loop, offset_bytes, bytes);
+  if (error != SPATE_OK) {
+    source->seed = seed;
+    return error;
+  }
+  memcpy(source->sent + source->sent_bytes, source->ring + offset_bytes, bytes);
+  source->sent_bytes += bytes;
+  source->slot++;
+  return SPATE_OK;
+}
+
+/* As many pieces of so many bytes. What was sent before the last 64 MiB is forgotten: `sent` has no more room. */
+static inline void stream_loop(struct looping *looping, uint32_t pieces, uint32_t bytes) {
+  for (uint32_t i = 0; i < pieces;) {
+    const enum spate_error error = loop_push(looping, bytes);
+    if (error == SPATE_OK)
+      i++;
+    else
+      GIVES(SPATE_E_FULL, error);
+    turn(looping);
+  }
+}
+
+static inline void stream_parts(struct looping *looping, uint32_t parts) {
+  stream_loop(looping, parts * PART_PIECES, PIECE);
+}
+
+static inline void settle_loop(struct looping *looping) {
+  for (int i = 0; i < 10000; i++)
+    turn(looping);
+}
+
+static inline void close_loop(struct looping *looping) {
+  OK(spate_recorder_finish(&looping->fixture->recorder));
+  OK(spate_loop_close(&looping->loop));
+  free(looping->config.memory);
+}
+
+static inline bool exists(struct fixture *fixture, const char *path) {
+  struct spate_exfat_entry entry;
+  const enum spate_error error = spate_exfat_stat(&fixture->volume, path, &entry);
+
+  assert_true(error == SPATE_OK || error == SPATE_E_NOT_FOUND);
+  return error == SPATE_OK;
+}
+
+static inline unsigned count_files(struct fixture *fixture, const char *folder) {
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  unsigned count = 0;
+  bool more = true;
+
+  OK(spate_exfat_list(&fixture->volume, folder, &directory));
+  while (more) {
+    OK(spate_exfat_list_next(&directory, &entry, &more));
+    count += more && entry.name[0] != '.' ? 1u : 0u;
+  }
+  return count;
+}
+
+#endif
