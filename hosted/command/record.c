@@ -7,6 +7,7 @@
 #include "../text/units.h"
 #include "command.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,17 +17,24 @@
 #define RATE_MAX       1e12
 #define SECONDS_MAX    1e6 /* times RATE_MAX is below 2^63 bytes */
 
-enum { FROM = 1000, RATE, FOR, SIZE, SPLIT, RING, CHECKPOINT };
+enum { FROM = 1000, RATE, FOR, SIZE, SPLIT, KEEP, BEFORE, AFTER, EVENT, TRIGGER, RING, CHECKPOINT };
 
 static const struct option options[] = {{"from", required_argument, NULL, FROM},
                                         {"rate", required_argument, NULL, RATE},
                                         {"for", required_argument, NULL, FOR},
                                         {"size", required_argument, NULL, SIZE},
                                         {"split", required_argument, NULL, SPLIT},
+                                        {"keep", required_argument, NULL, KEEP},
+                                        {"before", required_argument, NULL, BEFORE},
+                                        {"after", required_argument, NULL, AFTER},
+                                        {"event", required_argument, NULL, EVENT},
+                                        {"trigger", required_argument, NULL, TRIGGER},
                                         {"ring", required_argument, NULL, RING},
                                         {"checkpoint", required_argument, NULL, CHECKPOINT},
                                         OPTIONS_COMMON};
 
+#define BEFORE_SECONDS    60.0
+#define AFTER_SECONDS     10.0
 #define SPLIT_SECONDS_MIN 1.0
 #define SPLIT_BYTES_MIN   (UINT64_C(4) << 20)
 
@@ -49,6 +57,36 @@ static void parse_split(struct recording_request *request) {
   }
 }
 
+/* A share of the volume, a time or a size. */
+static void parse_keep(struct recording_request *request) {
+  const bool number = optarg[strspn(optarg, "0123456789.")] == '\0';
+  char *end;
+  const double percent = strtod(optarg, &end);
+
+  request->keeps = true;
+  request->keep_percent = request->keep_seconds = 0;
+  request->keep_bytes = 0;
+  if (end != optarg && strcmp(end, "%") == 0) {
+    if (percent < 1 || percent > 99) command_usage(&command_record, "--keep %s is not between 1%% and 99%%", optarg);
+    request->keep_percent = percent;
+  } else if (!number && units_seconds(optarg, &request->keep_seconds)) {
+    if (request->keep_seconds < 1 || request->keep_seconds > SECONDS_MAX)
+      command_usage(&command_record, "--keep %s: at least a second, and at most eleven days", optarg);
+  } else if (!number && units_bytes(optarg, &request->keep_bytes)) {
+    request->keep_bytes = command_bytes(&command_record, "--keep", optarg, SPLIT_BYTES_MIN, UINT64_C(1) << 56);
+  } else {
+    command_usage(&command_record, "--keep \"%s\" is no size, time or share; examples are 500GiB, 2h and 90%%", optarg);
+  }
+}
+
+static double parse_time(const char *option) {
+  double seconds;
+
+  if (!units_seconds(optarg, &seconds) || seconds < 0 || seconds > SECONDS_MAX)
+    command_usage(&command_record, "%s \"%s\" is not a time; examples are 30s, 5min and 1h", option, optarg);
+  return seconds;
+}
+
 static void parse_option(struct recording_request *request, int option) {
   double value;
 
@@ -68,6 +106,11 @@ static void parse_option(struct recording_request *request, int option) {
     break;
   case SIZE: request->size_bytes = command_bytes(&command_record, "--size", optarg, 1, UINT64_C(1) << 56); break;
   case SPLIT: parse_split(request); break;
+  case KEEP: parse_keep(request); break;
+  case BEFORE: request->before_seconds = parse_time("--before"); break;
+  case AFTER: request->after_seconds = parse_time("--after"); break;
+  case EVENT: request->event = optarg; break;
+  case TRIGGER: request->trigger = optarg; break;
   case RING:
     request->ring_bytes = command_bytes(&command_record, "--ring", optarg, RING_BYTES_MIN, RING_BYTES_MAX);
     break;
@@ -79,13 +122,27 @@ static void parse_option(struct recording_request *request, int option) {
 }
 
 /* Refuses what no system, or only some, could open. */
+static void check_name(const char *pattern) {
+  char name[SPATE_RECORDER_PATH_BYTES_MAX];
+  const char *problem = stamp_name(pattern, time(NULL), name, sizeof name);
+
+  if (problem == NULL) problem = names_problem(name);
+  if (problem != NULL) command_usage(&command_record, "\"%s\" %s. Choose another name", pattern, problem);
+}
+
 static void check_names(const struct recording_request *request) {
-  for (unsigned i = 0; i < request->count; i++) {
-    char name[SPATE_RECORDER_PATH_BYTES_MAX];
-    const char *problem = stamp_name(request->paths[i], time(NULL), name, sizeof name);
-    if (problem == NULL) problem = names_problem(name);
-    if (problem != NULL) command_usage(&command_record, "\"%s\" %s. Choose another name", request->paths[i], problem);
-  }
+  check_name(request->event != NULL ? request->event : "event");
+  for (unsigned i = 0; i < request->count; i++)
+    check_name(request->paths[i]);
+}
+
+static void check_loop(const struct recording_request *request) {
+  if (request->keeps && request->split_seconds > 0)
+    command_usage(&command_record, "with --keep, parts have a size: --split 64MiB");
+  if (!request->keeps && (request->event != NULL || request->trigger != NULL || request->before_seconds >= 0 ||
+                          request->after_seconds >= 0))
+    command_usage(&command_record,
+                  "--before, --after, --event and --trigger belong to a recording that goes round: add --keep");
 }
 
 /* Refuses a path or a source that is named twice. Only synthetic may be named twice: each is a sensor of its own. */
@@ -100,7 +157,7 @@ static void check_twice(const struct recording_request *request) {
 }
 
 static struct recording_request parse(int count, char **words) {
-  struct recording_request request = {.ring_bytes = RING_BYTES};
+  struct recording_request request = {.ring_bytes = RING_BYTES, .before_seconds = -1, .after_seconds = -1};
 
   for (int option; (option = command_option(&command_record, count, words, options)) != -1;)
     parse_option(&request, option);
@@ -117,6 +174,9 @@ static struct recording_request parse(int count, char **words) {
                   request.count == 1 ? "" : "s", request.source_count, request.source_count == 1 ? "" : "s");
   check_names(&request);
   check_twice(&request);
+  check_loop(&request);
+  if (request.before_seconds < 0) request.before_seconds = BEFORE_SECONDS;
+  if (request.after_seconds < 0) request.after_seconds = AFTER_SECONDS;
   return request;
 }
 
@@ -158,12 +218,20 @@ const struct command command_record = {
     "                         next files are PATH_0002, _0003, ..., unless PATH has fields of a time. A file by size\n"
     "                         ends before the piece (1MiB) that would exceed it, and takes whole clusters of the "
     "drive\n"
+    "  --keep SIZE|TIME|90%   record for ever: keep the last 500GiB, 2h or 90% of the volume in parts PATH_00000001 "
+    "and so\n"
+    "                         on, and delete the oldest one before the next. --split SIZE is the size of a part\n"
+    "  --before TIME          what a trigger keeps of the time before it, as one file, without a copy (1min)\n"
+    "  --after TIME           and of the time after it (10s). Triggers: spate trigger TARGET, SIGUSR1, --trigger\n"
+    "  --event PATH           the file that a trigger keeps (PATH_%Y%m%dT%H%M%SZ)\n"
+    "  --trigger FILE         also trigger by a line in this FIFO, or by a datagram: udp:[ADDRESS:]PORT\n"
     "  --ring SIZE            memory between source and target, for each source (64MiB)\n"
     "  --checkpoint TIME      time between checkpoints, which make the data durable (500ms)\n" HELP_COMMON "\n"
     "  spate record rec.img run1.raw --from synthetic --rate 500MB/s --for 10s\n"
     "  ffmpeg -i rtsp://camera -f rawvideo - | spate record /dev/nvme0n1 flight/camera.raw\n"
     "  spate record /dev/nvme0n1 radar.raw --from udp:192.168.1.2:5000 --for 10min\n"
     "  spate record /dev/nvme0n1 'CAM_%Y%m%dT%H%M%SZ.raw' --from udp:5000 --split 10min\n"
+    "  spate record /dev/nvme0n1 cam/loop.raw --from udp:5000 --keep 90% --before 5min --after 2min\n"
     "  spate record /dev/nvme0n1 left.raw right.raw --from /tmp/left.fifo --from /tmp/right.fifo\n"
     "\n"
     "Exit status: 0 recorded, 1 failed, 2 usage, 3 refused and nothing changed, 4 data were lost.\n",

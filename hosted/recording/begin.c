@@ -147,6 +147,11 @@ __attribute__((noreturn)) static void give_up(struct session *session, const cha
 static void arm(struct session *session, struct recording *recording) {
   enum spate_error error = folders_make(&session->folders, &session->volume.exfat, recording->path);
 
+  if (error == SPATE_OK && loops_wanted(session)) error = loops_begin(session, recording);
+  if (loops_wanted(session)) {
+    if (error != SPATE_OK) give_up(session, recording->path, error);
+    return;
+  }
   const uint64_t bytes =
       parts_wanted(session) ? parts_first_bytes(session, recording) : source_size(&recording->source);
 
@@ -198,11 +203,13 @@ void recording_begin(struct session *session, const struct recording_request *re
   if (session->volume.found.reservations > 0)
     (void)fprintf(stderr, "%s: recovered recordings that had not been closed: %u\n", request->target,
                   session->volume.found.reservations);
-  check_paths(session);
+  loops_plan(session, request);
+  if (!loops_wanted(session)) check_paths(session);
   expect(spate_recorder_open(&session->recorder, &session->volume.exfat, &recorder), request->target);
   for (unsigned i = 0; i < session->count; i++)
     open_recording(session, &session->recordings[i]);
-  parts_begin(session, request);
+  if (!loops_wanted(session)) parts_begin(session, request);
+  if (loops_wanted(session)) loops_listen(session, request);
   for (unsigned i = 0; i < session->count; i++)
     arm(session, &session->recordings[i]);
   for (unsigned i = 0; i < session->count; i++) {

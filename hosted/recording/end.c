@@ -31,7 +31,9 @@ static struct outcome outcome_of(struct session *session, const struct recording
     outcome.lost_bytes += source->bytes[source_slot(source, slot)];
   outcome.nothing = counters->pushed_bytes == 0 && outcome.lost_bytes == 0;
   if (source->kind == &source_file) outcome.lost_bytes = 0; /* the file still has them */
-  if (parts_wanted(session))
+  if (loops_wanted(session))
+    outcome.bytes = counters->completed_bytes;
+  else if (parts_wanted(session))
     outcome.bytes = recording->part.closed_bytes;
   else if (spate_exfat_stat(&session->volume.exfat, recording->path, &entry) == SPATE_OK)
     outcome.bytes = entry.bytes;
@@ -174,14 +176,16 @@ static void remove_folders(struct session *session) {
 
   for (unsigned i = 0; i < session->count; i++)
     missing |= spate_exfat_stat(&session->volume.exfat, session->recordings[i].path, &entry) == SPATE_E_NOT_FOUND;
-  if (missing) folders_remove_empty(&session->folders, &session->volume.exfat);
+  if (missing && !loops_wanted(session)) folders_remove_empty(&session->folders, &session->volume.exfat);
   folders_free(&session->folders);
 }
 
 /* Closes clips, then the recorder, then the volume. After a failure the next mount repairs the volume. */
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
-  const enum spate_error finished = spate_recorder_finish(&session->recorder);
+  enum spate_error finished = spate_recorder_finish(&session->recorder);
+  const enum spate_error looped = loops_end(session);
 
+  if (finished == SPATE_OK) finished = looped;
   (void)losses_look_at_target(session, &(struct progress){0});
   for (unsigned i = 0; i < session->count; i++)
     recording_release(&session->recordings[i]);

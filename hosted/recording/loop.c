@@ -18,8 +18,10 @@ static bool push(struct session *session, struct recording *recording) {
   while (parts_pass(session, recording) && recording->taken < filled) {
     const uint64_t left_bytes = spate_stream_left_bytes(&recording->stream);
     const uint32_t slot = source_slot(source, recording->taken);
-    const enum spate_error error =
-        spate_stream_push(&recording->stream, (uint64_t)slot * source->config.slot_bytes, source->bytes[slot]);
+    const uint64_t offset_bytes = (uint64_t)slot * source->config.slot_bytes;
+    const enum spate_error error = loops_wanted(session)
+                                       ? spate_loop_push(&recording->looping.loop, offset_bytes, source->bytes[slot])
+                                       : spate_stream_push(&recording->stream, offset_bytes, source->bytes[slot]);
     if (error == SPATE_E_FULL) return true;
     if (error != SPATE_OK) {
       recording->refused = error;
@@ -51,8 +53,11 @@ static void give_tail(struct recording *recording, double seconds) {
 
 void recording_release(struct recording *recording) {
   struct source *source = &recording->source;
+  const bool goes_round = recording->looping.parts != NULL;
+  const uint32_t released =
+      goes_round ? spate_loop_released(&recording->looping.loop) : spate_stream_released(&recording->stream);
   /* The library's counter has 32 bits, which is enough: the difference is at most the slots of the ring. */
-  const uint32_t held = (uint32_t)recording->taken - spate_stream_released(&recording->stream);
+  const uint32_t held = (uint32_t)recording->taken - released;
   const uint64_t lost_bytes = atomic_load(&source->lost_bytes);
 
   source_release(source, recording->taken - held);
@@ -86,6 +91,7 @@ static bool work(struct session *session) {
   }
   const enum spate_error error = spate_recorder_work(&session->recorder);
   if (error != SPATE_OK) warn(session, error);
+  loops_work(session);
   for (unsigned i = 0; i < session->count; i++)
     recording_release(&session->recordings[i]);
   return going_on;
@@ -249,7 +255,8 @@ static bool show(struct session *session, struct progress *progress, struct prog
     ask_temperature(session, seen);
     going_on = losses_look_at_target(session, progress);
   }
-  for (unsigned i = 0; i < session->count; i++)
+  /* A loop cuts where a trigger says, and not where a tail was given. */
+  for (unsigned i = 0; i < session->count && !loops_wanted(session); i++)
     give_tail(&session->recordings[i], seconds);
   losses_tell(session, progress, false);
   look(session, seen);

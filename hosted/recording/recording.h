@@ -11,6 +11,7 @@
 #include "../text/progress.h"
 #include "../volume.h"
 #include "folders.h"
+#include "loops.h"
 #include "losses.h"
 #include "parts.h"
 
@@ -25,6 +26,11 @@ struct recording_request {
   double rate, seconds; /* 0: not given */
   double split_seconds; /* of a part, and */
   uint64_t split_bytes; /* its size; one of them at most. 0: not given */
+  bool keeps;           /* --keep: one of the three */
+  uint64_t keep_bytes;
+  double keep_percent, keep_seconds;
+  double before_seconds, after_seconds;
+  const char *event, *trigger; /* NULL: not given */
   uint64_t size_bytes, ring_bytes;
   uint32_t checkpoint_ms;
 };
@@ -42,6 +48,7 @@ struct recording {
   uint64_t reported_lost_bytes;
   struct losses losses;
   struct part part;
+  struct looping looping;
   uint64_t tail_end_bytes; /* of the clip, with the last tail that was given; and when */
   double tail_seconds;
   enum spate_error refused; /* why the stream accepts no more data; OK: it does */
@@ -66,6 +73,8 @@ struct session {
   struct nap nap;
   double next_look_s;
   struct parts parts;
+  struct loops loops;
+  bool loop_is_short, loop_warned;
   struct progress progress; /* from recording_work() on */
   bool working;
 };

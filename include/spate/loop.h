@@ -8,10 +8,10 @@
  *
  *   recording ──► trigger ──► span open ──► its end: cut ──► parts moved into a folder ──► folder becomes a file
  *
- * What is never deleted: a file that this loop did not make, or that is not in its list any more because it was renamed,
- * moved or replaced; a file that is read only (spate_exfat_protect()); parts of a span. The list is a file beside the
- * parts. It names each part by its number, its first cluster and its creation, so that a copy is not taken for a part.
- * A loop that is opened again goes on with the parts of its list.
+ * What is never deleted: a file that this loop did not make, or that is not in its list any more because it was
+ * renamed, moved or replaced; a file that is read only (spate_exfat_protect()); parts of a span. The list is a file
+ * beside the parts. It names each part by its number, its first cluster and its creation, so that a copy is not taken
+ * for a part. A loop that is opened again goes on with the parts of its list.
  *
  * A power cut leaves the last parts, as any recording, and a span as parts or as a file. The list says which parts
  * belong to a span, and the next spate_loop_open() finishes it.
@@ -92,18 +92,18 @@ struct spate_loop {
   struct spate_loop_counters counters;
   enum spate_error error; /* why there is no next part; OK: there is, or will be */
   /* private */
-  uint32_t count;         /* of config.parts: oldest first */
-  uint32_t first_number;  /* spans may begin with it: of this run, and after the last span */
-  uint32_t next_number;   /* of the next part */
-  uint32_t streaming;     /* number of the part that pushes go to; 0: none */
-  uint32_t armed;         /* number of the part after it; 0: none */
+  uint32_t count;        /* of config.parts: oldest first */
+  uint32_t first_number; /* spans may begin with it: of this run, and after the last span */
+  uint32_t next_number;  /* of the next part */
+  uint32_t streaming;    /* number of the part that pushes go to; 0: none */
+  uint32_t armed;        /* number of the part after it; 0: none */
   const struct spate_stream_clip *streaming_clip;
   uint64_t unarmed_ticks; /* since when there is no next part */
   uint64_t list_lba;
   struct spate_loop_span spans[SPATE_LOOP_SPANS]; /* oldest first; those after the last have no state */
   struct spate_exfat_join join;
   bool joining;
-  bool wants_room; /* arming found none */
+  bool wants_room;                                                           /* arming found none */
   uint32_t divided[SPATE_LOOP_DIVIDED_MAX], divided_count, divided_released; /* second halves, by number of the piece */
 };
 

@@ -243,9 +243,9 @@ struct spate_stream {
   /* Of a loop (spate/loop.h): a clip closed, perhaps with 0 bytes. NULL: there is none. */
   void (*clip_closed)(void *context, const struct spate_stream_clip *clip, uint64_t bytes);
   void *clip_closed_context;
-  uint32_t pushed, next, completed, flushed;     /* pieces, free-running: flushed ≤ completed ≤ next ≤ pushed */
-  uint32_t flush_mark;                           /* `completed` when the flush under way was submitted */
-  uint32_t part;                                 /* number of the next automatic name */
+  uint32_t pushed, next, completed, flushed; /* pieces, free-running: flushed ≤ completed ≤ next ≤ pushed */
+  uint32_t flush_mark;                       /* `completed` when the flush under way was submitted */
+  uint32_t part;                             /* number of the next automatic name */
   uint64_t last_completion_ticks;
   uint64_t event_lost_bytes, event_unknown_bytes, event_overrun_bytes;
   bool volume_ended;               /* there will be no next clip, because the volume is full or for another reason */

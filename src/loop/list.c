@@ -12,7 +12,7 @@
 #include <spate/bytes.h>
 
 /* Twice the parts: a number comes back to its slot when its part is deleted for long. */
-#define LIST_SLOTS (2u * SPATE_LOOP_PARTS_MAX)
+#define LIST_SLOTS  (2u * SPATE_LOOP_PARTS_MAX)
 #define ENTRY_BYTES 32u
 enum { ENTRY_CRC = 0, ENTRY_SERIAL = 4, ENTRY_NUMBER = 8, ENTRY_CLUSTER = 12, ENTRY_CREATED = 16 };
 enum { SPAN_CRC = 0, SPAN_SERIAL = 4, SPAN_FIRST = 8, SPAN_LAST = 12, SPAN_STATE = 16, SPAN_PATH = 20 };

@@ -180,8 +180,8 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
          (int32_t)(released - loop->divided[loop->divided_released & mask]) > 0)
     loop->divided_released++;
   /* Only the first half of the next one? */
-  const bool half = loop->divided_released != loop->divided_count &&
-                    loop->divided[loop->divided_released & mask] == released;
+  const bool half =
+      loop->divided_released != loop->divided_count && loop->divided[loop->divided_released & mask] == released;
   return released - loop->divided_released - (half ? 1u : 0u);
 }
 

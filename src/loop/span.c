@@ -143,7 +143,8 @@ static bool has_parts_left(const struct spate_loop *loop, const struct spate_loo
 }
 
 /* A part of an interrupted recording may be empty; it is only deleted. One that is missing is a gap. */
-static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *span, const struct spate_loop_part *part) {
+static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *span,
+                             const struct spate_loop_part *part) {
   const uint32_t number = part->number;
   char from[SPATE_RECORDER_PATH_BYTES_MAX], to[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_exfat_entry entry;
@@ -196,7 +197,8 @@ static enum spate_error join(struct spate_loop *loop, struct spate_loop_span *sp
     error = spate_exfat_join_begin(loop_volume(loop), &loop->join, span->path);
     loop->joining = error == SPATE_OK;
     if (error == SPATE_OK || error == SPATE_E_BUSY) return error;
-    return error == SPATE_E_IN_USE ? SPATE_E_BUSY : finish(loop, error); /* another loop of the volume joins its parts */
+    return error == SPATE_E_IN_USE ? SPATE_E_BUSY
+                                   : finish(loop, error); /* another loop of the volume joins its parts */
   }
   error = spate_exfat_join_work(&loop->join, &more);
   if (error == SPATE_E_BUSY || more) return error;

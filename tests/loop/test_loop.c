@@ -224,8 +224,9 @@ static void names_of_parts_are_told_from_others(void **state) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct spate_exfat_clip clip;
   struct looping looping;
-  static const char *const names[] = {"CAM/A_99.RAW",         "CAM/A_000000099.RAW", "CAM/A_00000099.RA", "CAM/B_00000099.RAW",
-                                      "CAM/A_00000099.RAW.2", "CAM/A_0000009X.RAW",  "CAM/A_.RAW"};
+  static const char *const names[] = {"CAM/A_99.RAW",       "CAM/A_000000099.RAW",  "CAM/A_00000099.RA",
+                                      "CAM/B_00000099.RAW", "CAM/A_00000099.RAW.2", "CAM/A_0000009X.RAW",
+                                      "CAM/A_.RAW"};
 
   OK(spate_exfat_mkdir(&fixture->volume, "CAM"));
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

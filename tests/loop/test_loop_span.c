@@ -60,11 +60,11 @@ static void a_trigger_keeps_what_was_before_and_after_it(void **state) {
   assert_int_equal(looping.told.count[SPATE_LOOP_KEPT], 1);
   assert_string_equal(looping.told.path[SPATE_LOOP_KEPT], "EVENT.RAW");
   assert_true(fixture->ram.count[SPATE_READ] - copied < 2000); /* metadata only: the span has 28 MiB */
-  stream_seconds(&looping, 20); /* the loop goes round, and the file stays */
+  stream_seconds(&looping, 20);                                /* the loop goes round, and the file stays */
   close_loop(&looping);
   const uint64_t at = place_of(&looping, "EVENT.RAW", &bytes);
   assert_int_equal(bytes, looping.told.value[SPATE_LOOP_KEPT]);
-  assert_true(at <= 15 * PART_BYTES && at >= 13 * PART_BYTES);           /* 5.5 s before, at least */
+  assert_true(at <= 15 * PART_BYTES && at >= 13 * PART_BYTES);                 /* 5.5 s before, at least */
   assert_true(at + bytes >= 21 * PART_BYTES && at + bytes <= 24 * PART_BYTES); /* 2 s after */
   close_fixture(fixture);
 }
@@ -252,8 +252,9 @@ static void eight_streams_keep_the_same_span(void **state) {
                                              "CAM/E.RAW", "CAM/F.RAW", "CAM/G.RAW", "CAM/H.RAW"};
 
   for (unsigned i = 0; i < STREAMS; i++) {
-    open_loop(&looping[i], fixture, i, paths[i], 8 * MIB);
+    open_loop(&looping[i], fixture, i, paths[i], 8 * PART_BYTES);
     looping[i].loop.config.part_bytes = MIB; /* the volume is small */
+    looping[i].loop.config.keep_bytes = 8 * MIB;
   }
   for (unsigned round = 0; round < 6; round++) {
     for (unsigned i = 0; i < STREAMS; i++)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recording that goes round (--keep): the last parts of each stream are kept, and a trigger keeps a span as a file.
+ */
+#ifndef SPATE_HOSTED_LOOPS_H
+#define SPATE_HOSTED_LOOPS_H
+
+#include "control.h"
+
+#include <spate/loop.h>
+
+struct session;
+struct recording;
+struct recording_request;
+
+#define LOOPS_WAITING_MAX 4u /* triggers that wait until an earlier span is a file */
+
+/* Of a session. */
+struct loops {
+  uint64_t keep_bytes, part_bytes; /* of each stream; 0 part_bytes: the session does not go round */
+  uint64_t keep_ms, before_ms, after_ms;
+  const char *event; /* the name of a file that is kept, with fields of a time; NULL: made of the path */
+  struct control control;
+  double next_look_s;
+  double waiting_s[LOOPS_WAITING_MAX]; /* when these triggers came */
+  unsigned waiting;
+};
+
+/* Of one recording. */
+struct looping {
+  struct spate_loop loop;
+  struct spate_loop_part *parts;
+  void *memory;
+  uint32_t kept; /* files */
+};
+
+bool loops_wanted(const struct session *session);
+/* Ends the program if less can be kept than a loop needs. The volume is open. */
+void loops_plan(struct session *session, const struct recording_request *request);
+/* Makes the loop of one recording, and its first part. */
+SPATE_MUST_CHECK enum spate_error loops_begin(struct session *session, struct recording *recording);
+/* Listens for triggers. */
+void loops_listen(struct session *session, const struct recording_request *request);
+/* Once a turn, after spate_recorder_work(). */
+void loops_work(struct session *session);
+/* After spate_recorder_finish(): spans become files. Returns the first error. */
+SPATE_MUST_CHECK enum spate_error loops_end(struct session *session);
+
+#endif
