@@ -77,6 +77,11 @@ static void print_result(const struct session *session, const struct recording *
                   recording->source.name);
   else if (seconds < INSTANT_S)
     (void)fprintf(stderr, "%s: %s\n", recording->path, units_decimal(outcome->bytes, size));
+  else if (loops_wanted(session))
+    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; %u parts and %u files are kept\n", recording->path,
+                  units_decimal(outcome->bytes, size), seconds,
+                  units_decimal((uint64_t)((double)outcome->bytes / seconds), rate),
+                  (unsigned)recording->looping.loop.count, (unsigned)recording->looping.kept);
   else if (!parts_wanted(session))
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));
@@ -110,6 +115,8 @@ static void write_json(struct json *json, const struct session *session, const s
   json_open(json, NULL, '{');
   json_string(json, "path", parts_wanted(session) ? recording->pattern : recording->path);
   if (parts_wanted(session)) json_integer(json, "parts", recording->part.count);
+  if (loops_wanted(session)) json_integer(json, "parts", recording->looping.loop.count);
+  if (loops_wanted(session)) json_integer(json, "kept", recording->looping.kept);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
   json_integer(json, "unknown_bytes", outcome->unknown_bytes);

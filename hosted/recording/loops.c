@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_S         0.01
-#define PARTS_USUAL    2000u /* so many parts are kept, if they have a useful length */
-#define PART_BYTES_MIN (UINT64_C(16) << 20)
-#define PARTS_LEAST    16u
-#define SLOT_BYTES     (UINT64_C(1) << 20)
-#define MS             1000.0
+#define LOOK_S            0.01
+#define PARTS_USUAL       2000u /* so many parts are kept, if they have a useful length */
+#define PART_BYTES_MIN    (UINT64_C(16) << 20)
+#define PARTS_LEAST       16u
+#define SLOT_BYTES        (UINT64_C(1) << 20)
+#define MS                1000.0
+#define LIST_MEMORY_BYTES 4096u /* the largest logical block */
 
 bool loops_wanted(const struct session *session) { return session->loops.part_bytes > 0; }
 
@@ -81,7 +82,7 @@ static void tell(struct session *session, const char *event, const char *path, c
   }
   progress_clear(&session->progress);
   if (bytes > 0)
-    (void)fprintf(stderr, "%s: %s: %s\n", path, words, units_decimal(bytes, text));
+    (void)fprintf(stderr, "%s: %s, %s\n", path, units_decimal(bytes, text), words);
   else
     (void)fprintf(stderr, "spate: %s %s\n", path, words);
 }
@@ -118,7 +119,7 @@ enum spate_error loops_begin(struct session *session, struct recording *recordin
 
   looping->parts = calloc(SPATE_LOOP_PARTS_MAX, sizeof *looping->parts);
   if (looping->parts == NULL) fail(EXIT_FAILED, "no memory");
-  looping->memory = memory_take(spate_block_bytes(session->volume.target.block));
+  looping->memory = memory_take(LIST_MEMORY_BYTES);
   const struct spate_loop_config config = {.stream = &recording->stream,
                                            .path = recording->path,
                                            .part_bytes = loops->part_bytes,

@@ -444,6 +444,10 @@ struct spate_exfat_join {
 /* `path` stays in place until the join has ended. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
                                                          const char *path);
+/* The same for a program that has placed the parts in the folder one after the other, and knows their order. Their
+ * times of creation do not matter: the board's clock may have been set meanwhile. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_join_begin_placed(struct spate_exfat *volume,
+                                                                struct spate_exfat_join *join, const char *path);
 SPATE_MUST_CHECK enum spate_error spate_exfat_join_work(struct spate_exfat_join *join, bool *more);
 /* End a join that work has not ended. Not while another function of the volume waits. */
 void spate_exfat_join_cancel(struct spate_exfat_join *join);

@@ -20,6 +20,12 @@
 
 #define STEP_BLOCKS 64u /* of the FAT, written by one call */
 
+enum order {
+  ORDER_OF_TIME, /* no part was created before its predecessor */
+  ORDER_GIVEN,
+  ORDER_CHECKED /* by the first walk */
+};
+
 /* What the walk through the folder finds. */
 struct parts {
   uint64_t bytes;
@@ -49,22 +55,23 @@ static enum spate_error next_part(struct spate_exfat *volume, struct spate_exfat
 
 /* Does the set have the shape of a part, after the parts `before`? */
 static bool is_part(const struct spate_exfat *volume, const struct exfat_set *set,
-                    const struct spate_exfat_chain *chain, const struct parts *before) {
+                    const struct spate_exfat_chain *chain, enum order order, const struct parts *before) {
   if ((spate_field_get16(set->raw + FILE_ATTRIBUTES) & EXFAT_DIRECTORY) != 0 || chain->bytes == 0) return false;
   if (spate_field_get64(set->raw + STREAM_VALID_BYTES) != chain->bytes) return false;
   if (spate_exfat_has_vendor_clusters(set)) return false;
   if ((before->bytes & volume->cluster_mask) != 0) return false; /* the part before ends within a cluster */
-  return before->count == 0 || !spate_exfat_created_before(set->raw, before->last);
+  return order == ORDER_GIVEN || before->count == 0 || !spate_exfat_created_before(set->raw, before->last);
 }
 
-static enum spate_error check_part(struct spate_exfat *volume, struct exfat_set *set, const struct parts *before) {
+static enum spate_error check_part(struct spate_exfat *volume, struct exfat_set *set, enum order order,
+                                   const struct parts *before) {
   struct spate_exfat_chain chain;
   bool shared = false;
   enum spate_error error = spate_exfat_check_idle(volume, set);
 
   if (error == SPATE_OK) error = spate_exfat_set_chain(volume, set->raw, &chain);
   if (error != SPATE_OK) return error;
-  if (!is_part(volume, set, &chain, before)) return SPATE_E_INVALID;
+  if (!is_part(volume, set, &chain, order, before)) return SPATE_E_INVALID;
   if (!chain.contiguous) return SPATE_E_UNSUPPORTED;
   error = spate_exfat_removal_check(volume, &chain, &shared);
   if (error != SPATE_OK) return error;
@@ -72,8 +79,8 @@ static enum spate_error check_part(struct spate_exfat *volume, struct exfat_set 
   return shared || chain.bytes > bytes_max - before->bytes ? spate_exfat_corrupt(volume) : SPATE_OK;
 }
 
-/* Walk through the folder. `check`: also whether its files can be joined. */
-static enum spate_error find_parts(struct spate_exfat *volume, struct spate_exfat_chain *folder, bool check,
+/* Walk through the folder, and check whether its files can be joined, unless that was done. */
+static enum spate_error find_parts(struct spate_exfat *volume, struct spate_exfat_chain *folder, enum order order,
                                    struct parts *parts) {
   uint64_t since_ticks = spate_port_ticks();
   uint32_t offset_bytes = 0;
@@ -84,7 +91,7 @@ static enum spate_error find_parts(struct spate_exfat *volume, struct spate_exfa
     struct exfat_set set;
     spate_exfat_give_turn(volume, 0, &since_ticks);
     enum spate_error error = next_part(volume, folder, &offset_bytes, &set, &more);
-    if (error == SPATE_OK && more && check) error = check_part(volume, &set, parts);
+    if (error == SPATE_OK && more && order != ORDER_CHECKED) error = check_part(volume, &set, order, parts);
     if (error != SPATE_OK) return error;
     if (!more) break;
     if (parts->count++ == 0) {
@@ -120,7 +127,8 @@ static enum spate_error advance(struct spate_exfat_join *join) {
   return SPATE_OK;
 }
 
-static enum spate_error begin(struct spate_exfat *volume, const char *text, struct spate_exfat_join *join) {
+static enum spate_error begin(struct spate_exfat *volume, const char *text, enum order order,
+                              struct spate_exfat_join *join) {
   struct exfat_path path;
   struct exfat_set set;
   struct parts parts;
@@ -136,7 +144,7 @@ static enum spate_error begin(struct spate_exfat *volume, const char *text, stru
   if (spate_exfat_journal_held(volume)) return SPATE_E_CORRUPT;
   error = spate_exfat_set_chain(volume, set.raw, &join->folder);
   struct spate_exfat_chain clusters = join->folder;
-  if (error == SPATE_OK) error = find_parts(volume, &join->folder, true, &parts);
+  if (error == SPATE_OK) error = find_parts(volume, &join->folder, order, &parts);
   if (error == SPATE_OK && parts.count == 0) error = SPATE_E_INVALID;
   if (error == SPATE_OK) error = spate_exfat_removal_check(volume, &clusters, &shared);
   if (error != SPATE_OK) return error;
@@ -150,14 +158,24 @@ static enum spate_error begin(struct spate_exfat *volume, const char *text, stru
   return error;
 }
 
-enum spate_error spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join, const char *path) {
+static enum spate_error begin_in_order(struct spate_exfat *volume, struct spate_exfat_join *join, const char *path,
+                                       enum order order) {
   enum spate_error error = spate_exfat_begin_change(volume);
 
   *join = (struct spate_exfat_join){.bytes = 0};
   if (error != SPATE_OK) return error;
-  error = begin(volume, path, join);
+  error = begin(volume, path, order, join);
   if (error != SPATE_OK) join->volume = NULL;
   return spate_exfat_end_change(volume, error);
+}
+
+enum spate_error spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join, const char *path) {
+  return begin_in_order(volume, join, path, ORDER_OF_TIME);
+}
+
+enum spate_error spate_exfat_join_begin_placed(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                               const char *path) {
+  return begin_in_order(volume, join, path, ORDER_GIVEN);
 }
 
 void spate_exfat_join_cancel(struct spate_exfat_join *join) {
@@ -271,7 +289,7 @@ static enum spate_error finish(struct spate_exfat_join *join) {
   if (error != SPATE_OK) return error;
   if (set.place.entries == 0 || spate_field_get32(set.raw + STREAM_FIRST_CLUSTER) != join->folder.first_cluster)
     return SPATE_E_STALE;
-  error = find_parts(volume, &join->folder, false, &parts);
+  error = find_parts(volume, &join->folder, ORDER_CHECKED, &parts);
   if (error != SPATE_OK) return error;
   if (parts.crc != join->crc || parts.count != join->parts || parts.bytes != join->bytes) return SPATE_E_STALE;
   error = move_together(volume, &path, &set);

@@ -194,7 +194,7 @@ static enum spate_error join(struct spate_loop *loop, struct spate_loop_span *sp
 
   if (span->broken) return finish(loop, SPATE_E_NOT_FOUND);
   if (!loop->joining) {
-    error = spate_exfat_join_begin(loop_volume(loop), &loop->join, span->path);
+    error = spate_exfat_join_begin_placed(loop_volume(loop), &loop->join, span->path);
     loop->joining = error == SPATE_OK;
     if (error == SPATE_OK || error == SPATE_E_BUSY) return error;
     return error == SPATE_E_IN_USE ? SPATE_E_BUSY

@@ -113,7 +113,7 @@ static inline void stream_parts(struct looping *looping, uint32_t parts) {
 }
 
 static inline void settle_loop(struct looping *looping) {
-  for (int i = 0; i < 10000; i++)
+  for (int i = 0; i < 400; i++)
     turn(looping);
 }
 
