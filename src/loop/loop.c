@@ -151,7 +151,7 @@ static enum spate_error push_divided(struct spate_loop *loop, uint64_t offset_by
   const uint32_t slots = SPATE_LOOP_DIVIDED_MAX;
 
   (void)spate_loop_released(loop);
-  if (spate_stream_room(stream) < 2 || stream->following == NULL) return SPATE_E_FULL;
+  if (spate_stream_room(stream) < 2) return SPATE_E_FULL;
   if (loop->divided_count - loop->divided_released == slots) return SPATE_E_FULL;
   enum spate_error error = spate_stream_push(stream, offset_bytes, first_bytes);
   if (error != SPATE_OK) return error;
@@ -160,13 +160,27 @@ static enum spate_error push_divided(struct spate_loop *loop, uint64_t offset_by
   return spate_stream_push(stream, offset_bytes + first_bytes, rest_bytes);
 }
 
+/* Is a next part still to come? It may need the room of one that is to be deleted, or is being closed. */
+static bool next_comes(const struct spate_loop *loop) {
+  if (loop->error == SPATE_OK) return true;
+  for (uint32_t i = 0; loop->wants_room && i < loop->count; i++) {
+    const struct spate_loop_part *part = &loop->config.parts[i];
+    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
+    if (ended && !spate_loop_span_has(loop, part->number)) return true;
+  }
+  return false;
+}
+
 enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
   struct spate_stream *stream = loop->config.stream;
   const uint64_t left_bytes = spate_stream_left_bytes(stream);
   const uint32_t within = spate_block_bytes(stream->recorder->block) - 1u;
-  const bool fits = left_bytes == 0 || bytes <= left_bytes || (left_bytes & within) != 0;
+  const bool ends = stream->current != NULL && (stream->current->capped || bytes > left_bytes);
 
-  if (fits || stream->config.chunk_bytes > 0 || loop->error != SPATE_OK)
+  if (!ends) return spate_stream_push(stream, offset_bytes, bytes);
+  if (stream->following == NULL && next_comes(loop)) return SPATE_E_FULL;
+  const bool whole = stream->current->capped || left_bytes == 0 || (left_bytes & within) != 0;
+  if (whole || stream->following == NULL || stream->config.chunk_bytes > 0)
     return spate_stream_push(stream, offset_bytes, bytes);
   return push_divided(loop, offset_bytes, (uint32_t)left_bytes, bytes - (uint32_t)left_bytes);
 }

@@ -216,7 +216,7 @@ static void a_clock_that_goes_back_does_not_matter(void **state) {
 /* A power cut after the trigger: the next open deletes no part of the span, and makes the file. */
 static void an_interrupted_span_is_finished_by_the_next_open(void **state) {
   (void)state;
-  for (unsigned turns = 0; turns < 60; turns += 2) {
+  for (unsigned turns = 0; turns < 60; turns += 4) {
     struct looping looping, next;
     struct fixture *fixture = opened(&looping);
     struct spate_exfat_mounted found;
@@ -234,7 +234,7 @@ static void an_interrupted_span_is_finished_by_the_next_open(void **state) {
     OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
     free(looping.config.memory);
     open_loop(&next, fixture, 1, "CAM/A.RAW", 8 * PART_BYTES);
-    stream_parts(&next, 20); /* the loop goes round */
+    stream_parts(&next, 9); /* the loop goes round */
     settle_until_kept(&next);
     close_loop(&next);
     const uint64_t at = place_of(&looping, "EVENT.RAW", &bytes);
