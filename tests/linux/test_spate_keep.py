@@ -40,7 +40,7 @@ def recorder(image, *words, paths=("loop.raw",), seconds=60):
     with ring_programs.started(SPATE, "record", image, *paths, *sources, "--rate", f"{RATE}", "--keep", "96MiB", "--split", "4MiB",
                                "--for", f"{seconds}s", "--output-format=json", "--progress", "json", *words,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        until(lambda: parts_now(image))
+        until(lambda: listens(image))
         yield process, said
         if process.poll() is None and said.get("killed") is None:
             process.send_signal(signal.SIGINT)
@@ -52,9 +52,10 @@ def recorder(image, *words, paths=("loop.raw",), seconds=60):
             said["events"] = [json.loads(line) for line in error.splitlines() if line.startswith("{")]
 
 
-def parts_now(image):
-    """The image is being written: the first bytes of a boot sector are enough to know that the recorder is there."""
-    return subprocess.run([str(SPATE), "protect", str(image), "no such file"], capture_output=True, text=True).stderr.count("NOT_FOUND")
+def listens(image):
+    """Does a recorder of this image listen? Its socket is named by the image's device and inode."""
+    status = os.stat(image)
+    return f"@spate-file-{status.st_dev:x}-{status.st_ino:x}" in pathlib.Path("/proc/net/unix").read_text()
 
 
 def until(condition, seconds=20):
