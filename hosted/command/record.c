@@ -218,7 +218,7 @@ const struct command command_record = {
     "                         next files are PATH_0002, _0003, ..., unless PATH has fields of a time. A file by size\n"
     "                         ends before the piece (1MiB) that would exceed it, and takes whole clusters of the "
     "drive\n"
-    "  --keep SIZE|TIME|90%   record for ever: keep the last 500GiB, 2h or 90% of the volume in parts PATH_00000001 "
+    "  --keep SIZE|TIME|90%   record without end: keep the last 500GiB, 2h or 90% of the volume in parts PATH_00000001 "
     "and so\n"
     "                         on, and delete the oldest one before the next. --split SIZE is the size of a part\n"
     "  --before TIME          what a trigger keeps of the time before it, as one file, without a copy (1min)\n"

@@ -35,7 +35,7 @@ const struct command command_trigger = {
     "\n"
     "Tells the spate record TARGET --keep that is running to keep the time before and after this moment (--before,\n"
     "--after) as one file, and prints its path. If a file is being kept already, that becomes longer. Works for the\n"
-    "user of the recorder and for root. SIGUSR1 does the same: pkill -USR1 spate.\n"
+    "user of the recorder and for root. The signal SIGUSR1 does the same.\n"
     "\n" HELP_COMMON "\n"
     "  spate trigger /dev/nvme0n1\n",
     run};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flight recorder: a stream that is recorded for ever, of which the last minutes are kept, and more around a trigger.
+ * A flight recorder: a stream that is recorded without end, of which the last minutes are kept, and more around a
+ * trigger.
  *
  * The stream is recorded into parts of equal length, a few seconds each. When there are more of them than shall be
  * kept, the oldest is deleted, before the next one is made. A trigger keeps a span: the parts from some time before it

@@ -41,6 +41,9 @@ bool spate_loop_part_is(const struct spate_loop_part *part, const struct spate_e
 enum spate_error spate_loop_part_look(const struct spate_loop *loop, const struct spate_loop_part *part,
                                       struct spate_exfat_entry *entry, bool *is);
 
+/* Tell the program. */
+void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
+
 /* ---- list.c: the list on the volume ---- */
 
 /* Find the list or make it, and read the parts and spans that it names. */
@@ -61,9 +64,5 @@ bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
 enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
 /* The stream has ended: so does an open span. */
 enum spate_error spate_loop_span_end(struct spate_loop *loop);
-
-/* ---- loop.c ---- */
-
-void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
 
 #endif

@@ -3,10 +3,6 @@
 #include "internal.h"
 #include <spate/port.h>
 
-void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value) {
-  if (loop->config.event != NULL) loop->config.event(loop->config.context, loop, event, path, value);
-}
-
 /* ---- open ---- */
 
 static enum spate_error check(const struct spate_loop_config *config) {

@@ -80,3 +80,7 @@ enum spate_error spate_loop_part_look(const struct spate_loop *loop, const struc
   *is = error == SPATE_OK && spate_loop_part_is(part, entry);
   return error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT ? SPATE_OK : error;
 }
+
+void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value) {
+  if (loop->config.event != NULL) loop->config.event(loop->config.context, loop, event, path, value);
+}

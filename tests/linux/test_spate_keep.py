@@ -146,6 +146,7 @@ def test_a_datagram_triggers(image, port):
 
 def test_only_the_loopback_interface_triggers_unless_told_otherwise(image, port):
     with recorder(image, "--trigger", f"udp:{port}") as _:
+        time.sleep(1)
         sockets = [line.split()[1] for line in pathlib.Path("/proc/net/udp").read_text().splitlines()[1:]]
         assert [one for one in sockets if one.endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
 

@@ -18,7 +18,8 @@ OBJECTS = HOST_BUILD / "CMakeFiles/spate.dir/src"
 # docs/understand/design.md, 2: the folders that each folder of src/ uses, besides the port. Calls to others go through pointers.
 BELOW = {
     "core": set(), "pcie": set(), "nvme": {"core", "pcie"}, "gateware": set(), "stripe": {"core"}, "partition": {"core"},
-    "exfat": {"core"}, "recorder": {"core", "exfat"}, "doctor": {"core", "nvme", "pcie"},
+    "exfat": {"core"}, "recorder": {"core", "exfat"}, "loop": {"core", "exfat", "recorder"},
+    "doctor": {"core", "nvme", "pcie"},
 }
 # These may call each other: an admin command's completion may change the controller's state, and states send admin commands.
 CIRCULAR = {"nvme"}
