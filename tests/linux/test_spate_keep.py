@@ -84,6 +84,7 @@ def test_the_last_parts_are_kept_and_no_more(image, tmp_path):
     judged(image, tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("keep, least, most", [("2s", 1.8, 3.2), ("20%", 2.8, 3.6)])
 def test_a_time_or_a_share_of_the_volume_is_kept(image, keep, least, most):
     with recorder(image, "--keep", keep):
@@ -117,6 +118,7 @@ def test_the_command_triggers_and_prints_the_path(image, tmp_path):
     assert path not in parts(image)
 
 
+@pytest.mark.thorough
 def test_a_signal_triggers(image):
     with recorder(image, *SPAN, "--event", "crash.raw") as (process, said):
         time.sleep(2)
@@ -125,6 +127,7 @@ def test_a_signal_triggers(image):
     assert triggered(image, said) == "crash.raw"
 
 
+@pytest.mark.thorough
 def test_a_line_in_a_fifo_triggers(image, tmp_path):
     fifo = tmp_path / "button"
     os.mkfifo(fifo)
@@ -135,6 +138,7 @@ def test_a_line_in_a_fifo_triggers(image, tmp_path):
     triggered(image, said)
 
 
+@pytest.mark.thorough
 def test_a_datagram_triggers(image, port):
     with recorder(image, *SPAN, "--trigger", f"udp:{port}") as (_, said):
         time.sleep(2)
@@ -144,6 +148,7 @@ def test_a_datagram_triggers(image, port):
     triggered(image, said)
 
 
+@pytest.mark.thorough
 def test_only_the_loopback_interface_triggers_unless_told_otherwise(image, port):
     with recorder(image, "--trigger", f"udp:{port}") as _:
         time.sleep(1)
@@ -151,6 +156,7 @@ def test_only_the_loopback_interface_triggers_unless_told_otherwise(image, port)
         assert [one for one in sockets if one.endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
 
 
+@pytest.mark.thorough
 def test_overlapping_triggers_make_one_longer_file(image):
     with recorder(image, *SPAN) as (_, said):
         time.sleep(2)
@@ -171,6 +177,7 @@ def test_two_streams_keep_the_same_span(image):
     assert abs(sizes[0] - sizes[1]) <= 4 * MIB and all(is_gapless(image, path) for path in said["paths"])
 
 
+@pytest.mark.thorough
 def test_a_span_that_is_open_at_the_end_becomes_a_file(image):
     with recorder(image, "--before", "1500ms", "--after", "1h") as (_, said):
         time.sleep(2)
@@ -191,6 +198,7 @@ def test_a_protected_part_stays(image):
     assert "PROTECTED" in spate("rm", image, "loop_00000002.raw", status=FAILED).stderr
 
 
+@pytest.mark.thorough
 def test_the_next_run_goes_on_with_the_loop(image):
     with recorder(image):
         time.sleep(2)
@@ -200,6 +208,7 @@ def test_the_next_run_goes_on_with_the_loop(image):
     assert not set(first) & set(parts(image)) and 80 * MIB <= sum(parts(image).values()) <= 96 * MIB
 
 
+@pytest.mark.thorough
 def test_files_of_others_are_not_touched(image, tmp_path):
     spate("record", image, "loop_00000007.raw", input="mine")
     with recorder(image):
@@ -207,7 +216,7 @@ def test_files_of_others_are_not_touched(image, tmp_path):
     assert files(image)["loop_00000007.raw"] == 4
 
 
-@pytest.mark.parametrize("wait_s", [0.0, 0.15, 1.3])
+@pytest.mark.parametrize("wait_s", [0.0, *(pytest.param(wait_s, marks=pytest.mark.thorough) for wait_s in (0.15, 1.3))])
 def test_a_kill_after_the_trigger_loses_nothing_of_the_span(image, wait_s):
     with recorder(image, *SPAN) as (process, said):
         time.sleep(2.5)
@@ -221,6 +230,7 @@ def test_a_kill_after_the_trigger_loses_nothing_of_the_span(image, wait_s):
     assert size / RATE >= 1.5 and is_gapless(image, path)
 
 
+@pytest.mark.thorough
 def test_a_full_volume_makes_the_loop_shorter(image):
     spate("record", image, "film.raw", "--from", "synthetic", "--size", "420MiB")
     with recorder(image) as (_, said):
@@ -229,6 +239,7 @@ def test_a_full_volume_makes_the_loop_shorter(image):
     assert files(image)["film.raw"] == 420 * MIB and is_gapless(image, *parts(image))
 
 
+@pytest.mark.thorough
 def test_nobody_else_triggers_or_protects(image):
     if os.geteuid() != 0:
         pytest.skip("needs root to become another user")

@@ -82,6 +82,7 @@ def test_names_have_the_time_in_utc_at_which_they_begin(image):
     assert "in 3 files" in done.stderr and all(f"{path}: " in done.stderr for path in parts)
 
 
+@pytest.mark.thorough
 def test_two_files_of_one_second_get_a_number(image):
     spate("record", image, "%Y.raw", "--from", "synthetic", "--rate", "100MB/s", "--size", "20MiB", "--split", "8MiB")
     year = time.strftime("%Y", time.gmtime())
@@ -104,6 +105,7 @@ def test_all_streams_are_cut_at_the_same_instant(image):
         assert answer("verify", image, *parts[begin:begin + 3], "--parts")["whole"]
 
 
+@pytest.mark.thorough
 def test_a_stream_that_fills_its_part_ends_the_parts_of_the_others(image, tmp_path):
     fifo = tmp_path / "slow"
     os.mkfifo(fifo)
@@ -134,7 +136,7 @@ def test_a_slow_source_is_cut_by_time_at_the_byte(image):
     assert all(size % 99 == 0 for size in parts.values()) and max(parts.values()) <= 15 * 99
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_any_amounts_are_cut_without_losing_a_byte(image, seed):
     chance = random.Random(seed)
     data = chance.randbytes(24 * MIB)
@@ -149,6 +151,7 @@ def test_any_amounts_are_cut_without_losing_a_byte(image, seed):
     assert b"".join(contents(image, path) for path in parts) == data
 
 
+@pytest.mark.thorough
 def test_a_second_without_data_makes_no_empty_file(image):
     fed(image, [(b"begin", 3.2), (b"end", 0)], "rare.txt", "--split", "1s")
     assert list(files(image).values()) == [5, 3]
@@ -172,6 +175,7 @@ def test_the_last_part_takes_what_is_left_of_the_volume(image):
     assert answer("verify", image, *parts, "--parts")["whole"]
 
 
+@pytest.mark.thorough
 def test_progress_as_json_names_each_part(image):
     done = spate("record", image, "run.raw", "--from", "synthetic", "--rate", "50MB/s", "--size", "24MiB", "--split", "8MiB",
                  "--progress", "json")
