@@ -31,6 +31,8 @@ struct plan {
   struct sim_link_config link;
   struct sim_media_stream stream;
   bool ring_given, retain, json;
+  uint64_t keep_bytes; /* of a recording that goes round; 0: it does not */
+  double keep_s;       /* the same as a time */
   struct sim_media_outlook outlook;
   uint32_t depth;
   uint64_t ring_bytes;   /* needed by the stream */
@@ -50,6 +52,8 @@ static const char usage[] =
     "  --rate RATE         of the stream, such as 1.6GB/s or 900MB/s\n"
     "  --bytes SIZE        to record, such as 500GB or 2TB; default: the free space, or all of a full drive\n"
     "  --filled SHARE      share of the drive that is already written and not trimmed, 0 to 1; 1: a full drive\n"
+    "  --keep SIZE|TIME    record without end and keep 500GB or 2h (spate record --keep): the drive is full all the "
+    "time\n"
     "  --ring SIZE         the ring that you have, such as 512MiB: says how long it lasts\n"
     "  --retain            the ring keeps data until it is flushed, so that a power loss of the drive loses nothing\n"
     "  --checkpoint-ms N   interval of flushes and of new lengths in the directory (500); 0: none\n"
@@ -75,6 +79,7 @@ static void show_help(void) {
   (void)printf("  %s --profile 970evoplus --rate 1.6GB/s\n", program);
   (void)printf("  %s --profile 980pro --rate 2.5GB/s --generation 3 --ring 1GiB\n", program);
   (void)printf("  %s --profile 980pro --rate 1.9GB/s --filled 1 --output-format=json\n", program);
+  (void)printf("  %s --profile 980pro --rate 500MB/s --keep 30min\n", program);
   (void)printf("  %s --profile ./my.profile --rate 1.9GB/s\n", program);
 }
 
@@ -136,13 +141,30 @@ static const struct sim_profile *profile_named(const char *word) {
   exit(WRONG);
 }
 
-enum { PROFILE, RATE, BYTES, FILLED, RING, RETAIN, CHECKPOINT, PIECE, GENERATION, LANES, PAYLOAD, FETCH, FORMAT, LIST };
+enum {
+  PROFILE,
+  RATE,
+  BYTES,
+  FILLED,
+  KEEP,
+  RING,
+  RETAIN,
+  CHECKPOINT,
+  PIECE,
+  GENERATION,
+  LANES,
+  PAYLOAD,
+  FETCH,
+  FORMAT,
+  LIST
+};
 
 static const struct option options[] = {
     {"profile", required_argument, NULL, PROFILE},
     {"rate", required_argument, NULL, RATE},
     {"bytes", required_argument, NULL, BYTES},
     {"filled", required_argument, NULL, FILLED},
+    {"keep", required_argument, NULL, KEEP},
     {"ring", required_argument, NULL, RING},
     {"retain", no_argument, NULL, RETAIN},
     {"checkpoint-ms", required_argument, NULL, CHECKPOINT},
@@ -178,6 +200,25 @@ static uint64_t whole(const char *option, const char *word, double least, double
   return (uint64_t)value;
 }
 
+#define KEEP_S_MAX 1e9
+
+/* A time or a size: a number alone could be both. */
+static void take_keep(struct plan *plan, const char *word) {
+  const bool alone = word[strspn(word, "0123456789.")] == '\0';
+
+  double seconds;
+
+  plan->keep_bytes = 0;
+  plan->keep_s = 0;
+  if (alone) fail("--keep: \"%s\" is neither a size nor a time; 500GB and 2h are", word);
+  if (!units_seconds(word, &seconds)) {
+    plan->keep_bytes = size("keep", word, PIECE_BYTES_MIN, BYTES_MAX);
+    return;
+  }
+  if (seconds <= 0 || seconds > KEEP_S_MAX) fail("--keep: \"%s\" is no time to be kept", word);
+  plan->keep_s = seconds;
+}
+
 static void take_option(struct plan *plan, int option) {
   struct sim_media_stream *stream = &plan->stream;
 
@@ -186,6 +227,7 @@ static void take_option(struct plan *plan, int option) {
   case RATE: stream->rate = rate("rate", optarg); break;
   case BYTES: stream->bytes = size("bytes", optarg, PIECE_BYTES_MIN, BYTES_MAX); break;
   case FILLED: stream->filled = number("filled", optarg, 0, 1); break;
+  case KEEP: take_keep(plan, optarg); break;
   case RETAIN: plan->retain = true; break;
   case CHECKPOINT: stream->checkpoint_ms = (uint32_t)whole("checkpoint-ms", optarg, 0, 3600000); break;
   case PIECE: stream->piece_bytes = (uint32_t)size("piece", optarg, PIECE_BYTES_MIN, PIECE_BYTES_MAX); break;
@@ -224,7 +266,21 @@ static void parse_options(struct plan *plan, int count, char **words) {
 
 /* ---- computation ---- */
 
+/* A recording that goes round has written every block of the drive, and is not trimmed: it is that of a full drive. */
+static void complete_keep(struct plan *plan) {
+  const double capacity = (double)plan->profile->capacity_bytes;
+  double bytes = (double)plan->keep_bytes;
+
+  if (plan->keep_bytes == 0 && plan->keep_s <= 0) return;
+  if (plan->keep_s > 0) bytes = plan->stream.rate * plan->keep_s;
+  if (bytes > capacity) fail("%.4g GB are to be kept, and the drive has %.0f GB in all", bytes / 1e9, capacity / 1e9);
+  plan->keep_bytes = (uint64_t)bytes;
+  plan->keep_s = bytes / plan->stream.rate;
+  plan->stream.filled = 1;
+}
+
 static void complete_options(struct plan *plan) {
+  complete_keep(plan);
   const struct sim_profile *profile = plan->profile;
   struct sim_media_stream *stream = &plan->stream;
   const double capacity = (double)profile->capacity_bytes;
@@ -348,6 +404,25 @@ static void print_rate(const struct plan *plan) {
     (void)printf("what fits    nothing: even %.0f MB/s is more than %s\n", RATE_STEP / 1e6, what);
 }
 
+#define DAY_S 86400.0
+
+static double drive_writes_per_day(const struct plan *plan) {
+  return plan->stream.rate * DAY_S / (double)plan->profile->capacity_bytes;
+}
+
+/* How long the drive may take nothing at all without an overrun of the ring. */
+static double stall_s(const struct plan *plan) { return (double)plan->outlook.ring_needed_bytes / plan->stream.rate; }
+
+static void print_keep(const struct plan *plan) {
+  if (plan->keep_bytes == 0) return;
+  print_time("keeps        the last ", plan->keep_s);
+  (void)printf(" in %.4g GB\n", (double)plan->keep_bytes / 1e9);
+  (void)printf("writes       %.4g TB a day: the whole drive %.3g times a day\n", plan->stream.rate * DAY_S / 1e12,
+               drive_writes_per_day(plan));
+  if (!plan->outlook.falls_behind)
+    (void)printf("stalls       %.3g ms at the longest, which the ring bridges\n", stall_s(plan) * 1e3);
+}
+
 static void print_plan(const struct plan *plan) {
   const struct sim_profile *profile = plan->profile;
   const struct sim_media_outlook *outlook = &plan->outlook;
@@ -360,6 +435,7 @@ static void print_plan(const struct plan *plan) {
   (void)printf("stream       %.3g GB/s, %.4g GB", stream->rate / 1e9, (double)stream->bytes / 1e9);
   print_time(" in ", (double)stream->bytes / stream->rate);
   (void)printf("\n%s\n", fits(plan) ? "sustained    yes" : "sustained    NO");
+  print_keep(plan);
   print_ring(plan);
   print_rate(plan);
   (void)printf("queue depth  %u requests", plan->depth);
@@ -394,6 +470,13 @@ static void print_json(const struct plan *plan) {
   json_integer(&json, "bytes", stream->bytes);
   json_real(&json, "filled", stream->filled);
   json_real(&json, "link_bytes_per_s", stream->link_rate);
+  if (plan->keep_bytes > 0) {
+    json_integer(&json, "keep_bytes", plan->keep_bytes);
+    json_real(&json, "keep_s", plan->keep_s);
+    json_real(&json, "bytes_per_day", stream->rate * DAY_S);
+    json_real(&json, "drive_writes_per_day", drive_writes_per_day(plan));
+    json_real(&json, "stall_s", stall_s(plan));
+  }
   json_bool(&json, "sustained", fits(plan));
   json_bool(&json, "falls_behind", outlook->falls_behind);
   json_integer(&json, "ring_needed_bytes", plan->ring_bytes);

@@ -60,6 +60,7 @@ static void parse_split(struct recording_request *request) {
 /* A share of the volume, a time or a size. */
 static void parse_keep(struct recording_request *request) {
   const bool number = optarg[strspn(optarg, "0123456789.")] == '\0';
+  double seconds;
   char *end;
   const double percent = strtod(optarg, &end);
 
@@ -69,9 +70,10 @@ static void parse_keep(struct recording_request *request) {
   if (end != optarg && strcmp(end, "%") == 0) {
     if (percent < 1 || percent > 99) command_usage(&command_record, "--keep %s is not between 1%% and 99%%", optarg);
     request->keep_percent = percent;
-  } else if (!number && units_seconds(optarg, &request->keep_seconds)) {
-    if (request->keep_seconds < 1 || request->keep_seconds > SECONDS_MAX)
+  } else if (!number && units_seconds(optarg, &seconds)) {
+    if (seconds < 1 || seconds > SECONDS_MAX)
       command_usage(&command_record, "--keep %s: at least a second, and at most eleven days", optarg);
+    request->keep_seconds = seconds;
   } else if (!number && units_bytes(optarg, &request->keep_bytes)) {
     request->keep_bytes = command_bytes(&command_record, "--keep", optarg, SPLIT_BYTES_MIN, UINT64_C(1) << 56);
   } else {

@@ -80,6 +80,19 @@ def test_a_full_drive_is_written_over():
     assert said["falls_behind"] and said["ring_reason"] == "the drive is full and collects garbage"
 
 
+def test_a_recording_that_goes_round():
+    said = answer("--profile", "980pro", "--rate", "500MB/s", "--keep", "30min")
+    full = answer("--profile", "980pro", "--rate", "500MB/s", "--filled", "1")
+    assert said["keep_bytes"] == 900_000_000_000 and said["bytes_per_day"] == 43.2e12
+    assert said["drive_writes_per_day"] == pytest.approx(43.2e12 / 2000398934016, rel=1e-4)
+    assert said["ring_needed_bytes"] == full["ring_needed_bytes"] and said["filled"] == 1
+    assert said["stall_s"] == pytest.approx(said["ring_needed_bytes"] / 500e6, rel=1e-4)
+    by_size = answer("--profile", "980pro", "--rate", "500MB/s", "--keep", "900GB")
+    assert by_size["keep_s"] == 1800
+    words = plan("--profile", "980pro", "--rate", "500MB/s", "--keep", "900GB").stdout
+    assert "the last 30 min 0 s in 900 GB" in words and "43.2 TB a day: the whole drive 21.6 times a day" in words
+
+
 def test_the_bridge_may_be_the_limit():
     done = plan("--profile", "970evoplus", "--rate", "2.6GB/s", "--fetch", "2.5GB/s")
     assert done.returncode == 2 and "2.50 GB/s to the drive" in done.stderr
@@ -124,6 +137,9 @@ def test_it_says_it_in_words_too():
         (["--profile", "980pro", "--rate", "1GB/s", "--checkpoint-ms", "0.5"], "not a whole number"),
         (["--profile", "980pro", "--rate", "1GB/s", "--piece", "1B"], "is not between"),
         (["--profile", "980pro", "--rate", "1GB/s", "more"], "is not an option"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "2h"], "7200 GB are to be kept, and the drive has 2000 GB"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "10"], "neither a size nor a time"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "0s"], "is no time to be kept"),
         (["--colour"], " --help."),
     ],
 )

@@ -85,8 +85,8 @@ def test_the_last_parts_are_kept_and_no_more(image, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("keep, least, most", [("2s", 1.8, 3.2), ("20%", 2.8, 3.6)])
-def test_a_time_or_a_share_of_the_volume_is_kept(image, keep, least, most):
+@pytest.mark.parametrize("keep, least, most", [("2s", 1.8, 3.2), ("20%", 2.8, 3.6), ("0.1GiB", 2.9, 3.4)])
+def test_a_time_a_share_of_the_volume_or_a_size_is_kept(image, keep, least, most):
     with recorder(image, "--keep", keep):
         time.sleep(5.5)
     seconds = sum(parts(image).values()) / RATE
