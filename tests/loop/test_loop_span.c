@@ -38,6 +38,7 @@ static uint64_t place_of(struct looping *looping, const char *path, uint64_t *by
   assert_int_equal(got, file.bytes);
   *bytes = file.bytes;
   for (uint64_t at = 0; at + got <= looping->source->sent_bytes; at += 512) {
+    if (memcmp(looping->source->sent + at, data, 64) != 0) continue; /* ASan looks at all of it each time */
     if (memcmp(looping->source->sent + at, data, got) != 0) continue;
     free(data);
     return at;
