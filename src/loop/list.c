@@ -14,12 +14,15 @@
 /* Twice the parts: a number comes back to its slot when its part is deleted for long. */
 #define LIST_SLOTS  (2u * SPATE_LOOP_PARTS_MAX)
 #define ENTRY_BYTES 32u
+#define ENTRY_SHIFT 5u
 enum { ENTRY_CRC = 0, ENTRY_SERIAL = 4, ENTRY_NUMBER = 8, ENTRY_CLUSTER = 12, ENTRY_CREATED = 16 };
 enum { SPAN_CRC = 0, SPAN_SERIAL = 4, SPAN_FIRST = 8, SPAN_LAST = 12, SPAN_STATE = 16, SPAN_PATH = 20 };
 #define SPAN_BYTES (SPAN_PATH + SPATE_LOOP_PATH_BYTES_MAX)
 
 static struct spate_block *device(const struct spate_loop *loop) { return loop_volume(loop)->config.block; }
-static uint32_t block_entries(const struct spate_loop *loop) { return spate_block_bytes(device(loop)) / ENTRY_BYTES; }
+/* log2 of the entries of a block */
+static uint32_t entries_shift(const struct spate_loop *loop) { return device(loop)->block_shift - ENTRY_SHIFT; }
+static uint32_t block_entries(const struct spate_loop *loop) { return UINT32_C(1) << entries_shift(loop); }
 
 static void seal(const struct spate_loop *loop, uint8_t *raw, uint32_t bytes) {
   spate_put32(raw + ENTRY_SERIAL, loop_volume(loop)->serial);
@@ -51,13 +54,13 @@ static void get_time(const uint8_t *raw, struct spate_exfat_time *time) {
 }
 
 static uint64_t lba_of(const struct spate_loop *loop, uint32_t slot) {
-  return loop->list_lba + SPATE_LOOP_SPANS + slot / block_entries(loop);
+  return loop->list_lba + SPATE_LOOP_SPANS + (slot >> entries_shift(loop));
 }
 
 enum spate_error spate_loop_list_part(struct spate_loop *loop, const struct spate_loop_part *part) {
   const uint32_t slot = part->number % LIST_SLOTS;
   uint8_t *block = loop->config.memory;
-  uint8_t *raw = block + slot % block_entries(loop) * ENTRY_BYTES;
+  uint8_t *raw = block + (slot & (block_entries(loop) - 1u)) * ENTRY_BYTES;
   enum spate_error error = spate_block_read(device(loop), lba_of(loop, slot), 1, block);
 
   if (error != SPATE_OK) return error;
@@ -146,7 +149,7 @@ static void path_of(const struct spate_loop *loop, char *path) {
 }
 
 static uint32_t list_blocks(const struct spate_loop *loop) {
-  return SPATE_LOOP_SPANS + LIST_SLOTS / block_entries(loop);
+  return SPATE_LOOP_SPANS + (LIST_SLOTS >> entries_shift(loop));
 }
 
 /* Without data in it the file must not be found: zeros first, then its length. */

@@ -61,12 +61,13 @@ enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, u
                                     bool *extended) {
   const uint32_t count = span_count(loop);
   const uint64_t end_ticks = spate_port_ticks() + ticks_of(after_ms);
-  struct spate_loop_span *last = count > 0 ? &loop->spans[count - 1u] : NULL;
+  const bool open = count > 0 && loop->spans[count - 1u].state == SPAN_OPEN;
 
-  if (extended != NULL) *extended = last != NULL && last->state == SPAN_OPEN;
+  if (extended != NULL) *extended = open;
   if (loop->streaming == 0) return SPATE_E_STATE;
-  if (last != NULL && last->state == SPAN_OPEN) {
-    if (end_ticks > last->end_ticks) last->end_ticks = end_ticks;
+  if (open) {
+    struct spate_loop_span *span = &loop->spans[count - 1u];
+    if (end_ticks > span->end_ticks) span->end_ticks = end_ticks;
     return SPATE_OK;
   }
   if (count == SPATE_LOOP_SPANS) return SPATE_E_BUSY;
