@@ -261,6 +261,7 @@ static bool show(struct session *session, struct progress *progress, struct prog
   losses_tell(session, progress, false);
   look(session, seen);
   progress_show(progress, pushed_bytes(session), seen);
+  notify_turn(&session->notify, pushed_bytes(session), seen);
   return going_on;
 }
 
@@ -283,11 +284,13 @@ void recording_work(struct session *session, const struct recording_request *req
     total_bytes += source_size(&session->recordings[i].source);
   progress_begin(progress, session->count == 1 ? session->recordings[0].pattern : "all", total_bytes);
   session->working = true;
+  notify_ready(&session->notify, total_bytes);
   while (work(session) && !recording_interrupted() && !removed(session)) {
     if (seconds_left(session, request, progress) <= 0) break;
     if (!show(session, progress, &seen)) break;
     wait_for_work(session);
   }
+  notify_stopping(&session->notify);
   /* Slots that are filled by now still belong to the recording. */
   for (unsigned i = 0; i < session->count; i++)
     atomic_store(&session->recordings[i].source.stop, true);

@@ -13,6 +13,7 @@
 #include "folders.h"
 #include "loops.h"
 #include "losses.h"
+#include "notify.h"
 #include "parts.h"
 
 #include <spate/recorder.h>
@@ -71,6 +72,7 @@ struct session {
   enum target_trouble trouble;
   unsigned turns;
   struct nap nap;
+  struct notify notify;
   double next_look_s;
   struct parts parts;
   struct loops loops;

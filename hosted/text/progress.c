@@ -44,7 +44,7 @@ double progress_seconds(const struct progress *progress) {
 /* ---- text ---- */
 
 struct line {
-  char text[512];
+  char text[PROGRESS_TEXT_BYTES];
   size_t used;
 };
 
@@ -101,8 +101,8 @@ static void add_recording(struct line *line, const struct progress_recording *re
   if (strcmp(recording->heat, "calm") != 0) add(line, ", HOT");
 }
 
-static void show_line(const struct progress *progress, uint64_t bytes, double rate,
-                      const struct progress_recording *recording) {
+static struct line line_of(const struct progress *progress, uint64_t bytes, double rate,
+                           const struct progress_recording *recording) {
   char done[UNITS_TEXT_BYTES], speed[UNITS_TEXT_BYTES];
   const uint64_t left_bytes = progress->total_bytes > bytes ? progress->total_bytes - bytes
                               : recording != NULL           ? recording->room_bytes
@@ -116,6 +116,13 @@ static void show_line(const struct progress *progress, uint64_t bytes, double ra
   add(&line, "  %s  %s/s", units_decimal(bytes, done), units_decimal((uint64_t)rate, speed));
   if (left_bytes > 0 && rate >= 1) add_time(&line, (double)left_bytes / rate);
   if (recording != NULL) add_recording(&line, recording);
+  return line;
+}
+
+static void show_line(const struct progress *progress, uint64_t bytes, double rate,
+                      const struct progress_recording *recording) {
+  const struct line line = line_of(progress, bytes, rate, recording);
+
   if (!progress->terminal) {
     (void)fprintf(stderr, "%s%s\n", progress->what, line.text);
     return;
@@ -166,6 +173,20 @@ void progress_show(struct progress *progress, uint64_t bytes, const struct progr
   progress->shown = time;
   progress->shown_bytes = bytes;
   progress->any = true;
+}
+
+bool progress_text(struct progress *progress, uint64_t bytes, const struct progress_recording *recording,
+                   double interval_s, char text[PROGRESS_TEXT_BYTES]) {
+  const struct timespec time = now();
+  const double seconds = between(&progress->shown, &time);
+
+  if (seconds < interval_s) return false;
+  const struct line line = line_of(progress, bytes, (double)(bytes - progress->shown_bytes) / seconds, recording);
+  const char *words = line.text + strspn(line.text, " ");
+  memcpy(text, words, strlen(words) + 1u);
+  progress->shown = time;
+  progress->shown_bytes = bytes;
+  return true;
 }
 
 void progress_clear(const struct progress *progress) {

@@ -38,6 +38,11 @@ struct progress_recording {
 void progress_begin(struct progress *progress, const char *what, uint64_t total_bytes);
 /* Shows the progress four times a second at most. `recording` may be NULL. */
 void progress_show(struct progress *progress, uint64_t bytes, const struct progress_recording *recording);
+/* For a reader who is not at the terminal: what progress_show() shows, without the name. Returns false, and leaves
+ * `text`, if the last text is less than `interval_s` old. Not for a progress that progress_show() shows. */
+#define PROGRESS_TEXT_BYTES 512
+bool progress_text(struct progress *progress, uint64_t bytes, const struct progress_recording *recording,
+                   double interval_s, char text[PROGRESS_TEXT_BYTES]);
 /* Removes the line from a terminal, so that a message can take its place. */
 void progress_clear(const struct progress *progress);
 void progress_end(struct progress *progress);
