@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's kernels and programs for arm64, as machines for tools/linux_guest.py. setup/install linux-bench fetches the packages:
-the release's kernel, and a later one of its backports."""
+the release's kernel, a later one of its backports, and the newest of Debian 13's backports."""
 
 import itertools
 import pathlib

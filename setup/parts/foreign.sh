@@ -13,7 +13,7 @@ foreign_apt() {
   env APT_CONFIG="$foreign/apt/conf" "$@"
 }
 
-# begin_foreign ARCHITECTURE FOLDER [SUITE]: uses this machine's sources of packages, and another suite of its mirror, if given.
+# begin_foreign ARCHITECTURE FOLDER [SUITE...]: uses this machine's sources of packages, and other suites of its mirror, if given.
 begin_foreign() {
   architecture=$1
   foreign=$2
@@ -22,7 +22,8 @@ begin_foreign() {
   rm -rf "$foreign"
   mkdir -p "$foreign/apt/state/lists/partial" "$foreign/apt/cache/archives/partial" "$foreign/packages"
   : > "$foreign/apt/status"
-  [ -z "${3:-}" ] || add_suite "$3"
+  shift 2
+  [ $# -eq 0 ] || add_suites "$@"
   cat > "$foreign/apt/conf" <<END
 APT::Architecture "$architecture";
 APT::Architectures { "$architecture"; };
@@ -37,14 +38,15 @@ END
   foreign_apt apt-get update > "$build/apt.log" 2>&1 || true
 }
 
-# add_suite SUITE
-add_suite() {
+# add_suites SUITE...
+add_suites() {
   # shellcheck disable=SC2016 # apt's own variable
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $(codename)" | head -n 1)
   mkdir "$foreign/apt/sources"
   find "$sources" -maxdepth 1 '(' -name '*.list' -o -name '*.sources' ')' -exec cp -t "$foreign/apt/sources" '{}' +
-  printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "$mirror" "$1" \
-    > "$foreign/apt/sources/more.list"
+  for suite; do
+    printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "$mirror" "$suite"
+  done > "$foreign/apt/sources/more.list"
   sources=$foreign/apt/sources
 }
 
@@ -106,20 +108,21 @@ fetch_kernel_source() {
 }
 
 # With dependencies: bench/linux/guest.py extracts what it needs. For a kernel, fetches the package on which the one in
-# the list depends. The guest uses the older kernel.
+# the list depends. The guest uses the oldest kernel. "backports" are those of this release.
 fetch_bench() {
   lines=$(lines_of linux-bench | sed 's/:arm64//')
   printf '%s\n' "$lines" | cmp -s - "$build/linux-bench/fetched-from" && return
-  begin_foreign arm64 "$build/linux-bench" "$(codename)-backports"
-  kernels=$(printf '%s\n' "$lines" | awk '/^linux-image/ { print $1 }' | sed "s,/,/$(codename)-,")
+  kernels=$(printf '%s\n' "$lines" | awk '/^linux-image/ { print $1 }' | sed "s,/backports,/$(codename)-backports,")
+  # shellcheck disable=SC2046 # one word a suite
+  begin_foreign arm64 "$build/linux-bench" $(printf '%s\n' "$kernels" | sed -n 's,.*/,,p' | sort -u)
   # shellcheck disable=SC2086 # one word a package
-  images=$(foreign_apt apt-cache depends $kernels 2>/dev/null | awk '/Depends: linux-image-/ { print $2 }')
+  images=$(foreign_apt apt-cache depends $kernels 2>/dev/null | awk '/Depends: linux-image-/ { print $2 }' | sort -u)
   # Debian divides later kernels into several packages.
   # shellcheck disable=SC2086
   images="$images $(foreign_apt apt-cache depends $images 2>/dev/null | awk '/Depends: linux-(binary|modules)-/ { print $2 }')"
   programs=$(printf '%s\n' "$lines" | awk '!/^linux-image/ { print $1 }')
   # shellcheck disable=SC2086
-  size_mb=$(foreign_apt apt-get install --yes --no-install-recommends --print-uris $programs $images 2>/dev/null | megabytes)
+  size_mb=$(foreign_apt apt-get install --yes --no-install-recommends --print-uris $programs 2>/dev/null | megabytes)
   echo "setup: fetching the packages of make bench-linux into build/linux-bench ($size_mb MB, about $(about_s "$size_mb") s)"
   # shellcheck disable=SC2086
   run_measured "apt-get could not fetch the packages of make bench-linux" apt.log foreign_so_far \
