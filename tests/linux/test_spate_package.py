@@ -16,7 +16,8 @@ LIBRARY = "lib/TRIPLET/libspate-ring"
 HEADERS = {f"include/{path.relative_to(ROOT / 'include')}" for path in (ROOT / "include").rglob("*.h")}
 # The files of each package below /usr, without changelog and copyright.
 HOLDS = {
-    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/linux.md.gz"},
+    "spate": {"bin/spate", COMPLETION, "share/man/man1/spate.1.gz", "share/doc/spate/linux.md.gz", "share/doc/spate/boot.md.gz",
+              "lib/systemd/system/spate-record@.service", "lib/sysusers.d/spate.conf", "lib/udev/rules.d/65-spate.rules"},
     "libspate-ring0": {f"{LIBRARY}.so.0", f"{LIBRARY}.so.VERSION"},
     "libspate-ring-dev": {
         "include/spate/ring.h", f"{LIBRARY}.a", f"{LIBRARY}.so", "lib/TRIPLET/pkgconfig/spate-ring.pc",
@@ -67,7 +68,7 @@ def usr(packages, tmp_path):
 @pytest.mark.thorough
 def test_the_files_of_the_packages(packages, usr):
     assert packages.keys() == HOLDS.keys()
-    triplet, = (usr / "lib").iterdir()
+    triplet, = (usr / "lib").glob("*-linux-*")
     replaced = {"TRIPLET": triplet.name, "VERSION": field(packages["spate"], "Version").rsplit("-", 1)[0]}
     for name, package in packages.items():
         listed = [line.split(maxsplit=5) for line in run("dpkg-deb", "--contents", package).stdout.splitlines()]
@@ -95,6 +96,17 @@ def test_the_package_of_the_command(packages, usr, tmp_path):
 
 
 @pytest.mark.thorough
+def test_the_package_enables_no_recorder(packages, usr):
+    """It makes the service's user, and leaves the rest to the administrator: also a recording during an upgrade."""
+    unit = (usr / "lib/systemd/system/spate-record@.service").read_text()
+    assert "ExecStart=/usr/bin/spate record $SPATE_RECORD\n" in unit
+    scripts = {name: run("dpkg-deb", "--info", packages["spate"], name).stdout
+               for name in run("dpkg-deb", "--info", packages["spate"]).stdout.split() if name in ("preinst", "postinst", "prerm", "postrm")}
+    assert "systemd-sysusers" in scripts["postinst"]
+    assert not [text for text in scripts.values() if re.search(r"deb-systemd|systemctl|spate-record", text)]
+
+
+@pytest.mark.thorough
 def test_the_packages_of_the_library(packages, usr, tmp_path):
     version = field(packages["spate"], "Version")
     assert field(packages["libspate-ring-dev"], "Depends") == f"libspate-ring0 (= {version})"
@@ -105,7 +117,7 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     header = (ROOT / "ring/include/spate/ring.h").read_text()
     assert set(re.findall(r"^ (\w+)@", listed, re.M)) == set(re.findall(r"\b(spate_ring_\w+)\(", header))
 
-    folder, = (usr / "lib").iterdir()
+    folder, = (usr / "lib").glob("*-linux-*")
     flags = run("pkg-config", "--cflags", "--libs", "spate-ring",
                 env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
     assert not [flag for flag in flags if "rpath" in flag]
@@ -119,7 +131,7 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
 
 @pytest.mark.thorough
 def test_the_package_of_the_core_library(usr, tmp_path):
-    folder, = (usr / "lib").iterdir()
+    folder, = (usr / "lib").glob("*-linux-*")
     flags = run("pkg-config", "--cflags", "--libs", "spate",
                 env=os.environ | {"PKG_CONFIG_PATH": str(folder / "pkgconfig")}).stdout.split()
     run("gcc", "-std=c17", ROOT / "examples/library/memory_volume.c", *flags, "-o", tmp_path / "memory_volume")
