@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "../target/place.h"
+#include "../target/requests.h"
 #include "../text/failure.h"
 #include "../text/stamp.h"
 #include "../text/units.h"
@@ -159,6 +160,14 @@ static void arm(struct session *session, struct recording *recording) {
   if (error != SPATE_OK) give_up(session, recording->path, error);
 }
 
+/* Other commands do not say it: only a recorder has a rate to lose. */
+static void tell_if_forbidden(const struct target *target) {
+  if ((target->kind == TARGET_IMAGE || target->kind == TARGET_DEVICE) && target->wait_fd < 0 && requests_forbidden())
+    (void)fprintf(stderr,
+                  "spate: io_uring is not allowed here, as in many containers: requests are carried out one by one, "
+                  "which needs more processor time\n");
+}
+
 /* Refuses to record the target onto itself: reading it would never end. */
 static void check_source(const struct source *source, const char *target) {
   struct stat from, to;
@@ -199,6 +208,7 @@ void recording_begin(struct session *session, const struct recording_request *re
     check_source(&session->recordings[i].source, request->target);
   }
   volume_open(&session->volume, request->target, TARGET_WRITE);
+  tell_if_forbidden(&session->volume.target);
   catch_signals(); /* after volume_open(): opening the target may install other handlers */
   if (session->volume.found.reservations > 0)
     (void)fprintf(stderr, "%s: recovered recordings that had not been closed: %u\n", request->target,

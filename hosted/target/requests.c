@@ -278,6 +278,14 @@ static const struct spate_block_ops plain_ops = {submit, kick_plain, poll_plain}
 
 /* ---- open and close ---- */
 
+bool requests_forbidden(void) {
+  struct io_uring ring;
+  const int error = io_uring_queue_init(1, &ring, 0);
+
+  if (error == 0) io_uring_queue_exit(&ring);
+  return is_forbidden(-error);
+}
+
 struct requests *requests_open(const struct requests_config *config, int *wait_fd) {
   struct requests *requests = calloc(1, sizeof *requests);
   struct slot *slots = calloc(config->depth, sizeof *slots);

@@ -27,6 +27,9 @@ struct requests_config {
   uint32_t request_bytes; /* a power of two */
 };
 
+/* True if this process may not have an io_uring. Requests are then carried out one by one. */
+bool requests_forbidden(void);
+
 /* Never returns NULL: ends the program if there is no memory. `wait_fd` is readable when a request has completed; −1
  * without io_uring. */
 struct requests *requests_open(const struct requests_config *config, int *wait_fd);
