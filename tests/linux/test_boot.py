@@ -149,6 +149,24 @@ def test_a_partition_of_a_chosen_disk_is_chosen(tmp_path, loop):
 # ---- the image ----
 
 DOCKERFILE = ROOT / "packaging/container/Dockerfile"
+# The instructions that buildah carried out; the image recorded onto a loop device. See CONTRIBUTING.md.
+TRIED = """ARG SUITE=trixie
+FROM debian:${SUITE}-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends build-essential cmake ninja-build pkgconf python3 liburing-dev libblkid-dev
+WORKDIR /spate
+COPY . .
+RUN cmake --preset linux && cmake --build --preset linux --target spate_command && strip build/linux/bin/spate
+FROM debian:${SUITE}-slim
+RUN apt-get update && apt-get install -y --no-install-recommends liburing2 libblkid1 && rm -rf /var/lib/apt/lists/*
+COPY --from=build /spate/build/linux/bin/spate /usr/local/bin/spate
+STOPSIGNAL SIGINT
+ENTRYPOINT ["spate"]
+"""
+
+
+def test_the_image_is_the_one_that_was_tried():
+    instructions = re.sub(r"\\\n\s*", "", re.sub(r"^(#.*|)\n", "", DOCKERFILE.read_text(), flags=re.M))
+    assert instructions == TRIED
 
 
 def test_the_image_builds_what_the_command_needs():
