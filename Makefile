@@ -225,7 +225,7 @@ lab: groups-python build-host-release ## Reproduce the published benchmarks on v
 speedtest: groups-python build-$(BOARD) ## Measure raw and exFAT rates by block size and queue depth on an emulated board (20 s)
 	$(PYTHON) bench/speedtest.py --board $(BOARD) $(if $(TOTAL_MIB),--total-mib $(TOTAL_MIB))
 
-bench: bench-size bench-ocm bench-instructions bench-boards bench-crash bench-fatfs bench-files speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (40 minutes)
+bench: bench-size bench-ocm bench-instructions bench-boards bench-crash bench-fatfs bench-files bench-linux speedtest lab bench-rtl-area bench-rtl bench-rtl-seeds ## Measure all figures, and write their page (an hour)
 	$(PYTHON) bench/figures_page.py
 
 figures: groups-python ## Write docs/reference/figures.md from the results in build/bench
@@ -246,7 +246,7 @@ bench-instructions: groups-python build-qemu-virt ## Count the instructions per 
 bench-boards: build-qemu-virt build-qemu-virt-size build-qemu-virt-a15 build-qemu-riscv build-host-release ## Predict rate and processor load of recordings on boards (1 minute)
 	$(PYTHON) bench/boards.py
 
-bench-linux: groups-linux-bench+guest build-linux-aarch64 ## Count the instructions of recording on Linux, compared with the kernel (13 minutes; QUICK=1: 2; KEEP=1 for the lab)
+bench-linux: groups-linux-bench+guest build-linux-aarch64 ## Count the instructions of recording on Linux, compared with the kernel (20 minutes; QUICK=1: 2.5; KEEP=1 for the lab)
 	@cmake --build --preset linux-aarch64 --target bench_linux
 	$(PYTHON) bench/linux.py $(if $(call yes,QUICK),--quick) $(if $(call yes,KEEP),--keep)
 
