@@ -18,6 +18,7 @@
 #include <spate/block.h>
 #include <spate/exfat.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -79,6 +80,9 @@ enum spate_level {
  */
 #define SPATE_WATCH_MS 64u
 #define SPATE_NEVER_MS UINT32_MAX
+/* Data requests by their latency. Count 0: at most 2^-16 s (15 µs); each next one: at most twice as long; the last but
+ * one: at most 4 s; the last: all others. Clocks below 1 MHz make the first bounds inexact. */
+#define SPATE_LATENCY_COUNTS 20u
 struct spate_pressure {
   enum spate_level level;
   uint32_t left_ms; /* until the ring overruns at the present rates, with one flush as long as the last one;
@@ -87,6 +91,8 @@ struct spate_pressure {
   uint32_t room_pieces;                      /* at the last update; the most ever held: counters.pieces_high_water */
   uint64_t latency_ticks, latency_ticks_max; /* of a data request, as exact as a turn of spate_recorder_work(): mean of
                                                 about the last sixteen; the longest so far */
+  uint64_t latency_ticks_sum;                /* of all */
+  uint64_t latency_counts[SPATE_LATENCY_COUNTS];
 };
 
 /*
@@ -120,6 +126,7 @@ struct spate_stream_watch {
 struct spate_recorder_watch {
   uint64_t step_ticks, started_ticks;
   uint64_t flush_ticks, flush_age_ticks; /* duration of the last flush; of the present one so far */
+  uint64_t latency_bound_ticks;          /* of the first of latency_counts */
   uint32_t step_units[SPATE_WATCH_STEPS];
   uint32_t units_per_s, ms_per_unit_q16; /* a unit: ticks >> unit_shift, some 30 to 60 µs */
   uint8_t unit_shift;
@@ -413,6 +420,20 @@ uint64_t spate_stream_left_bytes(const struct spate_stream *stream);
 /* The sum of published_bytes over the stream's clips that are not closed yet. Their files keep at least this much after
  * a power cut of the host. The bytes of a clip that closes leave this sum, and come with SPATE_EVENT_CLIP_CLOSED. */
 uint64_t spate_stream_published_bytes(const struct spate_stream *stream);
+
+/* ---- report ---- */
+
+#define SPATE_REPORT_BYTES_MAX 1408u
+/*
+ * Writes one line of text with the stream's counters and levels: "spate1", then blanks and key=value pairs, then a
+ * newline and a zero byte. Values are decimal and have no blanks. Firmware prints the line on its UART, or sends it as
+ * a datagram, about once a second; `spate monitor` shows it. Readers skip keys that they do not know. The keys and
+ * their units: docs/use/monitor.md.
+ *
+ * `text` is the caller's. Returns the line's length without the zero byte; 0: the line needs more than `bytes`, and the
+ * text is empty. SPATE_REPORT_BYTES_MAX are always enough.
+ */
+size_t spate_stream_report(const struct spate_stream *stream, char *text, size_t bytes);
 
 /* ---- work ---- */
 

@@ -42,10 +42,21 @@ static void advance(struct spate_stream *stream) {
   }
 }
 
-static void note_latency(struct spate_pressure *pressure, uint64_t ticks) {
+/* The count of this latency: each bound is twice the one before. */
+static uint32_t latency_index(uint64_t ticks, uint64_t bound_ticks) {
+  uint32_t index = 0;
+
+  while (index < SPATE_LATENCY_COUNTS - 1u && ticks > bound_ticks << index)
+    index++;
+  return index;
+}
+
+static void note_latency(struct spate_pressure *pressure, uint64_t ticks, uint64_t bound_ticks) {
   if (pressure->latency_ticks == 0) pressure->latency_ticks = ticks;
   pressure->latency_ticks += (ticks >> LATENCY_SHIFT) - (pressure->latency_ticks >> LATENCY_SHIFT);
   if (ticks > pressure->latency_ticks_max) pressure->latency_ticks_max = ticks;
+  pressure->latency_ticks_sum += ticks;
+  pressure->latency_counts[latency_index(ticks, bound_ticks)]++;
 }
 
 static void piece_done(struct spate_io *io) {
@@ -55,7 +66,7 @@ static void piece_done(struct spate_io *io) {
   uint64_t gap_ticks = recorder->now_ticks - stream->last_completion_ticks;
 
   if (gap_ticks > stream->counters.gap_ticks_max) stream->counters.gap_ticks_max = gap_ticks;
-  note_latency(&stream->pressure, recorder->now_ticks - piece->submitted_ticks);
+  note_latency(&stream->pressure, recorder->now_ticks - piece->submitted_ticks, recorder->watch.latency_bound_ticks);
   stream->last_completion_ticks = recorder->now_ticks;
   recorder->in_flight--;
   /* Some of the request's commands may have completed before the power loss: write it again. A failed request is not

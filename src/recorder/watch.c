@@ -14,6 +14,7 @@
 #include <spate/port.h>
 
 #define STEPS_PER_S_SHIFT 6u  /* 15.6 ms each */
+#define LATENCY_SHIFT     16u /* SPATE_LATENCY_COUNTS: the first bound is 2^-16 s */
 #define FLUSH_STEPS_MAX   8u  /* 125 ms: a flush that takes longer is a slow drive */
 #define HOLD_STEPS        64u /* longer than from checkpoint to checkpoint */
 #define MARGIN_MS         32u /* SLOW comes so much earlier than the source needs: two steps */
@@ -53,6 +54,8 @@ void spate_watch_open(struct spate_recorder *recorder) {
   watch->units_per_s = (uint32_t)(ticks_per_s >> watch->unit_shift);
   watch->ms_per_unit_q16 = (UINT32_C(1000) << 16) / watch->units_per_s;
   watch->step_ticks = ticks_per_s >> STEPS_PER_S_SHIFT;
+  watch->latency_bound_ticks = ticks_per_s >> LATENCY_SHIFT;
+  if (watch->latency_bound_ticks == 0) watch->latency_bound_ticks = 1;
   watch->started_ticks = recorder->now_ticks;
   recorder->heat.left_ms = SPATE_NEVER_MS;
 }
