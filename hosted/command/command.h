@@ -19,7 +19,7 @@ struct command {
 extern const struct command command_calibrate, command_doctor, command_extract, command_format, command_info,
     command_ls, command_record, command_recover, command_release, command_rm, command_speedtest, command_health,
     command_trim, command_erase, command_replay, command_check, command_plan, command_verify, command_join,
-    command_protect, command_trigger;
+    command_protect, command_trigger, command_monitor;
 
 /* The options that every command takes. A command's own options have values from 1000 on. */
 enum { OPTION_HELP = 'h', OPTION_VERBOSE = 'v', OPTION_JSON = 256, OPTION_BIND, OPTION_PROGRESS };

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_format,    &command_record, &command_ls,      &command_info,      &command_verify, &command_check,
-    &command_extract,   &command_replay, &command_recover, &command_rm,        &command_join,   &command_protect,
-    &command_trigger,   &command_health, &command_doctor,  &command_speedtest,
+    &command_format,    &command_record,  &command_ls,      &command_info,    &command_verify,    &command_check,
+    &command_extract,   &command_replay,  &command_recover, &command_rm,      &command_join,      &command_protect,
+    &command_trigger,   &command_monitor, &command_health,  &command_doctor,  &command_speedtest,
 #ifdef SPATE_SIM
     &command_plan, /* it needs the profiles of the virtual drives */
 #endif
-    &command_calibrate, &command_trim,   &command_erase,   &command_release,
+    &command_calibrate, &command_trim,    &command_erase,   &command_release,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

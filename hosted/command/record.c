@@ -17,21 +17,16 @@
 #define RATE_MAX       1e12
 #define SECONDS_MAX    1e6 /* times RATE_MAX is below 2^63 bytes */
 
-enum { FROM = 1000, RATE, FOR, SIZE, SPLIT, KEEP, BEFORE, AFTER, EVENT, TRIGGER, RING, CHECKPOINT };
+enum { FROM = 1000, RATE, FOR, SIZE, SPLIT, KEEP, BEFORE, AFTER, EVENT, TRIGGER, RING, CHECKPOINT, MONITOR };
 
-static const struct option options[] = {{"from", required_argument, NULL, FROM},
-                                        {"rate", required_argument, NULL, RATE},
-                                        {"for", required_argument, NULL, FOR},
-                                        {"size", required_argument, NULL, SIZE},
-                                        {"split", required_argument, NULL, SPLIT},
-                                        {"keep", required_argument, NULL, KEEP},
-                                        {"before", required_argument, NULL, BEFORE},
-                                        {"after", required_argument, NULL, AFTER},
-                                        {"event", required_argument, NULL, EVENT},
-                                        {"trigger", required_argument, NULL, TRIGGER},
-                                        {"ring", required_argument, NULL, RING},
-                                        {"checkpoint", required_argument, NULL, CHECKPOINT},
-                                        OPTIONS_COMMON};
+static const struct option options[] = {
+    {"from", required_argument, NULL, FROM},       {"rate", required_argument, NULL, RATE},
+    {"for", required_argument, NULL, FOR},         {"size", required_argument, NULL, SIZE},
+    {"split", required_argument, NULL, SPLIT},     {"keep", required_argument, NULL, KEEP},
+    {"before", required_argument, NULL, BEFORE},   {"after", required_argument, NULL, AFTER},
+    {"event", required_argument, NULL, EVENT},     {"trigger", required_argument, NULL, TRIGGER},
+    {"ring", required_argument, NULL, RING},       {"checkpoint", required_argument, NULL, CHECKPOINT},
+    {"monitor", required_argument, NULL, MONITOR}, OPTIONS_COMMON};
 
 #define BEFORE_SECONDS    60.0
 #define AFTER_SECONDS     10.0
@@ -116,6 +111,7 @@ static void parse_option(struct recording_request *request, int option) {
   case RING:
     request->ring_bytes = command_bytes(&command_record, "--ring", optarg, RING_BYTES_MIN, RING_BYTES_MAX);
     break;
+  case MONITOR: request->monitor = optarg; break;
   default:
     if (!units_seconds(optarg, &value) || value < 0.001 || value > 60)
       command_usage(&command_record, "--checkpoint \"%s\" is not between 1ms and 60s", optarg);
@@ -187,10 +183,13 @@ static enum exit_status run(int count, char **words) {
   const struct recording_request request = parse(count, words);
   struct progress clock;
 
+  if (request.monitor != NULL) session.monitor = monitor_open(request.monitor); /* before the target is touched */
   recording_begin(&session, &request);
   progress_begin(&clock, "", 0);
   recording_work(&session, &request);
-  return recording_end(&session, progress_seconds(&clock), command_json);
+  const enum exit_status status = recording_end(&session, progress_seconds(&clock), command_json);
+  monitor_close(session.monitor);
+  return status;
 }
 
 const struct command command_record = {
@@ -228,7 +227,10 @@ const struct command command_record = {
     "  --event PATH           the file that a trigger keeps (PATH_%Y%m%dT%H%M%SZ)\n"
     "  --trigger FILE         also trigger by a line in this FIFO, or by a datagram: udp:[ADDRESS:]PORT\n"
     "  --ring SIZE            memory between source and target, for each source (64MiB)\n"
-    "  --checkpoint TIME      time between checkpoints, which make the data durable (500ms)\n" HELP_COMMON "\n"
+    "  --checkpoint TIME      time between checkpoints, which make the data durable (500ms)\n"
+    "  --monitor ADDRESS      show the recording at http://ADDRESS/ and to Prometheus: PORT, 127.0.0.1:PORT, "
+    "[::1]:PORT;\n"
+    "                         other computers reach it only at another address\n" HELP_COMMON "\n"
     "  spate record rec.img run1.raw --from synthetic --rate 500MB/s --for 10s\n"
     "  ffmpeg -i rtsp://camera -f rawvideo - | spate record /dev/nvme0n1 flight/camera.raw\n"
     "  spate record /dev/nvme0n1 radar.raw --from udp:192.168.1.2:5000 --for 10min\n"

@@ -6,6 +6,7 @@
 #include "../text/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define WAIT_MS 1
@@ -243,6 +244,51 @@ static void look(struct session *session, struct progress_recording *seen) {
   seen->heat = level_name(session->recorder.heat.level);
 }
 
+/* ---- monitor ---- */
+
+#define REPORT_S 0.25
+
+static char *put_escaped(char *to, const char *path) {
+  static const char hex[] = "0123456789ABCDEF";
+
+  for (; *path != '\0'; path++) {
+    const unsigned char byte = (unsigned char)*path;
+    if (byte > ' ' && byte != '%' && byte != 0x7f) {
+      *to++ = *path;
+    } else {
+      *to++ = '%';
+      *to++ = hex[byte >> 4];
+      *to++ = hex[byte & 15u];
+    }
+  }
+  *to = '\0';
+  return to;
+}
+
+/* The library's line, and what only the command knows. */
+static void report(struct session *session, const struct recording *recording) {
+  char line[SPATE_REPORT_BYTES_MAX + 3u * SPATE_RECORDER_PATH_BYTES_MAX + 128u];
+  const size_t length = spate_stream_report(&recording->stream, line, SPATE_REPORT_BYTES_MAX);
+
+  if (length == 0) return;
+  char *end = line + length - 1; /* the newline is overwritten */
+  end += snprintf(end, 128,
+                  " datagrams=%llu gaps=%llu source_held=%u name=", (unsigned long long)losses_datagrams(recording),
+                  (unsigned long long)recording->losses.gaps, (unsigned)ring_percent(recording));
+  if (strlen(recording->path) < SPATE_RECORDER_PATH_BYTES_MAX) end = put_escaped(end, recording->path);
+  monitor_line(session->monitor, line, (size_t)(end - line));
+}
+
+static void report_all(struct session *session, double seconds) {
+  if (session->monitor == NULL) return;
+  if (seconds >= session->next_report_s) {
+    session->next_report_s = seconds + REPORT_S;
+    for (unsigned i = 0; i < session->count; i++)
+      report(session, &session->recordings[i]);
+  }
+  monitor_turn(session->monitor);
+}
+
 #define LOOK_S 1.0
 
 /* False: it is useless to go on. */
@@ -259,6 +305,7 @@ static bool show(struct session *session, struct progress *progress, struct prog
   for (unsigned i = 0; i < session->count && !loops_wanted(session); i++)
     give_tail(&session->recordings[i], seconds);
   losses_tell(session, progress, false);
+  report_all(session, seconds);
   look(session, seen);
   progress_show(progress, pushed_bytes(session), seen);
   notify_turn(&session->notify, pushed_bytes(session), seen);

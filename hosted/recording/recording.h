@@ -6,6 +6,7 @@
 #ifndef SPATE_HOSTED_RECORDING_H
 #define SPATE_HOSTED_RECORDING_H
 
+#include "../monitor/monitor.h"
 #include "../source/source.h"
 #include "../text/fail.h"
 #include "../text/progress.h"
@@ -34,6 +35,7 @@ struct recording_request {
   const char *event, *trigger; /* NULL: not given */
   uint64_t size_bytes, ring_bytes;
   uint32_t checkpoint_ms;
+  const char *monitor; /* an address; NULL: none */
 };
 
 /* One stream, and its file or files. */
@@ -79,6 +81,8 @@ struct session {
   bool loop_is_short, loop_warned;
   struct progress progress; /* from recording_work() on */
   bool working;
+  struct monitor *monitor; /* NULL: none */
+  double next_report_s;
 };
 
 /* True if the source is the synthetic sensor. */
