@@ -5,6 +5,7 @@
  *   streams=8        1 … 8
  *   stream_mib=24    what each sensor sends
  *   file_mib=10      reservation of each file: STREAM_1.RAW, STREAM_1_0002.RAW, …
+ *   report_ms=1000   prints a line for `spate monitor` of each stream so often; 0, the default: never
  *   erase=1, trim=1, table=none: see drive_format()
  *
  * If streams × stream_mib is larger than the drive, the end of the volume is announced, and data that does not fit is
@@ -108,6 +109,18 @@ static void produce_all(void *context) {
     produce(&sensors[i]);
 }
 
+/* What firmware does that is watched: spate monitor reads these lines from the UART. */
+static void report(uint64_t period_ticks) {
+  static uint64_t reported_ticks;
+  char line[SPATE_REPORT_BYTES_MAX];
+  const uint64_t now_ticks = spate_port_ticks();
+
+  if (period_ticks == 0 || now_ticks - reported_ticks < period_ticks) return;
+  reported_ticks = now_ticks;
+  for (uint32_t i = 0; i < sensor_count; i++)
+    if (spate_stream_report(&sensors[i].stream, line, sizeof line) > 0) print("%s", line);
+}
+
 static bool all_sent(void) {
   for (uint32_t i = 0; i < sensor_count; i++)
     if (sensors[i].left_bytes > 0) return false;
@@ -134,6 +147,7 @@ int app_main(void) {
   uint64_t count = number_argument("streams", "8");
   uint64_t stream_bytes = number_argument("stream_mib", "24") << 20;
   uint64_t file_bytes = number_argument("file_mib", "10") << 20;
+  uint64_t report_ms = number_argument("report_ms", "0");
 
   if (count == 0 || count > SPATE_STREAMS_MAX || stream_bytes == 0 || file_bytes == 0)
     give_up("choosing streams, stream_mib and file_mib", SPATE_E_INVALID);
@@ -150,8 +164,10 @@ int app_main(void) {
   while (!all_sent()) {
     produce_all(NULL);
     must("recording", spate_recorder_work(&recorder));
+    report(spate_port_ticks_per_second() * report_ms / 1000u);
   }
   must("finishing", spate_recorder_finish(&recorder));
+  report(report_ms > 0 ? 1 : 0);
   must("closing the recorder", spate_recorder_close(&recorder));
   print_totals();
   must("unmounting", spate_exfat_unmount(&volume));

@@ -112,10 +112,10 @@ static enum exit_status run(int count, char **words) {
 
   for (int option; (option = command_option(&command_monitor, count, words, options)) != -1;)
     if (option == AT) address = optarg;
-  char **names = command_words(&command_monitor, count, words, 1, "a SOURCE");
+  const char *name = *command_words(&command_monitor, count, words, 1, "monitor takes one SOURCE");
   if (address == NULL) command_usage(&command_monitor, "name an address with --at, for example --at 9000");
   struct monitor *monitor = monitor_open(address);
-  open_input(&input, names[0]);
+  open_input(&input, name);
   catch_signals();
   while (!interrupted)
     turn(&input, monitor);

@@ -6,7 +6,9 @@ const LEVELS = ["calm", "watch", "slow", "critical"];
 const SILENT_S = 5;
 const HISTORY_MS = 300000;
 const history = [];
-let last = null; // bytes and time of the last answer: the page's own rate, because a stream's own is that of 64 ms
+const SPAN_MIN_MS = 60000;
+let begun = null; // of the graph
+let last = null; // bytes and clock of the last report: the rate since then, because a stream's own is that of 64 ms
 
 // name -> [{labels, value}]
 function parse(text) {
@@ -78,7 +80,7 @@ function showLatency(families) {
   }
   bars.forEach((bar, index) => {
     const item = list.children[index];
-    const label = bar.bound === Infinity ? "more" : time(bar.bound).replace(/\.\d+/, "");
+    const label = bar.bound === Infinity ? "more" : time(bar.bound).replace(/\d+\.\d+/, (digits) => Math.round(Number(digits)));
     item.title = `${bar.count} requests, at most ${bar.bound === Infinity ? "any time" : time(bar.bound)}`;
     item.children[0].style.height = `${(Math.log10(bar.count + 1) / highest) * 118}px`;
     item.children[1].textContent = label.replace(" ", "\u202f");
@@ -91,11 +93,14 @@ function showLatency(families) {
 function showGraph() {
   const now = performance.now();
   while (history.length > 0 && history[0].at < now - HISTORY_MS) history.shift();
+  begun ??= now;
+  const span = Math.min(HISTORY_MS, Math.max(SPAN_MIN_MS, now - begun));
   const highest = Math.max(1, ...history.map((point) => point.rate));
-  const points = history.map((point) => `${(600 * (1 - (now - point.at) / HISTORY_MS)).toFixed(1)},${(148 - (140 * point.rate) / highest).toFixed(1)}`);
+  const points = history.map((point) => `${(600 * (1 - (now - point.at) / span)).toFixed(1)},${(148 - (140 * point.rate) / highest).toFixed(1)}`);
   if (points.length === 0) return;
   document.getElementById("line").setAttribute("d", "M" + points.join("L"));
   document.getElementById("area").setAttribute("d", `M${points[0].split(",")[0]},150L${points.join("L")}L${points.at(-1).split(",")[0]},150Z`);
+  put("span", time(span / 1000));
   put("graph-max", `highest ${bytes(highest)}/s`);
 }
 
@@ -130,7 +135,7 @@ function showFiles(families) {
     const row = document.createElement("tr");
     const texts = [labels.file || `stream ${labels.stream}`, `${bytes(value("in_bytes_per_second"))}/s`, bytes(value("durable_bytes_total")),
       `${percent(value("ring_held_pieces"), value("ring_pieces"))} %`, bytes(value("lost_bytes_total") + value("overrun_bytes_total")),
-      LEVELS[value("pressure_level")] || "–", value("part") || "–"];
+      LEVELS[value("pressure_level")] || "–", value("part") > 1 ? value("part") - 1 : "–"];
     for (const text of texts) row.insertCell().textContent = text;
     row.cells[0].title = labels.file;
     return row;
@@ -139,16 +144,18 @@ function showFiles(families) {
 }
 
 function showRates(families) {
-  const now = performance.now(), pushed = sum(families, "pushed_bytes_total"), completed = sum(families, "completed_bytes_total");
-  const fresh = last !== null && pushed >= last.pushed;
-  const rate = fresh ? (1000 * (pushed - last.pushed)) / (now - last.now) : sum(families, "in_bytes_per_second");
-  const out = fresh ? Math.max(0, (1000 * (completed - last.completed)) / (now - last.now)) : sum(families, "out_bytes_per_second");
-  last = { now, pushed, completed };
-  history.push({ at: now, rate });
+  const now = performance.now(), clock = most(families, "clock_seconds");
+  const pushed = sum(families, "pushed_bytes_total"), completed = sum(families, "completed_bytes_total");
+  const again = last !== null && clock === last.clock; // no new report
+  const fresh = last !== null && clock > last.clock && pushed >= last.pushed;
+  const rate = again ? last.rate : fresh ? (pushed - last.pushed) / (clock - last.clock) : sum(families, "in_bytes_per_second");
+  const out = again ? last.out : fresh ? Math.max(0, (completed - last.completed) / (clock - last.clock)) : sum(families, "out_bytes_per_second");
+  last = { clock, pushed, completed, rate, out };
+  if (!again) history.push({ at: now, rate });
   const room = sum(families, "reservation_left_bytes");
   // The file whose reservation ends first; over the last ten seconds, because a source may send in bursts.
   const recent = history.filter((point) => point.at > now - 10000);
-  const mean = recent.reduce((total, point) => total + point.rate, 0) / recent.length;
+  const mean = recent.reduce((total, point) => total + point.rate, 0) / Math.max(1, recent.length);
   put("rate-in", `${bytes(rate)}/s`);
   put("rate-out", `${bytes(out)}/s`);
   put("pushed", bytes(pushed));
