@@ -184,7 +184,7 @@ test-system: groups-boards+cross+guest+judges+more-judges+clang build-host-gcc-a
 	$(call PYTEST,-m 'not thorough')
 
 SYSTEM := host-gcc-asan host-release mutants fuzz linux linux-asan $(FIRMWARE) $(STATIC)
-test-system-all: groups-boards+cross+guest+guest-amd64+more-judges+new-judges+clang+boot-image+device-trees+deb $(SYSTEM:%=build-%) # The other system tests
+test-system-all: groups-boards+browser+cross+guest+guest-amd64+more-judges+new-judges+clang+boot-image+device-trees+deb $(SYSTEM:%=build-%) # The other system tests
 	$(call PYTEST,-m 'thorough and not commands')
 
 # Not beside other tests: some of its commands write where those read.
