@@ -275,7 +275,8 @@ static void report(struct session *session, const struct recording *recording) {
   end += snprintf(end, 128,
                   " datagrams=%llu gaps=%llu source_held=%u name=", (unsigned long long)losses_datagrams(recording),
                   (unsigned long long)recording->losses.gaps, (unsigned)ring_percent(recording));
-  if (strlen(recording->path) < SPATE_RECORDER_PATH_BYTES_MAX) end = put_escaped(end, recording->path);
+  const char *path = spate_stream_path(&recording->stream);
+  end = put_escaped(end, path != NULL ? path : recording->path);
   monitor_line(session->monitor, line, (size_t)(end - line));
 }
 

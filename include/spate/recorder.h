@@ -413,7 +413,9 @@ void spate_recorder_temperature(struct spate_recorder *recorder, int16_t celsius
 /* Does the stream still have a clip, armed, streaming or closing? */
 bool spate_stream_active(const struct spate_stream *stream);
 
-/* Progress of the current clip, to which pushes go; zeros if there is none. */
+/* The path of the current clip, to which pushes go, valid until it is closed; NULL: there is none. */
+const char *spate_stream_path(const struct spate_stream *stream);
+/* Progress of that clip; zeros if there is none. */
 struct spate_clip_progress spate_stream_progress(const struct spate_stream *stream);
 /* The part of that clip's reservation that nothing was pushed into yet; 0 if there is none. */
 uint64_t spate_stream_left_bytes(const struct spate_stream *stream);

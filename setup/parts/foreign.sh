@@ -64,10 +64,10 @@ check_version() {
 # end_foreign WHAT LINES MORE...: fetches the packages of these lines of the list, and MORE.
 end_foreign() {
   what=$1
-  lines=$2
+  wanted=$2
   shift 2
   chosen=
-  for names in $(printf '%s\n' "$lines" | awk '{ print $1 }'); do
+  for names in $(printf '%s\n' "$wanted" | awk '{ print $1 }'); do
     name=$(first_known foreign_apt "$(printf '%s' "$names" | sed 's/:[a-z0-9]*//g')") ||
       fail_of "this release has no $names, which $what needs" "$build/apt.log"
     chosen="$chosen $name"
@@ -80,7 +80,7 @@ end_foreign() {
     env -C "$foreign/packages" APT_CONFIG="$foreign/apt/conf" apt-get download $chosen "$@"
   rm -r "$foreign/apt"
   for package in $chosen; do
-    minimum=$(printf '%s\n' "$lines" | awk -v name="$package" '{ names = "|" $1 "|"; gsub(":[a-z0-9]*", "", names) }
+    minimum=$(printf '%s\n' "$wanted" | awk -v name="$package" '{ names = "|" $1 "|"; gsub(":[a-z0-9]*", "", names) }
       index(names, "|" name "|") { print $2; exit }')
     check_version "$package" "$minimum"
   done

@@ -205,6 +205,10 @@ const char *spate_stream_closed_path(const struct spate_stream *stream) {
   return stream->closed != NULL ? stream->closed->path : NULL;
 }
 
+const char *spate_stream_path(const struct spate_stream *stream) {
+  return stream->current != NULL ? stream->current->path : NULL;
+}
+
 bool spate_stream_active(const struct spate_stream *stream) {
   for (unsigned i = 0; i < 2; i++)
     if (stream->clips[i].state != CLIP_EMPTY && stream->clips[i].state != CLIP_STUCK) return true;

@@ -27,7 +27,9 @@ static void the_next_file_is_ready_before_the_cut(void **state) {
   OK(spate_stream_prepare_cut(&source->stream));
   OK(spate_stream_prepare_cut(&source->stream)); /* again: nothing more happens */
   stream_pieces(fixture, source, 2);             /* they still go to the first file */
+  assert_string_equal(spate_stream_path(&source->stream), "A.RAW");
   OK(spate_stream_cut(&source->stream));
+  assert_string_equal(spate_stream_path(&source->stream), "A_0002.RAW");
   OK(push(source, PIECE)); /* not a piece waits */
   drain(fixture, source);
   OK(spate_recorder_finish(&fixture->recorder));
@@ -81,6 +83,7 @@ static void an_event_says_which_file_closed(void **state) {
   closed_count = 0;
   open_source(fixture, source, 3, false, CLIP_BYTES);
   assert_null(spate_stream_closed_path(&source->stream));
+  assert_null(spate_stream_path(&source->stream));
   OK(spate_stream_arm(&source->stream, "A.RAW", CLIP_BYTES));
   for (unsigned part = 0; part < 2; part++) {
     stream_pieces(fixture, source, 1);

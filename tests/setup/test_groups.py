@@ -125,3 +125,11 @@ def test_the_package_is_built_with_what_make_deb_installs():
     have = group("command", "deb")
     assert asked.keys() == have.keys() - {"build-essential", "lintian"}
     assert all(have[package] == minimum for package, minimum in asked.items() if minimum)
+
+
+def test_what_was_fetched_for_the_benchmark_is_not_fetched_again():
+    """setup/install compares this file with the list, and fetches 300 MB if they differ."""
+    fetched = ROOT / "build/linux-bench/fetched-from"
+    if not fetched.exists():
+        pytest.skip("setup/install linux-bench was not run")
+    assert fetched.read_text() == "".join(f"{package} {minimum}\n".replace(":arm64", "") for package, minimum in group("linux-bench").items())
