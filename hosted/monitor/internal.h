@@ -25,7 +25,7 @@ struct metric {
   const char *name, *help; /* for Prometheus */
 };
 
-#define METRICS 32u
+#define METRICS 33u
 extern const struct metric metrics[METRICS];
 /* The places of those that other code needs. */
 enum { METRIC_STREAM, METRIC_HZ, METRIC_LATENCY_TICKS, METRIC_LOST, METRIC_OVERRUN, METRIC_DATAGRAMS };

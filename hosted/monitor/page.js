@@ -160,8 +160,9 @@ function showRates(families) {
   put("rate-out", `${bytes(out)}/s`);
   put("pushed", bytes(pushed));
   put("durable", bytes(sum(families, "durable_bytes_total")));
-  put("time-left", mean > 0 ? time(room / mean) : "–");
-  put("room", bytes(room));
+  const kept = sum(families, "kept_bytes"); // a recording that goes round has no end
+  put("time-left", kept > 0 ? "no end" : mean > 0 ? time(room / mean) : "–");
+  put("room", kept > 0 ? `keeps ${bytes(kept)}` : `room ${bytes(room)}`);
 }
 
 function showRing(families) {

@@ -265,9 +265,25 @@ static char *put_escaped(char *to, const char *path) {
   return to;
 }
 
+/* How long it goes on: the room of all parts to come, or without end. */
+static size_t put_parts(struct session *session, const struct recording *recording, char *to, size_t bytes) {
+  struct spate_exfat_info info;
+  int length = 0;
+
+  *to = '\0';
+  if (loops_wanted(session))
+    length = snprintf(to, bytes, " part=%u kept=%llu", (unsigned)recording->looping.loop.counters.parts,
+                      (unsigned long long)recording->looping.loop.count * session->loops.part_bytes);
+  else if (parts_wanted(session) && spate_exfat_info(&session->volume.exfat, &info) == SPATE_OK)
+    length =
+        snprintf(to, bytes, " part=%u left=%llu", (unsigned)recording->part.count + 1u,
+                 (unsigned long long)(spate_stream_left_bytes(&recording->stream) + info.free_bytes / session->count));
+  return (size_t)length;
+}
+
 /* The library's line, and what only the command knows. */
 static void report(struct session *session, const struct recording *recording) {
-  char line[SPATE_REPORT_BYTES_MAX + 3u * SPATE_RECORDER_PATH_BYTES_MAX + 128u];
+  char line[SPATE_REPORT_BYTES_MAX + 3u * SPATE_RECORDER_PATH_BYTES_MAX + 256u];
   const size_t length = spate_stream_report(&recording->stream, line, SPATE_REPORT_BYTES_MAX);
 
   if (length == 0) return;
@@ -275,8 +291,9 @@ static void report(struct session *session, const struct recording *recording) {
   end += snprintf(end, 128,
                   " datagrams=%llu gaps=%llu source_held=%u name=", (unsigned long long)losses_datagrams(recording),
                   (unsigned long long)recording->losses.gaps, (unsigned)ring_percent(recording));
-  const char *path = spate_stream_path(&recording->stream);
-  end = put_escaped(end, path != NULL ? path : recording->path);
+  if (strlen(recording->pattern) < SPATE_RECORDER_PATH_BYTES_MAX)
+    end = put_escaped(end, recording->pattern); /* it stays the same: Prometheus keeps a series for each name */
+  end += put_parts(session, recording, end, 128);
   monitor_line(session->monitor, line, (size_t)(end - line));
 }
 
