@@ -123,8 +123,8 @@ SPATE_MUST_CHECK enum spate_error spate_loop_push(struct spate_loop *loop, uint6
 /* As spate_stream_released(), with a divided piece as one. */
 uint32_t spate_loop_released(struct spate_loop *loop);
 
-/* Call it after each spate_recorder_work(): arms the next part, deletes the oldest, goes on with a span. Each call does
- * one of these at most. Returns an error of a span or a deletion; the stream goes on. */
+/* Call it after each spate_recorder_work(): arms the next part or deletes the oldest, and goes on with a span by one
+ * step. Returns an error of a span or a deletion; the stream goes on. */
 SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
 
 /*

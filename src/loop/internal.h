@@ -60,6 +60,8 @@ enum spate_error spate_loop_keep(struct spate_loop *loop, bool *did);
 
 /* Does a span keep this part? */
 bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
+/* Ends the open span if its time is over. */
+enum spate_error spate_loop_span_due(struct spate_loop *loop);
 /* One step of the oldest span. */
 enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
 /* The stream has ended: so does an open span. */

@@ -197,12 +197,17 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
 
 /* ---- work ---- */
 
+/* The next part first. Once it is armed a span has its turn, too: parts may be so short that there is always one to be
+ * armed. */
 static enum spate_error step(struct spate_loop *loop) {
   bool did;
-  enum spate_error error = spate_loop_keep(loop, &did);
+  enum spate_error error = spate_loop_span_due(loop);
 
-  if (!did && error == SPATE_OK) error = spate_loop_span_work(loop, &did);
-  return error;
+  look_at_stream(loop);
+  if (error == SPATE_OK) error = spate_loop_keep(loop, &did);
+  if (error != SPATE_OK) return error;
+  look_at_stream(loop);
+  return !did || loop->armed != 0 ? spate_loop_span_work(loop, &did) : SPATE_OK;
 }
 
 enum spate_error spate_loop_work(struct spate_loop *loop) {

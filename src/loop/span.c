@@ -93,7 +93,6 @@ static enum spate_error end_span(struct spate_loop *loop, uint32_t index, uint32
   return spate_loop_list_span(loop, index);
 }
 
-/* The span's end has come. The cut needs a next part. */
 static enum spate_error cut(struct spate_loop *loop, uint32_t index) {
   struct spate_stream *stream = loop->config.stream;
   const uint32_t last = loop->streaming;
@@ -102,6 +101,28 @@ static enum spate_error cut(struct spate_loop *loop, uint32_t index) {
     return end_span(loop, index, last - 1u); /* the part before it was full: nothing is to be cut */
   enum spate_error error = spate_stream_cut(stream);
   return error == SPATE_OK ? end_span(loop, index, last) : error;
+}
+
+/* Has a part of the span ended since the span should have? Its number; 0: none. */
+static uint32_t ended_since(const struct spate_loop *loop, const struct spate_loop_span *span) {
+  for (uint32_t i = 0; i < loop->count; i++) {
+    const struct spate_loop_part *part = &loop->config.parts[i];
+    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
+    if (ended && holds(span, part->number) && (int64_t)(part->end_ticks - span->end_ticks) >= 0) return part->number;
+  }
+  return 0;
+}
+
+/* The cut needs a next part. Without one, the end of a part does. */
+enum spate_error spate_loop_span_due(struct spate_loop *loop) {
+  const uint32_t count = span_count(loop);
+
+  if (count == 0 || loop->streaming == 0) return SPATE_OK;
+  const struct spate_loop_span *span = &loop->spans[count - 1u];
+  if (span->state != SPAN_OPEN || (int64_t)(spate_port_ticks() - span->end_ticks) < 0) return SPATE_OK;
+  const uint32_t last = ended_since(loop, span);
+  if (last != 0) return end_span(loop, count - 1u, last);
+  return loop->armed != 0 ? cut(loop, count - 1u) : SPATE_OK;
 }
 
 enum spate_error spate_loop_span_end(struct spate_loop *loop) {
@@ -211,9 +232,6 @@ enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did) {
   struct spate_loop_span *span = &loop->spans[0];
 
   *did = true;
-  if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN && loop->armed != 0 && loop->streaming != 0 &&
-      (int64_t)(spate_port_ticks() - loop->spans[count - 1u].end_ticks) >= 0)
-    return cut(loop, count - 1u);
   if (count > 0) {
     const struct spate_loop_part *part = next_to_move(loop, span);
     if (part != NULL) return move(loop, span, part);
