@@ -81,6 +81,15 @@ static uint64_t walk(struct lab_machine *machine, struct spate_exfat_file *file,
   return wrong;
 }
 
+static void write_walk(unsigned files, uint64_t walked_bytes, uint64_t wrong, bool complete, struct json *json) {
+  json_open(json, "walk", '{');
+  json_integer(json, "files", files);
+  json_integer(json, "pages", walked_bytes / SIM_PAGE);
+  json_integer(json, "wrong_pages", wrong);
+  json_bool(json, "complete", complete);
+  json_close(json, '}');
+}
+
 void lab_check_walk(struct lab_machine *machine, struct spate_exfat *volume, uint64_t bytes, struct json *json) {
   struct spate_exfat_file file;
   uint64_t at = 0, wrong = 0;
@@ -90,10 +99,31 @@ void lab_check_walk(struct lab_machine *machine, struct spate_exfat *volume, uin
     wrong += walk(machine, &file, at);
     at += file.bytes;
   }
-  json_open(json, "walk", '{');
-  json_integer(json, "files", part - 1);
-  json_integer(json, "pages", at / SIM_PAGE);
-  json_integer(json, "wrong_pages", wrong);
-  json_bool(json, "complete", at == bytes);
-  json_close(json, '}');
+  write_walk(part - 1, at, wrong, at == bytes, json);
+}
+
+/* The loop's parts have numbers of eight digits. False: there is no such part. */
+static bool open_round_part(const struct spate_loop *loop, uint32_t number, struct spate_exfat_file *file) {
+  char path[32];
+
+  (void)snprintf(path, sizeof path, "CLIP_%08u.RAW", (unsigned)number);
+  enum spate_error error = spate_exfat_open(loop->config.stream->recorder->volume, path, file);
+  if (error == SPATE_E_NOT_FOUND) return false;
+  lab_expect(error, path);
+  return true;
+}
+
+/* Every part is full, except the last one. */
+void lab_check_round(struct lab_machine *machine, const struct spate_loop *loop, uint64_t bytes, struct json *json) {
+  const uint32_t first = loop->counters.deleted + 1u;
+  const uint64_t from = loop->counters.deleted * loop->config.part_bytes;
+  struct spate_exfat_file file;
+  uint64_t at = from, wrong = 0;
+  uint32_t number = first;
+
+  for (; open_round_part(loop, number, &file); number++) {
+    wrong += walk(machine, &file, at);
+    at += file.bytes;
+  }
+  write_walk(number - first, at - from, wrong, at == bytes, json);
 }

@@ -5,7 +5,7 @@
 #define SPATE_LAB_CHECK_H
 
 #include "machine.h"
-#include <spate/exfat.h>
+#include <spate/loop.h>
 
 #define LAB_FILE "CLIP.RAW" /* the recorder names the next ones CLIP_0002.RAW and so on */
 
@@ -14,5 +14,8 @@ void lab_check_read(struct lab_machine *machine, struct spate_exfat *volume, uin
 
 /* Checks every page of every file in the simulated drives' contents. Writes "walk". */
 void lab_check_walk(struct lab_machine *machine, struct spate_exfat *volume, uint64_t bytes, struct json *json);
+
+/* The same for the parts that a closed loop has left: they are the end of the stream. */
+void lab_check_round(struct lab_machine *machine, const struct spate_loop *loop, uint64_t bytes, struct json *json);
 
 #endif

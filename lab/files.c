@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records a stream with the library into exFAT files: format, mount, record with roll-over, close. If requested, it
- * then reads the files back through the player, and checks every page of every file in the drives' contents. */
+/* Records a stream with the library into exFAT files: format, mount, record with roll-over or as a loop, close. If
+ * requested, it then reads the files back through the player, and checks every page of every file in the drives'
+ * contents. */
 #include "check.h"
 #include "experiments.h"
+#include "round.h"
 #include "source.h"
 
 #include <math.h>
@@ -19,6 +21,7 @@ struct files {
   struct spate_recorder recorder;
   struct spate_stream stream;
   struct lab_source source;
+  struct lab_round round; /* with --keep */
   struct spate_piece *pieces;
   struct lab_series series, events;
   uint64_t file_count;
@@ -124,7 +127,7 @@ static void watch(struct files *files) {
 static void while_waiting(void *context) {
   struct files *files = context;
 
-  lab_source_push(&files->source);
+  if (files->source.stream != NULL) lab_source_push(&files->source); /* the source starts when the stream is armed */
   watch_cut(files);
 }
 
@@ -142,6 +145,7 @@ static void make_volume(struct files *files) {
 static uint64_t fit(struct files *files) {
   uint64_t free_bytes = 0;
 
+  if (files->options->keep_bytes > 0) return files->options->bytes; /* the loop makes room */
   lab_expect(spate_exfat_longest_free(&files->volume, 1, &free_bytes), "looking for free space");
   uint64_t most_bytes = free_bytes / files->options->file_bytes * files->options->file_bytes;
   if (most_bytes == 0) lab_fail("--file: larger than the volume");
@@ -163,6 +167,10 @@ static void open_recorder(struct files *files) {
   lab_expect(spate_recorder_open(&files->recorder, &files->volume, &recorder), "opening the recorder");
   lab_expect(spate_stream_open(&files->recorder, &files->stream, &stream), "opening the stream (is --ring a power of "
                                                                            "two of blocks?)");
+  if (options->keep_bytes > 0) {
+    lab_round_open(&files->round, &files->machine, &files->stream);
+    return;
+  }
   spate_stream_roll_over(&files->stream, options->file_bytes, NULL);
   lab_expect(spate_stream_arm(&files->stream, LAB_FILE, options->file_bytes), "arming");
 }
@@ -193,6 +201,7 @@ static void work(struct files *files) {
   const uint64_t data_requests = counters->data_requests, checkpoints = counters->checkpoints;
 
   lab_expect(spate_recorder_work(&files->recorder), "recording");
+  if (options->keep_bytes > 0) lab_expect(spate_loop_work(&files->round.loop), "going round");
   if (data_progress(files) == progress && counters->checkpoints == checkpoints) return;
   spend(files, options->turn_ps + (counters->data_requests - data_requests) * options->piece_ps +
                    (counters->checkpoints - checkpoints) * options->checkpoint_ps);
@@ -230,6 +239,7 @@ static void write_recorded(const struct files *files, uint64_t stream_ps, struct
   json_integer(json, "metadata_reads", tap->metadata_reads);
   json_integer(json, "metadata_writes", tap->metadata_writes);
   json_integer(json, "flushes", tap->flushes);
+  if (files->options->keep_bytes > 0) lab_round_write(&files->round, json);
 }
 
 static void begin(struct files *files, const struct lab_options *options) {
@@ -247,7 +257,20 @@ static void begin(struct files *files, const struct lab_options *options) {
   files->sample_bytes = bytes / options->samples;
   if (options->rate > 0) files->sample_ps = (uint64_t)((double)bytes / options->rate / (double)options->samples * 1e12);
   open_recorder(files); /* arming waits, so the source starts afterwards */
-  lab_source_init(&files->source, &files->machine, &files->stream, bytes);
+  lab_source_init(&files->source, &files->machine, &files->stream, options->keep_bytes > 0 ? &files->round.loop : NULL,
+                  bytes);
+}
+
+static void check_contents(struct files *files, struct json *json) {
+  const struct lab_options *options = files->options;
+  const uint64_t bytes = files->stream.counters.completed_bytes;
+
+  if (options->read_back) lab_check_read(&files->machine, &files->volume, bytes, json);
+  if (!options->verify) return;
+  if (options->keep_bytes > 0)
+    lab_check_round(&files->machine, &files->round.loop, bytes, json);
+  else
+    lab_check_walk(&files->machine, &files->volume, bytes, json);
 }
 
 void lab_files(const struct lab_options *options, struct json *json) {
@@ -260,6 +283,7 @@ void lab_files(const struct lab_options *options, struct json *json) {
   record(files);
   uint64_t stream_ps = lab_machine_elapsed_ps(&files->machine);
   lab_expect(spate_recorder_finish(&files->recorder), "closing the last file");
+  if (options->keep_bytes > 0) lab_expect(spate_loop_close(&files->round.loop), "closing the loop");
 
   lab_machine_write(&files->machine, json);
   json_open(json, "result", '{');
@@ -268,13 +292,12 @@ void lab_files(const struct lab_options *options, struct json *json) {
   lab_series_write(&files->series, "series", json);
   lab_series_write(&files->events, "events", json);
   lab_expect(spate_recorder_close(&files->recorder), "closing the recorder");
-  uint64_t bytes = files->stream.counters.completed_bytes;
-  if (options->read_back) lab_check_read(&files->machine, &files->volume, bytes, json);
-  if (options->verify) lab_check_walk(&files->machine, &files->volume, bytes, json);
+  check_contents(files, json);
   lab_expect(spate_exfat_unmount(&files->volume), "unmounting");
   lab_machine_close(&files->machine);
   lab_series_free(&files->series);
   lab_series_free(&files->events);
   free(files->pieces);
+  lab_round_free(&files->round);
   free(files);
 }

@@ -107,6 +107,7 @@ static const struct field fields[] = {
     FIELD("checkpoint-ms", checkpoint_ms, WHOLE),
     FIELD("read-back", read_back, FLAG),
     FIELD("verify", verify, FLAG),
+    FIELD("keep", keep_bytes, WHOLE),
     FIELD("rate", rate, REAL),
     FIELD("slow-rate", slow_rate, REAL),
     FIELD("react-ms", react_ms, WHOLE),
@@ -164,6 +165,10 @@ static void check(const struct lab_options *options) {
   if (options->bytes < options->block_bytes) lab_fail("--bytes: at least one block");
   if (options->filled > 1) lab_fail("--filled: must be a share from 0 to 1");
   if (options->samples == 0) lab_fail("--samples: at least 1");
+  if (options->keep_bytes > 0 && strcmp(options->experiment, "files") != 0)
+    lab_fail("--keep: only for the experiment files");
+  if (options->keep_bytes > 0 && options->read_back)
+    lab_fail("--keep: its parts are not read back, but --verify walks them");
   if (options->ring_bytes < 2 * options->block_bytes) lab_fail("--ring: at least two blocks");
 }
 

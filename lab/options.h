@@ -45,8 +45,9 @@ struct lab_options {
 
   /* files */
   uint64_t file_bytes, cluster_bytes, ring_bytes, checkpoint_ms;
-  bool read_back; /* read the files back through the player */
-  bool verify;    /* walk every page of every file afterwards */
+  bool read_back;      /* read the files back through the player */
+  bool verify;         /* walk every page of every file afterwards */
+  uint64_t keep_bytes; /* of a loop whose parts have file_bytes; 0: files, as many as fit */
 
   /* a source with a rate of its own */
   double rate;      /* bytes per second; 0: as fast as the drive takes them */

@@ -18,11 +18,12 @@ static void plan_next(struct lab_source *source) {
 }
 
 void lab_source_init(struct lab_source *source, struct lab_machine *machine, struct spate_stream *stream,
-                     uint64_t bytes) {
+                     struct spate_loop *loop, uint64_t bytes) {
   const struct lab_options *options = machine->options;
 
   *source = (struct lab_source){.machine = machine,
                                 .stream = stream,
+                                .loop = loop,
                                 .piece_bytes = options->block_bytes,
                                 .ring_pieces = machine->ring->bytes / options->block_bytes,
                                 .pieces_left = bytes / options->block_bytes,
@@ -35,13 +36,22 @@ void lab_source_init(struct lab_source *source, struct lab_machine *machine, str
   if (source->rate > 0) plan_next(source);
 }
 
+/* The part of a loop may be full before the next one is armed. */
+static enum spate_error push_bytes(const struct lab_source *source, uint64_t ring_offset) {
+  const uint32_t bytes = (uint32_t)source->piece_bytes;
+
+  if (source->loop == NULL) return spate_stream_push(source->stream, ring_offset, bytes);
+  enum spate_error error = spate_loop_push(source->loop, ring_offset, bytes);
+  return error == SPATE_E_RESERVATION ? SPATE_E_FULL : error;
+}
+
 /* False: the recorder is full. */
 static bool push_one(struct lab_source *source) {
   uint64_t ring_offset = source->pushed % source->ring_pieces * source->piece_bytes;
 
   if (spate_stream_room(source->stream) == 0) return false;
   lab_ring_stamp(source->machine, ring_offset, source->pushed * source->piece_bytes, source->piece_bytes);
-  enum spate_error error = spate_stream_push(source->stream, ring_offset, (uint32_t)source->piece_bytes);
+  enum spate_error error = push_bytes(source, ring_offset);
   if (error == SPATE_E_FULL) return false;
   lab_expect(error, "a push");
   source->pushed++;

@@ -8,11 +8,12 @@
 #define SPATE_LAB_SOURCE_H
 
 #include "machine.h"
-#include <spate/recorder.h>
+#include <spate/loop.h>
 
 struct lab_source {
   struct lab_machine *machine;
   struct spate_stream *stream;
+  struct spate_loop *loop; /* that pushes go through; NULL: none */
   uint64_t piece_bytes, ring_pieces;
   uint64_t pieces_left;     /* still to make */
   uint64_t pushed, dropped; /* pieces */
@@ -25,9 +26,9 @@ struct lab_source {
   unsigned slowed; /* how often it slowed down */
 };
 
-/* The stream is armed: the source starts to make `bytes`. */
+/* The stream is armed: the source starts to make `bytes`. `loop`: of the stream, or NULL. */
 void lab_source_init(struct lab_source *source, struct lab_machine *machine, struct spate_stream *stream,
-                     uint64_t bytes);
+                     struct spate_loop *loop, uint64_t bytes);
 
 /* Pushes what was made until now. Also called while metadata waits. */
 void lab_source_push(struct lab_source *source);

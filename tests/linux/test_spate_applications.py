@@ -116,6 +116,15 @@ def test_eight_streams(kept, tmp_path):
         assert whole.hexdigest() == pattern.sha256(number, 6 * MIB), number
 
 
+def test_a_flight_recorder(kept, tmp_path):
+    said = app("flight_recorder", f"sim:970evoplus:{kept}").stdout
+    deleted, on_volume = map(int, re.search(r"(\d+) deleted, (\d+) on the volume", said).groups())
+    names = set(digests("970evoplus", kept, tmp_path))
+    assert deleted > 0 and len([name for name in names if name.startswith("LOOP/SENSOR_")]) == on_volume > 0
+    event = answer("verify", f"sim:970evoplus:{kept}", "EVENT.RAW")
+    assert event["whole"] and event["chunks_good"] * (128 << 10) == event["bytes"] > 4 * MIB
+
+
 def test_the_speed_test_asserts_what_the_drive_sees():
     said = app("speedtest", "sim:ideal", "total_mib=8", "rounds=1").stdout
     assert re.search(r"done   commands between arm and stop: data and \d+ checkpoints, nothing else", said)

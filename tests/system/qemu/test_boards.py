@@ -13,6 +13,7 @@ import pattern
 import program
 import qemu
 import volume
+from spate_command import answer
 
 BOARDS = [name if board.in_make_test else pytest.param(name, marks=pytest.mark.thorough) for name, board in qemu.BOARDS.items()]
 DEMO = [sys.executable, str(qemu.ROOT / "tools" / "demo.py")]
@@ -121,6 +122,29 @@ def test_a_full_volume_is_announced_and_keeps_what_it_has(tmp_path):
     for number in sent:
         assert sent[number] + dropped[number] == 80 << 20
         assert hashlib.sha256(contents[f"STREAM_{number}"]).hexdigest() == pattern.sha256(number, sent[number])
+
+
+ONE_BOARD = [name if name == "qemu-virt" else pytest.param(name, marks=pytest.mark.thorough) for name in qemu.BOARDS]
+
+
+@pytest.mark.parametrize("board", ONE_BOARD)
+def test_a_flight_recorder_keeps_a_file_without_a_gap_and_goes_on(board, tmp_path):
+    image = sparse(tmp_path / "drive.img", 512)
+    result = qemu.run(board, "flight_recorder", qemu.Drive.image(image), {"stream_mib": "128"}, timeout_s=TIMEOUT_S)
+    assert result.status == 0, result.report()
+    deleted, on_volume = map(int, re.search(r"(\d+) deleted, (\d+) on the volume", result.output).groups())
+    assert deleted > 0 and on_volume > 0, result.output
+    part = tmp_path / "part.img"
+    volume.copy_sparse(image, *volume.partition_offset_bytes(image), part)
+    assert "clean" in volume.fsck(part)
+    found = volume.files(part)
+    kept = answer("verify", part, "EVENT.RAW")
+    assert kept["whole"] and kept["bytes"] > 4 << 20, kept
+    assert kept["chunks_good"] * (128 << 10) == kept["bytes"]
+    parts = sorted(name for name in found if re.fullmatch(r"LOOP/SENSOR_\d{8}\.RAW", name))
+    assert len(parts) == on_volume
+    after = answer("verify", part, *parts, "--parts")
+    assert after["whole"], after
 
 
 # ---- mistakes ----
