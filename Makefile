@@ -36,6 +36,7 @@ ONLY ?=
 N ?= 20000
 SEED ?= 1
 RUNS ?= 100
+MINUTES ?= 1440
 PART ?=
 BEGIN ?=
 SUITE ?= trixie
@@ -62,6 +63,7 @@ $(if $(call asked,crash-soak mutants),$(call check-number,N,20000))
 $(if $(call asked,crash-soak rtl-soak mutants),$(call check-number,SEED,1))
 $(if $(call asked,rtl-soak),$(call check-number,RUNS,100))
 $(if $(call asked,fuzz),$(call check-number,SECONDS,600))
+$(if $(call asked,loop-soak),$(call check-number,MINUTES,1440))
 $(if $(call asked,speedtest bench),$(call check-number,TOTAL_MIB,16))
 one-board = $(if $(filter-out $(BOARDS),$(BOARD))$(filter-out 1,$(words $(BOARD))),$(error BOARD=$(BOARD) is not one of the boards: $(BOARDS)))
 $(if $(call asked,demo speedtest bench),$(one-board))
@@ -255,6 +257,9 @@ bench-size: groups-python build-qemu-virt-size build-qemu-virt-size-lto ## Measu
 
 bench-ocm: groups-python build-zynqmp build-zynqmp-ocm ## Add up what a Zynq UltraScale+ firmware takes of the 256 KiB of on-chip memory (20 s)
 	$(PYTHON) bench/ocm.py
+
+loop-soak: build-host-release ## Record 2 GB/s as a loop on a virtual drive for a day of its time, and check what is left (an hour; MINUTES=1440)
+	$(PYTHON) tools/loop_soak.py $(MINUTES)
 
 pressure: build-host-release ## Draw docs/images/pressure.svg: what a source loses if it does not listen, and if it does (20 s)
 	$(PYTHON) bench/pressure.py

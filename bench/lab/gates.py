@@ -5,6 +5,19 @@ from lab import chapters_files, runs
 from lab.runner import Lab
 
 
+def loop(lab: Lab, bench) -> None:
+    """A loop costs no rate: the deletions and the lists are beside the stream."""
+    round_, files = lab.results["loop-round"], lab.results["loop-files"]
+    bench.add("loop ÷ files: rate", round(lab.rate("loop-round") / lab.rate("loop-files"), 4), "ratio", aim=0.99, aim_is="min")
+    bench.add("loop: rate", round(lab.rate("loop-round") / 1e6, 2), "MB/s", peer="plain files",
+              peer_value=round(lab.rate("loop-files") / 1e6, 2))
+    bench.add("loop: longest gap", round(round_["result"]["gap_ms_max"], 2), "ms", peer="plain files",
+              peer_value=round(files["result"]["gap_ms_max"], 2))
+    bench.add("loop: recorded", round(round_["result"]["bytes"] / 1e9), "GB")
+    bench.add("loop: parts deleted", round_["result"]["deleted"], "parts")
+    bench.add("loop: wrong pages", round_["walk"]["wrong_pages"] + files["walk"]["wrong_pages"], "pages", aim=0, aim_is="max")
+
+
 def collect(lab: Lab, bench) -> None:
     """Adds them to `bench`, a figures.Bench."""
     for profile, (write, read) in chapters_files.aims(lab).items():
@@ -36,5 +49,6 @@ def collect(lab: Lab, bench) -> None:
             bench.add("2 TB recorded and checked: processor time", round(lab.seconds["whole-980pro"]), "s", aim=120,
                       aim_is="max")
         bench.add("2 TB recorded: pages checked", lab.results["whole-980pro"]["walk"]["pages"], "pages")
+    loop(lab, bench)
     for drives in (1, 2, 4):
         bench.add(f"files on an array of {drives}, 980pro", round(lab.rate(f"stripe-980pro-{drives}-files") / 1e9, 3), "GB/s")

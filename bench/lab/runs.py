@@ -218,6 +218,18 @@ PLANS = (  # profile, rate of the stream, bytes, share of the drive that was wri
 )
 
 
+LOOP = "970evoplus"
+LOOP_PART = GIB
+
+
+def loop(total: int, keep: int, filled: float) -> list[Run]:
+    """A stream into parts of which the last ones are kept, and into plain files of the same size, as many as fit. At the end every
+    page that is left is checked."""
+    common = {"profile": LOOP, "bytes": total, "file": LOOP_PART, "cluster": MIB, "samples": 100, "filled": filled,
+              "verify": True, **STREAM, **FREE3}
+    return [run("loop-round", "files", keep=keep, **common), run("loop-files", "files", **common)]
+
+
 def plans() -> list[Run]:
     return [run(f"plan-{profile}-{rate // MB}", "plan", profile=profile, rate=f"{rate // MB}MB/s", bytes=f"{total // GB}GB",
                 filled=filled, ring="2GiB", piece="1MiB", generation=3, output_format="json")
@@ -253,6 +265,7 @@ def full() -> list[Run]:
     runs += striped("980pro", 64 * GIB, **FREE3)
     runs += edge()
     runs += hot()
+    runs += loop(2700 * GB, 929 * GIB, 1)  # nearly all of the drive: the loop goes round almost twice
     runs += plans()
     return runs
 
@@ -271,5 +284,6 @@ def quick() -> list[Run]:
     runs += peer("970evoplus", 8 * GIB, 4 * GIB, PACE, labels=("exfat-best",), **BRIDGE)
     runs += striped("980pro", 4 * GIB, **FREE3)
     runs += edge()
+    runs += loop(24 * GIB, 10 * GIB, 1)
     runs += plans()
     return runs

@@ -77,6 +77,15 @@ def test_the_library_is_never_longer_silent_than_fatfs(lab):
     assert ours["cut_bytes_max"] <= runs.PACE * period_s + in_flight + ours["ring_bytes_max"]
 
 
+def test_a_loop_is_as_fast_as_files_and_holds_the_end_of_the_stream(lab):
+    round_, files = lab.results["loop-round"], lab.results["loop-files"]
+    assert round_["result"]["bytes_per_s"] >= 0.99 * files["result"]["bytes_per_s"]
+    assert round_["result"]["gap_ms_max"] <= files["result"]["gap_ms_max"] + 2
+    assert round_["result"]["deleted"] >= 10 and 8 <= round_["walk"]["files"] <= 10
+    for one in (round_, files):
+        assert one["walk"]["complete"] and one["walk"]["wrong_pages"] == 0
+
+
 def test_turning_round_costs_nothing(lab):
     read, write, both = (lab.rate(f"turns-980pro-{op}") for op in ("read", "write", "alternate"))
     assert both >= 0.98 * 2 / (1 / read + 1 / write)

@@ -27,6 +27,7 @@ RUNS = {
     "demo-linux": Run(shows=r"demo     passed in \d+ s"),
     "deb": Run(writes="build/deb/spate_*.deb"),
     "crash-soak": Run(("N=20",), r"\d+ states"),
+    "loop-soak": Run(("MINUTES=3",), r"[1-9]\d* deleted, 3[12] left with 0 wrong pages"),
     "fuzz": Run(("SECONDS=5",), r"fuzz_exfat.*\d+ inputs"),
     "mutants": Run(("ONLY=src/core", "N=12"), r"^all +[1-9].*\d %$"),
     "plan": Run(("DRIVE=970evoplus", "RATE=1.5GB/s"), r"sustained +yes"),

@@ -57,7 +57,7 @@ def test_words_that_mean_yes_and_no(word, kept):
 @pytest.mark.parametrize(
     ("goal", "word"),
     [("crash-soak", "N=abc"), ("crash-soak", "N=-1"), ("crash-soak", "N=1e3"), ("crash-soak", "SEED=x"), ("rtl-soak", "SEED=0x1"),
-     ("rtl-soak", "RUNS=1.5"), ("fuzz", "SECONDS=1m"), ("speedtest", "TOTAL_MIB=16MiB"), ("bench", "TOTAL_MIB=a")],
+     ("rtl-soak", "RUNS=1.5"), ("fuzz", "SECONDS=1m"), ("loop-soak", "MINUTES=1h"), ("speedtest", "TOTAL_MIB=16MiB"), ("bench", "TOTAL_MIB=a")],
 )
 def test_a_wrong_number_is_refused_before_anything_is_built(goal, word):
     done = make(goal, word, status=USAGE)

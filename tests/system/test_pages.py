@@ -10,7 +10,7 @@ from conftest import ROOT, run
 
 MEMORY = (ROOT / "docs/use/memory.md").read_text()
 EVENTS = (ROOT / "docs/use/events.md").read_text()
-HEADERS = "".join(f"#include <spate/{name}.h>\n" for name in ("gateware", "nvme_pcie", "player", "recorder", "stripe"))
+HEADERS = "".join(f"#include <spate/{name}.h>\n" for name in ("gateware", "loop", "nvme_pcie", "player", "recorder", "stripe"))
 
 
 def compiled(source, tmp_path, *options):
