@@ -10,7 +10,7 @@ from conftest import ROOT
 pytestmark = pytest.mark.thorough
 
 APPS = ROOT / "build/qemu-virt-size/apps"
-NEVER = ["admin_request", "salvage", "format", "upcase_write", "gpt_write", "stripe", "heat", "player", "roll_over"]
+NEVER = ["admin_request", "salvage", "format", "upcase_write", "gpt_write", "stripe", "heat", "player", "roll_over", "loop", "join"]
 NOT_FOR_OWN_VOLUMES = ["recover", "met", "owners", "reclaim", "shared", "gpt", "mbr", "find"]
 
 
