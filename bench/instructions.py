@@ -34,6 +34,8 @@ def main() -> None:
         bench.add(f"{name}: … and each piece in it", row.piece, "instructions")
         bench.add(f"{name}: a checkpoint", row.checkpoint, "instructions")
         bench.add(f"{name}: arming and closing a clip of 16 GiB", row.clip, "instructions")
+    bench.add("a loop: a turn that finds nothing to do", counts.loop_work, "instructions")
+    bench.add("a loop: deleting a part, arming and listing the next", counts.loop_lap, "instructions")
     bench.add("the body of the benchmark's own callback, not included above", counts.callback, "instructions")
     bench.add("a poll that finds nothing", counts.idle, "instructions", peer="libvfn (x86-64)", peer_value=19)
     bench.show()

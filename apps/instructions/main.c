@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one command costs on a board (calls.h), and what recording costs above it (recording.h). Run it under an
- * emulator that counts instructions exactly (QEMU -icount), so that the figures are exactly repeatable. */
+/* What one command costs on a board (calls.h), what recording costs above it (recording.h), and what a loop costs
+ * beside that (looping.h). Run it under an emulator that counts instructions exactly (QEMU -icount), so that the
+ * figures are exactly repeatable. */
 #include "../common/drive.h"
 #include "pmu.h"
 
 #include "calls.h"
 #include <print.h>
-#include <spate/recorder.h>
+#include <spate/loop.h>
 
 #include "recording.h"
+
+#include "looping.h"
 
 #define QUEUE_DEPTH 64u
 
 static struct drive drive;
 static struct recording recording;
+static struct looping looping;
 
 static void print_cost(const char *name, enum spate_op op, uint32_t bytes) {
   struct cost best;
@@ -29,6 +33,13 @@ static void print_recording(const char *name, uint32_t piece_bytes) {
   recording_count(&recording, &drive.ring, name, piece_bytes, &cost);
   print("cost recording %u push %u turn %u piece %u checkpoint %u clip %u\n", piece_bytes, cost.push, cost.turn,
         cost.piece, cost.checkpoint, cost.clip);
+}
+
+static void print_loop(void) {
+  struct looping_cost cost;
+
+  looping_count(&looping, &recording, &drive.ring, &cost);
+  print("cost loop work %u lap %u\n", cost.work, cost.lap);
 }
 
 int app_main(void) {
@@ -50,6 +61,7 @@ int app_main(void) {
   recording_mount(&recording, &drive.ring);
   print_recording("SMALL.RAW", 4096);
   print_recording("LARGE.RAW", 1u << 20);
+  print_loop();
   must("shutting the drive down", spate_nvme_shutdown(&drive.controller));
   return 0;
 }
