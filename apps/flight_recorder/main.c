@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flight recorder: a sensor is recorded for ever, the drive keeps its last minutes, and a trigger keeps more of them
- * as one file, without a copy. Here "for ever" ends after stream_mib, and one trigger comes on the way.
+ * A flight recorder: a sensor is recorded without an end, the drive keeps its last minutes, and a trigger keeps more of
+ * them as one file, without a copy. Here the sensor ends after stream_mib, and one trigger comes on the way.
  *
  *   stream_mib=160   what the sensor sends: the loop goes round several times
  *   mib_per_s=64     at most, and no more than the drive takes
