@@ -29,7 +29,7 @@ QUICK = ("This is the report of a quick run: the same kinds of experiments on fe
 def chapters(quick: bool):
     """The chapters in order. A quick run has only the chapters of its experiments."""
     depths = runs.DEPTHS_QUICK if quick else runs.DEPTHS
-    always = [chapters_files.aim, chapters_files.peer, chapters_files.warnings]
+    always = [chapters_files.aim, chapters_files.peer, chapters_files.warnings, chapters_files.loop]
     if quick:
         return [chapters_overview.systems, *always, chapters_drive.block_size, functools.partial(chapters_drive.depth, depths=depths),
                 chapters_drive.sustained, chapters_drive.turns, chapters_kernel.predicted,

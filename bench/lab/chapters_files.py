@@ -162,6 +162,30 @@ def whole(lab: Lab, out: pathlib.Path) -> Chapter:
         [("whole.png", "Rate over bytes recorded.")], [Table(["", ""], rows)])
 
 
+def loop(lab: Lab, out: pathlib.Path) -> Chapter:
+    """A recording that goes round, beside plain files."""
+    names = {"loop-round": "a loop", "loop-files": "plain files, until the drive is full"}
+    rows = []
+    with plots.figure(out / "loop.png") as axis:
+        for name, what in names.items():
+            result, walk, series = lab.result(name), lab.results[name]["walk"], lab.series(name)
+            axis.plot([at / GB for at in series["at_bytes"]], [rate / GB for rate in series["bytes_per_s"]], linewidth=1.0,
+                      color=plots.OURS if name == "loop-round" else plots.READ, label=what)
+            rows.append([what, f"{result['bytes'] / GB:.0f} GB", str(result.get("deleted", 0)), text.gbps(result["bytes_per_s"]),
+                         text.duration_ms(result["gap_ms_max"]), f"{walk['wrong_pages']} of {walk['pages']}"])
+        plots.rate_axis(axis)
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("recorded so far, GB")
+        axis.set_title(f"{runs.LOOP}, full, parts and files of 1 GiB")
+        axis.legend(loc="lower left")
+    return Chapter(
+        "loop", "A loop",
+        ["A flight recorder deletes its oldest part before it makes the next one. All of it is beside the stream: the rate and the "
+         "longest gap are those of plain files. Every page of what is left is compared with the stream."],
+        [("loop.png", "Rate over bytes recorded.")],
+        [Table(["", "recorded", "parts deleted", "rate", "longest gap", "wrong pages"], rows)])
+
+
 def _levels(axis, times, levels) -> None:
     """Draws the recorder's warning levels as bands behind a curve."""
     colors = (None, "#fef3c7", "#fed7aa", "#fecaca")

@@ -225,9 +225,10 @@ LOOP_PART = GIB
 def loop(total: int, keep: int, filled: float) -> list[Run]:
     """A stream into parts of which the last ones are kept, and into plain files of the same size, as many as fit. At the end every
     page that is left is checked."""
-    common = {"profile": LOOP, "bytes": total, "file": LOOP_PART, "cluster": MIB, "samples": 100, "filled": filled,
+    common = {"profile": LOOP, "file": LOOP_PART, "cluster": MIB, "samples": 100, "filled": filled,
               "verify": True, **STREAM, **FREE3}
-    return [run("loop-round", "files", keep=keep, **common), run("loop-files", "files", **common)]
+    return [run("loop-round", "files", bytes=total, keep=keep, **common),
+            run("loop-files", "files", bytes=min(total, 1000 * GB), **common)]
 
 
 def plans() -> list[Run]:
