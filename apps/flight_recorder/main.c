@@ -44,6 +44,8 @@ static uint64_t piece_ticks, next_piece_ticks; /* the sensor's clock */
 static uint64_t kept_bytes;
 static bool loop_is_open; /* while it is opened, there is nothing to push to */
 
+static unsigned long long sent_bytes(void) { return sent_pieces * PIECE_BYTES; }
+
 static uint64_t whole_parts(const char *name, const char *fallback, uint64_t part_bytes) {
   const uint64_t bytes = number_argument(name, fallback) << 20;
 
@@ -155,7 +157,7 @@ static void record(void) {
 
   while (sent_pieces < pieces_to_send && sent_pieces < trigger_pieces)
     turn();
-  print("record trigger after %llu bytes\n", (unsigned long long)(sent_pieces * PIECE_BYTES));
+  print("record trigger after %llu bytes\n", sent_bytes());
   must("triggering", spate_loop_trigger(&loop, KEPT_PATH, before_ms, after_ms, NULL));
   while (sent_pieces < pieces_to_send)
     turn();
@@ -191,9 +193,8 @@ int app_main(void) {
   open_loop();
   start_sensor();
   record();
-  print("done   sent %llu bytes: %u parts made, %u deleted, %u on the volume, %llu bytes kept\n",
-        (unsigned long long)(sent_pieces * PIECE_BYTES), (unsigned)loop.counters.parts, (unsigned)loop.counters.deleted,
-        count_parts(), (unsigned long long)kept_bytes);
+  print("done   sent %llu bytes: %u parts made, %u deleted, %u on the volume, %llu bytes kept\n", sent_bytes(),
+        (unsigned)loop.counters.parts, (unsigned)loop.counters.deleted, count_parts(), (unsigned long long)kept_bytes);
   must("unmounting", spate_exfat_unmount(&volume));
   must("shutting the drive down", spate_nvme_shutdown(&drive.controller));
   return kept_bytes > 0 ? 0 : 1;
