@@ -70,6 +70,38 @@ static void a_trigger_keeps_what_was_before_and_after_it(void **state) {
   close_fixture(fixture);
 }
 
+static struct looping *fast;
+
+/* A source that fills whatever it finds. */
+static void push_all(void *context) {
+  (void)context;
+  while (loop_push(fast, PIECE) == SPATE_OK) {
+  }
+}
+
+/* Parts so short, or a drive so slow, that the next part is streamed into before its arming returns: a span ends all
+ * the same, at a part's end. */
+static void a_span_ends_also_while_a_part_takes_less_than_its_arming(void **state) {
+  (void)state;
+  struct looping looping;
+  struct fixture *fixture = opened(&looping);
+
+  fast = &looping;
+  stream_parts(&looping, 4);
+  OK(spate_loop_trigger(&looping.loop, "ONE.RAW", 0, 0, NULL));
+  fixture->recorder.config.while_waiting = push_all;
+  const uint32_t parts = looping.loop.counters.parts;
+  for (int i = 0; i < 100000 && looping.loop.counters.parts < parts + 8; i++) {
+    push_all(NULL);
+    turn(&looping);
+  }
+  fixture->recorder.config.while_waiting = NULL;
+  assert_true(looping.loop.counters.parts >= parts + 8);
+  assert_true(looping.told.count[SPATE_LOOP_KEPT] == 1 || looping.loop.spans[0].last != 0);
+  close_loop(&looping);
+  close_fixture(fixture);
+}
+
 static void overlapping_triggers_make_one_longer_file(void **state) {
   (void)state;
   struct looping looping;
@@ -291,6 +323,7 @@ static void eight_streams_keep_the_same_span(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_trigger_keeps_what_was_before_and_after_it),
+                                     cmocka_unit_test(a_span_ends_also_while_a_part_takes_less_than_its_arming),
                                      cmocka_unit_test(overlapping_triggers_make_one_longer_file),
                                      cmocka_unit_test(a_later_span_begins_where_the_last_one_ends),
                                      cmocka_unit_test(more_spans_than_there_is_room_for_have_to_wait),
