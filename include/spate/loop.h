@@ -111,7 +111,8 @@ struct spate_loop {
 /*
  * Read the list, or make it, and go on with its parts and spans. The search for shared clusters, which a first deletion
  * makes, is made now. Then arm the first part. Errors: INVALID (a length; fewer than SPATE_LOOP_PARTS_MIN parts fit in
- * keep_bytes; the stream has a clip; the folder is missing: NOT_FOUND), NAME_LONG, and those of arm, delete and mkdir.
+ * keep_bytes; the stream has a clip or rolls over), NOT_FOUND (the folder), EXISTS (another file has the list's name),
+ * NAME_LONG, and those of arm, delete and the device.
  * Until it returns there is no part: what the recorder's while_waiting pushes meanwhile gets STATE.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config);
