@@ -7,8 +7,10 @@
 
 #include <spate/loop.h>
 
+#ifndef PART_BYTES
+#define PART_BYTES (2 * MIB)
+#endif
 #define PARTS       64u
-#define PART_BYTES  (2 * MIB)
 #define PART_PIECES (uint32_t)(PART_BYTES / PIECE)
 
 struct told {

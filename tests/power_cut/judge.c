@@ -11,12 +11,14 @@
 #define WINDOW_BYTES 8192u
 #define PARTS        64u
 #define PC_CHANGES   8u /* for each state */
+#define AFTER_EVERY  4u
 
 /* The record's file has this many clusters of 512 bytes. A cut while it is made may leak them once. */
 #define RECORD_CLUSTERS (SPATE_EXFAT_CLIPS_MAX + 1u)
 
 /* A host that restarts after the cut. */
 struct judge_memory {
+  struct ram_observer observer;
   struct ram_block drives[JOURNAL_DRIVES_MAX];
   struct spate_exfat volume;
   struct spate_exfat_block blocks[CACHE_BLOCKS];
@@ -97,10 +99,10 @@ static enum spate_error open_device(struct judge *judge, const struct ram_observ
 /* The next mount, with a journal of its writes. */
 static void recover(struct judge *judge, uint64_t random) {
   struct judge_memory *memory = judge->memory;
-  const struct ram_observer observer = {taken, over, dropped, judge};
   struct spate_block *block;
   journal_init(&memory->journal, judge->medium->block_bytes, judge->medium->drive_blocks);
-  judge->mounted = open_device(judge, &observer, random, &block);
+  memory->observer = (struct ram_observer){taken, over, dropped, judge};
+  judge->mounted = open_device(judge, &memory->observer, random, &block);
   if (judge->mounted != SPATE_OK) return;
   struct spate_exfat_config config = {.block = block,
                                       .first_lba = judge->first_lba,
@@ -251,6 +253,18 @@ uint64_t judge_promised(void *context, uint64_t at) {
   return judge->promised;
 }
 
+/* A program goes on with the volume. */
+static void go_on(struct judge *judge, uint64_t at) {
+  const char *wrong = judge->after(judge->after_context, &judge->memory->volume, at);
+  if (wrong != NULL) promises_broken(judge->promises, "afterwards: %s", wrong);
+  if (wrong != NULL) return;
+  if (read_volume(judge))
+    check_structure(judge, true);
+  else
+    promises_broken(judge->promises, "afterwards: fault: %s", judge->oracle->fault);
+  oracle_free(judge->oracle);
+}
+
 /* `change`: 0: no PC has the volume. */
 static bool judge_once(struct judge *judge, uint64_t at, uint64_t random, unsigned change) {
   struct promises *promises = judge->promises;
@@ -270,6 +284,8 @@ static bool judge_once(struct judge *judge, uint64_t at, uint64_t random, unsign
   bool whole = promises->broken[0] == '\0';
   if (whole && judge->again_every > 0 && random % judge->again_every == 0 && judge->depth < JUDGE_DEPTH_MAX)
     cut_recovery(judge, mark, at, random);
+  else if (whole && judge->after != NULL && judge->depth == 0 && random % AFTER_EVERY == 1)
+    go_on(judge, at);
   journal_free(&judge->memory->journal);
   whole = promises->broken[0] == '\0';
   if (judge->depth > 0) promises->loss = loss; /* a cut counts once, however often its recovery is cut */

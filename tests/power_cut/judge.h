@@ -23,6 +23,9 @@ struct judge {
   uint32_t block_bytes;       /* of the device; the medium's blocks may be smaller */
   uint64_t first_lba, blocks; /* of the volume, on its device */
   enum spate_error (*salvage)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
+  /* After the mount, in one state of AFTER_EVERY: NULL, or what is wrong. Then the structure is judged again. */
+  const char *(*after)(void *context, struct spate_exfat *volume, uint64_t at);
+  void *after_context;
   const char *keep_folder; /* for images of some states: keep.h; NULL: none */
   uint64_t keep_every;
   unsigned keep_number; /* of the volume */

@@ -96,8 +96,15 @@ const struct promise *promises_last(const struct promises *promises, const char 
   return NULL;
 }
 
+void promises_changes(struct promises *promises, const char *path) {
+  if (promises->change_count == PROMISE_CHANGES_MAX) abort();
+  promises->changes[promises->change_count++] = path;
+}
+
 static void add(struct promises *promises, uint32_t index, struct promise promise) {
   struct promised_path *path = &promises->paths[index];
+  for (uint32_t i = 0; i < promises->change_count; i++)
+    if (strcmp(promises->changes[i], path->path) == 0) promise.content = NULL;
   path->promises = grown(path->promises, path->count, &path->capacity, sizeof *path->promises);
   path->promises[path->count++] = promise;
 }

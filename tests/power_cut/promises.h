@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define PROMISE_PATH_BYTES_MAX 600u
+#define PROMISE_CHANGES_MAX    8u
 
 enum presence { ABSENT, PRESENT, EITHER };
 
@@ -61,6 +62,8 @@ struct promise_loss {
 struct promises {
   struct promised_path *paths;
   uint32_t path_count, path_capacity;
+  const char *changes[PROMISE_CHANGES_MAX]; /* files whose bytes are not promised */
+  uint32_t change_count;
   struct content *contents;
   /* A byte that had completed this long before the cut is in the file; UINT64_MAX: not promised. */
   uint64_t window_ticks;
@@ -83,6 +86,8 @@ struct content *promises_content(struct promises *promises);
 
 /* The last promise of a path, or NULL. */
 const struct promise *promises_last(const struct promises *promises, const char *path);
+/* The bytes of this file change in place. */
+void promises_changes(struct promises *promises, const char *path);
 void promises_add(struct promises *promises, const char *path, struct promise promise);
 /* A file or directory, with everything below it, has one of two names, and later the second. */
 void promises_moving(struct promises *promises, uint64_t since, const char *from, const char *to);

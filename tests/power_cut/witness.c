@@ -42,6 +42,29 @@ void witness_lost(const char *path, uint64_t bytes) {
 
 void witness_pc(void) { witness.judge.pc = witness.watching; }
 
+bool witness_is_kept(const char *path) {
+  for (size_t i = 0; i < witness.kept_count; i++)
+    if (strcmp(witness.kept[i], path) == 0) return true;
+  return false;
+}
+
+void witness_kept(const char *path) {
+  if (!witness.watching || witness_is_kept(path)) return;
+  if (witness.kept_count == PATHS_KEPT_MAX) fail_msg("too many paths to keep");
+  (void)snprintf(witness.kept[witness.kept_count++], sizeof witness.kept[0], "%s", path);
+}
+
+void witness_changes(const char *path) {
+  if (witness_on()) promises_changes(&witness.promises, path);
+}
+
+void witness_after(const char *(*after)(void *context, struct spate_exfat *volume, uint64_t at), void *context) {
+  witness.judge.after = after;
+  witness.judge.after_context = context;
+}
+
+uint64_t witness_now(void) { return witness_last_event(); }
+
 void witness_tally(void) { tally = true; }
 
 const struct promise_loss *witness_loss(void) { return &loss; }

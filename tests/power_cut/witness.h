@@ -38,6 +38,19 @@ void witness_pc(void);
 /* From now on only the file's first `bytes` are promised: what is behind them is about to be lost, and told. */
 void witness_lost(const char *path, uint64_t bytes);
 
+/* From now on this file must not be deleted, whatever the library's caller is told. */
+void witness_kept(const char *path);
+
+/* The bytes of this file change in place: only its presence and its length are promised. Call it before the file is
+ * made. `path` stays in place. */
+void witness_changes(const char *path);
+
+/* What a program does after the mount that follows a cut, on the volume of that mount, in some of the states. It
+ * returns NULL, or what is wrong. Then the volume's structure is judged once more. */
+void witness_after(const char *(*after)(void *context, struct spate_exfat *volume, uint64_t at), void *context);
+/* The number of the last event: promises of `after` are true from then on. */
+uint64_t witness_now(void);
+
 /*
  * For drives that keep their own journal, as virtual ones do: watch from now on, with everything durable, until
  * witness_machine_end(), which makes the cuts. In between call witness_look() after each turn of the recorder.

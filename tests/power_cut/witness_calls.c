@@ -185,18 +185,30 @@ enum spate_error __wrap_spate_exfat_discard(struct spate_exfat_clip *clip) {
   return error;
 }
 
-enum spate_error __real_spate_exfat_delete(struct spate_exfat *volume, const char *path);
-enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path);
-enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+/* What witness_kept() has named stays promised. */
+static enum spate_error delete_by(enum spate_error (*real)(struct spate_exfat *volume, const char *path),
+                                  struct spate_exfat *volume, const char *path) {
   bool known = false;
-  if (!is_promised(path)) return __real_spate_exfat_delete(volume, path);
+  if (!is_promised(path) || witness_is_kept(path)) return real(volume, path);
   struct promise before = begin_change(path, &known);
-  enum spate_error error = __real_spate_exfat_delete(volume, path);
+  enum spate_error error = real(volume, path);
   if (error == SPATE_OK)
     promises_add(&witness.promises, path, witness_promise(ABSENT, 0, NULL));
   else
     unchanged(path, known ? &before : NULL, error);
   return error;
+}
+
+enum spate_error __real_spate_exfat_delete(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete(struct spate_exfat *volume, const char *path) {
+  return delete_by(__real_spate_exfat_delete, volume, path);
+}
+
+enum spate_error __real_spate_exfat_delete_untrimmed(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete_untrimmed(struct spate_exfat *volume, const char *path);
+enum spate_error __wrap_spate_exfat_delete_untrimmed(struct spate_exfat *volume, const char *path) {
+  return delete_by(__real_spate_exfat_delete_untrimmed, volume, path);
 }
 
 enum spate_error __real_spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
@@ -225,17 +237,29 @@ enum spate_error __wrap_spate_exfat_rename(struct spate_exfat *volume, const cha
 }
 
 /* From the beginning of the join on the folder may be a file; when its last call has returned, it is one. */
+static enum spate_error join_begun(enum spate_error error, const char *path) {
+  if (error != SPATE_OK || !is_promised(path)) return error;
+  witness_progress();
+  promises_joining(&witness.promises, witness.journal.now, path);
+  return error;
+}
+
 enum spate_error __real_spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
                                                const char *path);
 enum spate_error __wrap_spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
                                                const char *path);
 enum spate_error __wrap_spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
                                                const char *path) {
-  enum spate_error error = __real_spate_exfat_join_begin(volume, join, path);
-  if (error != SPATE_OK || !is_promised(path)) return error;
-  witness_progress();
-  promises_joining(&witness.promises, witness.journal.now, path);
-  return error;
+  return join_begun(__real_spate_exfat_join_begin(volume, join, path), path);
+}
+
+enum spate_error __real_spate_exfat_join_begin_placed(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                                      const char *path);
+enum spate_error __wrap_spate_exfat_join_begin_placed(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                                      const char *path);
+enum spate_error __wrap_spate_exfat_join_begin_placed(struct spate_exfat *volume, struct spate_exfat_join *join,
+                                                      const char *path) {
+  return join_begun(__real_spate_exfat_join_begin_placed(volume, join, path), path);
 }
 
 enum spate_error __real_spate_exfat_join_work(struct spate_exfat_join *join, bool *more);

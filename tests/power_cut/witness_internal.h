@@ -10,6 +10,7 @@
 #include "ram_block.h"
 
 #define CLIPS_TRACKED_MAX 64u
+#define PATHS_KEPT_MAX    256u
 
 struct tracked {
   struct spate_exfat_clip *clip;
@@ -33,6 +34,8 @@ struct witness {
   bool unbounded; /* a checkpoint failed: the bound does not apply */
   struct tracked tracked[CLIPS_TRACKED_MAX];
   size_t tracked_count;
+  char kept[PATHS_KEPT_MAX][64];
+  size_t kept_count;
   struct witness_machine machine; /* without drives: the witness watches ram_blocks */
   uint64_t machine_since;
   bool formatting;
@@ -54,6 +57,8 @@ void witness_progress(void);
 const struct spate_stream_clip *witness_clip(const struct spate_exfat_clip *clip);
 /* The tracked clip, or NULL. */
 struct tracked *witness_tracked(const struct spate_exfat_clip *clip);
+/* Has witness_kept() named it? */
+bool witness_is_kept(const char *path);
 void witness_untrack(const struct spate_exfat_clip *clip);
 /* A volume was mounted: watch it from now on. */
 void witness_begin(const struct spate_exfat_config *config, bool foreign_dirty);
