@@ -20,6 +20,7 @@ BUILD = ROOT / "build" / os.environ.get("SPATE_CRASH_BUILD", "host-release")
 
 CHECKPOINT, CLIP, CHANGE, RECORD = "recorder/checkpoint.c", "exfat/clip.c", "exfat/change.c", "exfat/record.c"
 REMOVAL, JOIN = "exfat/removal.c", "exfat/join.c"
+KEEP, SPAN = "loop/keep.c", "loop/span.c"
 
 # name: (source, [(old, new), ...], program, what it must say)
 MUTATIONS = {
@@ -228,6 +229,40 @@ MUTATIONS = {
         [("join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END, &linked);",
           "join->next_clusters > 0 ? join->next_first : join->first, &linked);")],
         "crash_join", "too long|fault: ",
+    ),
+    # Loops.
+    "parts of a span moved before the list has the span": (
+        SPAN,
+        [("  error = spate_loop_list_span(loop, count);\n  if (error != SPATE_OK) loop->spans[count].state = SPAN_NONE; /* an empty folder stays */\n",
+          "")],
+        "crash_loop", "afterwards: .* is not what was kept",
+    ),
+    "a part that is not in the list": (
+        KEEP,
+        [("  return error == SPATE_OK ? spate_loop_list_part(loop, &part) : error;", "  return error;")],
+        "crash_loop", "afterwards: ",
+    ),
+    "the oldest part deleted although a span has it": (
+        KEEP,
+        [("    if (part->state == PART_CLOSED && !spate_loop_span_has(loop, part->number)) return part;",
+          "    if (part->state == PART_CLOSED) return part;")],
+        "crash_loop", "is lost",
+    ),
+    "parts of a span moved newest first": (
+        SPAN,
+        [("    struct spate_loop_part *part = &loop->config.parts[i];\n"
+          "    if (!holds(span, part->number)) continue;\n"
+          "    return part->state == PART_CLOSED ? part : NULL;",
+          "    struct spate_loop_part *part = &loop->config.parts[loop->count - 1u - i];\n"
+          "    if (!holds(span, part->number) || part->state != PART_CLOSED) continue;\n"
+          "    return part;")],
+        "crash_loop", "afterwards: .* is not what was kept",
+    ),
+    "a folder that becomes a file before all parts of its span are in it": (
+        SPAN,
+        [("    if (span->state == SPAN_ENDED && !has_parts_left(loop, span)) return join(loop, span);",
+          "    if (span->state == SPAN_ENDED) return join(loop, span);")],
+        "crash_loop", "afterwards: |foreign byte|bytes",
     ),
     # The rest: volumes of others, names, changes by a PC, many streams.
     "the first FAT's bitmap": (

@@ -225,6 +225,7 @@ static const char *wrong_after(const struct filmed *of, struct spate_exfat *volu
     const struct kept *kept = &of->kept[i];
     const uint64_t start = of->start_bytes[kept->first];
     const uint64_t most = i + 1 < of->count ? of->start_bytes[of->kept[i + 1].first] - start : UINT64_MAX;
+    if (at != UINT64_MAX && least[i] == 0) continue; /* nothing of it was published: an empty folder stays */
     if (kept->since > at || holds_at(volume, kept->path, of->sent + start, of->sent_bytes - start, least[i],
                                      of->kept[i + 1 < of->count ? i + 1 : i].since <= at ? most : UINT64_MAX))
       continue;
