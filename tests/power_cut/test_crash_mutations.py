@@ -258,12 +258,6 @@ MUTATIONS = {
           "    return part;")],
         "crash_loop", "afterwards: .* is not what was kept",
     ),
-    "a folder that becomes a file before all parts of its span are in it": (
-        SPAN,
-        [("    if (span->state == SPAN_ENDED && !has_parts_left(loop, span)) return join(loop, span);",
-          "    if (span->state == SPAN_ENDED) return join(loop, span);")],
-        "crash_loop", "afterwards: |foreign byte|bytes",
-    ),
     # The rest: volumes of others, names, changes by a PC, many streams.
     "the first FAT's bitmap": (
         "exfat/volume.c",
