@@ -276,7 +276,7 @@ static size_t put_parts(struct session *session, const struct recording *recordi
                       (unsigned long long)recording->looping.loop.count * session->loops.part_bytes);
   else if (parts_wanted(session) && spate_exfat_info(&session->volume.exfat, &info) == SPATE_OK)
     length =
-        snprintf(to, bytes, " part=%u left=%llu", (unsigned)recording->part.count + 1u,
+        snprintf(to, bytes, " part=%u left=%llu", (unsigned)recording->part.count + 2u,
                  (unsigned long long)(spate_stream_left_bytes(&recording->stream) + info.free_bytes / session->count));
   return (size_t)length;
 }

@@ -99,7 +99,9 @@ struct spate_loop {
   uint32_t streaming;    /* number of the part that pushes go to; 0: none */
   uint32_t armed;        /* number of the part after it; 0: none */
   const struct spate_stream_clip *streaming_clip;
-  uint64_t unarmed_ticks; /* since when there is no next part */
+  uint64_t unarmed_ticks; /* since when there is no next part; when arming it failed last */
+  uint64_t failed_ticks;
+  struct spate_exfat_file list;
   uint64_t list_lba;
   struct spate_loop_span spans[SPATE_LOOP_SPANS]; /* oldest first; those after the last have no state */
   struct spate_exfat_join join;
@@ -112,7 +114,7 @@ struct spate_loop {
  * Read the list, or make it, and go on with its parts and spans. The search for shared clusters, which a first deletion
  * makes, is made now. Then arm the first part. Errors: INVALID (a length; fewer than SPATE_LOOP_PARTS_MIN parts fit in
  * keep_bytes; the stream has a clip or rolls over), NOT_FOUND (the folder), EXISTS (another file has the list's name),
- * NAME_LONG, and those of arm, delete and the device.
+ * MEMORY (config.parts has no room for all parts that are there), NAME_LONG, and those of arm, delete and the device.
  * Until it returns there is no part: what the recorder's while_waiting pushes meanwhile gets STATE.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config);
@@ -136,7 +138,7 @@ SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
  * is not a file yet, the new one begins where that ends, so that no part is in two files. It begins with what was
  * recorded since spate_loop_open(): a gap never is within a file. Waits for metadata: a folder of this name is made.
  * Errors: those of spate_exfat_mkdir(); NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not
- * files yet, call it again after some work.
+ * files yet, call it again after some work. So after NO_SPACE: the oldest part makes room for the folder.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms,
                                                      uint64_t after_ms, bool *extended);

@@ -318,8 +318,9 @@ SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recor
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
 
-/* Would spate_stream_arm() take a clip now? False while two are armed, and while the one before is being closed. */
-bool spate_stream_can_arm(const struct spate_stream *stream);
+/* Would spate_stream_arm() take a clip now? BUSY: two are armed, or the one before is being closed. STATE: the recorder
+ * is closed. Any other error: a clip could not be closed for this reason, and there will be no room for another one. */
+SPATE_MUST_CHECK enum spate_error spate_stream_can_arm(const struct spate_stream *stream);
 
 /*
  * The memory at `offset_bytes` (a multiple of 4; with cpu_filled of SPATE_DMA_ALIGN) of the stream's region holds the

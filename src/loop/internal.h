@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum part_state {
-  PART_LISTED,    /* in the list; not yet found on the volume */
   PART_ARMED,     /* the next one */
   PART_STREAMING, /* pushes go to it */
   PART_ENDING,    /* no more pushes; not closed yet */
@@ -19,6 +18,8 @@ enum span_state {
   SPAN_OPEN,  /* its end is still to come */
   SPAN_ENDED, /* its parts become a file */
 };
+
+#define LOOP_NUMBER_MAX 2000000000u /* of a part: one each second for 63 years */
 
 static inline struct spate_exfat *loop_volume(const struct spate_loop *loop) {
   return loop->config.stream->recorder->volume;
@@ -46,8 +47,11 @@ void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, cons
 
 /* ---- list.c: the list on the volume ---- */
 
-/* Find the list or make it, and read the parts and spans that it names. */
+/* Find the list or make it, and read its spans. */
 enum spate_error spate_loop_list_open(struct spate_loop *loop);
+/* The part of this number, if the list names one. */
+enum spate_error spate_loop_list_look(struct spate_loop *loop, uint32_t number, struct spate_loop_part *part,
+                                      bool *listed);
 enum spate_error spate_loop_list_part(struct spate_loop *loop, const struct spate_loop_part *part);
 enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index);
 
@@ -64,6 +68,8 @@ bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
 enum spate_error spate_loop_span_due(struct spate_loop *loop);
 /* One step of the oldest span. */
 enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
+/* Data before the present part were lost: what an open span keeps is no file. */
+void spate_loop_span_gap(struct spate_loop *loop);
 /* The stream has ended: so does an open span. */
 enum spate_error spate_loop_span_end(struct spate_loop *loop);
 

@@ -81,6 +81,8 @@ static enum spate_error enter(struct spate_loop *loop, const char *path) {
   struct spate_exfat_entry entry;
 
   loop->armed = part.number;
+  loop->error = SPATE_OK;
+  loop->wants_room = false;
   loop->next_number++;
   loop->counters.parts++;
   if (ticks > loop->counters.arm_ticks_max) loop->counters.arm_ticks_max = ticks;
@@ -90,9 +92,17 @@ static enum spate_error enter(struct spate_loop *loop, const char *path) {
   return error == SPATE_OK ? spate_loop_list_part(loop, &part) : error;
 }
 
+/* There is no next part for now. What is missing may come: a second later it is tried again. */
+static enum spate_error fail(struct spate_loop *loop, enum spate_error error) {
+  loop->error = error;
+  loop->failed_ticks = spate_port_ticks();
+  return SPATE_OK;
+}
+
 static enum spate_error arm_next(struct spate_loop *loop) {
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 
+  if (loop->next_number > LOOP_NUMBER_MAX) return fail(loop, SPATE_E_NAMES);
   spate_loop_part_path(loop, loop->next_number, path);
   enum spate_error error = spate_stream_arm(loop->config.stream, path, loop->config.part_bytes);
   switch (error) {
@@ -104,21 +114,21 @@ static enum spate_error arm_next(struct spate_loop *loop) {
   case SPATE_E_FRAGMENTED: loop->wants_room = true; break;
   default: break;
   }
-  loop->error = error;
-  return SPATE_OK;
+  return fail(loop, error);
 }
 
 /* ---- */
 
 enum spate_error spate_loop_keep(struct spate_loop *loop, bool *did) {
-  const bool may_arm = loop->armed == 0 && spate_stream_can_arm(loop->config.stream);
-  const bool needs_room = may_arm && (loop->wants_room || is_full(loop));
+  const enum spate_error can = loop->armed == 0 ? spate_stream_can_arm(loop->config.stream) : SPATE_E_BUSY;
+  const bool again = spate_port_ticks() - loop->failed_ticks >= spate_port_ticks_per_second();
   struct spate_loop_part *part = oldest(loop);
 
   *did = true;
+  const bool needs_room = loop->wants_room || (can == SPATE_OK && is_full(loop));
   if (part != NULL && (needs_room || is_old(loop, part))) return delete_oldest(loop, part);
-  /* An error that a deletion does not remove stays, until something has changed on the volume. */
-  if (may_arm && loop->count < loop->config.part_count && loop->error == SPATE_OK) return arm_next(loop);
+  if (can == SPATE_OK && loop->count < loop->config.part_count && (loop->error == SPATE_OK || again))
+    return arm_next(loop);
   *did = false;
-  return SPATE_OK;
+  return can == SPATE_OK || can == SPATE_E_BUSY ? SPATE_OK : fail(loop, can);
 }

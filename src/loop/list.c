@@ -34,6 +34,53 @@ static bool is_sealed(const struct spate_loop *loop, const uint8_t *raw, uint32_
          spate_get32(raw + ENTRY_CRC) == spate_crc32(0, raw + ENTRY_SERIAL, bytes - ENTRY_SERIAL);
 }
 
+/* ---- the file ---- */
+
+/* "DIR/NAME.RAW" → "DIR/.NAME.RAW.list" */
+static void path_of(const struct spate_loop *loop, char *path) {
+  static const char end[] = ".list";
+  const char *base = loop->config.path;
+  size_t name = 0;
+  const size_t length = strlen(base);
+
+  for (size_t i = 0; i < length; i++)
+    if (base[i] == '/') name = i + 1;
+  memcpy(path, base, name);
+  path[name] = '.';
+  memcpy(path + name + 1, base + name, length - name);
+  memcpy(path + length + 1, end, sizeof end);
+}
+
+static uint32_t list_blocks(const struct spate_loop *loop) {
+  return SPATE_LOOP_SPANS + (LIST_SLOTS >> entries_shift(loop));
+}
+
+/* Use the list that is there. EXISTS: a file of this name that is no list. */
+static enum spate_error use(struct spate_loop *loop, const char *path) {
+  uint64_t blocks;
+  enum spate_error error = spate_exfat_open(loop_volume(loop), path, &loop->list);
+
+  if (error == SPATE_OK) error = spate_exfat_extent(&loop->list, 0, &loop->list_lba, &blocks);
+  if (error != SPATE_OK) return error;
+  const bool whole = blocks == list_blocks(loop) && loop->list.bytes == blocks << device(loop)->block_shift;
+  return whole ? SPATE_OK : SPATE_E_EXISTS;
+}
+
+/* Is the list still where it was? A handle becomes stale after many deletions, too. STALE: it is gone, and its clusters
+ * may be another file's by now. */
+static enum spate_error check(struct spate_loop *loop) {
+  char path[SPATE_RECORDER_PATH_BYTES_MAX];
+  const uint64_t lba = loop->list_lba;
+  enum spate_error error = spate_exfat_check(&loop->list);
+
+  if (error != SPATE_E_STALE) return error;
+  path_of(loop, path);
+  error = use(loop, path);
+  if (error == SPATE_OK && loop->list_lba == lba) return SPATE_OK;
+  loop->list_lba = lba;
+  return error == SPATE_OK || error == SPATE_E_NOT_FOUND || error == SPATE_E_EXISTS ? SPATE_E_STALE : error;
+}
+
 /* ---- entries ---- */
 
 static void put_time(uint8_t *raw, const struct spate_exfat_time *time) {
@@ -61,8 +108,9 @@ enum spate_error spate_loop_list_part(struct spate_loop *loop, const struct spat
   const uint32_t slot = part->number % LIST_SLOTS;
   uint8_t *block = loop->config.memory;
   uint8_t *raw = block + (slot & (block_entries(loop) - 1u)) * ENTRY_BYTES;
-  enum spate_error error = spate_block_read(device(loop), lba_of(loop, slot), 1, block);
+  enum spate_error error = check(loop);
 
+  if (error == SPATE_OK) error = spate_block_read(device(loop), lba_of(loop, slot), 1, block);
   if (error != SPATE_OK) return error;
   memset(raw, 0, ENTRY_BYTES);
   spate_put32(raw + ENTRY_NUMBER, part->number);
@@ -72,29 +120,16 @@ enum spate_error spate_loop_list_part(struct spate_loop *loop, const struct spat
   return spate_block_write(device(loop), lba_of(loop, slot), 1, block, SPATE_IO_FUA);
 }
 
-/* Parts of the list, as many of the newest as there is room for. */
-static void take_entry(struct spate_loop *loop, const uint8_t *raw) {
-  struct spate_loop_part part = {.number = spate_get32(raw + ENTRY_NUMBER),
-                                 .first_cluster = spate_get32(raw + ENTRY_CLUSTER),
-                                 .state = PART_LISTED};
+enum spate_error spate_loop_list_look(struct spate_loop *loop, uint32_t number, struct spate_loop_part *part,
+                                      bool *listed) {
+  const uint32_t slot = number % LIST_SLOTS;
+  const uint8_t *raw = (const uint8_t *)loop->config.memory + (slot & (block_entries(loop) - 1u)) * ENTRY_BYTES;
+  enum spate_error error = spate_block_read(device(loop), lba_of(loop, slot), 1, loop->config.memory);
 
-  if (!is_sealed(loop, raw, ENTRY_BYTES) || part.number == 0) return;
-  get_time(raw + ENTRY_CREATED, &part.created);
-  if (part.number >= loop->next_number) loop->next_number = part.number + 1u;
-  if (spate_loop_part_add(loop, &part)) return;
-  if (loop->config.parts[0].number > part.number) return;
-  spate_loop_part_drop(loop, loop->config.parts[0].number);
-  (void)spate_loop_part_add(loop, &part);
-}
-
-static enum spate_error read_entries(struct spate_loop *loop) {
-  for (uint32_t slot = 0; slot < LIST_SLOTS; slot += block_entries(loop)) {
-    const uint8_t *block = loop->config.memory;
-    enum spate_error error = spate_block_read(device(loop), lba_of(loop, slot), 1, loop->config.memory);
-    if (error != SPATE_OK) return error;
-    for (uint32_t i = 0; i < block_entries(loop); i++)
-      take_entry(loop, block + i * ENTRY_BYTES);
-  }
+  *listed = error == SPATE_OK && is_sealed(loop, raw, ENTRY_BYTES) && spate_get32(raw + ENTRY_NUMBER) == number;
+  if (!*listed) return error;
+  *part = (struct spate_loop_part){.number = number, .first_cluster = spate_get32(raw + ENTRY_CLUSTER)};
+  get_time(raw + ENTRY_CREATED, &part->created);
   return SPATE_OK;
 }
 
@@ -103,7 +138,9 @@ static enum spate_error read_entries(struct spate_loop *loop) {
 enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index) {
   const struct spate_loop_span *span = &loop->spans[index];
   uint8_t *raw = loop->config.memory;
+  enum spate_error error = check(loop);
 
+  if (error != SPATE_OK) return error;
   memset(raw, 0, spate_block_bytes(device(loop)));
   spate_put32(raw + SPAN_FIRST, span->first);
   spate_put32(raw + SPAN_LAST, span->last);
@@ -131,26 +168,7 @@ static enum spate_error read_spans(struct spate_loop *loop) {
   return SPATE_OK;
 }
 
-/* ---- the file ---- */
-
-/* "DIR/NAME.RAW" → "DIR/.NAME.RAW.list" */
-static void path_of(const struct spate_loop *loop, char *path) {
-  static const char end[] = ".list";
-  const char *base = loop->config.path;
-  size_t name = 0;
-  const size_t length = strlen(base);
-
-  for (size_t i = 0; i < length; i++)
-    if (base[i] == '/') name = i + 1;
-  memcpy(path, base, name);
-  path[name] = '.';
-  memcpy(path + name + 1, base + name, length - name);
-  memcpy(path + length + 1, end, sizeof end);
-}
-
-static uint32_t list_blocks(const struct spate_loop *loop) {
-  return SPATE_LOOP_SPANS + (LIST_SLOTS >> entries_shift(loop));
-}
+/* ---- open ---- */
 
 /* Without data in it the file must not be found: zeros first, then its length. */
 static enum spate_error make(struct spate_loop *loop, const char *path) {
@@ -160,7 +178,6 @@ static enum spate_error make(struct spate_loop *loop, const char *path) {
   enum spate_error error = spate_exfat_arm(loop_volume(loop), &clip, path, bytes);
 
   if (error != SPATE_OK) return error;
-  loop->list_lba = clip.first_lba;
   memset(loop->config.memory, 0, spate_block_bytes(device(loop)));
   for (uint32_t i = 0; error == SPATE_OK && i < blocks; i++)
     error = spate_block_write(device(loop), clip.first_lba + i, 1, loop->config.memory, 0);
@@ -171,24 +188,14 @@ static enum spate_error make(struct spate_loop *loop, const char *path) {
   return spate_exfat_close(&clip, bytes);
 }
 
-/* Use the list that is there. EXISTS: a file of this name that is no list. */
-static enum spate_error use(struct spate_loop *loop, const char *path) {
-  struct spate_exfat_file file;
-  uint64_t blocks;
-  enum spate_error error = spate_exfat_open(loop_volume(loop), path, &file);
-
-  if (error == SPATE_OK) error = spate_exfat_extent(&file, 0, &loop->list_lba, &blocks);
-  if (error != SPATE_OK) return error;
-  const bool whole = blocks == list_blocks(loop) && file.bytes == blocks << device(loop)->block_shift;
-  return whole ? SPATE_OK : SPATE_E_EXISTS;
-}
-
 enum spate_error spate_loop_list_open(struct spate_loop *loop) {
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 
   path_of(loop, path);
   enum spate_error error = use(loop, path);
-  if (error == SPATE_E_NOT_FOUND) return make(loop, path);
-  if (error == SPATE_OK) error = read_spans(loop);
-  return error == SPATE_OK ? read_entries(loop) : error;
+  if (error == SPATE_E_NOT_FOUND) {
+    error = make(loop, path);
+    if (error == SPATE_OK) error = use(loop, path);
+  }
+  return error == SPATE_OK ? read_spans(loop) : error;
 }

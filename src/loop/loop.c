@@ -13,6 +13,8 @@ static enum spate_error check(const struct spate_loop_config *config) {
 
   if (length + 1u + sizeof "_00000001" > sizeof path) return SPATE_E_NAME_LONG;
   if (config->part_count < SPATE_LOOP_PARTS_MIN || config->part_count > SPATE_LOOP_PARTS_MAX) return SPATE_E_INVALID;
+  if (config->part_bytes > ((uint64_t)volume->cluster_count << volume->cluster_shift) / SPATE_LOOP_PARTS_MIN)
+    return SPATE_E_INVALID;
   if (config->parts == NULL || config->memory == NULL || config->part_bytes == 0) return SPATE_E_INVALID;
   if ((config->part_bytes & volume->cluster_mask) != 0) return SPATE_E_INVALID;
   if (stream->config.chunk_bytes > 0 && config->part_bytes % stream->config.chunk_bytes != 0) return SPATE_E_INVALID;
@@ -30,7 +32,21 @@ static void folder_of(const char *path, char *folder) {
   folder[end] = '\0';
 }
 
-/* One walk through the folder: which parts of the list are still there? */
+/* A file with the name of a part. One that the list does not name only takes the number. */
+static enum spate_error find_part(struct spate_loop *loop, uint32_t number, const struct spate_exfat_entry *entry) {
+  struct spate_loop_part part;
+  bool listed;
+  enum spate_error error = spate_loop_list_look(loop, number, &part, &listed);
+
+  if (number >= loop->next_number) loop->next_number = number + 1u;
+  if (error != SPATE_OK || !listed || !spate_loop_part_is(&part, entry)) return error;
+  part.state = PART_CLOSED;
+  part.bytes = entry->bytes;
+  part.end_ticks = spate_port_ticks();
+  return spate_loop_part_add(loop, &part) ? SPATE_OK : SPATE_E_MEMORY;
+}
+
+/* One walk through the folder: which parts are there? */
 static enum spate_error find_parts(struct spate_loop *loop) {
   struct spate_exfat_directory directory;
   struct spate_exfat_entry entry;
@@ -44,19 +60,9 @@ static enum spate_error find_parts(struct spate_loop *loop) {
     if (error == SPATE_E_CORRUPT && more) error = SPATE_OK; /* a damaged entry set has no name */
     if (error != SPATE_OK || !more || entry.name[0] == '\0') continue;
     const uint32_t number = spate_loop_part_number(loop, entry.name);
-    struct spate_loop_part *part = number > 0 ? spate_loop_part_find(loop, number) : NULL;
-    if (number >= loop->next_number && number < UINT32_MAX) loop->next_number = number + 1u;
-    if (part == NULL || !spate_loop_part_is(part, &entry)) continue;
-    part->state = PART_CLOSED;
-    part->bytes = entry.bytes;
-    part->end_ticks = spate_port_ticks();
+    if (number > 0) error = find_part(loop, number, &entry);
   }
   return error;
-}
-
-static void drop_missing(struct spate_loop *loop) {
-  for (uint32_t i = loop->count; i-- > 0;)
-    if (loop->config.parts[i].state == PART_LISTED) spate_loop_part_drop(loop, loop->config.parts[i].number);
 }
 
 /* A span that was open ends with the last part that there is. */
@@ -66,6 +72,8 @@ static enum spate_error resume_spans(struct spate_loop *loop) {
   for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
     struct spate_loop_span *span = &loop->spans[i];
     if (span->state == SPAN_OPEN) span->last = last;
+    if (span->state != SPAN_NONE && span->last >= loop->next_number && span->last < LOOP_NUMBER_MAX)
+      loop->next_number = span->last + 1u;
     if (span->state == SPAN_OPEN) span->state = SPAN_ENDED;
     enum spate_error error = spate_loop_list_span(loop, i);
     if (error != SPATE_OK) return error;
@@ -98,6 +106,9 @@ static void look_at_stream(struct spate_loop *loop) {
     left->end_ticks = spate_port_ticks();
     if (left->state == PART_STREAMING) left->state = PART_ENDING;
   }
+  /* After a stop: what came meanwhile is in no part. */
+  if (loop->streaming_clip == NULL) loop->first_number = loop->armed;
+  if (loop->streaming_clip == NULL) spate_loop_span_gap(loop);
   loop->streaming = stream->current != NULL ? loop->armed : 0;
   loop->armed = 0;
   loop->streaming_clip = stream->current;
@@ -127,7 +138,6 @@ enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loo
   if (error == SPATE_OK) error = spate_loop_list_open(loop);
   if (error == SPATE_OK) error = find_parts(loop);
   if (error != SPATE_OK) return error;
-  drop_missing(loop);
   error = resume_spans(loop);
   if (error != SPATE_OK) return error;
   loop->first_number = loop->next_number;

@@ -23,9 +23,9 @@ uint32_t spate_loop_part_number(const struct spate_loop *loop, const char *name)
   for (const char *digit = name; *digit != '\0'; digit++) {
     uint64_t number = 0;
     if (digit == name || digit[-1] != '_') continue;
-    for (const char *at = digit; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
+    for (const char *at = digit; *at >= '0' && *at <= '9' && number <= LOOP_NUMBER_MAX; at++)
       number = number * 10u + (uint32_t)(*at - '0');
-    if (number == 0 || number > UINT32_MAX) continue;
+    if (number == 0 || number > LOOP_NUMBER_MAX) continue;
     spate_loop_part_path(loop, (uint32_t)number, path);
     if (strcmp(name_of(path), name) == 0) return (uint32_t)number;
   }

@@ -75,6 +75,7 @@ enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, u
       .state = SPAN_OPEN, .first = first_since(loop, ticks_of(before_ms)), .end_ticks = end_ticks};
   if (!copy_path(span.path, path)) return SPATE_E_NAME_LONG;
   enum spate_error error = spate_exfat_mkdir(loop_volume(loop), path);
+  if (error == SPATE_E_NO_SPACE) loop->wants_room = true;
   if (error != SPATE_OK) return error;
   loop->spans[count] = span;
   error = spate_loop_list_span(loop, count);
@@ -125,6 +126,12 @@ enum spate_error spate_loop_span_due(struct spate_loop *loop) {
   return loop->armed != 0 ? cut(loop, count - 1u) : SPATE_OK;
 }
 
+void spate_loop_span_gap(struct spate_loop *loop) {
+  const uint32_t count = span_count(loop);
+
+  if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN) loop->spans[count - 1u].broken = true;
+}
+
 enum spate_error spate_loop_span_end(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
@@ -173,14 +180,14 @@ static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *sp
   bool is;
   enum spate_error error = spate_loop_part_look(loop, part, &entry, &is);
 
-  if (error == SPATE_E_BUSY) return SPATE_OK;
+  if (error == SPATE_E_BUSY) return error;
   spate_loop_part_path(loop, number, from);
   if (error == SPATE_OK && !is) span->broken = true;
   if (error == SPATE_OK && is && entry.bytes == 0)
     error = spate_exfat_delete_untrimmed(loop_volume(loop), from);
   else if (error == SPATE_OK && is)
     error = moved_path(span, from, to) ? spate_exfat_rename(loop_volume(loop), from, to) : SPATE_E_NAME_LONG;
-  if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return SPATE_OK; /* it is tried again */
+  if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return SPATE_E_BUSY; /* it is tried again */
   if (error != SPATE_OK) span->broken = true;
   spate_loop_part_drop(loop, number);
   return error;

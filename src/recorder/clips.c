@@ -76,11 +76,13 @@ static uint32_t streams_without_clip(const struct spate_recorder *recorder) {
   return count;
 }
 
-bool spate_stream_can_arm(const struct spate_stream *stream) {
-  const bool free_clip = stream->clips[0].state == CLIP_EMPTY || stream->clips[1].state == CLIP_EMPTY;
-
-  return spate_recorder_is_open(stream->recorder) && free_clip &&
-         (stream->current == NULL || stream->following == NULL);
+enum spate_error spate_stream_can_arm(const struct spate_stream *stream) {
+  if (!spate_recorder_is_open(stream->recorder)) return SPATE_E_STATE;
+  if (stream->current != NULL && stream->following != NULL) return SPATE_E_BUSY;
+  if (stream->clips[0].state == CLIP_EMPTY || stream->clips[1].state == CLIP_EMPTY) return SPATE_OK;
+  for (unsigned i = 0; i < 2; i++)
+    if (stream->clips[i].state == CLIP_STUCK) return stream->clips[i].error;
+  return SPATE_E_BUSY;
 }
 
 enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes) {
@@ -88,7 +90,7 @@ enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path,
 
   if (path == NULL) return SPATE_E_INVALID;
   if (!spate_recorder_is_open(stream->recorder)) return SPATE_E_STATE;
-  if (!spate_stream_can_arm(stream)) return SPATE_E_STATE;
+  if (spate_stream_can_arm(stream) != SPATE_OK) return SPATE_E_STATE;
   if (!copy_path(clip->path, path)) return SPATE_E_NAME_LONG;
   const bool first = !spate_stream_active(stream);
   enum spate_error end_reason = SPATE_E_RESERVATION;
