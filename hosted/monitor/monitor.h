@@ -21,7 +21,7 @@ struct monitor;
  * on loopback; port 0 is any free one. Prints the page's URL on standard error. Ends the program if the address is
  * wrong (EXIT_USAGE), or if it cannot be opened (EXIT_FAILED).
  */
-struct monitor *monitor_open(const char *address);
+struct monitor *monitor_open(const char *address_text);
 /* NULL is allowed. */
 void monitor_close(struct monitor *monitor);
 

@@ -88,7 +88,7 @@ static bool is_loopback(const union address *address) {
 }
 
 static void say_url(const struct monitor *monitor) {
-  union address address;
+  union address address = {.any = {.sa_family = AF_UNSPEC}};
   socklen_t length = sizeof address;
   char host[INET6_ADDRSTRLEN] = "";
 
@@ -100,20 +100,20 @@ static void say_url(const struct monitor *monitor) {
             ntohs(v6 ? address.v6.sin6_port : address.v4.sin_port));
 }
 
-struct monitor *monitor_open(const char *text) {
+struct monitor *monitor_open(const char *address_text) {
   struct monitor *monitor = calloc(1, sizeof *monitor);
   union address address;
   const int on = 1;
 
   if (monitor == NULL) fail(EXIT_FAILED, "no memory");
-  const socklen_t length = parse(text, &address);
+  const socklen_t length = parse(address_text, &address);
   monitor->loopback = is_loopback(&address);
   for (unsigned i = 0; i < CLIENTS; i++)
     monitor->clients[i].fd = -1;
   monitor->fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (monitor->fd < 0 || setsockopt(monitor->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       bind(monitor->fd, &address.any, length) != 0 || listen(monitor->fd, 64) != 0)
-    fail(EXIT_FAILED, "monitor: %s: %s%s", text, strerror(errno),
+    fail(EXIT_FAILED, "monitor: %s: %s%s", address_text, strerror(errno),
          errno == EADDRINUSE ? ". Another program uses this port: choose another one" : "");
   say_url(monitor);
   return monitor;

@@ -78,7 +78,8 @@ static bool read_name(struct stream_state *stream, const char *text) {
   for (; *text != '\0' && used < NAME_BYTES - 1u; text++) {
     unsigned char byte = (unsigned char)*text;
     if (byte == '%') {
-      const char hex[3] = {text[1], text[1] != '\0' ? text[2] : '\0', '\0'};
+      char hex[3] = {text[1], '\0', '\0'};
+      if (hex[0] != '\0') hex[1] = text[2];
       if (!isxdigit((unsigned char)hex[0]) || !isxdigit((unsigned char)hex[1])) return false;
       byte = (unsigned char)strtoul(hex, NULL, 16);
       text += 2;

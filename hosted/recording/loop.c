@@ -5,6 +5,7 @@
 #include "../text/failure.h"
 #include "../text/progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -271,13 +272,14 @@ static size_t put_parts(struct session *session, const struct recording *recordi
   int length = 0;
 
   *to = '\0';
-  if (loops_wanted(session))
-    length = snprintf(to, bytes, " part=%u kept=%llu", (unsigned)recording->looping.loop.counters.parts,
-                      (unsigned long long)recording->looping.loop.count * session->loops.part_bytes);
-  else if (parts_wanted(session) && spate_exfat_info(&session->volume.exfat, &info) == SPATE_OK)
+  if (loops_wanted(session)) {
+    const uint64_t kept_bytes = recording->looping.loop.count * session->loops.part_bytes;
     length =
-        snprintf(to, bytes, " part=%u left=%llu", (unsigned)recording->part.count + 2u,
-                 (unsigned long long)(spate_stream_left_bytes(&recording->stream) + info.free_bytes / session->count));
+        snprintf(to, bytes, " part=%u kept=%" PRIu64, (unsigned)recording->looping.loop.counters.parts, kept_bytes);
+  } else if (parts_wanted(session) && spate_exfat_info(&session->volume.exfat, &info) == SPATE_OK) {
+    const uint64_t left_bytes = spate_stream_left_bytes(&recording->stream) + info.free_bytes / session->count;
+    length = snprintf(to, bytes, " part=%u left=%" PRIu64, (unsigned)recording->part.count + 2u, left_bytes);
+  }
   return (size_t)length;
 }
 

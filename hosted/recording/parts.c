@@ -89,16 +89,16 @@ static bool next_path(void *context, struct spate_stream *stream, uint32_t numbe
   struct recording *recording = &session->recordings[i];
   struct part *part = &recording->part;
   if (number != part->named) {
-    char plain[SPATE_RECORDER_PATH_BYTES_MAX];
+    char plain[SPATE_RECORDER_PATH_BYTES_MAX] = "";
     if (stamp_name(recording->pattern, begin_of_next(session, recording), plain, sizeof plain) != NULL) return false;
     if (strcmp(plain, part->plain) == 0)
       put_number(plain, number, part->path);
     else
-      (void)strcpy(part->path, plain);
-    (void)strcpy(part->plain, plain);
+      memcpy(part->path, plain, sizeof part->path);
+    memcpy(part->plain, plain, sizeof part->plain);
     part->named = number;
   }
-  (void)strcpy(path, part->path);
+  memcpy(path, part->path, sizeof part->path);
   return folders_make(&session->folders, &session->volume.exfat, path) == SPATE_OK;
 }
 
@@ -118,7 +118,7 @@ void parts_begin(struct session *session, const struct recording_request *reques
   if (!parts_wanted(session)) return;
   for (unsigned i = 0; i < session->count; i++) {
     struct recording *recording = &session->recordings[i];
-    (void)strcpy(recording->part.plain, recording->path);
+    memcpy(recording->part.plain, recording->path, sizeof recording->path);
     plan_next(session, recording);
   }
 }

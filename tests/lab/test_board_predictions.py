@@ -28,7 +28,7 @@ GIB, KIB, MIB = runs.GIB, runs.KIB, runs.MIB
 
 COUNTED = counted.Counted(calls=(counted.Call("write", MIB, submit=50, doorbell=20, complete=30, batch=32),),
                           recordings=(counted.Recording(MIB, push=100, turn=200, piece=60, checkpoint=2000, clip=80000),),
-                          callback=5, idle=40)
+                          callback=5, idle=40, loop_work=120, loop_lap=180000)
 COUNTS = {"a build": COUNTED}
 
 

@@ -47,6 +47,19 @@ def messages_until(here, variable):
     return found
 
 
+def fill(name, others):
+    """Fills the queue of a manager. Each sender may have only so many bytes in it, so several are needed where it is long."""
+    sent = 1
+    while sent > 0:
+        other = others.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        other.setblocking(False)
+        sent = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                other.sendto(b"STATUS=of another", address_of(name))
+                sent += 1
+
+
 def recorder(image, name, *words, watchdog_s=0, process=None, source="-"):
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("NOTIFY_", "WATCHDOG_"))}
     environment["NOTIFY_SOCKET"] = str(name)
@@ -151,11 +164,8 @@ def test_only_the_process_that_is_watched_tells_the_watchdog(image, name, proces
 
 def test_a_manager_that_reads_nothing_stops_nothing(image, name):
     """Its queue is full before READY=1. It is told as soon as it reads."""
-    with manager(name) as here, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
-        other.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            while True:
-                other.sendto(b"STATUS=of another", address_of(name))
+    with manager(name) as here, contextlib.ExitStack() as others:
+        fill(name, others)
         with recorder(image, name, watchdog_s=0.4) as recording:
             assert complaint(recording) == FULL
             time.sleep(1.5)

@@ -127,6 +127,7 @@ def test_the_package_is_built_with_what_make_deb_installs():
     assert all(have[package] == minimum for package, minimum in asked.items() if minimum)
 
 
+@pytest.mark.thorough  # make test-all runs setup/install first
 def test_what_was_fetched_for_the_benchmark_is_not_fetched_again():
     """setup/install compares this file with the list, and fetches 300 MB if they differ."""
     fetched = ROOT / "build/linux-bench/fetched-from"

@@ -44,7 +44,7 @@ def test_a_board_is_seen_over_its_uart(tmp_path):
             assert time.monotonic() < end, found
             time.sleep(0.05)
         assert machine.wait(60) == 0
-        assert len(durable) > 2  # it was seen while it ran, and not only at the end
+        assert any(0 < count < STREAM_MIB * MIB for count in durable)  # it was seen while it ran, and not only at the end
         for stream in map(str, range(STREAMS)):
             assert found["spate_pushed_bytes_total", stream, None] == STREAM_MIB * MIB
             assert found["spate_lost_bytes_total", stream, None] == 0
