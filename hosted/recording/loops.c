@@ -183,7 +183,9 @@ static void add_words(char *text, const char *path, enum spate_error error, bool
                  "");
 }
 
-/* BUSY: no stream can keep another span yet. */
+/* An earlier span is not a file yet, or the oldest part has to make room first. */
+static bool is_early(enum spate_error error) { return error == SPATE_E_BUSY || error == SPATE_E_NO_SPACE; }
+
 static enum spate_error trigger(struct session *session, double late_s, char *text) {
   enum spate_error first = SPATE_OK;
 
@@ -194,7 +196,7 @@ static enum spate_error trigger(struct session *session, double late_s, char *te
     const enum spate_error error = keep(session, i, late_s, path, &extended);
     if (first == SPATE_OK) first = error;
     add_words(text, path, error, extended);
-    if (error == SPATE_E_BUSY) break;
+    if (is_early(error)) break;
   }
   return first;
 }
@@ -204,9 +206,9 @@ static void take_trigger(struct session *session, const struct control_request *
   char text[CONTROL_TEXT_BYTES];
   const enum spate_error error = trigger(session, 0, text);
 
-  if (error == SPATE_E_BUSY && loops->waiting < LOOPS_WAITING_MAX) {
+  if (is_early(error) && loops->waiting < LOOPS_WAITING_MAX) {
     loops->waiting_s[loops->waiting++] = progress_seconds(&session->progress);
-    control_reply(request, true, "kept as soon as an earlier file is ready");
+    control_reply(request, true, "kept as soon as there is room for it");
     return;
   }
   control_reply(request, error == SPATE_OK, text);
@@ -229,7 +231,7 @@ static void take_waiting(struct session *session, double now_s) {
   struct loops *loops = &session->loops;
   char text[CONTROL_TEXT_BYTES];
 
-  if (loops->waiting == 0 || trigger(session, now_s - loops->waiting_s[0], text) == SPATE_E_BUSY) return;
+  if (loops->waiting == 0 || is_early(trigger(session, now_s - loops->waiting_s[0], text))) return;
   loops->waiting--;
   memmove(loops->waiting_s, loops->waiting_s + 1, loops->waiting * sizeof loops->waiting_s[0]);
 }

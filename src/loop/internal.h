@@ -42,6 +42,8 @@ bool spate_loop_part_is(const struct spate_loop_part *part, const struct spate_e
 enum spate_error spate_loop_part_look(const struct spate_loop *loop, const struct spate_loop_part *part,
                                       struct spate_exfat_entry *entry, bool *is);
 
+/* At most a quarter of what a counter of ticks holds, so that times can be compared. */
+uint64_t spate_loop_ticks(uint64_t ms);
 /* Tell the program. */
 void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
 

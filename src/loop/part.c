@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../core/part_name.h"
 #include "internal.h"
+#include <spate/port.h>
 
 #define DIGITS_MIN 8u
 
@@ -79,6 +80,13 @@ enum spate_error spate_loop_part_look(const struct spate_loop *loop, const struc
   enum spate_error error = spate_exfat_stat(loop_volume(loop), path, entry);
   *is = error == SPATE_OK && spate_loop_part_is(part, entry);
   return error == SPATE_E_NOT_FOUND || error == SPATE_E_CORRUPT ? SPATE_OK : error;
+}
+
+uint64_t spate_loop_ticks(uint64_t ms) {
+  const uint64_t second_ticks = spate_port_ticks_per_second();
+  const uint64_t most_ms = (UINT64_MAX >> 2) / second_ticks;
+
+  return (ms < most_ms ? ms : most_ms) * second_ticks / 1000u;
 }
 
 void spate_loop_event(struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value) {

@@ -10,8 +10,6 @@
 #include "internal.h"
 #include <spate/port.h>
 
-static uint64_t ticks_of(uint64_t ms) { return spate_port_ticks_per_second() * ms / 1000u; }
-
 static bool holds(const struct spate_loop_span *span, uint32_t number) {
   if (span->state == SPAN_NONE || number < span->first) return false;
   return span->state == SPAN_OPEN || number <= span->last;
@@ -44,6 +42,7 @@ static uint32_t first_since(const struct spate_loop *loop, uint64_t before_ticks
     const struct spate_loop_part *part = &loop->config.parts[i];
     if (part->number >= loop->streaming) continue;
     if (part->number < loop->first_number || now_ticks - part->end_ticks > before_ticks) break;
+    if (part->state == PART_CLOSED && part->bytes != loop->config.part_bytes) break; /* data are missing after it */
     first = part->number;
   }
   return first;
@@ -60,7 +59,7 @@ static bool copy_path(char *to, const char *from) {
 enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
                                     bool *extended) {
   const uint32_t count = span_count(loop);
-  const uint64_t end_ticks = spate_port_ticks() + ticks_of(after_ms);
+  const uint64_t end_ticks = spate_port_ticks() + spate_loop_ticks(after_ms);
   const bool open = count > 0 && loop->spans[count - 1u].state == SPAN_OPEN;
 
   if (extended != NULL) *extended = open;
@@ -72,7 +71,7 @@ enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, u
   }
   if (count == SPATE_LOOP_SPANS) return SPATE_E_BUSY;
   struct spate_loop_span span = {
-      .state = SPAN_OPEN, .first = first_since(loop, ticks_of(before_ms)), .end_ticks = end_ticks};
+      .state = SPAN_OPEN, .first = first_since(loop, spate_loop_ticks(before_ms)), .end_ticks = end_ticks};
   if (!copy_path(span.path, path)) return SPATE_E_NAME_LONG;
   enum spate_error error = spate_exfat_mkdir(loop_volume(loop), path);
   if (error == SPATE_E_NO_SPACE) loop->wants_room = true;
@@ -136,7 +135,11 @@ enum spate_error spate_loop_span_end(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
   if (count == 0 || loop->spans[count - 1u].state != SPAN_OPEN) return SPATE_OK;
-  return end_span(loop, count - 1u, loop->next_number - 1u);
+  const struct spate_loop_span *span = &loop->spans[count - 1u];
+  uint32_t last = span->gap != 0 ? span->gap : loop->next_number - 1u;
+  if (loop->count > 0 && loop->config.parts[loop->count - 1u].number >= span->first)
+    last = loop->config.parts[loop->count - 1u].number;
+  return end_span(loop, count - 1u, last);
 }
 
 /* ---- parts into the folder ---- */
@@ -183,6 +186,7 @@ static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *sp
   if (error == SPATE_E_BUSY) return error;
   spate_loop_part_path(loop, number, from);
   if (error == SPATE_OK && !is) span->broken = true;
+  if (error == SPATE_OK && is && entry.bytes != loop->config.part_bytes && span->gap == 0) span->gap = number;
   if (error == SPATE_OK && is && entry.bytes == 0)
     error = spate_exfat_delete_untrimmed(loop_volume(loop), from);
   else if (error == SPATE_OK && is)
@@ -221,7 +225,7 @@ static enum spate_error join(struct spate_loop *loop, struct spate_loop_span *sp
   bool more = false;
   enum spate_error error = SPATE_OK;
 
-  if (span->broken) return finish(loop, SPATE_E_NOT_FOUND);
+  if (span->broken || (span->gap != 0 && span->gap < span->last)) return finish(loop, SPATE_E_NOT_FOUND);
   if (!loop->joining) {
     error = spate_exfat_join_begin_placed(loop_volume(loop), &loop->join, span->path);
     loop->joining = error == SPATE_OK;

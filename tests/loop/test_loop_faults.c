@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops whose drive fails, whose configuration changes between runs, or whose list names what cannot be: no part is
- * lost, nothing waits for ever, and every error is told. */
+ * lost, nothing waits without end, and every error is told. */
 #include "loop_fixture.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -161,6 +161,36 @@ static void a_span_with_a_gap_in_it_is_no_file(void **state) {
   close_fixture(fixture);
 }
 
+/* The drive fails in the middle of a part, at the end of a cluster: what follows is in the next one. */
+static void data_that_the_drive_lost_are_a_gap(void **state) {
+  (void)state;
+  for (unsigned late = 0; late < 2; late++) {
+    struct looping looping;
+    struct fixture *fixture = opened(&looping, 12 * PART_BYTES);
+    stream_seconds(&looping, 2);
+    if (late == 0) OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, 3000, NULL));
+    stream_loop(&looping, 1, PIECE); /* into the next part */
+    const uint64_t lba = looping.source->stream.current->file.first_lba + MIB / 512;
+    ram_block_fault(
+        &fixture->ram,
+        (struct ram_fault){
+            .ops = RAM_OP(SPATE_WRITE), .first_lba = lba, .last_lba = lba, .times = 1, .error = SPATE_E_MEDIA});
+    stream_seconds(&looping, 4);
+    if (late == 1) OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, 0, NULL));
+    clock_ns += SECOND;
+    stream_parts(&looping, 2);
+    settle_until_kept(&looping);
+    assert_int_equal(fixture->events[SPATE_EVENT_LOST] > 0, true);
+    assert_int_equal(looping.told.count[late == 0 ? SPATE_LOOP_FOLDER : SPATE_LOOP_KEPT], 1);
+    if (late == 1) assert_in_range(looping.loop.first_number, 5, 8);
+    GIVES(SPATE_E_MEDIA, spate_recorder_finish(&fixture->recorder));
+    OK(spate_loop_close(&looping.loop));
+    if (late == 1) assert_true(file_bytes(fixture, "EVENT.RAW") <= 5 * PART_BYTES);
+    free(looping.config.memory);
+    close_fixture(fixture);
+  }
+}
+
 static void the_greatest_numbers_are_no_parts_names(void **state) {
   (void)state;
   static const char *const names[] = {"CAM/A_4294967294.RAW", "CAM/A_4294967295.RAW", "CAM/A_00000004.RAW"};
@@ -214,7 +244,7 @@ static void a_part_that_cannot_be_closed_is_told(void **state) {
 }
 
 /* Somebody else uses the volume at present: close returns, and can be called again. */
-static void close_does_not_wait_for_ever(void **state) {
+static void close_does_not_wait_without_end(void **state) {
   (void)state;
   struct looping looping;
   struct fixture *fixture = opened(&looping, 10 * PART_BYTES);
@@ -321,13 +351,14 @@ int main(void) {
                                      cmocka_unit_test(a_span_of_more_parts_than_the_next_run_has_room_for),
                                      cmocka_unit_test(no_span_goes_over_a_gap),
                                      cmocka_unit_test(a_span_with_a_gap_in_it_is_no_file),
+                                     cmocka_unit_test(data_that_the_drive_lost_are_a_gap),
                                      cmocka_unit_test(the_greatest_numbers_are_no_parts_names),
                                      cmocka_unit_test(a_part_that_cannot_be_closed_is_told),
                                      cmocka_unit_test(a_piece_longer_than_a_part_is_refused_as_a_whole),
                                      cmocka_unit_test(a_list_that_somebody_has_deleted_is_not_written),
                                      cmocka_unit_test(a_trigger_on_a_full_volume_makes_room),
                                      cmocka_unit_test(room_that_comes_late_is_used),
-                                     cmocka_unit_test(close_does_not_wait_for_ever)};
+                                     cmocka_unit_test(close_does_not_wait_without_end)};
 
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
