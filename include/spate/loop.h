@@ -108,6 +108,7 @@ struct spate_loop {
   struct spate_exfat_join join;
   bool joining;
   bool wants_room;                                                           /* arming found none */
+  bool refused;                                                              /* a piece, since the present part began */
   uint32_t divided[SPATE_LOOP_DIVIDED_MAX], divided_count, divided_released; /* second halves, by number of the piece */
 };
 

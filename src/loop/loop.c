@@ -65,10 +65,12 @@ static enum spate_error find_parts(struct spate_loop *loop) {
   return error;
 }
 
-/* A span that was open ends with the last part that there is. */
+/* A span that was open ends with the last part that has data: the next one may have been armed already. */
 static enum spate_error resume_spans(struct spate_loop *loop) {
-  const uint32_t last = loop->count > 0 ? loop->config.parts[loop->count - 1u].number : 0;
+  uint32_t last = 0;
 
+  for (uint32_t i = 0; i < loop->count; i++)
+    if (loop->config.parts[i].bytes > 0) last = loop->config.parts[i].number;
   for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
     struct spate_loop_span *span = &loop->spans[i];
     if (span->state == SPAN_OPEN) span->last = last;
@@ -106,9 +108,12 @@ static void look_at_stream(struct spate_loop *loop) {
     left->end_ticks = spate_port_ticks();
     if (left->state == PART_STREAMING) left->state = PART_ENDING;
   }
-  /* After a stop: what came meanwhile is in no part. */
-  if (loop->streaming_clip == NULL) loop->first_number = loop->armed;
-  if (loop->streaming_clip == NULL) spate_loop_span_gap(loop);
+  /* After a stop, and after a piece that was refused: what came meanwhile is in no part. */
+  if (loop->streaming_clip == NULL || loop->refused) {
+    loop->first_number = loop->armed;
+    spate_loop_span_gap(loop);
+  }
+  loop->refused = false;
   loop->streaming = stream->current != NULL ? loop->armed : 0;
   loop->armed = 0;
   loop->streaming_clip = stream->current;
@@ -177,7 +182,7 @@ static bool next_comes(const struct spate_loop *loop) {
   return false;
 }
 
-enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
+static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
   struct spate_stream *stream = loop->config.stream;
   const uint64_t left_bytes = spate_stream_left_bytes(stream);
   const uint32_t within = spate_block_bytes(stream->recorder->block) - 1u;
@@ -189,6 +194,13 @@ enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes,
   if (whole || stream->following == NULL || stream->config.chunk_bytes > 0)
     return spate_stream_push(stream, offset_bytes, bytes);
   return push_divided(loop, offset_bytes, (uint32_t)left_bytes, bytes - (uint32_t)left_bytes);
+}
+
+enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
+  const enum spate_error error = push(loop, offset_bytes, bytes);
+
+  if (error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_INVALID) loop->refused = true;
+  return error;
 }
 
 /* `divided` has the numbers of second halves. */
