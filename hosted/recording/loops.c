@@ -117,6 +117,7 @@ enum spate_error loops_begin(struct session *session, struct recording *recordin
   const struct loops *loops = &session->loops;
   struct looping *looping = &recording->looping;
 
+  if (recording->source.config.slot_bytes > loops->part_bytes) return SPATE_E_INVALID; /* of a ring */
   looping->parts = calloc(SPATE_LOOP_PARTS_MAX, sizeof *looping->parts);
   if (looping->parts == NULL) fail(EXIT_FAILED, "no memory");
   looping->memory = memory_take(LIST_MEMORY_BYTES);

@@ -122,8 +122,8 @@ struct spate_loop {
 SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config);
 
 /* As spate_stream_push(), which must not be called for this stream. A piece that does not fit in the part is divided,
- * unless the stream is one of chunks, so every part but a span's last is full. FULL also while a piece that has to be
- * divided finds no room for two, or no next part. */
+ * unless the stream is one of chunks, so every part but a span's last is full. INVALID: it is longer than a part. FULL
+ * also while a piece that has to be divided finds no room for two, or no next part. */
 SPATE_MUST_CHECK enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes);
 
 /* As spate_stream_released(), with a divided piece as one. */

@@ -189,6 +189,7 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
   const bool ends = stream->current != NULL && (stream->current->capped || bytes > left_bytes);
 
   if (!ends) return spate_stream_push(stream, offset_bytes, bytes);
+  if (bytes > loop->config.part_bytes) return SPATE_E_INVALID;
   if (stream->following == NULL && next_comes(loop)) return SPATE_E_FULL;
   const bool whole = stream->current->capped || left_bytes == 0 || (left_bytes & within) != 0;
   if (whole || stream->following == NULL || stream->config.chunk_bytes > 0)

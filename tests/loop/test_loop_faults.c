@@ -268,10 +268,12 @@ static void a_piece_longer_than_a_part_is_refused_as_a_whole(void **state) {
 
   stream_loop(&looping, 1, PIECE);
   settle_loop(&looping);
-  const uint32_t pushed = looping.source->stream.pushed;
-  looping.loop.config.part_bytes = 4096;
-  GIVES(SPATE_E_INVALID, spate_loop_push(&looping.loop, 0, 2u << 20));
-  assert_int_equal(looping.source->stream.pushed, pushed);
+  stream_loop(&looping, PART_PIECES - 2, PIECE); /* a piece is left */
+  settle_loop(&looping);
+  const uint32_t before = looping.source->stream.pushed;
+  looping.loop.config.part_bytes = PIECE;
+  GIVES(SPATE_E_INVALID, spate_loop_push(&looping.loop, 0, 3 * PIECE));
+  assert_int_equal(looping.source->stream.pushed, before);
   looping.loop.config.part_bytes = PART_BYTES;
   close_loop(&looping);
   close_fixture(fixture);
