@@ -135,6 +135,13 @@ static void check_names(const struct recording_request *request) {
 }
 
 static void check_loop(const struct recording_request *request) {
+  for (unsigned i = 0; request->keeps && i < request->count; i++)
+    if (stamp_has_fields(request->paths[i]))
+      command_usage(
+          &command_record,
+          "\"%s\" has fields of a time: with --keep each start would begin another loop, and the parts of the "
+          "last one would stay. Fields belong in --event",
+          request->paths[i]);
   if (request->keeps && request->split_seconds > 0)
     command_usage(&command_record, "with --keep, parts have a size: --split 64MiB");
   if (!request->keeps && (request->event != NULL || request->trigger != NULL || request->before_seconds >= 0 ||

@@ -129,14 +129,21 @@ void source_release(struct source *source, uint64_t released) {
 
 void source_cut(struct source *source) {
   source->cut_slot = source_filled(source);
-  atomic_store(&source->cut_asked, source->kind->cuts && !atomic_load(&source->ended));
+  atomic_store(&source->cut_asked, source->kind->cuts);
 }
 
-void source_cut_at(struct source *source, uint64_t slot) { source->cut_slot = slot; }
+void source_cut_at(struct source *source, uint64_t slot) {
+  source->cut_slot = slot;
+  atomic_store(&source->cut_asked, false);
+}
 
 bool source_cut_slot(const struct source *source, uint64_t *slot) {
-  if (atomic_load(&source->cut_asked) && !atomic_load(&source->ended)) return false;
-  *slot = source->cut_slot;
+  const bool asked = atomic_load(&source->cut_asked);
+
+  if (asked && !atomic_load(&source->ended)) return false;
+  /* A thread that ended without looking has handed over its last slot since: it is of the part that ends. The recorder
+   * may have written a tail of it there. */
+  *slot = asked ? atomic_load(&source->filled) : source->cut_slot;
   return true;
 }
 

@@ -43,7 +43,7 @@ struct source_kind {
   void (*look)(struct source *source);   /* without a thread: updates `filled` and `ended` */
   void (*release)(struct source *source);
   void (*close)(struct source *source);
-  bool cuts; /* the thread looks at cut_asked, through filling_cut_if_asked() */
+  bool cuts; /* the thread looks at cut_asked, through filling_hand_over() */
 };
 
 extern const struct source_kind source_file, source_stream, source_synthetic, source_udp, source_ring;

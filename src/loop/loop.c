@@ -108,12 +108,13 @@ static void look_at_stream(struct spate_loop *loop) {
     left->end_ticks = spate_port_ticks();
     if (left->state == PART_STREAMING) left->state = PART_ENDING;
   }
-  /* After a stop, and after a piece that was refused: what came meanwhile is in no part. */
-  if (loop->streaming_clip == NULL || loop->refused) {
+  /* After a stop, and after a piece that was refused: what came meanwhile is in no part. Where no part follows, nothing
+   * is missing between parts. */
+  if (stream->current != NULL && (loop->streaming_clip == NULL || loop->refused)) {
     loop->first_number = loop->armed;
     spate_loop_span_gap(loop);
+    loop->refused = false;
   }
-  loop->refused = false;
   loop->streaming = stream->current != NULL ? loop->armed : 0;
   loop->armed = 0;
   loop->streaming_clip = stream->current;

@@ -261,6 +261,7 @@ def test_without_a_recorder_the_trigger_says_so(image):
     (["--keep", "100%"], USAGE, "not between 1% and 99%"),
     (["--keep", "64MiB", "--split", "10min"], USAGE, "with --keep, parts have a size"),
     (["--before", "1s"], USAGE, "add --keep"),
+    (["%H%M%S.raw", "--from", "synthetic", "--from", "synthetic", "--keep", "64MiB"], USAGE, "Fields belong in --event"),
     (["--event", "x.raw"], USAGE, "add --keep"),
     (["--keep", "64MiB", "--before", "long"], USAGE, "is not a time"),
     (["--keep", "2TiB"], REFUSED, "in all"),

@@ -151,6 +151,18 @@ def test_any_amounts_are_cut_without_losing_a_byte(image, seed):
     assert b"".join(contents(image, path) for path in parts) == data
 
 
+def test_a_source_that_ends_at_a_cut_is_recorded_once(image):
+    """More than a page, and a rest that is on the drive already when the recording is stopped at the cut."""
+    data = random.Random(3).randbytes(5000)
+    with started(image, "end.bin", "--split", "1s", "--for", "1s", stdin=subprocess.PIPE) as recorder:
+        recorder.stdin.buffer.write(data)
+        recorder.stdin.buffer.flush()
+        assert recorder.wait(timeout=60) == DONE
+        result = json.loads(recorder.stdout.read())["files"][0]
+    assert b"".join(contents(image, path) for path in files(image)) == data
+    assert result["bytes"] == len(data)
+
+
 @pytest.mark.thorough
 def test_a_second_without_data_makes_no_empty_file(image):
     fed(image, [(b"begin", 3.2), (b"end", 0)], "rare.txt", "--split", "1s")

@@ -322,6 +322,29 @@ static void a_trigger_on_a_full_volume_makes_room(void **state) {
   close_fixture(fixture);
 }
 
+/* The volume is full, pieces are refused, and the stream ends: nothing is missing between the parts of the span. */
+static void a_span_on_a_full_volume_is_a_file(void **state) {
+  (void)state;
+  struct looping looping;
+  struct fixture *fixture = opened(&looping, 20 * PART_BYTES);
+  unsigned refused = 0;
+
+  stream_seconds(&looping, 4);
+  OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
+  settle_loop(&looping);
+  take_all_room(fixture);
+  for (uint32_t i = 0; i < 20000; i++) {
+    const enum spate_error error = loop_push(&looping, PIECE);
+    refused += error != SPATE_OK && error != SPATE_E_FULL ? 1u : 0u;
+    turn(&looping);
+  }
+  assert_true(refused > 0);
+  close_loop(&looping);
+  assert_int_equal(looping.told.count[SPATE_LOOP_KEPT], 1);
+  file_holds(fixture, "EVENT.RAW", looping.source->sent, looping.source->sent_bytes);
+  close_fixture(fixture);
+}
+
 /* Nothing may be deleted, and the stream ends. When there is room again, it goes on. */
 static void room_that_comes_late_is_used(void **state) {
   (void)state;
@@ -359,6 +382,7 @@ int main(void) {
                                      cmocka_unit_test(a_piece_longer_than_a_part_is_refused_as_a_whole),
                                      cmocka_unit_test(a_list_that_somebody_has_deleted_is_not_written),
                                      cmocka_unit_test(a_trigger_on_a_full_volume_makes_room),
+                                     cmocka_unit_test(a_span_on_a_full_volume_is_a_file),
                                      cmocka_unit_test(room_that_comes_late_is_used),
                                      cmocka_unit_test(close_does_not_wait_without_end)};
 
