@@ -44,7 +44,7 @@ def test_a_board_is_seen_over_its_uart(tmp_path):
     arguments = {"streams": str(STREAMS), "stream_mib": str(STREAM_MIB), "report_ms": "10"}
     words = qemu.command("qemu-virt", "streams", qemu.Drive.image(image), arguments)
     durable = ("spate_durable_bytes_total", "0", None)
-    with program.process(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as machine, \
+    with program.process(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as machine, \
          started(SPATE, "monitor", "-", "--at", "0", stdin=subprocess.PIPE, stderr=subprocess.PIPE) as monitor:
         port = int(re.search(r":(\d+)/", monitor.stderr.readline())[1])
         on_the_way = None
