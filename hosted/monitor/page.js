@@ -9,6 +9,8 @@ const history = [];
 const SPAN_MIN_MS = 60000;
 let begun = null; // of the graph
 let last = null; // bytes and clock of the last report: the rate since then, because a stream's own is that of 64 ms
+const RECENT_MS = 10000; // a source may send in bursts
+let recent = []; // reports: {at, stream, clock, pushed}
 
 // name -> [{labels, value}]
 function parse(text) {
@@ -152,17 +154,39 @@ function showRates(families) {
   const out = again ? last.out : fresh ? Math.max(0, (completed - last.completed) / (clock - last.clock)) : sum(families, "out_bytes_per_second");
   last = { clock, pushed, completed, rate, out };
   if (!again) history.push({ at: now, rate });
-  const room = sum(families, "reservation_left_bytes");
-  // The file whose reservation ends first; over the last ten seconds, because a source may send in bursts.
-  const recent = history.filter((point) => point.at > now - 10000);
-  const mean = recent.reduce((total, point) => total + point.rate, 0) / Math.max(1, recent.length);
   put("rate-in", `${bytes(rate)}/s`);
   put("rate-out", `${bytes(out)}/s`);
   put("pushed", bytes(pushed));
   put("durable", bytes(sum(families, "durable_bytes_total")));
+}
+
+// Bytes per second of a stream over the recent reports; with one report only, its own figure.
+function meanRate(families, stream) {
+  const reports = recent.filter((report) => report.stream === stream);
+  const first = reports[0], now = reports.at(-1);
+  return reports.length > 1 ? (now.pushed - first.pushed) / (now.clock - first.clock) : of(families, "in_bytes_per_second", stream) ?? 0;
+}
+
+function remember(families) {
+  const now = performance.now();
+  recent = recent.filter((report) => report.at > now - RECENT_MS);
+  for (const { labels: { stream }, value: pushed } of all(families, "pushed_bytes_total")) {
+    const clock = of(families, "clock_seconds", stream), before = recent.findLast((report) => report.stream === stream);
+    if (before && (clock < before.clock || pushed < before.pushed)) recent = recent.filter((report) => report.stream !== stream); // begun again
+    if (!before || clock !== before.clock) recent.push({ at: now, stream, clock, pushed });
+  }
+}
+
+// Until the first file has no room left.
+function showRoom(families) {
+  remember(families);
   const kept = sum(families, "kept_bytes"); // a recording that goes round has no end
-  put("time-left", kept > 0 ? "no end" : mean > 0 ? time(room / mean) : "–");
-  put("room", kept > 0 ? `keeps ${bytes(kept)}` : `room ${bytes(room)}`);
+  const left = Math.min(...all(families, "reservation_left_bytes").map(({ labels, value }) => {
+    const mean = meanRate(families, labels.stream);
+    return mean > 0 ? value / mean : Infinity;
+  }));
+  put("time-left", kept > 0 ? "no end" : time(left));
+  put("room", kept > 0 ? `keeps ${bytes(kept)}` : `room ${bytes(sum(families, "reservation_left_bytes"))}`);
 }
 
 function showRing(families) {
@@ -185,6 +209,7 @@ function show(families) {
   put("skipped", sum(families, "monitor_skipped_lines_total") > 0 ? `${sum(families, "monitor_skipped_lines_total")} lines were no report.` : "");
   if (none) return;
   showRates(families);
+  showRoom(families);
   showRing(families);
   showHeat(families);
   showLosses(families);

@@ -5,12 +5,14 @@ the page by a browser. No client makes a recording lose anything."""
 import contextlib
 import http.client
 import json
+import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import time
+import tty
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -202,6 +204,32 @@ def test_datagrams_of_a_board():
             assert process.wait(10) == DONE
 
 
+def lines_show(monitor, port, write):
+    write((LINE % (0, 1, 123, 0)).encode())
+    assert value(wait_for(port, lambda found: "spate_pushed_bytes_total" in found), "pushed_bytes_total") == 123
+    monitor.terminate()
+    assert monitor.wait(10) == DONE
+
+
+def test_lines_from_a_fifo(tmp_path):
+    """The monitor stays when a writer ends, and shows what the next one writes."""
+    os.mkfifo(tmp_path / "fifo")
+    with serving("monitor", tmp_path / "fifo", "--at", "0") as (process, port):
+        (tmp_path / "fifo").write_bytes(b"no report\n")
+        wait_for(port, lambda found: value(found, "monitor_skipped_lines_total") == 1)
+        lines_show(process, port, (tmp_path / "fifo").write_bytes)
+
+
+def test_lines_from_a_serial_device():
+    """A pseudo-terminal is a terminal to the monitor, as a serial device is."""
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)  # as stty would
+    with serving("monitor", os.ttyname(theirs), "--at", "0") as (process, port):
+        lines_show(process, port, lambda data: os.write(ours, data))
+    os.close(ours)
+    os.close(theirs)
+
+
 def test_hostile_clients_cost_a_recording_nothing(image):
     with recording(image, seconds=10) as port, contextlib.ExitStack() as stack:
         seen(port, "spate_pushed_bytes_total")
@@ -258,23 +286,52 @@ def test_a_port_alone_is_on_loopback(address, bound):
         assert process.wait(10) == DONE
 
 
+def test_a_page_on_loopback_of_ipv6():
+    with serving("monitor", "-", "--at", "[::1]:0", stdin=subprocess.PIPE) as (process, port):
+        assert get(port, address="::1")[0] == 200 and get(port, address="::1", host="evil.example")[0] == 403
+        process.terminate()
+        assert process.wait(10) == DONE
+
+
 CHROMIUM = shutil.which("chromium")
 
 
+class Page:
+    """The page after some seconds, as a browser shows it."""
+
+    def __init__(self, port, profile):
+        self.html = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                                    "--virtual-time-budget=3000", "--dump-dom", f"http://127.0.0.1:{port}/"],
+                                   check=True, capture_output=True, text=True, timeout=60).stdout
+
+    def text(self, name):
+        return re.sub("<[^>]*>", "", re.search(rf'id="{name}"[^>]*>(.*?)</(?:span|p|b|tbody|small)>', self.html, re.S)[1])
+
+
+in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: setup/install browser")
+
+
 @pytest.mark.thorough
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: setup/install browser")
+@in_a_browser
 def test_a_browser_shows_the_numbers(image, tmp_path):
     with recording(image, seconds=14) as port:
         seen(port, "spate_pushed_bytes_total")
-        page = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
-                               "--virtual-time-budget=3000", "--dump-dom", f"http://127.0.0.1:{port}/"],
-                              check=True, capture_output=True, text=True, timeout=60).stdout
-
-        def text(name):
-            return re.sub("<[^>]*>", "", re.search(rf'id="{name}"[^>]*>(.*?)</(?:span|p|b|tbody|small)>', page, re.S)[1])
-
+        page = Page(port, tmp_path / "profile")
+        text = page.text
         assert text("status") == "recording" and "run 1.raw" in text("files")
         assert re.fullmatch(r"[0-9.]+ MB", text("pushed")) and 5 < float(text("pushed").split()[0]) < 300
         assert re.fullmatch(r"[0-9.]+ [kM]?B/s", text("rate-in")) and re.fullmatch(r"\d+ %", text("ring"))
         assert text("lost") == "0 B" and text("loss-text") == "nothing" and text("p99") != "–"
-        assert len(re.findall("<li[ >]", page)) == 20 and re.search(r'id="line"[^>]* d="M', page)
+        assert len(re.findall("<li[ >]", page.html)) == 20 and re.search(r'id="line"[^>]* d="M', page.html)
+
+
+@pytest.mark.thorough
+@in_a_browser
+def test_a_browser_shows_the_temperature_and_the_file_that_ends_first(monitor, tmp_path):
+    report = LINE % (0, 1_000_000, 100, 0)
+    monitor.write(report)  # 1000 bytes of room, 10 bytes a second
+    monitor.write(report.replace("stream=0", "stream=1").replace("left=1000", "left=600").replace(" in=10 ", " in=100 "))
+    wait_for(monitor.port, lambda found: len(found.get("spate_pushed_bytes_total", ())) == 2)
+    text = Page(monitor.port, tmp_path / "profile").text
+    assert text("time-left") == "6.0 s" and text("room") == "room 1.60 kB"
+    assert text("celsius") == "-3 °C" and text("forecast") == "limit 80 °C, not rising"
