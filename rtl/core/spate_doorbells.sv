@@ -5,9 +5,14 @@
 // µs after the first completion that it does not cover yet. A doorbell write is a packet in the direction of write
 // data: one for each command of 4 KiB would cost more than half a per cent of the rate.
 //
-// Guarantee: the tail that is rung is never beyond the queue's tail. No entry waits while the drive has less than half
-// of the slots to work on (64, if that is less). The side command's entry waits at most for one doorbell in progress
-// and one of the head, which goes first because it is rarer.
+// The decision takes two cycles, a register after each step: what is not rung, and whether it is to be rung. The paths
+// from the queues' pointers to the doorbell were among the longest of the core.
+//
+//   tail, head, in flight ──► unrung ──► ring ──► doorbell
+//
+// Guarantee: the tail that is rung is never beyond the queue's tail. No entry waits longer than these two cycles while
+// the drive has less than half of the slots to work on (64, if that is less). The side command's entry waits at most for
+// one doorbell in progress and one of the head, which goes first because it is rarer.
 `default_nettype none
 
 module spate_doorbells
@@ -44,8 +49,12 @@ module spate_doorbells
   localparam index_t Busy = index_t'(BusySlots < QueueMost ? BusySlots : QueueMost);
 
   index_t rung_tail_q, rung_head_q, mask_q, quarter_q, unrung, unrung_head;
+  index_t unrung_q, unrung_head_q, in_flight_q;
+  logic ring_tail_q, ring_head_q;
   logic urgent_q, waiting_q;  // waiting_q: a doorbell was sent and is not done
+  logic [1:0] stale_q;  // unrung_q and ring_*_q may still be those before the last doorbell
   logic [3:0] wait_us_q;
+  logic start, start_head, start_tail;
 
   always_ff @(posedge clk_i) begin
     mask_q <= index_t'((16'd1 << queue_shift_i) - 16'd1);
@@ -54,10 +63,16 @@ module spate_doorbells
   assign unrung = (tail_i - rung_tail_q) & mask_q;
   assign unrung_head = (cq_head_i - rung_head_q) & mask_q;
 
-  logic ring_tail, ring_head, start;
-  assign ring_tail = unrung != '0 && (urgent_q || unrung >= Batch || in_flight_i - unrung < Busy);
-  assign ring_head = unrung_head != '0 && (unrung_head >= quarter_q || wait_us_q == '1);
-  assign start = ready_i && !waiting_q && (ring_tail || ring_head);
+  always_ff @(posedge clk_i) begin
+    unrung_q <= unrung;
+    unrung_head_q <= unrung_head;
+    in_flight_q <= in_flight_i;
+    ring_tail_q <= unrung_q != '0 && (urgent_q || unrung_q >= Batch || in_flight_q - unrung_q < Busy);
+    ring_head_q <= unrung_head_q != '0 && (unrung_head_q >= quarter_q || wait_us_q == '1);
+  end
+  assign start = ready_i && !waiting_q && stale_q == '0 && (ring_tail_q || ring_head_q);
+  assign start_head = start && ring_head_q;
+  assign start_tail = start && !ring_head_q;
 
   // Doorbells of queue pair 1 (3.1.20, 3.1.21). The stride is 4 bytes << DSTRD.
   function automatic logic [31:0] address(logic completion, logic [3:0] stride);
@@ -70,15 +85,17 @@ module spate_doorbells
     if (!rst_ni) begin
       doorbell_valid_o <= 1'b0;
       waiting_q <= 1'b0;
+      stale_q <= '1;
     end else begin
+      stale_q <= start || reset_i ? '1 : stale_q >> 1;
       if (start) doorbell_valid_o <= 1'b1;
       else if (doorbell_ready_i) doorbell_valid_o <= 1'b0;
       if (start) waiting_q <= 1'b1;
       else if (doorbell_done_i) waiting_q <= 1'b0;
     end
     if (start) begin
-      address_q <= address(ring_head, doorbell_stride_i);
-      data_q <= 32'(ring_head ? cq_head_i : tail_i);
+      address_q <= address(ring_head_q, doorbell_stride_i);
+      data_q <= 32'(ring_head_q ? cq_head_i : tail_i);
     end
   end
 
@@ -89,11 +106,11 @@ module spate_doorbells
       urgent_q <= 1'b0;
       wait_us_q <= '0;
     end else begin
-      if (start && !ring_head) rung_tail_q <= tail_i;
-      if (start && ring_head) rung_head_q <= cq_head_i;
+      if (start_tail) rung_tail_q <= tail_i;
+      if (start_head) rung_head_q <= cq_head_i;
       if (urgent_i) urgent_q <= 1'b1;
-      else if (start && !ring_head) urgent_q <= 1'b0;
-      if (unrung_head == '0 || (start && ring_head)) wait_us_q <= '0;
+      else if (start_tail) urgent_q <= 1'b0;
+      if (unrung_head_q == '0 || start_head) wait_us_q <= '0;
       else if (us_tick_i && wait_us_q != '1) wait_us_q <= wait_us_q + 4'd1;
     end
   end
@@ -112,18 +129,50 @@ module spate_doorbells
   // Ticks since the first completion that the head's doorbell does not cover.
   logic [4:0] head_ticks_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || reset_i || unrung_head == '0 || (start && ring_head)) head_ticks_q <= '0;
+    if (!rst_ni || reset_i || unrung_head == '0 || start_head) head_ticks_q <= '0;
     else if (us_tick_i && head_ticks_q != '1) head_ticks_q <= head_ticks_q + 5'd1;
+  end
+
+  // For how many cycles a doorbell has been due, while one may be rung.
+  logic tail_due, head_due;
+  logic [2:0] tail_due_q, head_due_q;
+  assign tail_due = unrung != '0 && (urgent_q || in_flight_i - unrung < Busy);
+  assign head_due = unrung_head != '0 && head_ticks_q >= 5'd16;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i || !ready_i || waiting_q || stale_q != '0) begin
+      tail_due_q <= '0;
+      head_due_q <= '0;
+    end else begin
+      tail_due_q <= tail_due ? tail_due_q + 3'(tail_due_q != '1) : '0;
+      head_due_q <= head_due ? head_due_q + 3'(head_due_q != '1) : '0;
+    end
   end
   always_comb begin
     if (rst_ni && past_reset_q) begin
-      assert (wait_us_q == (head_ticks_q < 5'd15 ? 4'(head_ticks_q) : 4'd15));
-      // It is rung at the 15th tick, whatever else happens. It is rung earlier only if it covers a quarter of the
-      // queue.
-      if (ready_i && !waiting_q && unrung_head != '0 && head_ticks_q >= 5'd15) assert (start && ring_head);
-      if (start && ring_head) assert (head_ticks_q >= 5'd15 || unrung_head >= quarter_q);
+      // A tick may be missed while unrung_head_q lags, and one counted that it should not.
+      assert (wait_us_q == '1 || 5'(wait_us_q) == head_ticks_q || 5'(wait_us_q) + 5'd1 == head_ticks_q ||
+              (stale_q != '0 && wait_us_q == 4'd1));
+      assert (wait_us_q != '1 || head_ticks_q >= 5'd15);
+      // Only for entries that the drive does not know.
+      if (start_tail && !reset_i) assert (unrung != '0);
+      if (start_head && !reset_i) assert (unrung_head != '0);
+      // It is rung two cycles after the 16th tick at the latest, whatever else happens.
+      if (ready_i && !waiting_q && stale_q == '0 && head_due && head_due_q >= 3'd2) assert (start_head);
+      // Neither the drive, if it has little work, nor the side command waits longer than two cycles.
+      if (ready_i && !waiting_q && stale_q == '0 && tail_due && tail_due_q >= 3'd2) assert (start);
     end
-    cover (rst_ni && past_reset_q && start && ring_head && head_ticks_q == 5'd15 && tail_i == rung_tail_q);
+    cover (rst_ni && past_reset_q && start_head && head_ticks_q >= 5'd15 && tail_i == rung_tail_q);
+  end
+
+  // The queues: pointers go on by one entry at a time, and never go round: no queue has more entries than it can hold.
+  always_ff @(posedge clk_i) begin
+    if (past_reset_q && $past(rst_ni && !reset_i)) begin
+      assume (((cq_head_i - $past(cq_head_i)) & mask_q) <= index_t'(1));
+      assume (((tail_i - $past(tail_i)) & mask_q) <= index_t'(1));
+      if ($past(unrung_head) == mask_q) assume (cq_head_i == $past(cq_head_i));
+      if ($past(unrung) == mask_q) assume (tail_i == $past(tail_i));
+    end
+    if (past_reset_q && $past(!rst_ni || reset_i)) assume (cq_head_i == '0 && tail_i == '0);
   end
 
   always_ff @(posedge clk_i) begin
@@ -133,24 +182,23 @@ module spate_doorbells
     end
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       // The tail that is rung lies between the tail at the start and the tail now: it never passes it.
-      if ($past(start && !ring_head && !reset_i)) assert (rung_tail_q == $past(tail_i));
+      if ($past(start_tail && !reset_i)) assert (rung_tail_q == $past(tail_i));
       if ($past(doorbell_valid_o && !doorbell_ready_i)) begin  // a doorbell that waits does not change
         assert (doorbell_valid_o && doorbell_o == $past(doorbell_o));
       end
       if (doorbell_valid_o && !$past(doorbell_valid_o)) begin
         assert ($past(start) && $past(ready_i));
         assert (doorbell_o.space == SpaceBar && doorbell_o.write);
-        assert (doorbell_o.data == 32'($past(ring_head ? cq_head_i : tail_i)));
-        assert (doorbell_o.address == 32'h1000 + (32'($past(ring_head ? 12 : 8)) << $past(doorbell_stride_i)));
+        assert (doorbell_o.data == 32'($past(ring_head_q ? cq_head_i : tail_i)));
+        assert (doorbell_o.address == 32'h1000 + (32'($past(ring_head_q ? 12 : 8)) << $past(doorbell_stride_i)));
       end
       // the head waits for at most one doorbell
-      if ($past(ready_i && !waiting_q && ring_head && !reset_i)) assert (rung_head_q == $past(cq_head_i));
+      if ($past(ready_i && !waiting_q && stale_q == '0 && ring_head_q && !reset_i)) begin
+        assert (rung_head_q == $past(cq_head_i));
+      end
       // one doorbell at a time
       if ($past(waiting_q && !doorbell_done_i)) assert (!doorbell_valid_o || $past(doorbell_valid_o));
     end
-    // neither the drive, if it has little work, nor the side command waits
-    if (past_reset_q && rst_ni && ready_i && !waiting_q && unrung != '0 && (urgent_q || in_flight_i - unrung < Busy))
-      assert (start);
   end
   always_comb begin
     cover (rst_ni && past_reset_q && doorbell_valid_o && doorbell_o.address == 32'h100c);
