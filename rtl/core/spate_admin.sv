@@ -19,8 +19,7 @@ module spate_admin
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers: enable the bridge through 0x148
     parameter int unsigned PerstMs = 2,  // shortest time for which PERST# is low
     parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
-    parameter int unsigned DeadlineMs = 8000,  // of an admin command; Format NVM has hours, sanitizing no limit
-    parameter bit MicrocodeInBlockRam = 1'b0  // otherwise in LUTs
+    parameter int unsigned DeadlineMs = 8000  // of an admin command; Format NVM has hours, sanitizing no limit
 ) (
 `ifdef FORMAL
     input wire instruction_t any_instruction_i,  // the proof covers any program
@@ -111,6 +110,7 @@ module spate_admin
 
   typedef enum logic [2:0] {
     StFetch,  // the instruction is read
+    StLatch,  // into the block RAM's output register
     StDecode,
     StOperand,  // operand_q takes the instruction's operand
     StRequest,  // a register access waits to be taken
@@ -125,7 +125,7 @@ module spate_admin
   out_e selected;
 
 `ifdef FORMAL
-  always_ff @(posedge clk_i) if (state_q == StFetch) instruction <= any_instruction_i;
+  always_ff @(posedge clk_i) if (state_q == StLatch) instruction <= any_instruction_i;
 `else
   spate_microcode #(
       .WindowBase(WindowBase),
@@ -136,8 +136,7 @@ module spate_admin
       .XilinxBridge(XilinxBridge),
       .PerstMs(PerstMs),
       .HealthMs(HealthMs),
-      .DeadlineMs(DeadlineMs),
-      .InBlockRam(MicrocodeInBlockRam)
+      .DeadlineMs(DeadlineMs)
   ) u_microcode (
       .clk_i,
       .fetch_i(state_q == StFetch),
@@ -325,7 +324,8 @@ module spate_admin
 
   always_comb begin
     unique case (state_q)
-      StFetch: state_d = StDecode;
+      StFetch: state_d = StLatch;
+      StLatch: state_d = StDecode;
       StDecode: state_d = StOperand;
       StOperand: state_d = register_access ? StRequest : accesses ? StAccess : StExecute;
       StRequest: state_d = mmio_ready_i ? StAccess : StRequest;

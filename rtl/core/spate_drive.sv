@@ -547,8 +547,7 @@ module spate_drive
       .CommandSectorsLimit(SectorsLimit),
       .XilinxBridge(XilinxBridge),
       .HealthMs(HealthMs),
-      .DeadlineMs(AdminDeadlineMs),
-      .MicrocodeInBlockRam(!HasRing)
+      .DeadlineMs(AdminDeadlineMs)
   ) u_admin (
       .clk_i,
       .rst_ni,

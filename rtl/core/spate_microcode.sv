@@ -19,13 +19,12 @@ module spate_microcode
     parameter bit XilinxBridge = 1'b1,
     parameter int unsigned PerstMs = 2,
     parameter int unsigned HealthMs = 1000,
-    parameter int unsigned DeadlineMs = 8000,
-    parameter bit InBlockRam = 1'b0  // the program in a block RAM, not in LUTs
+    parameter int unsigned DeadlineMs = 8000
 ) (
     input  wire logic                       clk_i,
     input  wire logic                       fetch_i,
     input  wire logic    [AddressWidth-1:0] address_i,
-    output instruction_t                    instruction_o  // valid from the cycle after fetch_i until the next fetch_i
+    output instruction_t                    instruction_o  // from the second cycle after fetch_i to that after the next
 );
 
   // ---- constants used more than once or computed ----
@@ -1520,8 +1519,7 @@ module spate_microcode
 
   spate_program #(
       .Lines($bits(Listing) / $bits(instruction_t)),
-      .Listing(Listing),
-      .InBlockRam(InBlockRam)
+      .Listing(Listing)
   ) u_program (
       .clk_i,
       .fetch_i,

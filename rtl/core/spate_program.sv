@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Assembles a listing of instructions and labels when the design is elaborated, into a ROM in which jumps and calls
-// hold the addresses of their labels.
+// Assembles a listing of instructions and labels when the design is elaborated, into a block RAM in which jumps and
+// calls hold the addresses of their labels. In LUTs the table would take a tenth of the host.
 `default_nettype none
 
-// Synthesis keeps this module separate: merged with the logic around it, the table becomes nearly twice as large.
-(* keep_hierarchy = "yes" *)
 module spate_program
   import spate_microcode_pkg::*;
 #(
     parameter int unsigned Lines = 1,
-    parameter logic [Lines*$bits(instruction_t)-1:0] Listing = '0,  // the leftmost line is the first; up to 256 labels
-    parameter bit InBlockRam = 1'b0  // otherwise in LUTs
+    parameter logic [Lines*$bits(instruction_t)-1:0] Listing = '0  // the leftmost line is the first; up to 256 labels
 ) (
     input  wire logic                       clk_i,
     input  wire logic                       fetch_i,
     input  wire logic    [AddressWidth-1:0] address_i,
-    output instruction_t                    instruction_o  // valid from the cycle after fetch_i until the next fetch_i
+    output instruction_t                    instruction_o  // from the second cycle after fetch_i to that after the next
 );
 
   localparam int unsigned Width = $bits(instruction_t);
@@ -69,32 +66,15 @@ module spate_program
     $error("spate_program: the listing does not fit");
   end
 
-  // The read is clocked, so that the path from the address ends at the instruction and a block RAM can hold the table.
-  // In LUTs: one column for each bit of an instruction.
-  typedef logic [2**AddressWidth-1:0] column_t;
-
-  function automatic column_t column(logic [4:0] position);
-    column = column_t'(0);
-    for (int unsigned i = 0; i < Instructions; i++) column[i] = Program[i][position];
-  endfunction
-
-  if (InBlockRam) begin : gen_block
-    (* rom_style = "block" *) logic [Width-1:0] words[2**AddressWidth];
-    initial begin
-      for (int unsigned i = 0; i < 2 ** AddressWidth; i++) words[i] = i < Instructions ? Program[i] : '0;
-    end
-    always_ff @(posedge clk_i) begin
-      if (fetch_i) instruction_o <= instruction_t'(words[address_i]);
-    end
-  end else begin : gen_luts
-    logic [Width-1:0] instruction;
-    for (genvar i = 0; i < Width; i++) begin : gen_column
-      localparam column_t Column = column(5'(i));
-      assign instruction[i] = Column[address_i];
-    end
-    always_ff @(posedge clk_i) begin
-      if (fetch_i) instruction_o <= instruction_t'(instruction);
-    end
+  // The block RAM's own register is what instruction_o comes from: no logic waits for the array.
+  (* rom_style = "block" *) logic [Width-1:0] words[2**AddressWidth];
+  logic [Width-1:0] word_q;
+  initial begin
+    for (int unsigned i = 0; i < 2 ** AddressWidth; i++) words[i] = i < Instructions ? Program[i] : '0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (fetch_i) word_q <= words[address_i];
+    instruction_o <= instruction_t'(word_q);
   end
 
 endmodule
