@@ -24,6 +24,7 @@ rtl/core/spate_splitter.sv
 rtl/core/spate_retire.sv
 rtl/regs/generated/spate_regs_pkg.sv
 rtl/regs/generated/spate_regs.sv
+rtl/regs/spate_axil.sv
 rtl/regs/spate_event_counters.sv
 rtl/regs/spate_registers.sv
 rtl/core/spate_mmio.sv

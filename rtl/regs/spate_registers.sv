@@ -79,28 +79,57 @@ module spate_registers
   spate_regs_pkg::spate_regs__in_t in;
   spate_regs_pkg::spate_regs__out_t out;
 
+  logic request_valid, request_write, write_stall, read_stall, write_ack, read_ack;
+  logic [13:0] request_address;
+  logic [31:0] request_data, request_enables, read_data;
+
+  spate_axil u_axil (
+      .clk_i,
+      .rst_ni,
+      .s_axil_awaddr_i,
+      .s_axil_awvalid_i,
+      .s_axil_awready_o,
+      .s_axil_wdata_i,
+      .s_axil_wstrb_i,
+      .s_axil_wvalid_i,
+      .s_axil_wready_o,
+      .s_axil_bresp_o,
+      .s_axil_bvalid_o,
+      .s_axil_bready_i,
+      .s_axil_araddr_i,
+      .s_axil_arvalid_i,
+      .s_axil_arready_o,
+      .s_axil_rdata_o,
+      .s_axil_rresp_o,
+      .s_axil_rvalid_o,
+      .s_axil_rready_i,
+      .request_valid_o(request_valid),
+      .request_write_o(request_write),
+      .write_ready_i(!write_stall),
+      .read_ready_i(!read_stall),
+      .address_o(request_address),
+      .data_o(request_data),
+      .enables_o(request_enables),
+      .write_ack_i(write_ack),
+      .read_ack_i(read_ack),
+      .read_data_i(read_data)
+  );
+
   spate_regs u_regs (
       .clk(clk_i),
       .rst_n(rst_ni),
-      .s_axil_awready(s_axil_awready_o),
-      .s_axil_awvalid(s_axil_awvalid_i),
-      .s_axil_awaddr(s_axil_awaddr_i),
-      .s_axil_awprot(3'b0),
-      .s_axil_wready(s_axil_wready_o),
-      .s_axil_wvalid(s_axil_wvalid_i),
-      .s_axil_wdata(s_axil_wdata_i),
-      .s_axil_wstrb(s_axil_wstrb_i),
-      .s_axil_bready(s_axil_bready_i),
-      .s_axil_bvalid(s_axil_bvalid_o),
-      .s_axil_bresp(s_axil_bresp_o),
-      .s_axil_arready(s_axil_arready_o),
-      .s_axil_arvalid(s_axil_arvalid_i),
-      .s_axil_araddr(s_axil_araddr_i),
-      .s_axil_arprot(3'b0),
-      .s_axil_rready(s_axil_rready_i),
-      .s_axil_rvalid(s_axil_rvalid_o),
-      .s_axil_rdata(s_axil_rdata_o),
-      .s_axil_rresp(s_axil_rresp_o),
+      .s_cpuif_req(request_valid),
+      .s_cpuif_req_is_wr(request_write),
+      .s_cpuif_addr(request_address),
+      .s_cpuif_wr_data(request_data),
+      .s_cpuif_wr_biten(request_enables),
+      .s_cpuif_req_stall_wr(write_stall),
+      .s_cpuif_req_stall_rd(read_stall),
+      .s_cpuif_rd_ack(read_ack),
+      .s_cpuif_rd_err(),  // an address without a register reads as 0
+      .s_cpuif_rd_data(read_data),
+      .s_cpuif_wr_ack(write_ack),
+      .s_cpuif_wr_err(),
       .hwif_in(in),
       .hwif_out(out)
   );

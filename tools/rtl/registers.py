@@ -33,7 +33,7 @@ def peakrdl(*arguments: str) -> None:
 
 def rtl(folder: pathlib.Path) -> dict[str, str]:
     """The generated files: {path in the repository: text}."""
-    options = ("--cpuif", "axi4-lite-flat", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-fanin")
+    options = ("--cpuif", "passthrough", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-response")
     peakrdl("regblock", str(SOURCE), "-o", str(folder), *options)
     texts = {}
     for name in ("spate_regs_pkg.sv", "spate_regs.sv"):

@@ -9,25 +9,18 @@ module spate_regs (
         input wire clk,
         input wire rst_n,
 
-        output logic s_axil_awready,
-        input wire s_axil_awvalid,
-        input wire [13:0] s_axil_awaddr,
-        input wire [2:0] s_axil_awprot,
-        output logic s_axil_wready,
-        input wire s_axil_wvalid,
-        input wire [31:0] s_axil_wdata,
-        input wire [3:0]s_axil_wstrb,
-        input wire s_axil_bready,
-        output logic s_axil_bvalid,
-        output logic [1:0] s_axil_bresp,
-        output logic s_axil_arready,
-        input wire s_axil_arvalid,
-        input wire [13:0] s_axil_araddr,
-        input wire [2:0] s_axil_arprot,
-        input wire s_axil_rready,
-        output logic s_axil_rvalid,
-        output logic [31:0] s_axil_rdata,
-        output logic [1:0] s_axil_rresp,
+        input wire s_cpuif_req,
+        input wire s_cpuif_req_is_wr,
+        input wire [13:0] s_cpuif_addr,
+        input wire [31:0] s_cpuif_wr_data,
+        input wire [31:0] s_cpuif_wr_biten,
+        output wire s_cpuif_req_stall_wr,
+        output wire s_cpuif_req_stall_rd,
+        output wire s_cpuif_rd_ack,
+        output wire s_cpuif_rd_err,
+        output wire [31:0] s_cpuif_rd_data,
+        output wire s_cpuif_wr_ack,
+        output wire s_cpuif_wr_err,
 
         input var spate_regs_pkg::spate_regs__in_t hwif_in,
         output spate_regs_pkg::spate_regs__out_t hwif_out
@@ -51,185 +44,18 @@ module spate_regs (
     logic cpuif_wr_ack;
     logic cpuif_wr_err;
 
-    // Max Outstanding Transactions: 3
-    logic [1:0] axil_n_in_flight;
-    logic axil_prev_was_rd;
-    logic axil_arvalid;
-    logic [13:0] axil_araddr;
-    logic axil_ar_accept;
-    logic axil_awvalid;
-    logic [13:0] axil_awaddr;
-    logic axil_wvalid;
-    logic [31:0] axil_wdata;
-    logic [3:0] axil_wstrb;
-    logic axil_aw_accept;
-    logic axil_resp_acked;
-
-    // Transaction request acceptance
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            axil_prev_was_rd <= '0;
-            axil_arvalid <= '0;
-            axil_araddr <= '0;
-            axil_awvalid <= '0;
-            axil_awaddr <= '0;
-            axil_wvalid <= '0;
-            axil_wdata <= '0;
-            axil_wstrb <= '0;
-            axil_n_in_flight <= '0;
-        end else begin
-            // AR* acceptance register
-            if(axil_ar_accept) begin
-                axil_prev_was_rd <= '1;
-                axil_arvalid <= '0;
-            end
-            if(s_axil_arvalid && s_axil_arready) begin
-                axil_arvalid <= '1;
-                axil_araddr <= s_axil_araddr;
-            end
-
-            // AW* & W* acceptance registers
-            if(axil_aw_accept) begin
-                axil_prev_was_rd <= '0;
-                axil_awvalid <= '0;
-                axil_wvalid <= '0;
-            end
-            if(s_axil_awvalid && s_axil_awready) begin
-                axil_awvalid <= '1;
-                axil_awaddr <= s_axil_awaddr;
-            end
-            if(s_axil_wvalid && s_axil_wready) begin
-                axil_wvalid <= '1;
-                axil_wdata <= s_axil_wdata;
-                axil_wstrb <= s_axil_wstrb;
-            end
-
-            // Keep track of in-flight transactions
-            if((axil_ar_accept || axil_aw_accept) && !axil_resp_acked) begin
-                axil_n_in_flight <= axil_n_in_flight + 1'b1;
-            end else if(!(axil_ar_accept || axil_aw_accept) && axil_resp_acked) begin
-                axil_n_in_flight <= axil_n_in_flight - 1'b1;
-            end
-        end
-    end
-
-    always_comb begin
-        s_axil_arready = (!axil_arvalid || axil_ar_accept);
-        s_axil_awready = (!axil_awvalid || axil_aw_accept);
-        s_axil_wready = (!axil_wvalid || axil_aw_accept);
-    end
-
-    // Request dispatch
-    always_comb begin
-        cpuif_wr_data = axil_wdata;
-        for(int i=0; i<4; i++) begin
-            cpuif_wr_biten[i*8 +: 8] = {8{axil_wstrb[i]}};
-        end
-        cpuif_req = '0;
-        cpuif_req_is_wr = '0;
-        cpuif_addr = '0;
-        axil_ar_accept = '0;
-        axil_aw_accept = '0;
-
-        if(axil_n_in_flight < 2'd3) begin
-            // Can safely issue more transactions without overwhelming response buffer
-            if(axil_arvalid && !axil_prev_was_rd) begin
-                cpuif_req = '1;
-                cpuif_req_is_wr = '0;
-                cpuif_addr = {axil_araddr[13:2], 2'b0};
-                if(!cpuif_req_stall_rd) axil_ar_accept = '1;
-            end else if(axil_awvalid && axil_wvalid) begin
-                cpuif_req = '1;
-                cpuif_req_is_wr = '1;
-                cpuif_addr = {axil_awaddr[13:2], 2'b0};
-                if(!cpuif_req_stall_wr) axil_aw_accept = '1;
-            end else if(axil_arvalid) begin
-                cpuif_req = '1;
-                cpuif_req_is_wr = '0;
-                cpuif_addr = {axil_araddr[13:2], 2'b0};
-                if(!cpuif_req_stall_rd) axil_ar_accept = '1;
-            end
-        end
-    end
-
-
-    // AXI4-Lite Response Logic
-    logic axil_resp_buffer_is_wr[4];
-    logic axil_resp_buffer_err[4];
-    logic [31:0] axil_resp_buffer_rdata[4];
-    // axil_resp_buffer is intentionally padded to the next power of two despite
-    // only requiring 3 entries.
-    // This is to avoid quirks in some tools that cannot handle indexing into a non-power-of-2 array.
-    // Unused entries are expected to be optimized away
-
-
-    logic [2:0] axil_resp_wptr;
-    logic [2:0] axil_resp_rptr;
-
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            for(int i=0; i<3; i++) begin
-                axil_resp_buffer_is_wr[i] <= '0;
-                axil_resp_buffer_err[i] <= '0;
-                axil_resp_buffer_rdata[i] <= '0;
-            end
-            axil_resp_wptr <= '0;
-            axil_resp_rptr <= '0;
-        end else begin
-            // Store responses in buffer until AXI response channel accepts them
-            if(cpuif_rd_ack || cpuif_wr_ack) begin
-                if(cpuif_rd_ack) begin
-                    axil_resp_buffer_is_wr[axil_resp_wptr[1:0]] <= '0;
-                    axil_resp_buffer_err[axil_resp_wptr[1:0]] <= cpuif_rd_err;
-                    axil_resp_buffer_rdata[axil_resp_wptr[1:0]] <= cpuif_rd_data;
-
-                end else if(cpuif_wr_ack) begin
-                    axil_resp_buffer_is_wr[axil_resp_wptr[1:0]] <= '1;
-                    axil_resp_buffer_err[axil_resp_wptr[1:0]] <= cpuif_wr_err;
-                end
-                if(axil_resp_wptr[1:0] == 2) begin
-                    axil_resp_wptr[1:0] <= '0;
-                    axil_resp_wptr[2] <= ~axil_resp_wptr[2];
-                end else begin
-                    axil_resp_wptr[1:0] <= axil_resp_wptr[1:0] + 1'b1;
-                end
-            end
-
-            // Advance read pointer when acknowledged
-            if(axil_resp_acked) begin
-                if(axil_resp_rptr[1:0] == 2) begin
-                    axil_resp_rptr[1:0] <= '0;
-                    axil_resp_rptr[2] <= ~axil_resp_rptr[2];
-                end else begin
-                    axil_resp_rptr[1:0] <= axil_resp_rptr[1:0] + 1'b1;
-                end
-            end
-        end
-    end
-
-    always_comb begin
-        axil_resp_acked = '0;
-        s_axil_bvalid = '0;
-        s_axil_rvalid = '0;
-        if(axil_resp_rptr != axil_resp_wptr) begin
-            if(axil_resp_buffer_is_wr[axil_resp_rptr[1:0]]) begin
-                s_axil_bvalid = '1;
-                if(s_axil_bready) axil_resp_acked = '1;
-            end else begin
-                s_axil_rvalid = '1;
-                if(s_axil_rready) axil_resp_acked = '1;
-            end
-        end
-
-        s_axil_rdata = axil_resp_buffer_rdata[axil_resp_rptr[1:0]];
-        if(axil_resp_buffer_err[axil_resp_rptr[1:0]]) begin
-            s_axil_bresp = 2'b10;
-            s_axil_rresp = 2'b10;
-        end else begin
-            s_axil_bresp = 2'b00;
-            s_axil_rresp = 2'b00;
-        end
-    end
+    assign cpuif_req = s_cpuif_req;
+    assign cpuif_req_is_wr = s_cpuif_req_is_wr;
+    assign cpuif_addr = s_cpuif_addr;
+    assign cpuif_wr_data = s_cpuif_wr_data;
+    assign cpuif_wr_biten = s_cpuif_wr_biten;
+    assign s_cpuif_req_stall_wr = cpuif_req_stall_wr;
+    assign s_cpuif_req_stall_rd = cpuif_req_stall_rd;
+    assign s_cpuif_rd_ack = cpuif_rd_ack;
+    assign s_cpuif_rd_err = cpuif_rd_err;
+    assign s_cpuif_rd_data = cpuif_rd_data;
+    assign s_cpuif_wr_ack = cpuif_wr_ack;
+    assign s_cpuif_wr_err = cpuif_wr_err;
 
     logic cpuif_req_masked;
     logic external_pending;
@@ -1077,13 +903,8 @@ module spate_regs (
     end
 
     logic readback_external_rd_ack;
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            readback_external_rd_ack <= '0;
-        end else begin
-            readback_external_rd_ack <= readback_external_rd_ack_c;
-        end
-    end
+
+    assign readback_external_rd_ack = readback_external_rd_ack_c;
 
     logic [13:0] rd_mux_addr;
     logic [13:0] pending_rd_addr;
@@ -1100,196 +921,141 @@ module spate_regs (
     logic readback_err;
     logic readback_done;
     logic [31:0] readback_data;
-    function automatic bit [7:0] ad_low(bit [13:0] addr);
-        return addr[7:0];
-    endfunction
-    function automatic bit [5:0] ad_hi(bit [13:0] addr);
-        return addr[13:8];
-    endfunction
-
-    // readback stage 1
-    logic [31:0] readback_data_rt_c[64];
-    always_comb begin
-        automatic logic [31:0] readback_data_var[64];
-        for(int i=0; i<64; i++) readback_data_var[i] = '0;
-        if(ad_low(rd_mux_addr) == ad_low(14'h0)) begin
-            readback_data_var[ad_hi(14'h0)][31:0] = 32'h53505445;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h4)) begin
-            readback_data_var[ad_hi(14'h4)][15:0] = 16'h1;
-            readback_data_var[ad_hi(14'h4)][31:16] = 16'h1;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h8)) begin
-            readback_data_var[ad_hi(14'h8)][7:0] = hwif_in.parameters.data_bytes.next;
-            readback_data_var[ad_hi(14'h8)][24:16] = hwif_in.parameters.slots.next;
-            readback_data_var[ad_hi(14'h8)][31] = hwif_in.parameters.memory_mode.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'hc)) begin
-            readback_data_var[ad_hi(14'hc)][31:0] = hwif_in.ring.bytes.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h10)) begin
-            readback_data_var[ad_hi(14'h10)][0] = field_storage.control.enable.value;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h14)) begin
-            readback_data_var[ad_hi(14'h14)][0] = hwif_in.interrupt_status.response.next;
-            readback_data_var[ad_hi(14'h14)][1] = field_storage.interrupt_status.ready_changed.value;
-            readback_data_var[ad_hi(14'h14)][2] = field_storage.interrupt_status.gone.value;
-            readback_data_var[ad_hi(14'h14)][3] = field_storage.interrupt_status.health_warning.value;
-            readback_data_var[ad_hi(14'h14)][4] = field_storage.interrupt_status.command_refused.value;
-            readback_data_var[ad_hi(14'h14)][5] = field_storage.interrupt_status.recovery.value;
-            readback_data_var[ad_hi(14'h14)][6] = field_storage.interrupt_status.power.value;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h18)) begin
-            readback_data_var[ad_hi(14'h18)][6:0] = field_storage.interrupt_enable.enable.value;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h1c)) begin
-            readback_data_var[ad_hi(14'h1c)][0] = hwif_in.status.ready.next;
-            readback_data_var[ad_hi(14'h1c)][1] = hwif_in.status.gone.next;
-            readback_data_var[ad_hi(14'h1c)][2] = hwif_in.status.epoch.next;
-            readback_data_var[ad_hi(14'h1c)][3] = hwif_in.status.link_up.next;
-            readback_data_var[ad_hi(14'h1c)][4] = hwif_in.status.health_valid.next;
-            readback_data_var[ad_hi(14'h1c)][5] = hwif_in.status.volatile_cache.next;
-            readback_data_var[ad_hi(14'h1c)][6] = hwif_in.status.block_4096.next;
-            readback_data_var[ad_hi(14'h1c)][8] = hwif_in.status.command_ready.next;
-            readback_data_var[ad_hi(14'h1c)][9] = hwif_in.status.response_valid.next;
-            readback_data_var[ad_hi(14'h1c)][10] = hwif_in.status.tap_lost.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h20)) begin
-            readback_data_var[ad_hi(14'h20)][7:0] = hwif_in.bring_up.step.next;
-            readback_data_var[ad_hi(14'h20)][15:8] = hwif_in.bring_up.error.next;
-            readback_data_var[ad_hi(14'h20)][31:16] = hwif_in.bring_up.link_status.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h24)) begin
-            readback_data_var[ad_hi(14'h24)][31:0] = hwif_in.error_detail.value.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h28)) begin
-            readback_data_var[ad_hi(14'h28)][31:0] = hwif_in.blocks_low.low.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h2c)) begin
-            readback_data_var[ad_hi(14'h2c)][7:0] = hwif_in.blocks_high.high.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h30)) begin
-            readback_data_var[ad_hi(14'h30)][12:0] = hwif_in.geometry.command_sectors_max.next;
-            readback_data_var[ad_hi(14'h30)][19:16] = hwif_in.geometry.queue_shift.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h34)) begin
-            readback_data_var[ad_hi(14'h34)][31:0] = hwif_in.nsid.value.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h38)) begin
-            readback_data_var[ad_hi(14'h38)][31:0] = hwif_in.cap_low.value.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h3c)) begin
-            readback_data_var[ad_hi(14'h3c)][15:0] = hwif_in.power.losses.next;
-            readback_data_var[ad_hi(14'h3c)][31:16] = hwif_in.power.unknown.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h58)) begin
-            readback_data_var[ad_hi(14'h58)][15:0] = hwif_in.response.tag.next;
-            readback_data_var[ad_hi(14'h58)][31:16] = hwif_in.response.status.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h5c)) begin
-            readback_data_var[ad_hi(14'h5c)][31:0] = hwif_in.response_done_low.low.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h60)) begin
-            readback_data_var[ad_hi(14'h60)][31:0] = hwif_in.response_done_high.high.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h68)) begin
-            readback_data_var[ad_hi(14'h68)][7:0] = hwif_in.health.critical_warning.next;
-            readback_data_var[ad_hi(14'h68)][31:16] = hwif_in.health.temperature_k.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h6c)) begin
-            readback_data_var[ad_hi(14'h6c)][7:0] = hwif_in.wear.spare_percent.next;
-            readback_data_var[ad_hi(14'h6c)][15:8] = hwif_in.wear.spare_threshold_percent.next;
-            readback_data_var[ad_hi(14'h6c)][23:16] = hwif_in.wear.used_percent.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h70)) begin
-            readback_data_var[ad_hi(14'h70)][31:0] = hwif_in.media_errors.value.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h74)) begin
-            readback_data_var[ad_hi(14'h74)][31:0] = hwif_in.unsafe_shutdowns.value.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h78)) begin
-            readback_data_var[ad_hi(14'h78)][31:0] = hwif_in.written_low.low.next;
-        end
-        if(ad_low(rd_mux_addr) == ad_low(14'h7c)) begin
-            readback_data_var[ad_hi(14'h7c)][7:0] = hwif_in.written_high.high.next;
-        end
-        readback_data_rt_c = readback_data_var;
-    end
-
-    logic [31:0] readback_data_rt[64];
-    logic readback_done_rt;
-    logic readback_err_rt;
-    logic [13:0] readback_addr_rt;
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            for(int i=0; i<64; i++) readback_data_rt[i] <= '0;
-            readback_done_rt <= '0;
-            readback_err_rt <= '0;
-            readback_addr_rt <= '0;
-        end else begin
-            readback_data_rt <= readback_data_rt_c;
-            readback_err_rt <= decoded_err;
-            readback_done_rt <= decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;
-            readback_addr_rt <= rd_mux_addr;
-        end
-    end
-
-
-    logic [31:0] readback_ext_block_data_rt_c;
-    logic readback_is_ext_block_c;
     always_comb begin
         automatic logic [31:0] readback_data_var;
-        automatic logic is_external_block_var;
         readback_data_var = '0;
-        is_external_block_var = '0;
+        if(rd_mux_addr == 14'h0) begin
+            readback_data_var[31:0] = 32'h53505445;
+        end
+        if(rd_mux_addr == 14'h4) begin
+            readback_data_var[15:0] = 16'h1;
+            readback_data_var[31:16] = 16'h1;
+        end
+        if(rd_mux_addr == 14'h8) begin
+            readback_data_var[7:0] = hwif_in.parameters.data_bytes.next;
+            readback_data_var[24:16] = hwif_in.parameters.slots.next;
+            readback_data_var[31] = hwif_in.parameters.memory_mode.next;
+        end
+        if(rd_mux_addr == 14'hc) begin
+            readback_data_var[31:0] = hwif_in.ring.bytes.next;
+        end
+        if(rd_mux_addr == 14'h10) begin
+            readback_data_var[0] = field_storage.control.enable.value;
+        end
+        if(rd_mux_addr == 14'h14) begin
+            readback_data_var[0] = hwif_in.interrupt_status.response.next;
+            readback_data_var[1] = field_storage.interrupt_status.ready_changed.value;
+            readback_data_var[2] = field_storage.interrupt_status.gone.value;
+            readback_data_var[3] = field_storage.interrupt_status.health_warning.value;
+            readback_data_var[4] = field_storage.interrupt_status.command_refused.value;
+            readback_data_var[5] = field_storage.interrupt_status.recovery.value;
+            readback_data_var[6] = field_storage.interrupt_status.power.value;
+        end
+        if(rd_mux_addr == 14'h18) begin
+            readback_data_var[6:0] = field_storage.interrupt_enable.enable.value;
+        end
+        if(rd_mux_addr == 14'h1c) begin
+            readback_data_var[0] = hwif_in.status.ready.next;
+            readback_data_var[1] = hwif_in.status.gone.next;
+            readback_data_var[2] = hwif_in.status.epoch.next;
+            readback_data_var[3] = hwif_in.status.link_up.next;
+            readback_data_var[4] = hwif_in.status.health_valid.next;
+            readback_data_var[5] = hwif_in.status.volatile_cache.next;
+            readback_data_var[6] = hwif_in.status.block_4096.next;
+            readback_data_var[8] = hwif_in.status.command_ready.next;
+            readback_data_var[9] = hwif_in.status.response_valid.next;
+            readback_data_var[10] = hwif_in.status.tap_lost.next;
+        end
+        if(rd_mux_addr == 14'h20) begin
+            readback_data_var[7:0] = hwif_in.bring_up.step.next;
+            readback_data_var[15:8] = hwif_in.bring_up.error.next;
+            readback_data_var[31:16] = hwif_in.bring_up.link_status.next;
+        end
+        if(rd_mux_addr == 14'h24) begin
+            readback_data_var[31:0] = hwif_in.error_detail.value.next;
+        end
+        if(rd_mux_addr == 14'h28) begin
+            readback_data_var[31:0] = hwif_in.blocks_low.low.next;
+        end
+        if(rd_mux_addr == 14'h2c) begin
+            readback_data_var[7:0] = hwif_in.blocks_high.high.next;
+        end
+        if(rd_mux_addr == 14'h30) begin
+            readback_data_var[12:0] = hwif_in.geometry.command_sectors_max.next;
+            readback_data_var[19:16] = hwif_in.geometry.queue_shift.next;
+        end
+        if(rd_mux_addr == 14'h34) begin
+            readback_data_var[31:0] = hwif_in.nsid.value.next;
+        end
+        if(rd_mux_addr == 14'h38) begin
+            readback_data_var[31:0] = hwif_in.cap_low.value.next;
+        end
+        if(rd_mux_addr == 14'h3c) begin
+            readback_data_var[15:0] = hwif_in.power.losses.next;
+            readback_data_var[31:16] = hwif_in.power.unknown.next;
+        end
+        if(rd_mux_addr == 14'h58) begin
+            readback_data_var[15:0] = hwif_in.response.tag.next;
+            readback_data_var[31:16] = hwif_in.response.status.next;
+        end
+        if(rd_mux_addr == 14'h5c) begin
+            readback_data_var[31:0] = hwif_in.response_done_low.low.next;
+        end
+        if(rd_mux_addr == 14'h60) begin
+            readback_data_var[31:0] = hwif_in.response_done_high.high.next;
+        end
+        if(rd_mux_addr == 14'h68) begin
+            readback_data_var[7:0] = hwif_in.health.critical_warning.next;
+            readback_data_var[31:16] = hwif_in.health.temperature_k.next;
+        end
+        if(rd_mux_addr == 14'h6c) begin
+            readback_data_var[7:0] = hwif_in.wear.spare_percent.next;
+            readback_data_var[15:8] = hwif_in.wear.spare_threshold_percent.next;
+            readback_data_var[23:16] = hwif_in.wear.used_percent.next;
+        end
+        if(rd_mux_addr == 14'h70) begin
+            readback_data_var[31:0] = hwif_in.media_errors.value.next;
+        end
+        if(rd_mux_addr == 14'h74) begin
+            readback_data_var[31:0] = hwif_in.unsafe_shutdowns.value.next;
+        end
+        if(rd_mux_addr == 14'h78) begin
+            readback_data_var[31:0] = hwif_in.written_low.low.next;
+        end
+        if(rd_mux_addr == 14'h7c) begin
+            readback_data_var[7:0] = hwif_in.written_high.high.next;
+        end
         if((rd_mux_addr >= 14'h80) && (rd_mux_addr <= 14'h80 + 14'h3f)) begin
             readback_data_var = hwif_in.raw.rd_data;
-            is_external_block_var = 1'b1;
         end
         if((rd_mux_addr >= 14'hc0) && (rd_mux_addr <= 14'hc0 + 14'h3f)) begin
             readback_data_var = hwif_in.counters.rd_data;
-            is_external_block_var = 1'b1;
         end
         if((rd_mux_addr >= 14'h1000) && (rd_mux_addr <= 14'h1000 + 14'hfff)) begin
             readback_data_var = hwif_in.mailbox.rd_data;
-            is_external_block_var = 1'b1;
         end
         if((rd_mux_addr >= 14'h2000) && (rd_mux_addr <= 14'h2000 + 14'hfff)) begin
             readback_data_var = hwif_in.admin_page.rd_data;
-            is_external_block_var = 1'b1;
         end
-        readback_ext_block_data_rt_c = readback_data_var;
-        readback_is_ext_block_c = is_external_block_var;
-    end
-
-    logic [31:0] readback_ext_block_data_rt;
-    logic readback_is_ext_block;
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            readback_ext_block_data_rt <= '0;
-            readback_is_ext_block <= '0;
-        end else begin
-            readback_ext_block_data_rt <= readback_ext_block_data_rt_c;
-            readback_is_ext_block <= readback_is_ext_block_c;
-        end
-    end
-
-
-    // readback stage 2
-    always_comb begin
-        if(readback_is_ext_block) begin
-            readback_data = readback_ext_block_data_rt;
-        end else begin
-            readback_data = readback_data_rt[readback_addr_rt[13:8]];
-        end
-        readback_done = readback_done_rt;
+        readback_data = readback_data_var;
+        readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;
         readback_err = '0;
     end
 
-    assign external_rd_ack = readback_external_rd_ack;
-    assign cpuif_rd_ack = readback_done | readback_external_rd_ack;
-    assign cpuif_rd_data = readback_data;
-    assign cpuif_rd_err = readback_err;
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            cpuif_rd_ack <= '0;
+            cpuif_rd_data <= '0;
+            cpuif_rd_err <= '0;
+            external_rd_ack <= '0;
+        end else begin
+            external_rd_ack <= readback_external_rd_ack;
+            cpuif_rd_ack <= readback_done | readback_external_rd_ack;
+            cpuif_rd_data <= readback_data;
+            cpuif_rd_err <= readback_err;
+        end
+    end
+
 endmodule
 
 `default_nettype wire
