@@ -39,7 +39,7 @@ module spate_slots
     input  wire logic                push_ready_i,
     output logic      [SlotBits-1:0] push_slot_o,
 
-    // Completions of the data lane, always taken.
+    // Completions of the data lane, taken in the second cycle.
     input  wire logic        completion_valid_i,
     output logic             completion_ready_o,
     input  wire completion_t completion_i,
@@ -135,54 +135,67 @@ module spate_slots
     else if (clear) clear_q <= clear_q + 1'b1;
   end
 
-  // ---- completions ----
+  // ---- completions: looked up in the first cycle, carried out in the second ----
+  //
+  // Nothing is handed over or issued while one is there, so what was looked up holds. After a reset, and once the drive
+  // is gone, no command is in its hands.
 
-  slot_t completed;
+  slot_t completed, completed_distance;
   number_t completed_number;
   retries_t completed_retries;
-  logic pending, known, failed, again;
+  logic pending, decided_q, known_q, failed_q, may_retry_q, uses_parity_q;
+  logic [2:0] completed_count_q;
   logic [SlotBits+UsesBits-1:0] sent_count;
 
-  assign completion_ready_o = !clear;
+  assign completion_ready_o = decided_q;
   assign completed = completion_i.cid.slot[SlotBits-1:0];
+  assign completed_distance = completed - slot_of(head_q);
   assign completed_number = number_of(completed, head_q);
   assign completed_retries = retries_q[completed];
   assign sent_count = sent_q - head_q;
   assign pending = done_q[completed] != completed_number[SlotBits];
-  assign known = !completion_i.cid.side && completion_i.cid.epoch == epoch_i &&
-      completion_i.cid.slot == 8'(completed) && completion_i.cid.uses == completed_number[SlotBits+:UsesBits] &&
-      number_t'(slot_t'(completed - slot_of(
-      head_q
-  ))) < sent_count && pending && !completed_retries.waiting;
-  assign failed = completion_i.status[10:0] != '0;
-  // Do Not Retry is bit 14 of the field (4.6.1).
-  assign again = failed && !completion_i.status[14] && completed_retries.count != RetriesMax;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) decided_q <= 1'b0;
+    else decided_q <= completion_valid_i && !decided_q && !clear;
+    known_q <= !reset_i && !gone_i && !sweeping_q && !completion_i.cid.side && completion_i.cid.epoch == epoch_i && completion_i.cid.slot == 8'(completed) &&
+        completion_i.cid.uses == completed_number[SlotBits+:UsesBits] && number_t'(completed_distance) < sent_count &&
+        pending && !completed_retries.waiting;
+    failed_q <= completion_i.status[10:0] != '0;
+    // Do Not Retry is bit 14 of the field (4.6.1).
+    may_retry_q <= completion_i.status[10:0] != '0 && !completion_i.status[14] && completed_retries.count != RetriesMax;
+    uses_parity_q <= completed_number[SlotBits];
+    completed_count_q <= completed_retries.count;
+  end
 
   logic complete, finish;
-  assign complete = completion_valid_i && !clear && !reset_i;
-  assign finish = complete && known && !again;
-  assign ended_o = complete && known;
-  assign bad_id_o = complete && !known;
-  assign retry_o = complete && known && again;
+  assign complete = decided_q && completion_valid_i && !reset_i;
+  assign finish = complete && known_q && !may_retry_q;
+  assign ended_o = complete && known_q;
+  assign bad_id_o = complete && !known_q;
+  assign retry_o = complete && known_q && may_retry_q;
 
   // ---- handing over: retries after a tick, then newly issued commands ----
 
-  logic resend, resend_pending, next, next_pending;
-  slot_t resend_slot;
-  // The retries have one write port, here and below. Whether a completion uses it is known too late in the cycle to
-  // decide.
-  assign resend = again_now_q != '0 && !completion_valid_i;
-  assign resend_slot = again_q[again_first_q];
+  logic resend, resend_found_q, resend_pending, resend_done, next, next_pending, next_done;
+  slot_t resend_slot_q;
+  // The oldest one that waits is read in one cycle and handed over in another. The retries have one write port, here and
+  // below, which a completion may need.
+  assign resend = resend_found_q && !completion_valid_i;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || reset_i || gone_i) resend_found_q <= 1'b0;
+    else resend_found_q <= resend_found_q ? !resend_done : again_now_q != '0;
+    if (!resend_found_q) resend_slot_q <= again_q[again_first_q];
+  end
   // Its command may have ended since, because the drive was given up.
-  assign resend_pending = done_q[resend_slot] != parity_of(resend_slot, head_q);
+  assign resend_pending = done_q[resend_slot_q] != parity_of(resend_slot_q, head_q);
   assign next = sent_q != tail_q && !gone_i && !sweeping_q && !completion_valid_i;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
-  assign push_o = !reset_i && (resend ? resend_pending : (next && next_pending));
-  assign push_slot_o = resend ? resend_slot : slot_of(sent_q);
+  assign push_o = !reset_i && (resend_found_q ? resend && resend_pending : next && next_pending);
+  assign push_slot_o = resend_found_q ? resend_slot_q : slot_of(sent_q);
 
-  logic resend_done, next_done;
   assign resend_done = resend && (push_ready_i || !resend_pending);
-  assign next_done = !resend && next && (push_ready_i || !next_pending);
+  assign next_done = !resend_found_q && next && (push_ready_i || !next_pending);
 
   // ---- the sweep ends pending commands when the drive is gone ----
 
@@ -195,13 +208,11 @@ module spate_slots
   // ---- issue ----
 
   logic issue, issue_dead, head_pending, abort;
-  number_t used;
-  assign used = tail_q - head_q;
+  logic [SlotBits:0] used_q;  // commands in flight
   assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
-  assign abort = head_abort_i && head_pending && head_q != tail_q;
-  // Statuses and done bits have one write port each. Whether a completion uses it is known too late in the cycle to
-  // decide.
-  assign issue_ready_o = !clear && !used[SlotBits] && !completion_valid_i && !sweep && !abort;
+  assign abort = head_abort_i && head_pending && used_q != '0;
+  // Statuses and done bits have one write port each.
+  assign issue_ready_o = !clear && !used_q[SlotBits] && !completion_valid_i && !sweep && !head_abort_i;
   assign issue = issue_valid_i && issue_ready_o;
   assign issue_dead = issue && issue_i.status != StatusOk;
 
@@ -238,8 +249,8 @@ module spate_slots
       done_value = 1'b1;
     end else if (finish) begin
       slot = completed;
-      done_value = completed_number[SlotBits];
-      status = failed ? {1'b0, completion_i.status} : StatusOk;
+      done_value = uses_parity_q;
+      status = failed_q ? {1'b0, completion_i.status} : StatusOk;
     end else if (sweep) begin
       slot = slot_of(sent_q);
       done_value = sent_q[SlotBits];
@@ -259,10 +270,10 @@ module spate_slots
   retries_t retries;
   always_comb begin
     retries_slot = push_slot_o;
-    retries = '{waiting: 1'b0, count: resend ? retries_q[resend_slot].count : 3'd0};
+    retries = '{waiting: 1'b0, count: resend_found_q ? retries_q[resend_slot_q].count : 3'd0};
     if (retry_o) begin
       retries_slot = completed;
-      retries = '{waiting: 1'b1, count: completed_retries.count + 3'd1};
+      retries = '{waiting: 1'b1, count: completed_count_q + 3'd1};
     end
   end
   always_ff @(posedge clk_i) begin
@@ -292,7 +303,9 @@ module spate_slots
       head_q <= '0;
       sent_q <= '0;
       tail_q <= '0;
+      used_q <= '0;
     end else begin
+      used_q <= used_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(head_pop_i);
       if (head_pop_i) head_q <= head_q + number_t'(1);
       if (issue) tail_q <= tail_q + number_t'(1);
       if (reset_i || (gone_i && !sweeping_q)) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
@@ -305,7 +318,7 @@ module spate_slots
   order_t order;
   logic head_there;
   assign order = order_q[slot_of(head_q)];
-  assign head_there = head_q != tail_q && !clear;
+  assign head_there = used_q != '0;
   assign head_waiting_o = head_there && head_pending;
   assign head_valid_o = head_there && !head_pending;
   assign head_o = '{
@@ -318,7 +331,7 @@ module spate_slots
           sectors: order.sectors,
           status: status_q[slot_of(head_q)]
       };
-  assign idle_o = head_q == tail_q;
+  assign idle_o = used_q == '0;
 
   // ---- what the windows read ----
 
@@ -327,7 +340,7 @@ module spate_slots
   slot_t unused_slot;
   assign read = entry_q[read_slot_i];
   assign {read_uses, unused_slot} = number_of(read_slot_i, head_q);
-  assign read_valid_o = number_t'(slot_t'(read_slot_i - slot_of(head_q))) < used;
+  assign read_valid_o = (SlotBits + 1)'(slot_t'(read_slot_i - slot_of(head_q))) < used_q;
   assign read_base_o = read.base;
   assign read_o = '{
           write: read.write,

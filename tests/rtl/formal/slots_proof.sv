@@ -102,6 +102,13 @@ module slots_proof
     assume (!gone_i || !(reset_i || just_reset_q));
     assume (!head_abort_i || just_reset_q);
   end
+  // A completion that waits may be withdrawn, because the queues restart, and does not change.
+  always_ff @(posedge clk_i) begin
+    if (checked && $past(completion_valid_i && !completion_ready) && completion_valid_i) begin
+      assume (completion_i == $past(completion_i));
+      if ($past(rst_ni && !u_slots.clear)) assert (completion_ready);  // it waits for one cycle
+    end
+  end
 
   // ---- the reference, from the ports ----
 
@@ -240,7 +247,26 @@ module slots_proof
     if (checked) begin
       assert (u_slots.head_q == retired_q && u_slots.tail_q == issued_q);
       assert (in_flight <= number_t'(Slots) && sent_count <= in_flight);
-      assert (!(u_slots.abort && u_slots.finish));
+      assert (!(u_slots.abort && u_slots.finish) && 32'(u_slots.used_q) == 32'(in_flight));
+      // What was looked up holds in the next cycle, and so does the retry that was found.
+      if (u_slots.resend_found_q)
+        assert (u_slots.again_now_q != '0 && u_slots.resend_slot_q == u_slots.again_q[u_slots.again_first_q]);
+      if (u_slots.decided_q && completion_valid_i) begin
+        automatic slot_t named = slot_t'(completion_i.cid.slot);
+        automatic number_t number = retired_q + distance(32'(named));
+        assert (u_slots.failed_q == (completion_i.status[10:0] != '0));
+        assert (u_slots.may_retry_q == (u_slots.failed_q && !completion_i.status[14] &&
+                                        u_slots.completed_count_q != 3'(RetriesMax)));
+        if (u_slots.known_q) begin
+          assert (!completion_i.cid.side && completion_i.cid.epoch == epoch_i);
+          assert (8'(named) == completion_i.cid.slot);
+          assert (sent[named] && unfinished[named] && !u_slots.retries_q[named].waiting);
+          assert (u_slots.uses_parity_q == number[SlotBits] && completion_i.cid.uses == number[SlotBits+:UsesBits]);
+          assert (u_slots.completed_count_q == u_slots.retries_q[named].count && !down_q && !just_reset_q);
+        end
+        if (turn && completion_i.cid.slot == 8'(any_slot))
+          assert (u_slots.known_q == (names && live && handed_q));
+      end
       if (u_slots.sweeping_q) assert (down_q && number_t'(since_gone_q) > unswept);
       if (down_q) assert (u_slots.again_count_q == '0);
       if (live) begin
