@@ -42,13 +42,14 @@ module spate_windows_write
     output logic stale_o
 );
 
-  // Everything below is decided from this one register.
-  logic valid_q, stray_q;
+  // In the first register is what was written, in the second where it goes. Whether its epoch is the present one is
+  // decided when it leaves: the epoch may have changed while a completion waited.
+  logic valid_q, stray_q, there_q, take, move;
   logic [WindowBits-1:0] address_q;
   logic [DataWidth-1:0] data_q;
   logic [DataWidth/8-1:0] strobe_q;
-  logic take;
-  assign write_ready_o = !valid_q || take;
+  assign move = valid_q && (!there_q || take);
+  assign write_ready_o = !valid_q || move;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= 1'b0;
     else if (write_ready_o) valid_q <= write_valid_i;
@@ -62,62 +63,113 @@ module spate_windows_write
 
   region_e region;
   logic [BeatBits-1:0] beat;
-  logic stale;
   spate_region #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
       .WindowBits(WindowBits)
   ) u_region (
-      .epoch_i,
+      .epoch_i(address_q[WindowBits-1]),
       .address_i(address_q),
       .stray_i(stray_q),
       .region_o(region),
       .beat_o(beat),
-      .stale_o(stale)
+      .stale_o()
   );
 
-  // The entry at which the beat begins. Queues are shorter than their windows: an address behind a queue has an index
-  // that the queue refuses.
-  assign cq_index_o = region == RegionAdminCq ? {4'd0, address_q[11:4]} : address_q[15:4];
-  assign cq_valid_o = valid_q && region == RegionCq;
-  assign admin_cq_valid_o = valid_q && region == RegionAdminCq;
-  assign buffer_write_o = valid_q && (region == RegionAdminPage || region == RegionMailbox || region == RegionRing);
-  assign buffer_beat_o = beat;
-  assign buffer_data_o = data_q;
-  assign buffer_strobe_o = strobe_q;
-
-  always_comb begin
-    unique case (region)
-      RegionCq: take = cq_ready_i;
-      RegionAdminCq: take = admin_cq_ready_i;
-      default: take = 1'b1;
-    endcase
+  logic epoch_q, decides_q, to_cq_q, to_admin_cq_q, to_buffer_q, fresh;  // decides_q: the epoch does
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) there_q <= 1'b0;
+    else if (!there_q || take) there_q <= valid_q;
+    if (move) begin
+      epoch_q <= address_q[WindowBits-1];
+      decides_q <= !stray_q;
+      to_cq_q <= region == RegionCq;
+      to_admin_cq_q <= region == RegionAdminCq;
+      to_buffer_q <= region == RegionAdminPage || region == RegionMailbox || region == RegionRing;
+      // The entry at which the beat begins. Queues are shorter than their windows: an address behind a queue has an
+      // index that the queue refuses.
+      cq_index_o <= region == RegionAdminCq ? {4'd0, address_q[11:4]} : address_q[15:4];
+      buffer_beat_o <= beat;
+      buffer_data_o <= data_q;
+      buffer_strobe_o <= strobe_q;
+    end
   end
-  assign stale_o = valid_q && stale;
-  assign stray_o = valid_q && !stale && region != RegionCq && region != RegionAdminCq && !buffer_write_o;
+
+  assign fresh = there_q && epoch_q == epoch_i;
+  assign cq_valid_o = fresh && to_cq_q;
+  assign admin_cq_valid_o = fresh && to_admin_cq_q;
+  assign buffer_write_o = fresh && to_buffer_q;
+  assign take = cq_valid_o ? cq_ready_i : admin_cq_valid_o ? admin_cq_ready_i : 1'b1;
+  assign stale_o = there_q && decides_q && epoch_q != epoch_i;
+  assign stray_o = there_q && !stale_o && !(to_cq_q || to_admin_cq_q || to_buffer_q);
 
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+
+  // What was written, as it stands in the second register.
+  logic [WindowBits-1:0] shadow_address_q;
+  logic [DataWidth-1:0] shadow_data_q;
+  logic [DataWidth/8-1:0] shadow_strobe_q;
+  logic shadow_stray_q;
+  region_e own_region, shadow_region;  // the first one by its own epoch
+  logic [BeatBits-1:0] shadow_beat;
+  logic shadow_stale;
+  assign shadow_stale = !shadow_stray_q && shadow_address_q[WindowBits-1] != epoch_i;
+  assign shadow_region = shadow_stale ? RegionNone : own_region;
+  always_ff @(posedge clk_i) begin
+    if (move) begin
+      {shadow_stray_q, shadow_address_q} <= {stray_q, address_q};
+      {shadow_strobe_q, shadow_data_q} <= {strobe_q, data_q};
+    end
+  end
+  spate_region #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .WindowBits(WindowBits)
+  ) u_shadow (
+      .epoch_i(shadow_address_q[WindowBits-1]),
+      .address_i(shadow_address_q),
+      .stray_i(shadow_stray_q),
+      .region_o(own_region),
+      .beat_o(shadow_beat),
+      .stale_o()
+  );
+
   always_comb begin
     assume (rst_ni == past_reset_q);
     if (rst_ni && past_reset_q) begin
-      // a beat goes to one destination or is counted; only a beat for a queue waits, and only for that queue
-      assert ($countones({buffer_write_o, cq_valid_o, admin_cq_valid_o, stray_o, stale_o}) == 32'(valid_q));
-      if (valid_q && !write_ready_o) assert (cq_valid_o && !cq_ready_i || admin_cq_valid_o && !admin_cq_ready_i);
-      if (cq_valid_o) assert (write_ready_o == cq_ready_i);
-      if (admin_cq_valid_o) assert (write_ready_o == admin_cq_ready_i);
+      // A beat goes to one destination or is counted, by the epoch of that cycle.
+      assert ($countones({buffer_write_o, cq_valid_o, admin_cq_valid_o, stray_o, stale_o}) == 32'(there_q));
+      if (there_q) begin
+        assert (epoch_q == shadow_address_q[WindowBits-1] && decides_q == !shadow_stray_q);
+        assert (to_cq_q == (own_region == RegionCq) && to_admin_cq_q == (own_region == RegionAdminCq));
+        assert (to_buffer_q == (own_region inside {RegionAdminPage, RegionMailbox, RegionRing}));
+        assert (stale_o == shadow_stale);
+        assert (cq_valid_o == (shadow_region == RegionCq) && admin_cq_valid_o == (shadow_region == RegionAdminCq));
+        assert (buffer_write_o == (shadow_region inside {RegionAdminPage, RegionMailbox, RegionRing}));
+        assert (buffer_data_o == shadow_data_q && buffer_strobe_o == shadow_strobe_q);
+        assert (buffer_beat_o == shadow_beat);
+        assert (cq_index_o == (to_admin_cq_q ? {4'd0, shadow_address_q[11:4]} : shadow_address_q[15:4]));
+      end
       if (buffer_write_o) assert (32'(buffer_beat_o) < RamBytes / BeatBytes);
+      // Only a beat for a queue waits, and only for that queue.
+      if (valid_q && !write_ready_o) assert (cq_valid_o && !cq_ready_i || admin_cq_valid_o && !admin_cq_ready_i);
     end
   end
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
+      // None is lost or comes twice, and none passes another.
       assert (valid_q == ($past(write_valid_i) || !$past(write_ready_o)));
+      assert (there_q == ($past(valid_q) || $past(there_q && !take)));
+      if ($past(valid_q && write_ready_o)) assert ($past(move));
+      if ($past(move)) assert ($past(!there_q || take));
       if ($past(write_valid_i && write_ready_o)) begin
         assert (address_q == $past(write_i.address[WindowBits-1:0]) && stray_q == $past(write_i.stray));
-        assert (buffer_data_o == $past(write_data_i) && buffer_strobe_o == $past(write_strobe_i));
+        assert (data_q == $past(write_data_i) && strobe_q == $past(write_strobe_i));
       end
       if ($past(!write_ready_o)) assert ($stable({address_q, stray_q, data_q, strobe_q}));
+      if ($past(there_q && !take)) assert ($stable({shadow_address_q, shadow_stray_q, shadow_data_q, shadow_strobe_q}));
     end
   end
   always_comb begin
