@@ -9,7 +9,7 @@
 // moves nothing through the LUTRAM; a word at the output stays there and may be taken. `clear` empties a side, and
 // comes only while neither side runs. So a pointer never jumps while the other side reads it.
 //
-// Full rate from Depth = 16 on: a pointer's round trip takes about eight cycles.
+// Full rate from Depth = 16 on: a pointer's round trip takes about ten cycles.
 //
 // Constraints: one period of the faster clock, without clock skew, from tail_gray_q and head_gray_q to the other side
 // and from `words` to out_data_q (docs/use/gateware.md, "Clocks and resets").
@@ -55,9 +55,11 @@ module spate_cdc_fifo #(
 
   logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_q, head_gray_far, left_q;
   logic [GrayWidth-1:0] head_gray_q, tail_gray_far;
-  logic push;
+  logic push, room_q;
 
-  assign in_ready_o = in_run_i && tail_gray_q != (head_gray_far ^ FullDifference);
+  // The other side's position only goes on, so a comparison of the last cycle is on the safe side. From a register, it is
+  // not in the path of whoever asks.
+  assign in_ready_o = in_run_i && room_q;
   assign in_empty_o = tail_gray_q == head_gray_far;
   assign in_left_o = in_run_i && gray(left_q) != head_gray_far;
   assign push = in_valid_i && in_ready_o;
@@ -68,7 +70,9 @@ module spate_cdc_fifo #(
       tail_q <= '0;
       tail_gray_q <= '0;
       left_q <= '0;
+      room_q <= 1'b0;
     end else begin
+      room_q <= (push ? gray(tail_d) : tail_gray_q) != (head_gray_far ^ FullDifference);
       if (push) begin
         tail_q <= tail_d;
         tail_gray_q <= gray(tail_d);
@@ -97,10 +101,10 @@ module spate_cdc_fifo #(
   // ---- out ----
 
   logic [GrayWidth-1:0] head_q, head_d;
-  logic out_valid_q, load;
+  logic out_valid_q, load, there_q;
   logic [Width-1:0] out_data_q;
 
-  assign load = out_run_i && head_gray_q != tail_gray_far && (!out_valid_q || out_ready_i);
+  assign load = out_run_i && there_q && (!out_valid_q || out_ready_i);
   assign head_d = head_q + 1'b1;
   assign out_valid_o = out_valid_q;
   assign out_data_o = out_data_q;
@@ -110,7 +114,9 @@ module spate_cdc_fifo #(
       head_q <= '0;
       head_gray_q <= '0;
       out_valid_q <= 1'b0;
+      there_q <= 1'b0;
     end else begin
+      there_q <= (load ? gray(head_d) : head_gray_q) != tail_gray_far;
       if (load) begin
         head_q <= head_d;
         head_gray_q <= gray(head_d);
