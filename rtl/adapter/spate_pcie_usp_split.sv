@@ -57,7 +57,6 @@ module spate_pcie_usp_split
 
   logic [1:0] skipped, cut;  // bytes of the first and the last dword that are not requested
   logic [3:0] last_enables;
-  logic [12:0] bytes;
   logic [LaneBits-1:0] lane;
 
   assign last_enables = descriptor.dwords == 11'd1 ? nonposted_i.first_enables : nonposted_i.last_enables;
@@ -77,7 +76,6 @@ module spate_pcie_usp_split
       default: cut = 2'd0;
     endcase
   end
-  assign bytes = {descriptor.dwords, 2'b00} - 13'(skipped) - 13'(cut);
 
   assign lane = descriptor.address[LaneBits-1:0];
   assign read_o = '{
@@ -88,11 +86,13 @@ module spate_pcie_usp_split
 
   // ---- packets ----
 
-  packet_t current_q;  // without its length; `bytes` counts from here on
+  // Each packet is sized in a cycle of its own, before it is offered. Even the shortest full packet takes longer to send.
+  packet_t current_q;  // `bytes` counts from here on, as soon as it is sized
+  logic sized_q, size, is_memory;
+  logic [9:0] trim_q;  // to be subtracted from `bytes` when it is sized
   logic [10:0] left_q;  // dwords
   logic [6:0] place_q;  // in dwords, modulo 512 bytes
   logic [7:0] room;  // dwords to the next boundary
-  logic [7:0] dwords;
   logic is_final;
 
   always_comb begin
@@ -103,13 +103,9 @@ module spate_pcie_usp_split
     endcase
   end
   assign is_final = left_q <= 11'(room);
-  assign dwords = is_final ? left_q[7:0] : room;
-
-  always_comb begin
-    packet_o = current_q;
-    packet_o.final_packet = is_final || current_q.unsupported;
-    packet_o.dwords = current_q.unsupported ? '0 : dwords;
-  end
+  assign is_memory = descriptor.kind inside {KindMemoryRead, KindLockedRead};
+  assign size = state_q != StRequest && !sized_q;
+  assign packet_o = current_q;
 
   always_comb begin
     state_d = state_q;
@@ -120,7 +116,7 @@ module spate_pcie_usp_split
           else if (read_ready_i) state_d = StPackets;
         end
       end
-      StPackets: if (packet_ready_i && is_final) state_d = StRequest;
+      StPackets: if (sized_q && packet_ready_i && current_q.final_packet) state_d = StRequest;
       StUnsupported: if (unsupported_sent_i) state_d = StRequest;
       default: state_d = StRequest;
     endcase
@@ -130,7 +126,7 @@ module spate_pcie_usp_split
 
   assign read_valid_o = state_q == StRequest && nonposted_valid_i && (run_i || shown_q) && supported;
   assign nonposted_ready_o = (read_valid_o && read_ready_i) || (state_q == StUnsupported && unsupported_sent_i);
-  assign packet_valid_o = state_q == StPackets || (state_q == StUnsupported && !taken_q);
+  assign packet_valid_o = sized_q && (state_q == StPackets || (state_q == StUnsupported && !taken_q));
   assign idle_o = state_q == StRequest && !shown_q;
 
   always_ff @(posedge clk_i) begin
@@ -142,7 +138,10 @@ module spate_pcie_usp_split
       shown_q <= read_valid_o && !read_ready_i;
     end
     if (state_q != StUnsupported) taken_q <= 1'b0;
-    else if (packet_ready_i) taken_q <= 1'b1;
+    else if (sized_q && packet_ready_i) taken_q <= 1'b1;
+    if (state_q == StRequest) sized_q <= 1'b0;
+    else if (size) sized_q <= 1'b1;
+    else if (state_q == StPackets && packet_ready_i) sized_q <= 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -155,25 +154,21 @@ module spate_pcie_usp_split
           traffic_class: descriptor.traffic_class,
           tag: descriptor.tag,
           requester: descriptor.requester,
-          // Fixed values for requests that are not memory reads.
-          bytes:
-          descriptor.kind
-          inside {
-          KindMemoryRead
-          ,
-          KindLockedRead
-          } ?
-          bytes
-          : 13'd4,
+          bytes: is_memory ? {descriptor.dwords, 2'b00} : 13'd4,  // a fixed value for what is no memory read
           lower_address: supported ? {descriptor.address[4:0], skipped} : '0,
           dwords: '0
       };
+      trim_q <= is_memory ? 10'(skipped) + 10'(cut) : '0;
       left_q <= descriptor.dwords;
       place_q <= descriptor.address[6:0];
+    end else if (size) begin
+      current_q.bytes <= current_q.bytes - 13'(trim_q);
+      current_q.final_packet <= is_final || current_q.unsupported;
+      current_q.dwords <= current_q.unsupported ? '0 : is_final ? left_q[7:0] : room;
     end else if (state_q == StPackets && packet_ready_i) begin
-      left_q <= left_q - 11'(dwords);
+      left_q <= left_q - 11'(current_q.dwords);
       place_q <= '0;
-      current_q.bytes <= current_q.bytes - {3'b0, dwords, 2'b00} + 13'(current_q.lower_address[1:0]);
+      trim_q <= {current_q.dwords, 2'b00} - 10'(current_q.lower_address[1:0]);
       current_q.lower_address <= '0;
     end
   end
@@ -242,39 +237,44 @@ module spate_pcie_usp_split
       if (state_q == StPackets) begin
         assert (issued_dwords_q <= asked_dwords_q && asked_dwords_q <= 12'd1024);
         assert (issued_dwords_q + 12'(left_q) == asked_dwords_q);
-        assert (left_q != '0 && packet_o.dwords != '0);
+        assert (left_q != '0);
         assert ((({1'b0, place_q, 2'b00} ^ place_before_q) & boundary_mask) == '0);
-        // No boundary lies inside a packet, and every packet but the last ends on one.
-        assert (10'(place_before_q & boundary_mask) + {packet_o.dwords, 2'b00} <= 11'(boundary_mask) + 11'd1);
-        if (!packet_o.final_packet) begin
-          assert (((place_before_q + {packet_o.dwords, 2'b00}) & boundary_mask) == '0);
-        end
-        assert (packet_o.final_packet == (12'(packet_o.dwords) + issued_dwords_q == asked_dwords_q));
         // From the packet's first byte: its address, and the number of bytes to the end of the request.
         if (issued_dwords_q == '0) begin
           assert (packet_o.lower_address == {place_before_q[6:2], first_byte[1:0]});
-          assert (packet_o.bytes == end_byte - first_byte);
+          assert (packet_o.bytes - (sized_q ? 13'd0 : 13'(trim_q)) == end_byte - first_byte);
         end else begin
           assert (packet_o.lower_address == place_before_q[6:0]);
-          assert (packet_o.bytes == end_byte - {issued_dwords_q[10:0], 2'b00});
+          assert (packet_o.bytes - (sized_q ? 13'd0 : 13'(trim_q)) == end_byte - {issued_dwords_q[10:0], 2'b00});
         end
-        assert (packet_o.bytes != '0);
+        if (packet_valid_o) begin
+          // No boundary lies inside a packet, and every packet but the last ends on one.
+          assert (packet_o.dwords != '0 && 12'(packet_o.dwords) + issued_dwords_q <= asked_dwords_q);
+          assert (10'(place_before_q & boundary_mask) + {packet_o.dwords, 2'b00} <= 11'(boundary_mask) + 11'd1);
+          if (!packet_o.final_packet) begin
+            assert (((place_before_q + {packet_o.dwords, 2'b00}) & boundary_mask) == '0);
+          end
+          assert (packet_o.final_packet == (12'(packet_o.dwords) + issued_dwords_q == asked_dwords_q));
+          assert (packet_o.bytes != '0);
+        end
         assert (asked.kind == 4'd0 && asked.address_type == '0 && !packet_o.unsupported && !packet_o.locked);
         assert (end_byte > first_byte && 14'(end_byte) <= {asked_dwords_q, 2'b00});
       end
       if (state_q == StUnsupported) begin
         assert (asked.kind != 4'd0 || asked.address_type != '0);
         assert (nonposted_valid_i && nonposted_i == asked_q);  // the response repeats fields of it
-        assert (packet_o.unsupported && packet_o.final_packet && packet_o.dwords == '0);
+        assert (packet_o.unsupported && packet_o.final_packet == sized_q && packet_o.dwords == '0);
         assert (packet_o.lower_address == '0 && packet_o.locked == (asked.kind == 4'd7));
-        assert (packet_o.bytes == (asked.kind == 4'd0 || asked.kind == 4'd7 ? end_byte - first_byte : 13'd4));
+        assert (packet_o.bytes - (sized_q ? 13'd0 : 13'(trim_q)) == (asked.kind == 4'd0 || asked.kind == 4'd7 ? end_byte - first_byte : 13'd4));
       end
       if (packet_valid_o) begin
         assert (packet_o.tag == asked.tag && packet_o.requester == asked.requester);
         assert (packet_o.attributes == asked.attributes && packet_o.traffic_class == asked.traffic_class);
       end
       if (packet_waiting_q) assert (packet_valid_o && packet_o == packet_q);
-      cover (state_q == StPackets && issued_dwords_q == 12'd1000 && packet_o.final_packet);
+      assert (!taken_q || sized_q);
+      if (state_q == StPackets) assert (packet_valid_o || size);  // a packet is offered in every second cycle
+      cover (state_q == StPackets && packet_valid_o && issued_dwords_q == 12'd1000 && packet_o.final_packet);
       cover (state_q == StUnsupported && unsupported_sent_i);
     end
   end

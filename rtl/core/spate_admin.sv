@@ -221,11 +221,15 @@ module spate_admin
   assign side_push_o = push_q;
   assign range_o = '{lba: command_q.lba[LbaWidth-1:0], blocks: command_q.blocks};
 
-  // ---- registers, operand, arithmetic: with one read port, the operand's register is read first ----
+  // ---- registers, operand, arithmetic ----
+  //
+  // There is one read port: `rd` is read in StDecode, the operand's register in StOperand. The result is written, and
+  // the flags are set, while the next instruction is fetched.
 
   logic [31:0] registers[32];
-  logic [4:0] register_address;
-  logic [31:0] register_data, operand, result;
+  logic [4:0] register_address, result_address_q;
+  logic [31:0] register_data, value_q, value, operand, result, result_q;
+  logic again, shifting_q, result_valid_q, sets_flags_q, result_carry_q;  // shifting_q: the value is the last result
   logic [32:0] sum;
   logic [4:0] count_q;  // bits left of a shift, or dwords left of a fill
   logic subtract, zero_q, carry_q, negative_q, sets_flags, writes_register, condition, failing;
@@ -263,14 +267,15 @@ module spate_admin
   end
 
   assign subtract = operation == DoSub || operation == DoCompare;
-  assign sum = {1'b0, register_data} + {1'b0, operand_q ^ {32{subtract}}} + 33'(subtract);
+  assign value = shifting_q ? result_q : value_q;
+  assign sum = {1'b0, value} + {1'b0, operand_q ^ {32{subtract}}} + 33'(subtract);
 
   always_comb begin
     unique case (operation)
       DoAdd, DoSub, DoCompare: result = sum[31:0];
-      DoAnd, DoTest: result = register_data & operand_q;
-      DoXor: result = register_data ^ operand_q;
-      DoShift: result = {1'b0, register_data[31:1]};
+      DoAnd, DoTest: result = value & operand_q;
+      DoXor: result = value ^ operand_q;
+      DoShift: result = {1'b0, value[31:1]};
       default: result = operand_q;
     endcase
   end
@@ -279,11 +284,18 @@ module spate_admin
   assign writes_register = (sets_flags && operation != DoCompare && operation != DoTest) || failing;
 
   always_ff @(posedge clk_i) begin
-    if (executing && writes_register) registers[operation==DoFail?RError : instruction.rd] <= result;
-    if (executing && sets_flags) begin
-      zero_q <= result == '0;
-      negative_q <= result[31];
-      carry_q <= sum[32] ^ subtract;
+    if (state_q == StDecode) value_q <= register_data;
+    result_q <= result;
+    result_carry_q <= sum[32] ^ subtract;
+    result_address_q <= operation == DoFail ? RError : instruction.rd;
+    result_valid_q <= rst_ni && executing && writes_register;
+    sets_flags_q <= rst_ni && executing && sets_flags;
+    shifting_q <= executing && operation == DoShift && again;
+    if (result_valid_q) registers[result_address_q] <= result_q;
+    if (sets_flags_q) begin
+      zero_q <= result_q == '0;
+      negative_q <= result_q[31];
+      carry_q <= result_carry_q;
     end
     if (state_q == StOperand || (state_q == StAccess && reads && access_done)) operand_q <= operand;
   end
@@ -314,7 +326,7 @@ module spate_admin
 
   // ---- the sequence ----
 
-  logic again, access_error, caught;
+  logic access_error, caught;
   logic [AddressWidth-1:0] stack[8];
   logic [2:0] depth_q;
 
@@ -372,7 +384,7 @@ module spate_admin
   logic side_q;
 
   assign mmio_valid_o = state_q == StRequest;
-  assign mmio_access_o = '{space: space_q, write: operation == DoWrite, address: operand_q, data: register_data};
+  assign mmio_access_o = '{space: space_q, write: operation == DoWrite, address: operand_q, data: value_q};
   assign page_valid_o = state_q == StAccess && operation == DoPage;
   assign page_dword_o = operand_q[10:0];
   assign sqe_write_o = executing && (operation == DoEntry || operation == DoFill);
