@@ -38,8 +38,8 @@ their data, the clock's own way included. `make place TOP=axi-stream` draws a pi
 ## LiteNVMe's core
 
 `make place LITENVME=folder` measures LiteNVMe's core without a processor in the same way. The folder holds the Verilog that its
-generator writes, with the streams of the PCIe block as ports instead of the block. No package registry has its sources, so
-the command does not fetch them.
+generator writes, with the streams of the PCIe block as ports instead of the block. Files that its memories are loaded from are not
+read. No package registry has its sources, so the command does not fetch them.
 """
 TABLE = """| design | MHz | seeds | LUT | FF | RAM18 | RAM36 | wire length | levels | logic ns | routing ns |
 |---|---|---|---|---|---|---|---|---|---|---|"""

@@ -39,7 +39,7 @@ def designs(name: str) -> list[synthesis.Design]:
 
 def litenvme(folder: pathlib.Path) -> synthesis.Design:
     """LiteNVMe's core from a folder of Verilog. Yosys reads only files below the repository, so they are copied."""
-    sources = sorted(folder.glob("*.v")) + sorted(folder.glob("*.init"))
+    sources = sorted(folder.glob("*.v"))
     modules = [name for path in sources for name in re.findall(rf"^module ({LITENVME}\w*)", path.read_text(), re.M)]
     if len(modules) != 1:
         raise SystemExit(f"LITENVME={folder} must hold the Verilog of one module whose name begins with {LITENVME}, as its generator "
@@ -47,7 +47,7 @@ def litenvme(folder: pathlib.Path) -> synthesis.Design:
     design = synthesis.Design(LITENVME, modules[0], {}, ())
     design.folder.mkdir(parents=True, exist_ok=True)
     copies = [pathlib.Path(shutil.copy(path, design.folder)) for path in sources]
-    return design._replace(files=tuple(str(path.relative_to(filelist.ROOT)) for path in copies if path.suffix == ".v"))
+    return design._replace(files=tuple(str(path.relative_to(filelist.ROOT)) for path in copies))
 
 
 def owners_of(design: synthesis.Design, netlist: pathlib.Path) -> owners.Owners:
