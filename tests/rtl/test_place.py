@@ -90,7 +90,8 @@ def test_instances_have_their_path_in_the_wrapper():
     ("$flatten\\u_top.\\u_buffer.\\u_fifo.$32.carry4", "spate_fifo"),
     ("$near", "spate_fifo"), ("$far", "spate_fifo"),  # LUTs, by what they lead to
     ("$last", "spate_buffer"),  # or come from
-    ("$hidden$LUT12", "spate_buffer"), ("u_top.u_buffer.u_fifo.head_q[1]$LUT3", "spate_fifo"), ("$none$LUT3", owners.UNKNOWN),
+    ("$hidden$LUT12", "spate_buffer"), ("$hidden$feed$muxcy$PACKED_CARRY4$", "spate_buffer"),
+    ("u_top.u_buffer.u_fifo.head_q[1]$LUT3", "spate_fifo"), ("$none$LUT3", owners.UNKNOWN),
     ("$in", owners.WRAPPER), ("$out", owners.WRAPPER), ("$fold", owners.WRAPPER), ("$PACKER_VCC", owners.UNKNOWN)])
 def test_a_primitive_belongs_to_a_module(known, name, module):
     assert known[name] == module

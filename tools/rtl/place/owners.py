@@ -15,7 +15,7 @@ from place import wrapper
 WRAPPER = "wrapper"
 UNKNOWN = "unknown"
 FLATTENED = "$flatten"  # before the path of a primitive without a name, with a backslash before each instance
-THROUGH = re.compile(r"(.*)\$LUT\d+")
+THROUGH = re.compile(r"(.*)\$(?:LUT\d+|feed\$.*)")  # what nextpnr inserts for a net
 
 
 def instances_of(modules: dict) -> dict[str, str]:
@@ -95,7 +95,7 @@ class Owners:
 
     def _original(self, name: str) -> str | None:
         """The primitive of the netlist behind one that nextpnr has made. It appends to the names of what it divides, and passes a
-        net through a LUT that has the net's name."""
+        net through a LUT or a carry chain, which have the net's name."""
         if through := THROUGH.fullmatch(name):
             return next(iter(self.drivers.get(self.bits.get(through[1]), ())), None)
         while name not in self.cells and re.search(r"[/$.]", name[1:]):
