@@ -65,7 +65,7 @@ def measure(design: synthesis.Design, seeds: tuple[int, ...]) -> tuple[str, dict
         files = nextpnr.run(netlist, seed)
         results[seed] = report.read(files, known)
         drawn = design.folder / f"placed-{seed}.png"
-        picture.of_design(drawn, f"{design.name}, seed {seed}: {results[seed].fmax_mhz:.1f} MHz", files.placed, known,
+        picture.of_design(drawn, f"{design.name}, seed {seed}: {results[seed].fmax_mhz:.1f} MHz", files, known,
                           list(dict.fromkeys(step.cell for step in results[seed].path)))
         show(design, seed, results[seed], drawn)
     return made.digest(netlist.read_bytes()), results

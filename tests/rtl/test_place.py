@@ -134,7 +134,8 @@ def result(tmp_path, known):
     files.report.write_text(json.dumps(REPORT))
     files.log.write_text(LOG)
     cells = {name: {"type": "SLICE", "attributes": {"X_ORIG_TYPE": f"{kind} "}} for name, kind in TYPES.items()}
-    files.placed.write_text(json.dumps({"modules": {"top": {"cells": cells}}}))
+    files.placed.write_text(json.dumps({"modules": {"top": {"cells": cells, "netnames": {}}}}))
+    nextpnr.reduce(files.placed)
     return report.read(files, known)
 
 
@@ -160,6 +161,8 @@ def test_primitives_are_drawn_where_they_are_the_wrapper_last(known):
 
     cells = {"$in": placed("X3Y4/SLICE_X0Y0.AFF"), "$out": placed("X3Y4/SLICE_X0Y0.BFF"), "$fifo": placed("X10Y20/SLICE_X0Y0.A6LUT"),
              "clk": placed("X1Y1/PAD", "PAD"), "$PACKER_VCC": {"type": "SLICE_LUTX", "attributes": {}}}
+    cells = {name: nextpnr.cell(written) for name, written in cells.items()}
+    assert cells["clk"] == ("PAD", "PAD", 1, 1) and cells["$PACKER_VCC"].column is None
     assert list(picture.places(cells, known).items()) == [("spate_fifo", [(10, 20)]), ("wrapper", [(3, 4), (3, 4)])]
     assert picture.spread([(3, 4)] * 5) == ([3, 3.25, 3.5, 3.75, 3], [4, 4, 4, 4, 4.25])
 

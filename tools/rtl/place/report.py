@@ -3,7 +3,6 @@
 
 import collections
 import json
-import pathlib
 import re
 from typing import NamedTuple
 
@@ -121,19 +120,11 @@ def critical(paths: list[dict]) -> list[dict]:
     return max(between, key=lambda path: sum(part["delay"] for part in path))
 
 
-def placed_cells(path: pathlib.Path) -> dict:
-    return json.loads(path.read_text())["modules"]["top"]["cells"]
-
-
-def type_of(cell: dict) -> str:
-    return cell["attributes"].get("X_ORIG_TYPE", cell["type"]).strip()
-
-
 def read(files: nextpnr.Files, known: owners.Owners) -> Result:
     report = json.loads(files.report.read_text())
     (fmax,) = report["fmax"].values()
     used = {kind: number["used"] for kind, number in report["utilization"].items()}
-    types = {name: type_of(cell) for name, cell in placed_cells(files.placed).items()}
+    types = {name: cell.primitive for name, cell in nextpnr.placed_cells(files).items()}
     return Result(fmax["achieved"], used["SLICE_LUTX"], used["SLICE_FFX"], used["RAMB18E1_RAMB18E1"], used["RAMB36E1_RAMB36E1"],
                   wire_length(files.log.read_text()), steps(critical(report["critical_paths"]), known, types),
                   worst_ends(report["detailed_net_timings"], known))
