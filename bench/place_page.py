@@ -29,11 +29,12 @@ median of a design is less than the committed one by more than the seeds differ.
 
 ## How to read a path
 
-Each row is a primitive of the critical path, in order. `routing` is the delay of the net that leads to it, `logic` its own. The
-module of a register comes from its source file, that of a memory from its instance. A LUT has lost its name in the mapping: it
-counts for the module of the registers or memories that it leads to first. A carry chain is one row and one level. If routing is much
-more than logic, then placement or fan-out is the cause, not the number of levels. End points are sorted by the arrival of
-their data, the clock's own way included. `make place TOP=axi-stream` draws a picture of the placed design in `build/rtl/place`.
+Each row is a primitive of the critical path, in order. `routing` is the delay of the net that leads to it, `fan-out` the number
+of inputs that this net drives, `logic` the primitive's own delay. The module of a register comes from its source file, that of
+a memory from its instance. A LUT has lost its name in the mapping: it counts for the module of the registers or memories that it
+leads to first. A carry chain is one row and one level. If routing is much more than logic, then placement or fan-out is the
+cause, not the number of levels. End points are sorted by the arrival of their data, the clock's own way included. `make place
+TOP=axi-stream` draws a picture of the placed design in `build/rtl/place`.
 
 ## LiteNVMe's core
 
@@ -65,12 +66,12 @@ def summary(name: str, entry: dict) -> str:
 
 
 def path_table(entry: dict) -> list[str]:
-    lines = ["| at ns | routing | logic | primitive | module | drives |", "|---|---|---|---|---|---|"]
+    lines = ["| at ns | fan-out | routing | logic | primitive | module | drives |", "|---|---|---|---|---|---|---|"]
     at_ns = 0.0
     for row in (report.Row(*values) for values in entry["rows"]):
         at_ns += row.routing_ns + row.logic_ns
         drives = f"`{row.signal}`" if row.signal else ""
-        lines.append(f"| {at_ns:.2f} | {row.routing_ns:.2f} | {row.logic_ns:.2f} | {row.primitive} | `{row.module}` | {drives} |")
+        lines.append(f"| {at_ns:.2f} | {row.fan_out or ''} | {row.routing_ns:.2f} | {row.logic_ns:.2f} | {row.primitive} | `{row.module}` | {drives} |")
     return lines
 
 

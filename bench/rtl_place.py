@@ -75,10 +75,11 @@ def show(design: synthesis.Design, seed: int, result: report.Result, drawn: path
     print(f"{design.name}, seed {seed}: {result.fmax_mhz:.1f} MHz, {result.luts} LUT, {result.ffs} FF, {result.ramb18} RAM18, "
           f"{result.ramb36} RAM36, wire length {result.wire_length}, {result.levels} levels; {drawn.relative_to(filelist.ROOT)}")
     at_ns = 0.0
-    print("    at ns  routing  logic  primitive  module                  drives")
+    print("    at ns  fan-out  routing  logic  primitive  module                  drives")
     for row in report.rows(result.path):
         at_ns += row.routing_ns + row.logic_ns
-        print(f"  {at_ns:7.2f} {row.routing_ns:8.2f} {row.logic_ns:6.2f}  {row.primitive:<9}  {row.module:<22}  {row.signal}".rstrip())
+        print(f"  {at_ns:7.2f} {row.fan_out:8} {row.routing_ns:8.2f} {row.logic_ns:6.2f}  {row.primitive:<9}  {row.module:<22}  "
+              f"{row.signal}".rstrip())
     print(f"  the {len(result.ends)} worst end points:")
     for module, signals, arrival_ns in report.grouped(result.ends):
         print(f"  {arrival_ns:7.2f}  {module}: {', '.join(signals)}")

@@ -93,6 +93,11 @@ class Owners:
         own = cell if cell and not cell.startswith("$") else ""
         return next((net.removeprefix(f"{wrapper.INSTANCE}.") for net in (*names, own) if net), "")
 
+    def fan_out(self, name: str) -> int:
+        """The most inputs that one output of a primitive drives."""
+        cell = self._original(name)
+        return max((len(self.readers[bit]) for bit in self._bits(self.cells[cell], "output")), default=0) if cell else 0
+
     def _original(self, name: str) -> str | None:
         """The primitive of the netlist behind one that nextpnr has made. It appends to the names of what it divides, and passes a
         net through a LUT or a carry chain, which have the net's name."""
