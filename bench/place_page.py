@@ -92,6 +92,8 @@ def page(kept: dict) -> str:
     names = sorted(kept, key=lambda name: order.index(name) if name in order else len(order))
     lines = [TEXT, "## Results", "", "Path, levels and wire length are those of the lowest seed.", "", TABLE]
     lines += [summary(name, kept[name]) for name in names]
+    lines += [f"\nThe {len(entry['seeds'])} seeds of `{name}` differ by {spread:.1%} of their median: less than that is no change."
+              for name, entry in kept.items() if (spread := place_kept.spread(entry)) is not None]
     absent = [name for name in (*order, "litenvme") if name not in kept]
     if absent:
         lines += ["", f"Not measured yet: {', '.join(f'`{name}`' for name in absent)}."]
