@@ -29,17 +29,18 @@ median of a design is less than the committed one by more than the seeds differ.
 
 ## How to read a path
 
-Each row is a primitive of the critical path, in order. `routing` is the delay of the net that leads to it, `logic` its own. The
-module of a register comes from its source file, that of a memory from its instance. A LUT has lost its name in the mapping: it
-counts for the module of the registers or memories that it leads to first. A carry chain is one row and one level. If routing is much
-more than logic, then placement or fan-out is the cause, not the number of levels. End points are sorted by the arrival of
-their data, the clock's own way included. `make place TOP=axi-stream` draws a picture of the placed design in `build/rtl/place`.
+Each row is a primitive of the critical path, in order. `routing` is the delay of the net that leads to it, `fan-out` the number
+of inputs that this net drives, `logic` the primitive's own delay. The module of a register comes from its source file, that of
+a memory from its instance. A LUT has lost its name in the mapping: it counts for the module of the registers or memories that it
+leads to first. A carry chain is one row and one level. If routing is much more than logic, then placement or fan-out is the
+cause, not the number of levels. End points are sorted by the arrival of their data, the clock's own way included. `make place
+TOP=axi-stream` draws a picture of the placed design in `build/rtl/place`.
 
 ## LiteNVMe's core
 
 `make place LITENVME=folder` measures LiteNVMe's core without a processor in the same way. The folder holds the Verilog that its
-generator writes, with the streams of the PCIe block as ports instead of the block. No package registry has its sources, so
-the command does not fetch them.
+generator writes, with the streams of the PCIe block as ports instead of the block. Files that its memories are loaded from are not
+read. No package registry has its sources, so the command does not fetch them.
 """
 TABLE = """| design | MHz | seeds | LUT | FF | RAM18 | RAM36 | wire length | levels | logic ns | routing ns |
 |---|---|---|---|---|---|---|---|---|---|---|"""
@@ -65,12 +66,12 @@ def summary(name: str, entry: dict) -> str:
 
 
 def path_table(entry: dict) -> list[str]:
-    lines = ["| at ns | routing | logic | primitive | module | drives |", "|---|---|---|---|---|---|"]
+    lines = ["| at ns | fan-out | routing | logic | primitive | module | drives |", "|---|---|---|---|---|---|---|"]
     at_ns = 0.0
     for row in (report.Row(*values) for values in entry["rows"]):
         at_ns += row.routing_ns + row.logic_ns
         drives = f"`{row.signal}`" if row.signal else ""
-        lines.append(f"| {at_ns:.2f} | {row.routing_ns:.2f} | {row.logic_ns:.2f} | {row.primitive} | `{row.module}` | {drives} |")
+        lines.append(f"| {at_ns:.2f} | {row.fan_out or ''} | {row.routing_ns:.2f} | {row.logic_ns:.2f} | {row.primitive} | `{row.module}` | {drives} |")
     return lines
 
 
@@ -91,6 +92,8 @@ def page(kept: dict) -> str:
     names = sorted(kept, key=lambda name: order.index(name) if name in order else len(order))
     lines = [TEXT, "## Results", "", "Path, levels and wire length are those of the lowest seed.", "", TABLE]
     lines += [summary(name, kept[name]) for name in names]
+    lines += [f"\nThe {len(entry['seeds'])} seeds of `{name}` differ by {spread:.1%} of their median: less than that is no change."
+              for name, entry in kept.items() if (spread := place_kept.spread(entry)) is not None]
     absent = [name for name in (*order, "litenvme") if name not in kept]
     if absent:
         lines += ["", f"Not measured yet: {', '.join(f'`{name}`' for name in absent)}."]

@@ -39,7 +39,7 @@ def designs(name: str) -> list[synthesis.Design]:
 
 def litenvme(folder: pathlib.Path) -> synthesis.Design:
     """LiteNVMe's core from a folder of Verilog. Yosys reads only files below the repository, so they are copied."""
-    sources = sorted(folder.glob("*.v")) + sorted(folder.glob("*.init"))
+    sources = sorted(folder.glob("*.v"))
     modules = [name for path in sources for name in re.findall(rf"^module ({LITENVME}\w*)", path.read_text(), re.M)]
     if len(modules) != 1:
         raise SystemExit(f"LITENVME={folder} must hold the Verilog of one module whose name begins with {LITENVME}, as its generator "
@@ -47,7 +47,7 @@ def litenvme(folder: pathlib.Path) -> synthesis.Design:
     design = synthesis.Design(LITENVME, modules[0], {}, ())
     design.folder.mkdir(parents=True, exist_ok=True)
     copies = [pathlib.Path(shutil.copy(path, design.folder)) for path in sources]
-    return design._replace(files=tuple(str(path.relative_to(filelist.ROOT)) for path in copies if path.suffix == ".v"))
+    return design._replace(files=tuple(str(path.relative_to(filelist.ROOT)) for path in copies))
 
 
 def owners_of(design: synthesis.Design, netlist: pathlib.Path) -> owners.Owners:
@@ -65,7 +65,7 @@ def measure(design: synthesis.Design, seeds: tuple[int, ...]) -> tuple[str, dict
         files = nextpnr.run(netlist, seed)
         results[seed] = report.read(files, known)
         drawn = design.folder / f"placed-{seed}.png"
-        picture.of_design(drawn, f"{design.name}, seed {seed}: {results[seed].fmax_mhz:.1f} MHz", files.placed, known,
+        picture.of_design(drawn, f"{design.name}, seed {seed}: {results[seed].fmax_mhz:.1f} MHz", files, known,
                           list(dict.fromkeys(step.cell for step in results[seed].path)))
         show(design, seed, results[seed], drawn)
     return made.digest(netlist.read_bytes()), results
@@ -75,10 +75,11 @@ def show(design: synthesis.Design, seed: int, result: report.Result, drawn: path
     print(f"{design.name}, seed {seed}: {result.fmax_mhz:.1f} MHz, {result.luts} LUT, {result.ffs} FF, {result.ramb18} RAM18, "
           f"{result.ramb36} RAM36, wire length {result.wire_length}, {result.levels} levels; {drawn.relative_to(filelist.ROOT)}")
     at_ns = 0.0
-    print("    at ns  routing  logic  primitive  module                  drives")
+    print("    at ns  fan-out  routing  logic  primitive  module                  drives")
     for row in report.rows(result.path):
         at_ns += row.routing_ns + row.logic_ns
-        print(f"  {at_ns:7.2f} {row.routing_ns:8.2f} {row.logic_ns:6.2f}  {row.primitive:<9}  {row.module:<22}  {row.signal}".rstrip())
+        print(f"  {at_ns:7.2f} {row.fan_out:8} {row.routing_ns:8.2f} {row.logic_ns:6.2f}  {row.primitive:<9}  {row.module:<22}  "
+              f"{row.signal}".rstrip())
     print(f"  the {len(result.ends)} worst end points:")
     for module, signals, arrival_ns in report.grouped(result.ends):
         print(f"  {arrival_ns:7.2f}  {module}: {', '.join(signals)}")

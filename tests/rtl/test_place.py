@@ -79,6 +79,10 @@ def known():
     return owners.Owners(NETLIST, owners.instances_of(ELABORATED))
 
 
+def test_fan_out_is_that_of_the_output_with_most_readers(known):
+    assert known.fan_out("u_top.u_buffer.ram.0.0") == 4 and known.fan_out("$fold") == 0 and known.fan_out("other") == 0
+
+
 def test_instances_have_their_path_in_the_wrapper():
     assert owners.instances_of(ELABORATED) == {"u_top": "top", "u_top.u_buffer": "spate_buffer", "u_top.u_buffer.u_fifo": "spate_fifo"}
 
@@ -90,7 +94,8 @@ def test_instances_have_their_path_in_the_wrapper():
     ("$flatten\\u_top.\\u_buffer.\\u_fifo.$32.carry4", "spate_fifo"),
     ("$near", "spate_fifo"), ("$far", "spate_fifo"),  # LUTs, by what they lead to
     ("$last", "spate_buffer"),  # or come from
-    ("$hidden$LUT12", "spate_buffer"), ("u_top.u_buffer.u_fifo.head_q[1]$LUT3", "spate_fifo"), ("$none$LUT3", owners.UNKNOWN),
+    ("$hidden$LUT12", "spate_buffer"), ("$hidden$feed$muxcy$PACKED_CARRY4$", "spate_buffer"),
+    ("u_top.u_buffer.u_fifo.head_q[1]$LUT3", "spate_fifo"), ("$none$LUT3", owners.UNKNOWN),
     ("$in", owners.WRAPPER), ("$out", owners.WRAPPER), ("$fold", owners.WRAPPER), ("$PACKER_VCC", owners.UNKNOWN)])
 def test_a_primitive_belongs_to_a_module(known, name, module):
     assert known[name] == module
@@ -133,7 +138,8 @@ def result(tmp_path, known):
     files.report.write_text(json.dumps(REPORT))
     files.log.write_text(LOG)
     cells = {name: {"type": "SLICE", "attributes": {"X_ORIG_TYPE": f"{kind} "}} for name, kind in TYPES.items()}
-    files.placed.write_text(json.dumps({"modules": {"top": {"cells": cells}}}))
+    files.placed.write_text(json.dumps({"modules": {"top": {"cells": cells, "netnames": {}}}}))
+    nextpnr.reduce(files.placed)
     return report.read(files, known)
 
 
@@ -143,9 +149,9 @@ def test_frequency_use_and_wire_length(result):
 
 def test_a_carry_chain_is_one_row_and_one_level(result):
     assert result.levels == 2
-    assert [(row.primitive, row.module, row.signal, round(row.routing_ns, 3), round(row.logic_ns, 3)) for row in report.rows(result.path)] == [
-        ("FDRE", "wrapper", "", 0, 0.35), ("LUT2", "spate_fifo", "", 1, 0.125), ("CARRY4", "unknown", "", 0.5, 0.4),
-        ("FDRE", "spate_fifo", "u_buffer.u_fifo.head_q[1]", 0.25, 0.1)]
+    assert [(row.primitive, row.module, row.signal, row.fan_out, round(row.routing_ns, 3), round(row.logic_ns, 3)) for row in report.rows(result.path)] == [
+        ("FDRE", "wrapper", "", 0, 0, 0.35), ("LUT2", "spate_fifo", "", 1, 1, 0.125), ("CARRY4", "unknown", "", 1, 0.5, 0.4),
+        ("FDRE", "spate_fifo", "u_buffer.u_fifo.head_q[1]", 0, 0.25, 0.1)]
     assert report.delay_ns(result.path) == pytest.approx(2.725) and report.delay_ns(result.path, "routing") == pytest.approx(1.75)
 
 
@@ -159,6 +165,8 @@ def test_primitives_are_drawn_where_they_are_the_wrapper_last(known):
 
     cells = {"$in": placed("X3Y4/SLICE_X0Y0.AFF"), "$out": placed("X3Y4/SLICE_X0Y0.BFF"), "$fifo": placed("X10Y20/SLICE_X0Y0.A6LUT"),
              "clk": placed("X1Y1/PAD", "PAD"), "$PACKER_VCC": {"type": "SLICE_LUTX", "attributes": {}}}
+    cells = {name: nextpnr.cell(written) for name, written in cells.items()}
+    assert cells["clk"] == ("PAD", "PAD", 1, 1) and cells["$PACKER_VCC"].column is None
     assert list(picture.places(cells, known).items()) == [("spate_fifo", [(10, 20)]), ("wrapper", [(3, 4), (3, 4)])]
     assert picture.spread([(3, 4)] * 5) == ([3, 3.25, 3.5, 3.75, 3], [4, 4, 4, 4, 4.25])
 
@@ -212,7 +220,7 @@ def test_what_is_kept_is_read_again(result):
     results = {"stripe": place_kept.entry(identity, {2: result, 10: result})}
     text = place_kept.text(results)
     assert json.loads(text) == json.loads(json.dumps(results)) and text.index('"2"') < text.index('"10"')
-    assert "`stripe`" in place_page.page(results) and "| 1.48 | 1.00 | 0.12 | LUT2 | `spate_fifo` |  |" in place_page.page(results)
+    assert "`stripe`" in place_page.page(results) and "| 1.48 | 1 | 1.00 | 0.12 | LUT2 | `spate_fifo` |  |" in place_page.page(results)
 
 
 def test_the_page_is_that_of_the_kept_results():

@@ -15,7 +15,7 @@ from place import wrapper
 WRAPPER = "wrapper"
 UNKNOWN = "unknown"
 FLATTENED = "$flatten"  # before the path of a primitive without a name, with a backslash before each instance
-THROUGH = re.compile(r"(.*)\$LUT\d+")
+THROUGH = re.compile(r"(.*)\$(?:LUT\d+|feed\$.*)")  # what nextpnr inserts for a net
 
 
 def instances_of(modules: dict) -> dict[str, str]:
@@ -93,9 +93,14 @@ class Owners:
         own = cell if cell and not cell.startswith("$") else ""
         return next((net.removeprefix(f"{wrapper.INSTANCE}.") for net in (*names, own) if net), "")
 
+    def fan_out(self, name: str) -> int:
+        """The most inputs that one output of a primitive drives."""
+        cell = self._original(name)
+        return max((len(self.readers[bit]) for bit in self._bits(self.cells[cell], "output")), default=0) if cell else 0
+
     def _original(self, name: str) -> str | None:
         """The primitive of the netlist behind one that nextpnr has made. It appends to the names of what it divides, and passes a
-        net through a LUT that has the net's name."""
+        net through a LUT or a carry chain, which have the net's name."""
         if through := THROUGH.fullmatch(name):
             return next(iter(self.drivers.get(self.bits.get(through[1]), ())), None)
         while name not in self.cells and re.search(r"[/$.]", name[1:]):

@@ -3,23 +3,20 @@
 
 import collections
 import pathlib
-import re
 
-from place import owners, report
+from place import nextpnr, owners
 
-PLACE = re.compile(r"X(\d+)Y(\d+)/")
 PLAIN = (owners.WRAPPER, owners.UNKNOWN)  # drawn in grey
 GREY = (0.75, 0.75, 0.75)
 KINDS = ("SLICE_LUTX", "SLICE_FFX", "CARRY4", "RAMB18E1_RAMB18E1", "RAMB36E1_RAMB36E1")
 
 
-def places(cells: dict, known: owners.Owners) -> dict[str, list[tuple[int, int]]]:
+def places(cells: dict[str, nextpnr.Cell], known: owners.Owners) -> dict[str, list[tuple[int, int]]]:
     """{module: the tile of each of its primitives}, the largest module first."""
     found = collections.defaultdict(list)
     for name, cell in cells.items():
-        place = PLACE.match(cell["attributes"].get("NEXTPNR_BEL", ""))
-        if place and cell["type"] in KINDS:
-            found[known[name]].append((int(place[1]), int(place[2])))
+        if cell.column is not None and cell.site in KINDS:
+            found[known[name]].append((cell.column, cell.row))
     return dict(sorted(found.items(), key=lambda item: (item[0] in PLAIN, -len(item[1]), item[0])))
 
 
@@ -53,8 +50,7 @@ def draw(path: pathlib.Path, title: str, found: dict[str, list[tuple[int, int]]]
     plt.close(figure)
 
 
-def of_design(path: pathlib.Path, title: str, placed: pathlib.Path, known: owners.Owners, critical: list[str]) -> None:
+def of_design(path: pathlib.Path, title: str, files: nextpnr.Files, known: owners.Owners, critical: list[str]) -> None:
     """`critical`: the primitives of the critical path in its order."""
-    cells = report.placed_cells(placed)
-    tiles = [PLACE.match(cells[name]["attributes"]["NEXTPNR_BEL"]) for name in critical if name in cells]
-    draw(path, title, places(cells, known), [(int(tile[1]), int(tile[2])) for tile in tiles])
+    cells = nextpnr.placed_cells(files)
+    draw(path, title, places(cells, known), [(cells[name].column, cells[name].row) for name in critical])

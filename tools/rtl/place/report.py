@@ -3,7 +3,6 @@
 
 import collections
 import json
-import pathlib
 import re
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ class Step(NamedTuple):
     primitive: str  # its type; of a net, the one that it leads to
     module: str
     signal: str  # the net that the primitive drives, if it has a name
+    fan_out: int  # of a net: the inputs that it drives
 
 
 class End(NamedTuple):
@@ -61,6 +61,7 @@ class Row(NamedTuple):
     module: str
     primitive: str
     signal: str
+    fan_out: int  # of the net that leads to it
     routing_ns: float
     logic_ns: float  # clock-to-Q of the first register, setup of the last
 
@@ -70,17 +71,16 @@ class Row(NamedTuple):
 
 def rows(path: list[Step]) -> list[Row]:
     found: list[Row] = []
-    routing_ns = 0.0
+    routing_ns, fan_out = 0.0, 0
     for step in path:
         if step.kind == "routing":
-            routing_ns = step.delay_ns
+            routing_ns, fan_out = step.delay_ns, step.fan_out
             continue
-        row = Row(step.module, step.primitive, step.signal, routing_ns, step.delay_ns)
+        row = Row(step.module, step.primitive, step.signal, fan_out, routing_ns, step.delay_ns)
         if found and row.carries_on(found[-1]):
             before = found.pop()
-            row = row._replace(routing_ns=before.routing_ns + routing_ns, logic_ns=before.logic_ns + step.delay_ns)
+            row = before._replace(signal=step.signal, routing_ns=before.routing_ns + routing_ns, logic_ns=before.logic_ns + step.delay_ns)
         found.append(row)
-        routing_ns = 0.0
     return found
 
 
@@ -89,7 +89,8 @@ def steps(path: list[dict], known: owners.Owners, types: dict[str, str]) -> list
     found = []
     for part in path:
         cell = part["to" if part["type"] == "routing" else "from"]["cell"]
-        found.append(Step(part["type"], part["delay"], cell, types.get(cell, "?"), known[cell], known.signal(cell)))
+        fan_out = known.fan_out(part["from"]["cell"]) if part["type"] == "routing" else 0
+        found.append(Step(part["type"], part["delay"], cell, types.get(cell, "?"), known[cell], known.signal(cell), fan_out))
     return found
 
 
@@ -121,19 +122,11 @@ def critical(paths: list[dict]) -> list[dict]:
     return max(between, key=lambda path: sum(part["delay"] for part in path))
 
 
-def placed_cells(path: pathlib.Path) -> dict:
-    return json.loads(path.read_text())["modules"]["top"]["cells"]
-
-
-def type_of(cell: dict) -> str:
-    return cell["attributes"].get("X_ORIG_TYPE", cell["type"]).strip()
-
-
 def read(files: nextpnr.Files, known: owners.Owners) -> Result:
     report = json.loads(files.report.read_text())
     (fmax,) = report["fmax"].values()
     used = {kind: number["used"] for kind, number in report["utilization"].items()}
-    types = {name: type_of(cell) for name, cell in placed_cells(files.placed).items()}
+    types = {name: cell.primitive for name, cell in nextpnr.placed_cells(files).items()}
     return Result(fmax["achieved"], used["SLICE_LUTX"], used["SLICE_FFX"], used["RAMB18E1_RAMB18E1"], used["RAMB36E1_RAMB36E1"],
                   wire_length(files.log.read_text()), steps(critical(report["critical_paths"]), known, types),
                   worst_ends(report["detailed_net_timings"], known))
