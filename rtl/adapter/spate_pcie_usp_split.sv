@@ -86,7 +86,7 @@ module spate_pcie_usp_split
 
   // ---- packets ----
 
-  // Each packet is sized in a cycle of its own, before it is offered. Even the shortest full packet takes longer to send.
+  // Each packet is sized in a cycle of its own, before it is offered. Even the shortest full one takes longer to send.
   packet_t current_q;  // `bytes` counts from here on, as soon as it is sized
   logic sized_q, size, is_memory;
   logic [9:0] trim_q;  // to be subtracted from `bytes` when it is sized
@@ -265,7 +265,8 @@ module spate_pcie_usp_split
         assert (nonposted_valid_i && nonposted_i == asked_q);  // the response repeats fields of it
         assert (packet_o.unsupported && packet_o.final_packet == sized_q && packet_o.dwords == '0);
         assert (packet_o.lower_address == '0 && packet_o.locked == (asked.kind == 4'd7));
-        assert (packet_o.bytes - (sized_q ? 13'd0 : 13'(trim_q)) == (asked.kind == 4'd0 || asked.kind == 4'd7 ? end_byte - first_byte : 13'd4));
+        assert (packet_o.bytes - (sized_q ? 13'd0 : 13'(trim_q)) ==
+                (asked.kind == 4'd0 || asked.kind == 4'd7 ? end_byte - first_byte : 13'd4));
       end
       if (packet_valid_o) begin
         assert (packet_o.tag == asked.tag && packet_o.requester == asked.requester);

@@ -143,7 +143,7 @@ module spate_slots
   slot_t completed, completed_distance;
   number_t completed_number;
   retries_t completed_retries;
-  logic pending, decided_q, known_q, failed_q, may_retry_q, uses_parity_q;
+  logic pending, sent, named, decided_q, known_q, failed_q, may_retry_q, uses_parity_q;
   logic [2:0] completed_count_q;
   logic [SlotBits+UsesBits-1:0] sent_count;
 
@@ -154,13 +154,15 @@ module spate_slots
   assign completed_retries = retries_q[completed];
   assign sent_count = sent_q - head_q;
   assign pending = done_q[completed] != completed_number[SlotBits];
+  assign sent = number_t'(completed_distance) < sent_count;
+  // Its identifier is that of the command that has the slot.
+  assign named = !completion_i.cid.side && completion_i.cid.epoch == epoch_i && completion_i.cid.slot == 8'(completed)
+      && completion_i.cid.uses == completed_number[SlotBits+:UsesBits];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) decided_q <= 1'b0;
     else decided_q <= completion_valid_i && !decided_q && !clear;
-    known_q <= !reset_i && !gone_i && !sweeping_q && !completion_i.cid.side && completion_i.cid.epoch == epoch_i && completion_i.cid.slot == 8'(completed) &&
-        completion_i.cid.uses == completed_number[SlotBits+:UsesBits] && number_t'(completed_distance) < sent_count &&
-        pending && !completed_retries.waiting;
+    known_q <= !reset_i && !gone_i && !sweeping_q && named && sent && pending && !completed_retries.waiting;
     failed_q <= completion_i.status[10:0] != '0;
     // Do Not Retry is bit 14 of the field (4.6.1).
     may_retry_q <= completion_i.status[10:0] != '0 && !completion_i.status[14] && completed_retries.count != RetriesMax;
@@ -179,8 +181,8 @@ module spate_slots
 
   logic resend, resend_found_q, resend_pending, resend_done, next, next_pending, next_done;
   slot_t resend_slot_q;
-  // The oldest one that waits is read in one cycle and handed over in another. The retries have one write port, here and
-  // below, which a completion may need.
+  // The oldest one that waits is read in one cycle and handed over in another. The retries have one write port, here
+  // and below, which a completion may need.
   assign resend = resend_found_q && !completion_valid_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i || gone_i) resend_found_q <= 1'b0;

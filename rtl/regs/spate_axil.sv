@@ -124,8 +124,8 @@ module spate_axil #(
     assume (!read_ack_i || ((taken_q || takes) && !request_write_o));
   end
 
-  // Accesses that the bus has given, and that have no response. At most three of a kind are on their way: one taken from
-  // the bus, one in the registers or in the response.
+  // Accesses that the bus has given, and that have no response. Of a kind: one taken from the bus, one in the registers
+  // or in the response.
   logic [2:0] writes_q, datas_q, reads_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -162,7 +162,9 @@ module spate_axil #(
       // the read-back relies on it
       if ($past(busy_q) && busy_q) assert ($stable(address_o) && $stable(request_write_o));
       if ($past(read_ack_i)) assert (s_axil_rvalid_o && s_axil_rdata_o == $past(read_data_i));
-      if ($past(s_axil_awvalid_i && s_axil_awready_o)) assert (write_address_q == $past(s_axil_awaddr_i[AddressWidth-1:2]));
+      if ($past(s_axil_awvalid_i && s_axil_awready_o)) begin
+        assert (write_address_q == $past(s_axil_awaddr_i[AddressWidth-1:2]));
+      end
       if ($past(start_write)) begin
         assert (request_valid_o && request_write_o && data_o == $past(data_q));
         assert (address_o == {$past(write_address_q), 2'b00});

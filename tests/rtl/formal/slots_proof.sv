@@ -264,8 +264,7 @@ module slots_proof
           assert (u_slots.uses_parity_q == number[SlotBits] && completion_i.cid.uses == number[SlotBits+:UsesBits]);
           assert (u_slots.completed_count_q == u_slots.retries_q[named].count && !down_q && !just_reset_q);
         end
-        if (turn && completion_i.cid.slot == 8'(any_slot))
-          assert (u_slots.known_q == (names && live && handed_q));
+        if (turn && completion_i.cid.slot == 8'(any_slot)) assert (u_slots.known_q == (names && live && handed_q));
       end
       if (u_slots.sweeping_q) assert (down_q && number_t'(since_gone_q) > unswept);
       if (down_q) assert (u_slots.again_count_q == '0);
