@@ -61,7 +61,9 @@ static int open_fifo(const char *path) {
   struct stat status;
   const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* also for writing: it never ends */
 
-  if (fd < 0) fail(EXIT_FAILED, "--trigger %s: %s. mkfifo makes a FIFO", path, strerror(errno));
+  if (fd < 0)
+    fail(EXIT_FAILED, "--trigger %s: %s. %s", path, strerror(errno),
+         errno == EACCES ? "The recorder reads and writes it" : "mkfifo makes a FIFO");
   if (fstat(fd, &status) != 0 || !S_ISFIFO(status.st_mode))
     fail(EXIT_USAGE, "--trigger %s is neither a FIFO nor udp:[ADDRESS:]PORT", path);
   return fd;

@@ -307,6 +307,26 @@ def test_every_path_to_the_target_reaches_its_recorder(image, tmp_path):
 
 
 @pytest.mark.thorough
+def test_from_another_network_namespace_the_command_says_that_somebody_records(shared):
+    """As from the host of a container."""
+    with recorder(shared) as (process, said):
+        alone = program.run("unshare", "--net", SPATE, "trigger", shared, statuses=(FAILED,)).stderr
+        assert "nobody records to" in alone and "is written to by another spate" in alone and "SIGUSR1" in alone
+        process.send_signal(signal.SIGUSR1)
+        recorded(process, said)
+    assert len(kept(said)) == 1
+
+
+@pytest.mark.thorough
+def test_a_fifo_that_the_recorder_may_not_use_is_told(shared):
+    fifo = shared.parent / "button"
+    os.mkfifo(fifo, 0o600)
+    said = is_sent(shared, ("record", "loop.raw", "--from", "synthetic", "--keep", "96MiB", "--split", "4MiB", "--trigger", fifo),
+                   user=NOBODY, status=FAILED)
+    assert "Permission denied. The recorder reads and writes it" in said
+
+
+@pytest.mark.thorough
 def test_the_file_of_a_virtual_drive_names_it(tmp_path):
     image = tmp_path / "drive.img"
     drive = f"sim:ideal:{image}"
@@ -360,7 +380,7 @@ def test_the_json_of_a_trigger_has_an_entry_for_each_stream(image):
 
 @pytest.mark.thorough
 def test_names_do_not_run_out(image):
-    """--event without a time: the names up to the twelfth are taken, and the seventh one is free again."""
+    """--event without a time, and twelve files of earlier runs."""
     for i in range(1, 13):
         spate("record", image, "crash.raw" if i == 1 else f"crash_{i}.raw", input="old")
     with recorder(image, "--event", "crash.raw") as (process, said):
@@ -386,6 +406,18 @@ def test_no_empty_folder_is_made_for_a_trigger_that_makes_a_file_longer(image):
         assert spate("trigger", image).stdout.strip() == f"{path} becomes longer"
     folders = [file["path"] for file in answer("ls", image)["entries"] if file["kind"] != "file"]
     assert kept(said) == [path] and folders == [path.split("/")[0]]
+
+
+@pytest.mark.thorough
+def test_on_a_full_volume_the_oldest_part_makes_room_for_a_trigger(image):
+    """At that moment, or a turn later: nothing is lost either way."""
+    spate("record", image, "film.raw", "--from", "synthetic", "--size", "440MiB")
+    with recorder(image, "--rate", "32MB/s") as (process, said):
+        until(lambda: "deleted early" in "".join(said["lines"]))
+        [file] = answer("trigger", image)["files"]
+        assert file["state"] in ("kept", "waiting") and file["error"] is None
+        recorded(process, said)
+    assert len(kept(said)) == 1 and said["files"][0]["unkept"] == 0
 
 
 @pytest.mark.thorough
