@@ -200,6 +200,7 @@ void recording_begin(struct session *session, const struct recording_request *re
   const struct spate_recorder_config recorder = {
       .checkpoint_ms = request->checkpoint_ms, .event = take_event, .context = session};
 
+  control_catch_signals(); /* first: opening the sources may take long, and a trigger must not end the program */
   session->count = request->count;
   for (unsigned i = 0; i < request->count; i++) {
     const struct source_config config = source_config(request, request->sources[i]);

@@ -43,7 +43,7 @@ static struct outcome outcome_of(struct session *session, const struct recording
 static enum exit_status status_of(const struct recording *recording, const struct outcome *outcome) {
   if (outcome->lost_bytes > 0 || outcome->unknown_bytes > 0 || outcome->lost_datagrams > 0) return EXIT_LOST;
   return recording->source.error != 0 || recording->refused != SPATE_OK || recording->stream.error != SPATE_OK ||
-                 outcome->nothing
+                 outcome->nothing || recording->looping.unkept > 0
              ? EXIT_FAILED
              : EXIT_DONE;
 }
@@ -117,6 +117,7 @@ static void write_json(struct json *json, const struct session *session, const s
   if (parts_wanted(session)) json_integer(json, "parts", recording->part.count);
   if (loops_wanted(session)) json_integer(json, "parts", recording->looping.loop.count);
   if (loops_wanted(session)) json_integer(json, "kept", recording->looping.kept);
+  if (loops_wanted(session)) json_integer(json, "unkept", recording->looping.unkept);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
   json_integer(json, "unknown_bytes", outcome->unknown_bytes);

@@ -4,7 +4,6 @@
 #include "../memory.h"
 #include "../text/failure.h"
 #include "../text/json.h"
-#include "../text/stamp.h"
 #include "../text/units.h"
 #include "recording.h"
 
@@ -12,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_S            0.01
 #define PARTS_USUAL       2000u /* so many parts are kept, if they have a useful length */
 #define PART_BYTES_MIN    (UINT64_C(16) << 20)
 #define PARTS_LEAST       16u
@@ -138,119 +136,6 @@ void loops_listen(struct session *session, const struct recording_request *reque
   control_open(&session->loops.control, request->target, request->trigger);
 }
 
-/* ---- triggers ---- */
-
-/* "cam/loop.raw" → "cam/loop_20261127T101500Z.raw", or what the user gave; several streams get their number. */
-static const char *name_event(const struct session *session, unsigned index, unsigned try, char *path) {
-  const char *base = session->loops.event != NULL ? session->loops.event : session->recordings[index].path;
-  const char *slash = strrchr(base, '/'), *dot = strrchr(slash == NULL ? base : slash, '.');
-  const int stem = dot == NULL ? (int)strlen(base) : (int)(dot - base);
-  const bool numbered = session->loops.event != NULL && session->count > 1;
-  char pattern[SPATE_RECORDER_PATH_BYTES_MAX], number[16] = "", again[16] = "";
-
-  if (numbered) (void)snprintf(number, sizeof number, "_%u", index + 1u);
-  if (try > 0) (void)snprintf(again, sizeof again, "_%u", try + 1u);
-  const int bytes = snprintf(pattern, sizeof pattern, "%.*s%s%s%s%s", stem, base,
-                             session->loops.event == NULL ? "_%Y%m%dT%H%M%SZ" : "", number, again, base + stem);
-  if (bytes < 0 || bytes >= (int)sizeof pattern) return "is too long";
-  return stamp_name(pattern, time(NULL), path, SPATE_RECORDER_PATH_BYTES_MAX);
-}
-
-#define NAME_TRIES 8u
-
-/* Keeps the span of one stream. */
-static enum spate_error keep(struct session *session, unsigned index, double late_s, char *path, bool *extended) {
-  struct recording *recording = &session->recordings[index];
-  const uint64_t late_ms = (uint64_t)(late_s * MS);
-  const uint64_t after_ms = session->loops.after_ms > late_ms ? session->loops.after_ms - late_ms : 0;
-  enum spate_error error = SPATE_E_EXISTS;
-
-  for (unsigned try = 0; error == SPATE_E_EXISTS && try < NAME_TRIES; try++) {
-    if (name_event(session, index, try, path) != NULL) return SPATE_E_NAME_LONG;
-    error = folders_make(&session->folders, &session->volume.exfat, path);
-    if (error != SPATE_OK) return error;
-    error = spate_loop_trigger(&recording->looping.loop, path, session->loops.before_ms + late_ms, after_ms, extended);
-  }
-  return error;
-}
-
-/* Adds the reply's words for one stream. */
-static void add_words(char *text, const char *path, enum spate_error error, bool extended) {
-  const size_t used = strlen(text);
-
-  (void)snprintf(text + used, CONTROL_TEXT_BYTES - used, "%s%s%s", used > 0 ? "\n" : "",
-                 error == SPATE_OK ? (extended ? "the file that is being kept becomes longer" : path)
-                                   : spate_error_name(error),
-                 "");
-}
-
-/* An earlier span is not a file yet, or the oldest part has to make room first. */
-static bool is_early(enum spate_error error) { return error == SPATE_E_BUSY || error == SPATE_E_NO_SPACE; }
-
-static enum spate_error trigger(struct session *session, double late_s, char *text) {
-  enum spate_error first = SPATE_OK;
-
-  text[0] = '\0';
-  for (unsigned i = 0; i < session->count; i++) {
-    char path[SPATE_RECORDER_PATH_BYTES_MAX] = "";
-    bool extended = false;
-    const enum spate_error error = keep(session, i, late_s, path, &extended);
-    if (first == SPATE_OK) first = error;
-    add_words(text, path, error, extended);
-    if (is_early(error)) break;
-  }
-  return first;
-}
-
-static void take_trigger(struct session *session, const struct control_request *request) {
-  struct loops *loops = &session->loops;
-  char text[CONTROL_TEXT_BYTES];
-  const enum spate_error error = trigger(session, 0, text);
-
-  if (is_early(error) && loops->waiting < LOOPS_WAITING_MAX) {
-    loops->waiting_s[loops->waiting++] = progress_seconds(&session->progress);
-    control_reply(request, true, "kept as soon as there is room for it");
-    return;
-  }
-  control_reply(request, error == SPATE_OK, text);
-  if (error == SPATE_OK || request->client >= 0) return;
-  progress_clear(&session->progress);
-  fail_tell("the trigger keeps nothing: %s. %s", spate_error_name(failure_of(error)), failure_help(error));
-}
-
-static void take_protection(struct session *session, const struct control_request *request) {
-  const enum spate_error error =
-      spate_exfat_protect(&session->volume.exfat, request->path, request->kind == CONTROL_PROTECT);
-  char text[CONTROL_TEXT_BYTES];
-
-  (void)snprintf(text, sizeof text, "%s. %s", spate_error_name(failure_of(error)), failure_help(error));
-  control_reply(request, error == SPATE_OK, error == SPATE_OK ? "" : text);
-}
-
-/* Triggers that came while all spans were in use. */
-static void take_waiting(struct session *session, double now_s) {
-  struct loops *loops = &session->loops;
-  char text[CONTROL_TEXT_BYTES];
-
-  if (loops->waiting == 0 || is_early(trigger(session, now_s - loops->waiting_s[0], text))) return;
-  loops->waiting--;
-  memmove(loops->waiting_s, loops->waiting_s + 1, loops->waiting * sizeof loops->waiting_s[0]);
-}
-
-static void listen_now(struct session *session) {
-  const double now_s = progress_seconds(&session->progress);
-  struct control_request request;
-
-  if (now_s < session->loops.next_look_s) return;
-  session->loops.next_look_s = now_s + LOOK_S;
-  take_waiting(session, now_s);
-  if (!control_next(&session->loops.control, &request)) return;
-  if (request.kind == CONTROL_TRIGGER)
-    take_trigger(session, &request);
-  else
-    take_protection(session, &request);
-}
-
 /* ---- work ---- */
 
 static void warn(struct session *session, enum spate_error error) {
@@ -262,10 +147,13 @@ static void warn(struct session *session, enum spate_error error) {
 }
 
 void loops_work(struct session *session) {
-  if (!loops_wanted(session)) return;
+  if (!loops_wanted(session)) {
+    triggers_refuse(session);
+    return;
+  }
   for (unsigned i = 0; i < session->count; i++)
     warn(session, spate_loop_work(&session->recordings[i].looping.loop));
-  if (session->working) listen_now(session);
+  if (session->working) triggers_work(session);
 }
 
 #define END_TRIES 1000000u
@@ -276,6 +164,7 @@ enum spate_error loops_end(struct session *session) {
   bool busy = loops_wanted(session);
 
   if (!busy) return SPATE_OK;
+  triggers_end(session);
   control_close(&session->loops.control);
   for (unsigned tries = 0; busy && tries < END_TRIES; tries++) {
     busy = false;

@@ -5,6 +5,7 @@
 #define SPATE_HOSTED_LOOPS_H
 
 #include "control.h"
+#include "triggers.h"
 
 #include <spate/loop.h>
 
@@ -21,8 +22,9 @@ struct loops {
   const char *event; /* the name of a file that is kept, with fields of a time; NULL: made of the path */
   struct control control;
   double next_look_s;
-  double waiting_s[LOOPS_WAITING_MAX]; /* when these triggers came */
-  unsigned waiting;
+  struct trigger waiting[LOOPS_WAITING_MAX]; /* oldest first */
+  unsigned waiting_count;
+  bool refused; /* a trigger, because the recording does not go round */
 };
 
 /* Of one recording. */
@@ -30,7 +32,10 @@ struct looping {
   struct spate_loop loop;
   struct spate_loop_part *parts;
   void *memory;
-  uint32_t kept; /* files */
+  uint32_t kept;                             /* files */
+  uint32_t unkept;                           /* triggers that nobody was told of and that kept nothing */
+  char event[SPATE_RECORDER_PATH_BYTES_MAX]; /* the last file that a trigger began, and the number in its name */
+  uint32_t event_number;
 };
 
 bool loops_wanted(const struct session *session);
