@@ -41,7 +41,8 @@ static uint32_t first_since(const struct spate_loop *loop, uint64_t before_ticks
   for (uint32_t i = loop->count; i-- > 0;) {
     const struct spate_loop_part *part = &loop->config.parts[i];
     if (part->number >= loop->streaming) continue;
-    if (part->number < loop->first_number || now_ticks - part->end_ticks > before_ticks) break;
+    if (part->number < loop->first_number) break;
+    if (part->state == PART_CLOSED && now_ticks - part->closed_ticks > before_ticks) break;
     if (part->state == PART_CLOSED && part->bytes != loop->config.part_bytes) break; /* data are missing after it */
     first = part->number;
   }
