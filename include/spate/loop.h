@@ -78,7 +78,7 @@ struct spate_loop_span {
   uint8_t state;
   bool broken; /* a part is missing: the folder stays */
   uint32_t first, last;
-  uint32_t gap; /* the first part that is not full: data are missing after it, unless it is the last. 0: none */
+  uint32_t gap; /* a part that is not full, or lost: data are missing after it, unless it is the last. 0: none */
   uint64_t end_ticks;
   char path[SPATE_LOOP_PATH_BYTES_MAX];
 };

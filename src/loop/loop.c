@@ -95,6 +95,7 @@ static void clip_closed(void *context, const struct spate_stream_clip *clip, uin
     part->closed_ticks = spate_port_ticks();
     if (part->end_ticks == 0) part->end_ticks = part->closed_ticks;
     if (bytes > 0) return;
+    if (clip->progress.pushed_bytes > 0) spate_loop_span_lost(loop, part->number);
     spate_loop_part_drop(loop, part->number); /* its file is deleted */
     return;
   }

@@ -132,6 +132,14 @@ void spate_loop_span_gap(struct spate_loop *loop) {
   if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN) loop->spans[count - 1u].broken = true;
 }
 
+void spate_loop_span_lost(struct spate_loop *loop, uint32_t number) {
+  if (loop->first_number <= number) loop->first_number = number + 1u;
+  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
+    struct spate_loop_span *span = &loop->spans[i];
+    if (holds(span, number) && (span->gap == 0 || span->gap > number)) span->gap = number;
+  }
+}
+
 enum spate_error spate_loop_span_end(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 

@@ -421,6 +421,106 @@ static void close_makes_a_file_of_an_open_span(void **state) {
   close_fixture();
 }
 
+/* ---- the drive loses power ---- */
+
+static unsigned return_left; /* until the core has brought the drive back */
+
+static void drive_returns(void) {
+  source_flows();
+  if (return_left > 0 && --return_left == 0) fake_gateware_return(&fake);
+}
+
+static void lose_power(void) {
+  return_left = 100;
+  fake_gateware_reset(&fake, FAKE_POWER_LOST);
+  each_relax = drive_returns;
+  while (return_left > 0)
+    OK(turn());
+}
+
+/* What the logic sent is gone, and the loop goes on behind the gap. No file goes over it: the span stays a folder of
+ * parts, each of which is right. The next trigger's file begins behind the gap. */
+static void a_span_over_a_loss_stays_a_folder(void **state) {
+  (void)state;
+  struct spate_exfat_entry entry;
+  char path[64];
+  uint64_t bytes, kept = 0;
+  bool gap = false;
+
+  open_loop(9, PIECE, 0, 0);
+  stream_parts(6);
+  OK(spate_loop_trigger(&fixture.loop, "BROKEN.RAW", 60000, 1000, NULL));
+  lose_power();
+  stream_parts(4);
+  clock_ns += SECOND;
+  settle_until_kept();
+  assert_true(fixture.stream.counters.lost_bytes > 0);
+  assert_int_equal(fixture.told[SPATE_LOOP_FOLDER], 1);
+  assert_int_equal(fixture.told[SPATE_LOOP_KEPT], 0);
+  OK(spate_loop_trigger(&fixture.loop, "WHOLE.RAW", 60000, 0, NULL));
+  stream_parts(2);
+  settle_until_kept();
+  assert_int_equal(fixture.told[SPATE_LOOP_KEPT], 1);
+  close_loop_after(SPATE_E_POWER_LOST);
+  for (uint32_t number = 1; number < fixture.loop.next_number; number++) {
+    part_path(path, "BROKEN.RAW/", number);
+    if (!exists(path, &entry)) continue;
+    const uint64_t first = is_of_the_stream(path, &bytes);
+    gap |= first != kept;
+    kept = first + bytes;
+  }
+  assert_true(gap);
+  assert_true(is_of_the_stream("WHOLE.RAW", &bytes) >= kept);
+  close_fixture();
+}
+
+/* The part before is whole and closed, and all of this one is lost: it leaves no file, and the gap is known still. */
+static uint64_t lose_a_part_as_a_whole(void) {
+  struct spate_exfat_entry entry;
+  char path[64];
+
+  stream_parts(4);
+  stop_source();
+  fake.flow_bytes = PART - fake.stream_bytes % PART;
+  turns(1000);
+  const uint64_t before_bytes = fake.stream_bytes;
+  assert_int_equal(before_bytes % PART, 0);
+  fake.flow_bytes = 4096; /* less than a piece */
+  turns(100);
+  assert_int_equal(fixture.stream.counters.durable_bytes, before_bytes);
+  lose_power();
+  stream_parts(8);
+  assert_true(fixture.stream.counters.lost_bytes >= PART);
+  part_path(path, "", (uint32_t)(before_bytes / PART) + 1u);
+  assert_false(exists(path, &entry));
+  return before_bytes;
+}
+
+static void no_span_begins_before_a_part_that_is_lost_as_a_whole(void **state) {
+  (void)state;
+  uint64_t bytes;
+
+  open_loop(9, PART / 4, 0, 0);
+  const uint64_t before_bytes = lose_a_part_as_a_whole();
+  OK(spate_loop_trigger(&fixture.loop, "EVENT.RAW", 600000, 0, NULL));
+  settle_until_kept();
+  close_loop_after(SPATE_E_POWER_LOST);
+  assert_int_equal(fixture.told[SPATE_LOOP_KEPT], 1);
+  assert_true(is_of_the_stream("EVENT.RAW", &bytes) > before_bytes);
+  close_fixture();
+}
+
+static void no_file_goes_over_a_part_that_is_lost_as_a_whole(void **state) {
+  (void)state;
+  open_loop(9, PART / 4, 0, 0);
+  OK(spate_loop_trigger(&fixture.loop, "EVENT.RAW", 600000, 600000, NULL));
+  (void)lose_a_part_as_a_whole();
+  close_loop_after(SPATE_E_POWER_LOST);
+  assert_int_equal(fixture.told[SPATE_LOOP_KEPT], 0);
+  assert_int_equal(fixture.told[SPATE_LOOP_FOLDER], 1);
+  close_fixture();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_what_the_core_streamed_512),
@@ -433,6 +533,9 @@ int main(void) {
       cmocka_unit_test(what_came_just_now_is_not_too_old_to_be_kept),
       cmocka_unit_test(a_span_ends_when_the_source_goes_on),
       cmocka_unit_test(close_makes_a_file_of_an_open_span),
+      cmocka_unit_test(a_span_over_a_loss_stays_a_folder),
+      cmocka_unit_test(no_span_begins_before_a_part_that_is_lost_as_a_whole),
+      cmocka_unit_test(no_file_goes_over_a_part_that_is_lost_as_a_whole),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
