@@ -268,6 +268,10 @@ static void chunks_are_not_divided(void **state) {
   uint64_t bytes;
 
   open_loop(9, 64u << 10, 64u << 10, 0);
+  for (int i = 0; i < 3; i++)
+    OK(turn());
+  assert_int_equal(spate_stream_left_bytes(&fixture.stream), 64u << 10);
+  GIVES(SPATE_E_INVALID, spate_loop_push(&fixture.loop, 0, 128u << 10));
   stream_parts(LAP_PARTS + 5);
   OK(spate_loop_trigger(&fixture.loop, "EVENT.RAW", 1, 0, NULL));
   settle_until_kept();
@@ -314,12 +318,14 @@ static void overlapping_triggers_lose_nothing(void **state) {
   stream_seconds(10);
   OK(spate_loop_trigger(&fixture.loop, "ONE.RAW", 3000, 2000, NULL));
   stream_seconds(1);
+  const uint64_t extended_ns = clock_ns;
   OK(spate_loop_trigger(&fixture.loop, "NONE.RAW", 3000, 3000, &extended));
   assert_true(extended);
   while (fixture.loop.spans[0].last == 0) {
     clock_ns += SECOND / 100;
     OK(turn());
   }
+  assert_true(clock_ns - extended_ns >= 3 * SECOND);
   assert_true(spate_loop_keeps(&fixture.loop)); /* its last part's data have not all come */
   OK(spate_loop_trigger(&fixture.loop, "TWO.RAW", 10000, 1000, &extended));
   assert_false(extended);
@@ -374,6 +380,22 @@ static void what_came_just_now_is_not_too_old_to_be_kept(void **state) {
   close_fixture();
 }
 
+static void what_a_trigger_keeps_is_not_too_old(void **state) {
+  (void)state;
+  uint64_t bytes;
+
+  open_loop(9, PIECE, 0, 5 * 60000);
+  stream_parts(8);
+  const uint64_t came_bytes = fake.stream_bytes;
+  OK(spate_loop_trigger(&fixture.loop, "EVENT.RAW", 60000, 0, NULL));
+  clock_ns += 10 * MINUTE;
+  settle_until_kept();
+  close_loop();
+  assert_int_equal(is_of_the_stream("EVENT.RAW", &bytes), 0);
+  assert_true(bytes >= came_bytes);
+  close_fixture();
+}
+
 /* ---- a source that stops ---- */
 
 /* Nothing waits for the source: the trigger, the folder, the parts that are full. The span's last part is that of the
@@ -401,6 +423,30 @@ static void a_span_ends_when_the_source_goes_on(void **state) {
   assert_int_equal(is_of_the_stream("EVENT.RAW", &bytes), 0);
   assert_true(bytes >= stopped_bytes);
   assert_true(bytes <= pushed_bytes + 2 * PART);
+  close_fixture();
+}
+
+/* The data of two parts come in time, but the processor looks at them when the time is over. Then the first part closes:
+ * that is not where the span ends. */
+static void what_came_in_time_is_kept_if_its_part_closes_late(void **state) {
+  (void)state;
+  uint64_t bytes;
+
+  open_loop(9, PIECE, 0, 0);
+  stream_parts(4);
+  stop_source();
+  OK(spate_loop_trigger(&fixture.loop, "EVENT.RAW", 60000, 1000, NULL));
+  fake.flow_bytes = fixture.stream.counters.pushed_bytes - fake.stream_bytes;
+  for (int i = 0; i < 2000; i++)
+    host_relax();
+  const uint64_t came_bytes = fake.stream_bytes;
+  assert_int_equal(came_bytes, fixture.stream.counters.pushed_bytes);
+  clock_ns += 2 * SECOND;
+  each_relax = source_flows;
+  settle_until_kept();
+  close_loop();
+  assert_int_equal(is_of_the_stream("EVENT.RAW", &bytes), 0);
+  assert_true(bytes >= came_bytes);
   close_fixture();
 }
 
@@ -531,7 +577,9 @@ int main(void) {
       cmocka_unit_test(overlapping_triggers_lose_nothing),
       cmocka_unit_test(what_came_since_is_kept_if_it_was_pushed_long_before),
       cmocka_unit_test(what_came_just_now_is_not_too_old_to_be_kept),
+      cmocka_unit_test(what_a_trigger_keeps_is_not_too_old),
       cmocka_unit_test(a_span_ends_when_the_source_goes_on),
+      cmocka_unit_test(what_came_in_time_is_kept_if_its_part_closes_late),
       cmocka_unit_test(close_makes_a_file_of_an_open_span),
       cmocka_unit_test(a_span_over_a_loss_stays_a_folder),
       cmocka_unit_test(no_span_begins_before_a_part_that_is_lost_as_a_whole),
