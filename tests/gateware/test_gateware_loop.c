@@ -426,8 +426,8 @@ static void a_span_ends_when_the_source_goes_on(void **state) {
   close_fixture();
 }
 
-/* The data of two parts come in time, but the processor looks at them when the time is over. Then the first part closes:
- * that is not where the span ends. */
+/* The data of two parts come in time, but the processor looks at them when the time is over. Then the first part
+ * closes: that is not where the span ends. */
 static void what_came_in_time_is_kept_if_its_part_closes_late(void **state) {
   (void)state;
   uint64_t bytes;
