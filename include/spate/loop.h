@@ -68,7 +68,8 @@ struct spate_loop_part {
   uint32_t number, first_cluster;
   struct spate_exfat_time created;
   uint64_t bytes;
-  uint64_t end_ticks; /* when it ended */
+  uint64_t end_ticks;    /* when the stream left it */
+  uint64_t closed_ticks; /* when all its data were on the drive: logic sends them after they are pushed */
   uint8_t state;
 };
 
@@ -77,7 +78,7 @@ struct spate_loop_span {
   uint8_t state;
   bool broken; /* a part is missing: the folder stays */
   uint32_t first, last;
-  uint32_t gap; /* the first part that is not full: data are missing after it, unless it is the last. 0: none */
+  uint32_t gap; /* a part that is not full, or lost: data are missing after it, unless it is the last. 0: none */
   uint64_t end_ticks;
   char path[SPATE_LOOP_PATH_BYTES_MAX];
 };
@@ -135,7 +136,9 @@ SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
 
 /*
  * Keep what was recorded from `before_ms` ago until `after_ms` from now, as the file `path`. Its beginning is that of a
- * part, at most a part's length earlier. Its end is exact to a piece and a call of work. If a span is open still, it
+ * part, at most a part's length earlier. Its end is exact to a piece and a call of work. Pieces that are pushed before
+ * their data come (spate/gateware.h) count from when the data are on the drive. Those that are pushed when the time is
+ * over belong to the file, so it is longer by them, and is made when their data have come. If a span is open still, it
  * goes on until the later end, and `path` is not used; *extended says so (may be NULL). If the last span has ended and
  * is not a file yet, the new one begins where that ends, so that no part is in two files. It begins with what was
  * recorded since spate_loop_open(): a gap never is within a file. Waits for metadata: a folder of this name is made.

@@ -29,7 +29,7 @@ static bool is_full(const struct spate_loop *loop) {
 static bool is_old(const struct spate_loop *loop, const struct spate_loop_part *part) {
   const uint64_t keep_ms = loop->config.keep_ms;
 
-  return keep_ms > 0 && spate_port_ticks() - part->end_ticks > spate_loop_ticks(keep_ms);
+  return keep_ms > 0 && spate_port_ticks() - part->closed_ticks > spate_loop_ticks(keep_ms);
 }
 
 /* Only what this loop made, and what nobody has protected. */

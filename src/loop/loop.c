@@ -42,7 +42,7 @@ static enum spate_error find_part(struct spate_loop *loop, uint32_t number, cons
   if (error != SPATE_OK || !listed || !spate_loop_part_is(&part, entry)) return error;
   part.state = PART_CLOSED;
   part.bytes = entry->bytes;
-  part.end_ticks = spate_port_ticks();
+  part.end_ticks = part.closed_ticks = spate_port_ticks();
   return spate_loop_part_add(loop, &part) ? SPATE_OK : SPATE_E_MEMORY;
 }
 
@@ -92,8 +92,11 @@ static void clip_closed(void *context, const struct spate_stream_clip *clip, uin
     if (part->state == PART_CLOSED || part->first_cluster != clip->file.first_cluster) continue;
     part->state = PART_CLOSED;
     part->bytes = bytes;
-    if (part->end_ticks == 0) part->end_ticks = spate_port_ticks();
-    if (bytes == 0) spate_loop_part_drop(loop, part->number); /* it had no data, and its file is deleted */
+    part->closed_ticks = spate_port_ticks();
+    if (part->end_ticks == 0) part->end_ticks = part->closed_ticks;
+    if (bytes > 0) return;
+    if (clip->progress.pushed_bytes > 0) spate_loop_span_lost(loop, part->number);
+    spate_loop_part_drop(loop, part->number); /* its file is deleted */
     return;
   }
 }

@@ -41,7 +41,8 @@ static uint32_t first_since(const struct spate_loop *loop, uint64_t before_ticks
   for (uint32_t i = loop->count; i-- > 0;) {
     const struct spate_loop_part *part = &loop->config.parts[i];
     if (part->number >= loop->streaming) continue;
-    if (part->number < loop->first_number || now_ticks - part->end_ticks > before_ticks) break;
+    if (part->number < loop->first_number) break;
+    if (part->state == PART_CLOSED && now_ticks - part->closed_ticks > before_ticks) break;
     if (part->state == PART_CLOSED && part->bytes != loop->config.part_bytes) break; /* data are missing after it */
     first = part->number;
   }
@@ -129,6 +130,14 @@ void spate_loop_span_gap(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
   if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN) loop->spans[count - 1u].broken = true;
+}
+
+void spate_loop_span_lost(struct spate_loop *loop, uint32_t number) {
+  if (loop->first_number <= number) loop->first_number = number + 1u;
+  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
+    struct spate_loop_span *span = &loop->spans[i];
+    if (holds(span, number) && (span->gap == 0 || span->gap > number)) span->gap = number;
+  }
 }
 
 enum spate_error spate_loop_span_end(struct spate_loop *loop) {
