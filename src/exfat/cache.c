@@ -7,8 +7,8 @@
  */
 #include "internal.h"
 
-#define NO_LBA           UINT64_MAX
-#define AHEAD_BLOCKS_MAX 16u
+#define NO_LBA          UINT64_MAX
+#define AHEAD_BYTES_MAX (UINT32_C(64) << 10) /* so little that streams hardly wait for it */
 
 void spate_exfat_cache_open(struct spate_exfat *volume) {
   const struct spate_exfat_config *config = &volume->config;
@@ -59,9 +59,10 @@ static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
   uint64_t cluster_blocks = spate_exfat_cluster_blocks(volume, 1);
   uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
                                                 : cluster_blocks - ((lba - volume->heap_lba) & (cluster_blocks - 1u));
-  uint32_t most = volume->block_count / 2u < AHEAD_BLOCKS_MAX ? volume->block_count / 2u : AHEAD_BLOCKS_MAX;
+  uint32_t most = AHEAD_BYTES_MAX >> spate_exfat_block_shift(volume);
   uint32_t blocks = 1;
 
+  if (volume->block_count / 2u < most) most = volume->block_count / 2u;
   if (left_blocks < most) most = (uint32_t)left_blocks;
   while (blocks < most && !is_cached(volume, lba + blocks))
     blocks++;
