@@ -47,12 +47,6 @@ struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume) 
   return block;
 }
 
-static bool is_cached(const struct spate_exfat *volume, uint64_t lba) {
-  for (uint32_t i = 0; i < volume->block_count; i++)
-    if (volume->blocks[i].lba == lba) return true;
-  return false;
-}
-
 /* How many blocks from `lba` on may be read at once. Not those in the cache, because their images may be newer, and not
  * those of another cluster, which may be data that a stream writes past the cache. */
 static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
@@ -60,13 +54,14 @@ static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
   uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
                                                 : cluster_blocks - ((lba - volume->heap_lba) & (cluster_blocks - 1u));
   uint32_t most = AHEAD_BYTES_MAX >> spate_exfat_block_shift(volume);
-  uint32_t blocks = 1;
 
   if (volume->block_count / 2u < most) most = volume->block_count / 2u;
   if (left_blocks < most) most = (uint32_t)left_blocks;
-  while (blocks < most && !is_cached(volume, lba + blocks))
-    blocks++;
-  return blocks;
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    uint64_t ahead = volume->blocks[i].lba - lba; /* a large number for an empty block, and for one before */
+    if (ahead < most) most = (uint32_t)ahead;
+  }
+  return most;
 }
 
 /* Adjacent blocks in memory that can be replaced; NULL: there are none. */
