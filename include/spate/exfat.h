@@ -104,6 +104,7 @@ struct spate_exfat_format {
 /* The structs up to the functions are private: they are here so that the caller can allocate them. */
 #define SPATE_EXFAT_CACHE_BLOCKS_MAX 64u
 #define SPATE_EXFAT_DELETIONS_MAX    16u /* remembered; a power of two */
+#define SPATE_EXFAT_SEARCHES_MAX     4u  /* the same: those of two paths in folders */
 
 struct spate_exfat;
 struct spate_exfat_clip;
@@ -134,6 +135,16 @@ struct spate_exfat_block {
 struct spate_exfat_free {
   uint64_t clusters;
   uint32_t run_first, run_clusters;
+};
+
+/* What a search of a directory for a name has shown. */
+struct spate_exfat_search {
+  uint32_t first_cluster; /* of the directory */
+  uint32_t name_bytes;    /* no name of this hash and length is in front of this offset, */
+  uint32_t room_bytes;    /* and no room for a set with a name of this length in front of this one */
+  uint16_t hash;
+  uint8_t units; /* 0: nothing is known */
+  uint8_t contiguous;
 };
 
 struct spate_exfat {
@@ -183,6 +194,9 @@ struct spate_exfat {
 
   /* first clusters of the last deleted files: handles of them may still be open */
   uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
+
+  struct spate_exfat_search searches[SPATE_EXFAT_SEARCHES_MAX];
+  uint32_t searches_noted;
 
   uint32_t joining_cluster; /* the first cluster of the folder that is being joined; 0: none is */
 

@@ -7,8 +7,8 @@
  */
 #include "internal.h"
 
-#define NO_LBA           UINT64_MAX
-#define AHEAD_BLOCKS_MAX 16u
+#define NO_LBA          UINT64_MAX
+#define AHEAD_BYTES_MAX (UINT32_C(64) << 10) /* so little that streams hardly wait for it */
 
 void spate_exfat_cache_open(struct spate_exfat *volume) {
   const struct spate_exfat_config *config = &volume->config;
@@ -47,25 +47,21 @@ struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume) 
   return block;
 }
 
-static bool is_cached(const struct spate_exfat *volume, uint64_t lba) {
-  for (uint32_t i = 0; i < volume->block_count; i++)
-    if (volume->blocks[i].lba == lba) return true;
-  return false;
-}
-
 /* How many blocks from `lba` on may be read at once. Not those in the cache, because their images may be newer, and not
  * those of another cluster, which may be data that a stream writes past the cache. */
 static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
   uint64_t cluster_blocks = spate_exfat_cluster_blocks(volume, 1);
   uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
                                                 : cluster_blocks - ((lba - volume->heap_lba) & (cluster_blocks - 1u));
-  uint32_t most = volume->block_count / 2u < AHEAD_BLOCKS_MAX ? volume->block_count / 2u : AHEAD_BLOCKS_MAX;
-  uint32_t blocks = 1;
+  uint32_t most = AHEAD_BYTES_MAX >> spate_exfat_block_shift(volume);
 
+  if (volume->block_count / 2u < most) most = volume->block_count / 2u;
   if (left_blocks < most) most = (uint32_t)left_blocks;
-  while (blocks < most && !is_cached(volume, lba + blocks))
-    blocks++;
-  return blocks;
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    uint64_t ahead = volume->blocks[i].lba - lba; /* a large number for an empty block, and for one before */
+    if (ahead < most) most = (uint32_t)ahead;
+  }
+  return most;
 }
 
 /* Adjacent blocks in memory that can be replaced; NULL: there are none. */

@@ -337,6 +337,22 @@ enum spate_error spate_exfat_slots_take(struct spate_exfat *volume, struct exfat
                                         struct exfat_place *place);
 enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
 
+/* ---- search.c: what searches have shown ---- */
+
+/* Of an earlier search for the path's last name; NULL: nothing is known. */
+const struct spate_exfat_search *spate_exfat_search_recall(struct spate_exfat *volume, const struct exfat_path *path);
+/* A search for it from the directory's beginning has shown that no name of its hash and length is in front of
+ * `name_bytes`, and no room for it in front of `room_bytes`. */
+void spate_exfat_search_note(struct spate_exfat *volume, const struct exfat_path *path, uint32_t name_bytes,
+                             uint32_t room_bytes);
+/* No room for a set of so many entries is in front of this offset. */
+uint32_t spate_exfat_search_room(const struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                 uint32_t entries);
+/* A set of this name was written there. */
+void spate_exfat_search_add(struct spate_exfat *volume, const struct exfat_place *place, const struct exfat_name *name);
+/* Some set is about to be written or erased. */
+void spate_exfat_search_forget(struct spate_exfat *volume);
+
 /* ---- boot.c ---- */
 
 uint32_t spate_exfat_boot_checksum(uint32_t sum, const uint8_t *block, uint32_t bytes, bool first);
