@@ -199,8 +199,11 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
 }
 
 enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
-  const enum spate_error error = push(loop, offset_bytes, bytes);
+  enum spate_error error = push(loop, offset_bytes, bytes);
 
+  /* The stream knows only that there is no next part. The loop knows why. */
+  const bool ended = error == SPATE_E_RESERVATION || error == SPATE_E_STATE;
+  if (ended && loop->armed == 0 && loop->error != SPATE_OK) error = loop->error;
   if (error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_INVALID) loop->refused = true;
   return error;
 }
@@ -221,6 +224,13 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
 
 /* ---- work ---- */
 
+/* A name in the folder of a span may need a cluster: the oldest part makes room for it. */
+static enum spate_error span_step(struct spate_loop *loop, bool *did) {
+  enum spate_error error = spate_loop_span_work(loop, did);
+
+  return error == SPATE_E_NO_SPACE ? spate_loop_make_room(loop) : error;
+}
+
 /* The next part first. Once it is armed a span has its turn, too: parts may be so short that there is always one to be
  * armed. */
 static enum spate_error step(struct spate_loop *loop) {
@@ -231,7 +241,7 @@ static enum spate_error step(struct spate_loop *loop) {
   if (error == SPATE_OK) error = spate_loop_keep(loop, &did);
   if (error != SPATE_OK) return error;
   look_at_stream(loop);
-  return !did || loop->armed != 0 ? spate_loop_span_work(loop, &did) : SPATE_OK;
+  return !did || loop->armed != 0 ? span_step(loop, &did) : SPATE_OK;
 }
 
 enum spate_error spate_loop_work(struct spate_loop *loop) {
@@ -254,7 +264,7 @@ enum spate_error spate_loop_close(struct spate_loop *loop) {
   loop->config.stream->clip_closed = NULL;
   first = spate_loop_span_end(loop);
   while (did && spate_loop_keeps(loop)) {
-    enum spate_error error = spate_loop_span_work(loop, &did);
+    enum spate_error error = span_step(loop, &did);
     if (error == SPATE_E_BUSY) return error;
     if (first == SPATE_OK) first = error;
   }
