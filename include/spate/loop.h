@@ -161,6 +161,9 @@ SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, co
 /* Is a span open, or not a file yet? */
 bool spate_loop_keeps(const struct spate_loop *loop);
 
+/* Is the time of the open span over? It ends as soon as there is a part to go on in, and config.may_end allows it. */
+bool spate_loop_is_due(const struct spate_loop *loop);
+
 /* End the stream: call it after spate_recorder_finish(), so that all parts are closed. Open spans end here, and become
  * files. BUSY: a clip of the stream is not closed, or another loop of the volume makes a file at present: call its
  * spate_loop_work() or spate_loop_close(), and then this again. Otherwise the first error. */

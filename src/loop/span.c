@@ -133,16 +133,21 @@ static bool may_end(struct spate_loop *loop, bool *waits) {
   return loop->armed != 0 && loop->config.may_end(loop->config.context, loop);
 }
 
+bool spate_loop_is_due(const struct spate_loop *loop) {
+  const uint32_t count = span_count(loop);
+
+  if (count == 0 || loop->streaming == 0) return false;
+  const struct spate_loop_span *span = &loop->spans[count - 1u];
+  return span->state == SPAN_OPEN && (int64_t)(spate_port_ticks() - span->end_ticks) >= 0;
+}
+
 /* The cut needs a next part. Without one, the end of a part does. */
 enum spate_error spate_loop_span_due(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
   bool waits;
 
-  if (count == 0 || loop->streaming == 0) return SPATE_OK;
-  const struct spate_loop_span *span = &loop->spans[count - 1u];
-  if (span->state != SPAN_OPEN || (int64_t)(spate_port_ticks() - span->end_ticks) < 0) return SPATE_OK;
-  if (!may_end(loop, &waits)) return SPATE_OK;
-  const uint32_t last = waits ? 0 : ended_since(loop, span);
+  if (!spate_loop_is_due(loop) || !may_end(loop, &waits)) return SPATE_OK;
+  const uint32_t last = waits ? 0 : ended_since(loop, &loop->spans[count - 1u]);
   if (last != 0) return end_span(loop, count - 1u, last);
   return loop->armed != 0 ? cut(loop, count - 1u) : SPATE_OK;
 }

@@ -185,7 +185,9 @@ static void the_program_may_push_what_it_still_has_before_the_end(void **state) 
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", 10000, 1000, NULL));
   settle_loop(&looping);
   assert_int_equal(asked, 0); /* its time is not over */
+  assert_false(spate_loop_is_due(&looping.loop));
   clock_ns += SECOND;
+  assert_true(spate_loop_is_due(&looping.loop));
   stream_parts(&looping, 2); /* a part's end does not end the span either */
   OK(loop_push(&looping, 1000));
   settle_loop(&looping);
@@ -193,6 +195,7 @@ static void the_program_may_push_what_it_still_has_before_the_end(void **state) 
   all_is_pushed = true;
   const uint64_t bytes = looping.source->sent_bytes;
   turn(&looping);
+  assert_false(spate_loop_is_due(&looping.loop));
   stream_seconds(&looping, 2);
   settle_until_kept(&looping);
   file_holds(fixture, "EVENT.RAW", looping.source->sent, bytes);
