@@ -117,7 +117,7 @@ bool loops_pass(struct recording *recording) {
   uint64_t slot;
 
   if (!looping->cut_asked) return true;
-  if (looping->loop.error != SPATE_OK || !spate_loop_is_due(&looping->loop)) looping->cut_asked = false;
+  if (!spate_loop_is_due(&looping->loop)) looping->cut_asked = false; /* it goes on, or there is no part to go on in */
   return !looping->cut_asked || !source_cut_slot(&recording->source, &slot) || recording->taken < slot;
 }
 

@@ -161,7 +161,8 @@ SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, co
 /* Is a span open, or not a file yet? */
 bool spate_loop_keeps(const struct spate_loop *loop);
 
-/* Is the time of the open span over? It ends as soon as there is a part to go on in, and config.may_end allows it. */
+/* Is the time of the open span over, and is there a part to go on in, or to come? Then it ends as soon as that is
+ * there, and config.may_end allows it: hold data back that do not belong to it. */
 bool spate_loop_is_due(const struct spate_loop *loop);
 
 /* End the stream: call it after spate_recorder_finish(), so that all parts are closed. Open spans end here, and become

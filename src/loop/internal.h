@@ -72,6 +72,8 @@ bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
 const struct spate_loop_part *spate_loop_span_spares(const struct spate_loop *loop);
 /* Ends the open span if its time is over. */
 enum spate_error spate_loop_span_due(struct spate_loop *loop);
+/* Is a next part still to come? It may need the room of one that is to be deleted, or is being closed. */
+bool spate_loop_next_comes(const struct spate_loop *loop);
 /* One step of the oldest span. NO_SPACE: the step is made again once there is room. */
 enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
 /* Data before the present part were lost: what an open span keeps is no file. */

@@ -172,17 +172,6 @@ static enum spate_error push_divided(struct spate_loop *loop, uint64_t offset_by
   return spate_stream_push(stream, offset_bytes + first_bytes, rest_bytes);
 }
 
-/* Is a next part still to come? It may need the room of one that is to be deleted, or is being closed. */
-static bool next_comes(const struct spate_loop *loop) {
-  if (loop->error == SPATE_OK) return true;
-  for (uint32_t i = 0; loop->wants_room && i < loop->count; i++) {
-    const struct spate_loop_part *part = &loop->config.parts[i];
-    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
-    if (ended && !spate_loop_span_has(loop, part->number)) return true;
-  }
-  return false;
-}
-
 static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
   struct spate_stream *stream = loop->config.stream;
   const uint64_t left_bytes = spate_stream_left_bytes(stream);
@@ -191,7 +180,7 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
 
   if (!ends) return spate_stream_push(stream, offset_bytes, bytes);
   if (bytes > loop->config.part_bytes) return SPATE_E_INVALID;
-  if (stream->following == NULL && next_comes(loop)) return SPATE_E_FULL;
+  if (stream->following == NULL && spate_loop_next_comes(loop)) return SPATE_E_FULL;
   const bool whole = stream->current->capped || left_bytes == 0 || (left_bytes & within) != 0;
   if (whole || stream->following == NULL || stream->config.chunk_bytes > 0)
     return spate_stream_push(stream, offset_bytes, bytes);

@@ -29,6 +29,16 @@ const struct spate_loop_part *spate_loop_span_spares(const struct spate_loop *lo
   return NULL;
 }
 
+bool spate_loop_next_comes(const struct spate_loop *loop) {
+  if (loop->error == SPATE_OK) return true;
+  for (uint32_t i = 0; loop->wants_room && i < loop->count; i++) {
+    const struct spate_loop_part *part = &loop->config.parts[i];
+    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
+    if (ended && !spate_loop_span_has(loop, part->number)) return true;
+  }
+  return false;
+}
+
 static uint32_t span_count(const struct spate_loop *loop) {
   uint32_t count = 0;
 
@@ -125,15 +135,15 @@ static uint32_t ended_since(const struct spate_loop *loop, const struct spate_lo
   return 0;
 }
 
-/* What the program still has belongs to the span. If there is no next part for now, nobody waits for it: the program
- * may hold its data back until the cut. */
+/* What the program still has belongs to the span. If no next part comes, nobody waits for it: the program holds other
+ * data back until the cut. */
 static bool may_end(struct spate_loop *loop, bool *waits) {
-  *waits = loop->config.may_end != NULL && loop->error == SPATE_OK;
+  *waits = loop->config.may_end != NULL && spate_loop_is_due(loop);
   if (!*waits) return true;
   return loop->armed != 0 && loop->config.may_end(loop->config.context, loop);
 }
 
-bool spate_loop_is_due(const struct spate_loop *loop) {
+static bool is_over(const struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
   if (count == 0 || loop->streaming == 0) return false;
@@ -141,12 +151,16 @@ bool spate_loop_is_due(const struct spate_loop *loop) {
   return span->state == SPAN_OPEN && (int64_t)(spate_port_ticks() - span->end_ticks) >= 0;
 }
 
+bool spate_loop_is_due(const struct spate_loop *loop) {
+  return is_over(loop) && (loop->armed != 0 || spate_loop_next_comes(loop));
+}
+
 /* The cut needs a next part. Without one, the end of a part does. */
 enum spate_error spate_loop_span_due(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
   bool waits;
 
-  if (!spate_loop_is_due(loop) || !may_end(loop, &waits)) return SPATE_OK;
+  if (!is_over(loop) || !may_end(loop, &waits)) return SPATE_OK;
   const uint32_t last = waits ? 0 : ended_since(loop, &loop->spans[count - 1u]);
   if (last != 0) return end_span(loop, count - 1u, last);
   return loop->armed != 0 ? cut(loop, count - 1u) : SPATE_OK;

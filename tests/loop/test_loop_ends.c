@@ -229,6 +229,39 @@ static void without_a_next_part_nobody_is_asked(void **state) {
   close_fixture(fixture);
 }
 
+/* There is no room for the next part, but there will be: the program still holds its data back. */
+static void a_next_part_that_needs_the_room_of_the_oldest_is_waited_for(void **state) {
+  (void)state;
+  struct looping looping;
+  struct fixture *fixture = opened(&looping);
+  bool without_room = false;
+
+  stream_seconds(&looping, 6);
+  looping.loop.config.may_end = may_end;
+  all_is_pushed = false;
+  OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", 500, 0, NULL));
+  settle_loop(&looping);
+  take_all_room(fixture, 0);
+  while (looping.loop.armed != 0) {
+    const enum spate_error error = loop_push(&looping, PIECE);
+    assert_true(error == SPATE_OK || error == SPATE_E_FULL);
+    turn(&looping);
+  }
+  for (unsigned i = 0; i < 1000 && looping.loop.armed == 0; i++) {
+    without_room |= looping.loop.error == SPATE_E_NO_SPACE;
+    assert_true(spate_loop_is_due(&looping.loop));
+    turn(&looping);
+  }
+  assert_true(without_room && looping.loop.armed != 0);
+  all_is_pushed = true;
+  const uint64_t bytes = looping.source->sent_bytes;
+  settle_until_kept(&looping);
+  assert_int_equal(looping.told.count[SPATE_LOOP_KEPT], 1);
+  assert_int_equal(file_bytes(fixture, "EVENT.RAW") % PART_BYTES, bytes % PART_BYTES);
+  close_loop(&looping);
+  close_fixture(fixture);
+}
+
 /* ---- after a restart ---- */
 
 static void a_gap_is_in_the_list(void **state) {
@@ -295,6 +328,7 @@ int main(void) {
                                      cmocka_unit_test(a_span_without_any_data_leaves_nothing_and_says_so),
                                      cmocka_unit_test(the_program_may_push_what_it_still_has_before_the_end),
                                      cmocka_unit_test(without_a_next_part_nobody_is_asked),
+                                     cmocka_unit_test(a_next_part_that_needs_the_room_of_the_oldest_is_waited_for),
                                      cmocka_unit_test(a_gap_is_in_the_list),
                                      cmocka_unit_test(a_gap_between_full_parts_is_in_the_list),
                                      cmocka_unit_test(a_span_of_parts_of_another_length_becomes_a_file)};
