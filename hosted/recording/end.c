@@ -80,10 +80,11 @@ static void print_result(const struct session *session, const struct recording *
   else if (seconds < INSTANT_S)
     (void)fprintf(stderr, "%s: %s\n", recording->path, units_decimal(outcome->bytes, size));
   else if (loops_wanted(session))
-    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; %u parts and %u files are kept\n", recording->path,
+    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; kept are %u part%s and %u file%s\n", recording->path,
                   units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate),
-                  (unsigned)recording->looping.loop.count, (unsigned)recording->looping.kept);
+                  (unsigned)recording->looping.loop.count, recording->looping.loop.count == 1 ? "" : "s",
+                  (unsigned)recording->looping.kept, recording->looping.kept == 1 ? "" : "s");
   else if (!parts_wanted(session))
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));

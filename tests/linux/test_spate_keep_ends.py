@@ -59,9 +59,12 @@ class Recorder:
             fcntl.ioctl(self.process.stdin.fileno(), termios.FIONREAD, left)
             time.sleep(0.01)
 
+    def lines(self):
+        lines = self.log.read_text().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+
     def events(self, name):
-        lines = [line for line in self.log.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
-        return [event for event in map(json.loads, lines) if event.get("event") == name]
+        return [event for event in self.lines() if event.get("event") == name]
 
     def end(self, status):
         with contextlib.suppress(BrokenPipeError):
@@ -102,6 +105,19 @@ def test_a_span_ends_at_the_byte_that_has_come(image, tmp_path, before, after):
     assert b"".join(content(image, part, tmp_path) for part in parts) == second
 
 
+@pytest.mark.thorough
+def test_a_span_ends_at_the_byte_that_has_come_on_a_full_volume_too(image, tmp_path):
+    spate("record", image, "film.raw", "--from", "synthetic", "--size", "440MiB")
+    data, more = os.urandom(80 * MIB + 777), os.urandom(3 * MIB)
+    with recorder(image, tmp_path, "--keep", "96MiB", "--before", "0s", "--after", "100ms") as recording:
+        recording.write(data)
+        path = spate("trigger", image).stdout.strip()
+        until(lambda: recording.events("kept"))
+        recording.write(more)
+    assert recording.result["short_bytes"] > 0 and recording.result["kept"] == 1
+    assert data.endswith(content(image, path, tmp_path))
+
+
 def test_a_span_of_a_silent_source_waits_for_a_byte(image, tmp_path):
     with recorder(image, tmp_path, *SPAN) as recording:
         path = spate("trigger", image).stdout.strip()
@@ -128,6 +144,7 @@ def test_a_span_that_stays_a_folder_fails(image, tmp_path):
     with recorder(image, tmp_path, "--before", "1min", "--after", "1h") as recording:
         recording.write(b"a" * 5 * MIB)
         path = spate("trigger", image).stdout.strip()
+        until(lambda: any(line.get("durable_bytes", 0) >= 4 * MIB for line in recording.lines()))  # a part
         recording.process.kill()
         recording.process.wait()
         recording.result = {}
