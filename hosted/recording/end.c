@@ -69,6 +69,16 @@ static const char *help_of(const struct session *session, enum spate_error error
 
 #define INSTANT_S 0.1 /* a shorter recording is only in the cache: its rate would mean nothing */
 
+static void print_loop(const struct recording *recording, const struct outcome *outcome, double seconds) {
+  const unsigned parts = recording->looping.loop.count, files = recording->looping.kept;
+  char size[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
+
+  (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; kept are %u part%s and %u file%s\n", recording->path,
+                units_decimal(outcome->bytes, size), seconds,
+                units_decimal((uint64_t)((double)outcome->bytes / seconds), rate), parts, parts == 1 ? "" : "s", files,
+                files == 1 ? "" : "s");
+}
+
 static void print_result(const struct session *session, const struct recording *recording,
                          const struct outcome *outcome, double seconds) {
   const enum spate_error error = error_of(session, recording);
@@ -80,11 +90,7 @@ static void print_result(const struct session *session, const struct recording *
   else if (seconds < INSTANT_S)
     (void)fprintf(stderr, "%s: %s\n", recording->path, units_decimal(outcome->bytes, size));
   else if (loops_wanted(session))
-    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; kept are %u part%s and %u file%s\n", recording->path,
-                  units_decimal(outcome->bytes, size), seconds,
-                  units_decimal((uint64_t)((double)outcome->bytes / seconds), rate),
-                  (unsigned)recording->looping.loop.count, recording->looping.loop.count == 1 ? "" : "s",
-                  (unsigned)recording->looping.kept, recording->looping.kept == 1 ? "" : "s");
+    print_loop(recording, outcome, seconds);
   else if (!parts_wanted(session))
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));
