@@ -85,7 +85,7 @@ struct spate_loop_span {
   uint32_t first, last;
   uint32_t gap; /* the first part that is not full: data are missing after it, unless it is the last. 0: none */
   uint64_t end_ticks;
-  uint64_t part_bytes; /* 0: of an earlier run, whose first part will say it */
+  uint64_t part_bytes; /* of its run: the next one may have another length */
   char path[SPATE_LOOP_PATH_BYTES_MAX];
 };
 

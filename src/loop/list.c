@@ -18,6 +18,10 @@
 enum { ENTRY_CRC = 0, ENTRY_SERIAL = 4, ENTRY_NUMBER = 8, ENTRY_CLUSTER = 12, ENTRY_CREATED = 16 };
 enum { SPAN_CRC = 0, SPAN_SERIAL = 4, SPAN_FIRST = 8, SPAN_LAST = 12, SPAN_STATE = 16, SPAN_GAP = 17, SPAN_PATH = 20 };
 #define SPAN_BYTES (SPAN_PATH + SPATE_LOOP_PATH_BYTES_MAX)
+/* The length of the span's parts, sealed by itself: older versions neither write nor read it. */
+#define LENGTH       216u
+#define LENGTH_VALUE 8u
+#define LENGTH_BYTES 16u
 
 static struct spate_block *device(const struct spate_loop *loop) { return loop_volume(loop)->config.block; }
 /* log2 of the entries of a block */
@@ -167,6 +171,8 @@ enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index) {
   put_gap(raw + SPAN_GAP, span);
   memcpy(raw + SPAN_PATH, span->path, sizeof span->path);
   seal(loop, raw, SPAN_BYTES);
+  spate_put64(raw + LENGTH + LENGTH_VALUE, span->part_bytes);
+  seal(loop, raw + LENGTH, LENGTH_BYTES);
   return spate_block_write(device(loop), loop->list_lba + index, 1, raw, SPATE_IO_FUA);
 }
 
@@ -183,6 +189,8 @@ static enum spate_error read_spans(struct spate_loop *loop) {
     *span = (struct spate_loop_span){
         .state = raw[SPAN_STATE], .first = spate_get32(raw + SPAN_FIRST), .last = spate_get32(raw + SPAN_LAST)};
     get_gap(raw + SPAN_GAP, span);
+    const bool has_length = is_sealed(loop, raw + LENGTH, LENGTH_BYTES);
+    span->part_bytes = has_length ? spate_get64(raw + LENGTH + LENGTH_VALUE) : loop->config.part_bytes;
     memcpy(span->path, raw + SPAN_PATH, sizeof span->path);
     if (span->path[sizeof span->path - 1u] == '\0') count++;
   }

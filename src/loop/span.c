@@ -227,16 +227,14 @@ static bool has_parts_left(const struct spate_loop *loop, const struct spate_loo
 }
 
 /* Data are missing after a part that is not full, unless it is the last. After a restart nobody would see that in the
- * folder, so the list says it before the part is moved. The first part of an earlier run says how long its parts are:
- * the user may have changed that. */
+ * folder, so the list says it before the part is moved. */
 static enum spate_error note_gap(struct spate_loop *loop, struct spate_loop_span *span, uint32_t number,
                                  uint64_t bytes) {
   const bool broken = span->broken;
   const uint32_t gap = span->gap;
 
-  if (span->part_bytes == 0) span->part_bytes = bytes;
-  if ((gap != 0 && number > gap) || bytes > span->part_bytes) span->broken = true;
-  if (gap == 0 && (bytes == 0 || bytes != span->part_bytes)) span->gap = number;
+  if (gap != 0 && number > gap) span->broken = true;
+  if (gap == 0 && bytes != span->part_bytes) span->gap = number;
   const bool is_last = span->state == SPAN_ENDED && number == span->last;
   if (span->broken == broken && (span->gap == gap || is_last)) return SPATE_OK;
   return spate_loop_list_span(loop, 0);
