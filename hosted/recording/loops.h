@@ -32,8 +32,11 @@ struct looping {
   struct spate_loop loop;
   struct spate_loop_part *parts;
   void *memory;
-  uint32_t kept;                             /* files */
-  uint32_t unkept;                           /* triggers that nobody was told of and that kept nothing */
+  uint32_t kept, folders, empty; /* what triggers left: files; spans that stayed folders; spans without data */
+  uint64_t short_bytes;          /* deleted early, because the volume had no room */
+  enum spate_error error;        /* the first of the loop itself; OK: there was none */
+  bool cut_asked;                /* the source was asked where the open span ends */
+  uint32_t unkept;               /* triggers that nobody was told of and that kept nothing */
   char event[SPATE_RECORDER_PATH_BYTES_MAX]; /* the last file that a trigger began, and the number in its name */
   uint32_t event_number;
 };
@@ -45,6 +48,15 @@ void loops_plan(struct session *session, const struct recording_request *request
 SPATE_MUST_CHECK enum spate_error loops_begin(struct session *session, struct recording *recording);
 /* Listens for triggers. */
 void loops_listen(struct session *session, const struct recording_request *request);
+/* Says what is missing if the volume has not enough room. All loops are begun. */
+void loops_compare_room(struct session *session, const struct recording_request *request);
+/* Why a loop could not begin: the file that is meant, and what to do. The texts are valid until the next call. */
+const char *loops_blamed(const struct recording *recording, enum spate_error error);
+const char *loops_help(enum spate_error error);
+/* May the next slot be pushed? Not while a span ends before it. */
+bool loops_pass(struct recording *recording);
+/* Has all that triggers asked for become files, without an error of the loop? */
+bool loops_are_well(const struct recording *recording);
 /* Once a turn, after spate_recorder_work(). */
 void loops_work(struct session *session);
 /* After spate_recorder_finish(): spans become files. Returns the first error. */

@@ -175,17 +175,6 @@ static enum spate_error push_divided(struct spate_loop *loop, uint64_t offset_by
   return spate_stream_push(stream, offset_bytes + first_bytes, rest_bytes);
 }
 
-/* Is a next part still to come? It may need the room of one that is to be deleted, or is being closed. */
-static bool next_comes(const struct spate_loop *loop) {
-  if (loop->error == SPATE_OK) return true;
-  for (uint32_t i = 0; loop->wants_room && i < loop->count; i++) {
-    const struct spate_loop_part *part = &loop->config.parts[i];
-    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
-    if (ended && !spate_loop_span_has(loop, part->number)) return true;
-  }
-  return false;
-}
-
 static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
   struct spate_stream *stream = loop->config.stream;
   const uint64_t left_bytes = spate_stream_left_bytes(stream);
@@ -194,7 +183,7 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
 
   if (!ends) return spate_stream_push(stream, offset_bytes, bytes);
   if (bytes > loop->config.part_bytes) return SPATE_E_INVALID;
-  if (stream->following == NULL && next_comes(loop)) return SPATE_E_FULL;
+  if (stream->following == NULL && spate_loop_next_comes(loop)) return SPATE_E_FULL;
   const bool whole = stream->current->capped || left_bytes == 0 || (left_bytes & within) != 0;
   if (whole || stream->following == NULL || stream->config.chunk_bytes > 0)
     return spate_stream_push(stream, offset_bytes, bytes);
@@ -202,8 +191,11 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
 }
 
 enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
-  const enum spate_error error = push(loop, offset_bytes, bytes);
+  enum spate_error error = push(loop, offset_bytes, bytes);
 
+  /* The stream knows only that there is no next part. The loop knows why. */
+  const bool ended = error == SPATE_E_RESERVATION || error == SPATE_E_STATE;
+  if (ended && loop->armed == 0 && loop->error != SPATE_OK) error = loop->error;
   if (error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_INVALID) loop->refused = true;
   return error;
 }
@@ -224,6 +216,13 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
 
 /* ---- work ---- */
 
+/* A name in the folder of a span may need a cluster: the oldest part makes room for it. */
+static enum spate_error span_step(struct spate_loop *loop, bool *did) {
+  enum spate_error error = spate_loop_span_work(loop, did);
+
+  return error == SPATE_E_NO_SPACE ? spate_loop_make_room(loop) : error;
+}
+
 /* The next part first. Once it is armed a span has its turn, too: parts may be so short that there is always one to be
  * armed. */
 static enum spate_error step(struct spate_loop *loop) {
@@ -234,7 +233,7 @@ static enum spate_error step(struct spate_loop *loop) {
   if (error == SPATE_OK) error = spate_loop_keep(loop, &did);
   if (error != SPATE_OK) return error;
   look_at_stream(loop);
-  return !did || loop->armed != 0 ? spate_loop_span_work(loop, &did) : SPATE_OK;
+  return !did || loop->armed != 0 ? span_step(loop, &did) : SPATE_OK;
 }
 
 enum spate_error spate_loop_work(struct spate_loop *loop) {
@@ -257,7 +256,7 @@ enum spate_error spate_loop_close(struct spate_loop *loop) {
   loop->config.stream->clip_closed = NULL;
   first = spate_loop_span_end(loop);
   while (did && spate_loop_keeps(loop)) {
-    enum spate_error error = spate_loop_span_work(loop, &did);
+    enum spate_error error = span_step(loop, &did);
     if (error == SPATE_E_BUSY) return error;
     if (first == SPATE_OK) first = error;
   }

@@ -21,6 +21,24 @@ bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number) {
   return false;
 }
 
+const struct spate_loop_part *spate_loop_span_spares(const struct spate_loop *loop) {
+  for (uint32_t i = 0; i < loop->count; i++) {
+    const struct spate_loop_part *part = &loop->config.parts[i];
+    if (part->state == PART_CLOSED && !spate_loop_span_has(loop, part->number)) return part;
+  }
+  return NULL;
+}
+
+bool spate_loop_next_comes(const struct spate_loop *loop) {
+  if (loop->error == SPATE_OK) return true;
+  for (uint32_t i = 0; loop->wants_room && i < loop->count; i++) {
+    const struct spate_loop_part *part = &loop->config.parts[i];
+    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
+    if (ended && !spate_loop_span_has(loop, part->number)) return true;
+  }
+  return false;
+}
+
 static uint32_t span_count(const struct spate_loop *loop) {
   uint32_t count = 0;
 
@@ -71,8 +89,10 @@ enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, u
     return SPATE_OK;
   }
   if (count == SPATE_LOOP_SPANS) return SPATE_E_BUSY;
-  struct spate_loop_span span = {
-      .state = SPAN_OPEN, .first = first_since(loop, spate_loop_ticks(before_ms)), .end_ticks = end_ticks};
+  struct spate_loop_span span = {.state = SPAN_OPEN,
+                                 .first = first_since(loop, spate_loop_ticks(before_ms)),
+                                 .end_ticks = end_ticks,
+                                 .part_bytes = loop->config.part_bytes};
   if (!copy_path(span.path, path)) return SPATE_E_NAME_LONG;
   enum spate_error error = spate_exfat_mkdir(loop_volume(loop), path);
   if (error == SPATE_E_NO_SPACE) loop->wants_room = true;
@@ -97,9 +117,11 @@ static enum spate_error end_span(struct spate_loop *loop, uint32_t index, uint32
 static enum spate_error cut(struct spate_loop *loop, uint32_t index) {
   struct spate_stream *stream = loop->config.stream;
   const uint32_t last = loop->streaming;
+  const bool has_data = spate_stream_progress(stream).pushed_bytes > 0;
 
-  if (spate_stream_progress(stream).pushed_bytes == 0 && last > loop->spans[index].first)
+  if (!has_data && last > loop->spans[index].first)
     return end_span(loop, index, last - 1u); /* the part before it was full: nothing is to be cut */
+  if (!has_data) return SPATE_OK;            /* a slow source: the span ends with its first piece */
   enum spate_error error = spate_stream_cut(stream);
   return error == SPATE_OK ? end_span(loop, index, last) : error;
 }
@@ -114,14 +136,33 @@ static uint32_t ended_since(const struct spate_loop *loop, const struct spate_lo
   return 0;
 }
 
+/* What the program still has belongs to the span. If no next part comes, nobody waits for it: the program holds other
+ * data back until the cut. */
+static bool may_end(struct spate_loop *loop, bool *waits) {
+  *waits = loop->config.may_end != NULL && spate_loop_is_due(loop);
+  if (!*waits) return true;
+  return loop->armed != 0 && loop->config.may_end(loop->config.context, loop);
+}
+
+static bool is_over(const struct spate_loop *loop) {
+  const uint32_t count = span_count(loop);
+
+  if (count == 0 || loop->streaming == 0) return false;
+  const struct spate_loop_span *span = &loop->spans[count - 1u];
+  return span->state == SPAN_OPEN && (int64_t)(spate_port_ticks() - span->end_ticks) >= 0;
+}
+
+bool spate_loop_is_due(const struct spate_loop *loop) {
+  return is_over(loop) && (loop->armed != 0 || spate_loop_next_comes(loop));
+}
+
 /* The cut needs a next part. Without one, the end of a part does. */
 enum spate_error spate_loop_span_due(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
+  bool waits;
 
-  if (count == 0 || loop->streaming == 0) return SPATE_OK;
-  const struct spate_loop_span *span = &loop->spans[count - 1u];
-  if (span->state != SPAN_OPEN || (int64_t)(spate_port_ticks() - span->end_ticks) < 0) return SPATE_OK;
-  const uint32_t last = ended_since(loop, span);
+  if (!is_over(loop) || !may_end(loop, &waits)) return SPATE_OK;
+  const uint32_t last = waits ? 0 : ended_since(loop, &loop->spans[count - 1u]);
   if (last != 0) return end_span(loop, count - 1u, last);
   return loop->armed != 0 ? cut(loop, count - 1u) : SPATE_OK;
 }
@@ -129,14 +170,27 @@ enum spate_error spate_loop_span_due(struct spate_loop *loop) {
 void spate_loop_span_gap(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
-  if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN) loop->spans[count - 1u].broken = true;
+  if (count == 0 || loop->spans[count - 1u].state != SPAN_OPEN) return;
+  loop->spans[count - 1u].broken = true;
+  loop->spans[count - 1u].unlisted = true;
+}
+
+static enum spate_error list_gap(struct spate_loop *loop) {
+  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
+    if (!loop->spans[i].unlisted) continue;
+    loop->spans[i].unlisted = false; /* also after an error, which would come again and again */
+    return spate_loop_list_span(loop, i);
+  }
+  return SPATE_OK;
 }
 
 void spate_loop_span_lost(struct spate_loop *loop, uint32_t number) {
   if (loop->first_number <= number) loop->first_number = number + 1u;
   for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
     struct spate_loop_span *span = &loop->spans[i];
-    if (holds(span, number) && (span->gap == 0 || span->gap > number)) span->gap = number;
+    if (!holds(span, number) || (span->gap != 0 && span->gap <= number)) continue;
+    span->gap = number;
+    span->unlisted = true;
   }
 }
 
@@ -183,6 +237,20 @@ static bool has_parts_left(const struct spate_loop *loop, const struct spate_loo
   return false;
 }
 
+/* Data are missing after a part that is not full, unless it is the last. After a restart nobody would see that in the
+ * folder, so the list says it before the part is moved. */
+static enum spate_error note_gap(struct spate_loop *loop, struct spate_loop_span *span, uint32_t number,
+                                 uint64_t bytes) {
+  const bool broken = span->broken;
+  const uint32_t gap = span->gap;
+
+  if (gap != 0 && number > gap) span->broken = true;
+  if (gap == 0 && bytes != span->part_bytes) span->gap = number;
+  const bool is_last = span->state == SPAN_ENDED && number == span->last;
+  if (span->broken == broken && (span->gap == gap || is_last)) return SPATE_OK;
+  return spate_loop_list_span(loop, 0);
+}
+
 /* A part of an interrupted recording may be empty; it is only deleted. One that is missing is a gap. */
 static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *span,
                              const struct spate_loop_part *part) {
@@ -195,12 +263,13 @@ static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *sp
   if (error == SPATE_E_BUSY) return error;
   spate_loop_part_path(loop, number, from);
   if (error == SPATE_OK && !is) span->broken = true;
-  if (error == SPATE_OK && is && entry.bytes != loop->config.part_bytes && span->gap == 0) span->gap = number;
+  if (error == SPATE_OK && is) error = note_gap(loop, span, number, entry.bytes);
   if (error == SPATE_OK && is && entry.bytes == 0)
     error = spate_exfat_delete_untrimmed(loop_volume(loop), from);
   else if (error == SPATE_OK && is)
     error = moved_path(span, from, to) ? spate_exfat_rename(loop_volume(loop), from, to) : SPATE_E_NAME_LONG;
   if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return SPATE_E_BUSY; /* it is tried again */
+  if (error == SPATE_E_NO_SPACE && spate_loop_span_spares(loop) != NULL) return error;
   if (error != SPATE_OK) span->broken = true;
   spate_loop_part_drop(loop, number);
   return error;
@@ -208,23 +277,34 @@ static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *sp
 
 /* ---- the folder becomes a file ---- */
 
-/* The oldest span is done. What remains of it is its file or its folder. */
-static enum spate_error finish(struct spate_loop *loop, enum spate_error why) {
-  struct spate_exfat_entry entry;
-  char path[SPATE_LOOP_PATH_BYTES_MAX];
+static enum spate_error take_out_oldest(struct spate_loop *loop) {
+  enum spate_error error = SPATE_OK;
 
-  memcpy(path, loop->spans[0].path, sizeof path);
-  loop->joining = false;
   for (uint32_t i = 0; i + 1u < SPATE_LOOP_SPANS; i++)
     loop->spans[i] = loop->spans[i + 1u];
   loop->spans[SPATE_LOOP_SPANS - 1u] = (struct spate_loop_span){.state = SPAN_NONE};
-  enum spate_error error = SPATE_OK;
   for (uint32_t i = 0; error == SPATE_OK && i < SPATE_LOOP_SPANS; i++)
     error = spate_loop_list_span(loop, i);
-  enum spate_error looked = spate_exfat_stat(loop_volume(loop), path, &entry);
+  return error;
+}
+
+/* The oldest span is done. What remains of it is its file, or its folder if there are parts in it. */
+static enum spate_error finish(struct spate_loop *loop, enum spate_error why) {
+  struct spate_exfat_entry entry;
+  char path[SPATE_LOOP_PATH_BYTES_MAX];
+  enum spate_error removed = SPATE_E_NOT_EMPTY;
+
+  memcpy(path, loop->spans[0].path, sizeof path);
+  loop->joining = false;
+  const enum spate_error looked = spate_exfat_stat(loop_volume(loop), path, &entry);
+  if (looked == SPATE_OK && entry.directory) removed = spate_exfat_delete_untrimmed(loop_volume(loop), path);
+  if (looked == SPATE_E_BUSY || removed == SPATE_E_BUSY) return SPATE_E_BUSY;
+  const enum spate_error error = take_out_oldest(loop);
   if (looked == SPATE_E_NOT_FOUND) return error; /* somebody has removed it */
   if (looked == SPATE_OK && !entry.directory)
     spate_loop_event(loop, SPATE_LOOP_KEPT, path, entry.bytes);
+  else if (removed == SPATE_OK)
+    spate_loop_event(loop, SPATE_LOOP_NOTHING, path, 0);
   else
     spate_loop_event(loop, SPATE_LOOP_FOLDER, path, (uint64_t)why);
   return error;
@@ -252,6 +332,8 @@ enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did) {
   struct spate_loop_span *span = &loop->spans[0];
 
   *did = true;
+  enum spate_error error = list_gap(loop);
+  if (error != SPATE_OK) return error;
   if (count > 0) {
     const struct spate_loop_part *part = next_to_move(loop, span);
     if (part != NULL) return move(loop, span, part);

@@ -14,9 +14,9 @@
 #define PART_PIECES (uint32_t)(PART_BYTES / PIECE)
 
 struct told {
-  unsigned count[SPATE_LOOP_LEFT + 1];
-  uint64_t value[SPATE_LOOP_LEFT + 1];
-  char path[SPATE_LOOP_LEFT + 1][SPATE_RECORDER_PATH_BYTES_MAX];
+  unsigned count[SPATE_LOOP_NOTHING + 1];
+  uint64_t value[SPATE_LOOP_NOTHING + 1];
+  char path[SPATE_LOOP_NOTHING + 1][SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
 struct looping {
