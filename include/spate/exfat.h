@@ -419,12 +419,13 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume,
  * or the whole file. The file's creation is that of the first part, its modification that of the last one.
  *
  * spate_exfat_join_begin() checks all of it and writes nothing. Then call spate_exfat_join_work() until *more is false.
- * Each call writes at most 64 blocks of the FAT, the last one a few more blocks. Between two calls the volume can be
- * used as always: record, delete, rename. But the folder and its files cannot be deleted, renamed or protected, no
- * directory can be renamed, and nothing new is made in the folder: IN_USE. A join ends when *more is false, with any
- * error of work except BUSY, with spate_exfat_join_cancel(), or when the volume is unmounted. Before the last call has
- * changed the folder, an end changes nothing that counts: the folder is as before. After it, handles of the folder and
- * of the parts answer STALE, and the folder's own clusters are free. They are not trimmed.
+ * Each call writes at most 64 blocks of the FAT, the last one flushes and writes a few more blocks. If the drive may
+ * have lost power since begin, the links are written again from the first on, and linked_bytes falls to 0. Between two
+ * calls the volume can be used as always: record, delete, rename. But the folder and its files cannot be deleted,
+ * renamed or protected, no directory can be renamed, and nothing new is made in the folder: IN_USE. A join ends when
+ * *more is false, with any error of work except BUSY, with spate_exfat_join_cancel(), or when the volume is unmounted.
+ * Before the last call has changed the folder, an end changes nothing that counts: the folder is as before. After it,
+ * handles of the folder and of the parts answer STALE, and the folder's own clusters are free. They are not trimmed.
  *
  * A file of many clusters in a chain is slower to seek in than its parts, on every system.
  *
@@ -440,7 +441,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume,
  * Errors of work. BUSY: call again. INVALID: the join has ended. STALE, and nothing has changed: the folder is not what
  * begin saw, or the volume was mounted again. NO_SPACE, FRAGMENTED, and nothing has changed: another system has placed
  * the folder's entry set so that it has to be moved, and the directory above is full and cannot grow (it does not on a
- * volume of spate_exfat_mount_own()). CORRUPT, and those of the device.
+ * volume of spate_exfat_mount_own()). POWER_LOST, and nothing has changed: that was so four times. CORRUPT, and those
+ * of the device.
  */
 struct spate_exfat_join {
   uint64_t bytes, linked_bytes; /* of all parts; of those, in the chain so far */
@@ -453,6 +455,8 @@ struct spate_exfat_join {
   uint32_t offset_bytes;            /* in the folder, of what follows the next part */
   uint32_t first, clusters, linked; /* the part that is being linked */
   uint32_t next_first, next_clusters;
+  uint32_t power_mark; /* of the device before the first link */
+  uint32_t link_tries;
 };
 
 /* `path` stays in place until the join has ended. */

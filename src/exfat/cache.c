@@ -3,7 +3,7 @@
  * Metadata blocks in memory, written through. Each block has one image and at most one write in flight, because NVMe
  * does not order two writes to one block. The image does not change while it is being written. Every write has FUA:
  * what an operation wrote is durable before it writes the next block, and the streams' data in the drive's cache need
- * not be flushed for that.
+ * not be flushed for that. The links of a join are written past the cache (chain.c).
  */
 #include "internal.h"
 
@@ -75,16 +75,21 @@ static struct spate_exfat_block *choose_victims(struct spate_exfat *volume, uint
   return NULL;
 }
 
+struct spate_exfat_block *spate_exfat_blocks_scratch(struct spate_exfat *volume, uint32_t *blocks) {
+  if (*blocks > volume->block_count / 2u) *blocks = volume->block_count / 2u;
+  for (; *blocks > 1u; *blocks /= 2u) {
+    struct spate_exfat_block *first = choose_victims(volume, *blocks);
+    if (first == NULL) continue;
+    for (uint32_t i = 0; i < *blocks; i++)
+      first[i].lba = NO_LBA;
+    return first;
+  }
+  return spate_exfat_block_scratch(volume);
+}
+
 static enum spate_error read_blocks(struct spate_exfat *volume, uint64_t lba, uint32_t blocks,
                                     struct spate_exfat_block **found) {
-  struct spate_exfat_block *first = blocks > 1 ? choose_victims(volume, blocks) : NULL;
-
-  if (first == NULL) {
-    first = spate_exfat_block_scratch(volume);
-    blocks = 1;
-  }
-  for (uint32_t i = 0; i < blocks; i++)
-    first[i].lba = NO_LBA;
+  struct spate_exfat_block *first = spate_exfat_blocks_scratch(volume, &blocks);
   enum spate_error error = spate_block_read(volume->config.block, lba, blocks, first->data);
   if (error != SPATE_OK) return error;
   for (uint32_t i = 0; i < blocks; i++) {
