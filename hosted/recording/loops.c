@@ -148,7 +148,7 @@ enum spate_error loops_begin(struct session *session, struct recording *recordin
 
 /* "cam/loop.raw" → "cam/.loop.raw.list" */
 static const char *list_path(const struct recording *recording) {
-  static char path[SPATE_LOOP_PATH_BYTES_MAX + sizeof "..list"];
+  static char path[SPATE_RECORDER_PATH_BYTES_MAX + sizeof "..list"];
   const char *slash = strrchr(recording->path, '/');
   const int folder = slash == NULL ? 0 : (int)(slash + 1 - recording->path);
 
