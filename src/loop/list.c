@@ -222,6 +222,11 @@ enum spate_error spate_loop_list_open(struct spate_loop *loop) {
 
   path_of(loop, path);
   enum spate_error error = use(loop, path);
+  /* A power cut while the list was made, and a repair of another system, leave an empty file. */
+  if (error == SPATE_E_EXISTS && loop->list.bytes == 0) {
+    error = spate_exfat_delete_untrimmed(loop_volume(loop), path);
+    if (error == SPATE_OK) error = SPATE_E_NOT_FOUND;
+  }
   if (error == SPATE_E_NOT_FOUND) {
     error = make(loop, path);
     if (error == SPATE_OK) error = use(loop, path);
