@@ -3,70 +3,12 @@
  * is full and after a restart. */
 #include "loop_fixture.h"
 
-#include "exfat_image.h"
-
-#define SECOND UINT64_C(1000000000)
-
-static struct fixture *opened(struct looping *looping) {
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-
-  open_loop(looping, fixture, 0, "CAM/A.RAW", 20 * PART_BYTES);
-  return fixture;
-}
-
-static void stream_seconds(struct looping *looping, uint32_t seconds) {
-  for (uint32_t i = 0; i < seconds; i++) {
-    stream_parts(looping, 1);
-    settle_loop(looping);
-    clock_ns += SECOND;
-  }
-}
-
-static void settle_until_kept(struct looping *looping) {
-  for (int i = 0; i < 100000 && spate_loop_keeps(&looping->loop); i++)
-    turn(looping);
-  assert_false(spate_loop_keeps(&looping->loop));
-}
-
-static void take_all_room(struct fixture *fixture, unsigned try) {
-  struct spate_exfat_clip clip;
-  char path[32];
-
-  for (unsigned i = 0; i < 200; i++) {
-    (void)snprintf(path, sizeof path, "FILM%u_%u", try, i);
-    const enum spate_error error = spate_exfat_arm(&fixture->volume, &clip, path, 0);
-    if (error == SPATE_E_NO_SPACE) return;
-    OK(error);
-    OK(spate_exfat_close(&clip, clip.reserved_bytes));
-  }
-}
-
-/* The host restarts: the volume is mounted again, and nothing was closed. */
-static void restart(struct looping *looping, struct looping *next, uint64_t part_bytes) {
-  struct fixture *fixture = looping->fixture;
-  struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = fixture};
-
-  spate_exfat_abandon(&fixture->volume);
-  fixture->ram.block.while_waiting = NULL;
-  fixture->ram.block.while_waiting_context = NULL;
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
-  *next = *looping;
-  next->source = &fixture->sources[1];
-  open_source(fixture, next->source, 9, false, 0);
-  next->config.stream = &next->source->stream;
-  next->config.context = next;
-  next->config.part_bytes = part_bytes;
-  next->told = (struct told){0};
-  OK(spate_loop_open(&next->loop, &next->config));
-}
-
 /* ---- a volume that is full ---- */
 
 static void the_stream_ends_for_lack_of_space_and_says_so(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
   enum spate_error error = SPATE_OK;
 
   stream_seconds(&looping, 4);
@@ -84,24 +26,13 @@ static void the_stream_ends_for_lack_of_space_and_says_so(void **state) {
   close_fixture(fixture);
 }
 
-#define LONG_NAME                                                                                                      \
-  "CAM/" /* 150 letters: thirteen entries of 32 bytes */                                                               \
-  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                                        \
-  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                                        \
-  ".RAW"
-
-/* A cluster of the folder holds nine of these names. The tenth needs another cluster: the oldest part makes room. */
+/* A cluster of the folder holds nine of the names. The tenth needs another cluster: the oldest part makes room. */
 static void a_folder_that_finds_no_room_gets_that_of_the_oldest_part(void **state) {
   (void)state;
   for (unsigned closed = 0; closed < 2; closed++) {
     struct looping looping;
     struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-    OK(spate_recorder_close(&fixture->recorder));
-    OK(spate_exfat_unmount(&fixture->volume));
-    small_format(fixture->ram.memory, VOLUME_MIB * MIB, 9, 12);
-    OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-    struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = fixture};
-    OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+    format_small(fixture);
     open_loop(&looping, fixture, 0, LONG_NAME, 20 * PART_BYTES);
     stream_seconds(&looping, 17);
     OK(spate_exfat_mkdir(&fixture->volume, "ROOM"));
@@ -119,7 +50,8 @@ static void a_folder_that_finds_no_room_gets_that_of_the_oldest_part(void **stat
     close_loop(&looping);
     assert_int_equal(looping.told.count[SPATE_LOOP_FOLDER], 0);
     assert_int_equal(looping.told.count[SPATE_LOOP_KEPT], 1);
-    assert_true(looping.told.count[SPATE_LOOP_SHORT] > 0);
+    /* One for the cluster of the folder, and one for the next part, if the stream goes on. */
+    assert_int_equal(looping.told.count[SPATE_LOOP_SHORT], closed == 0 ? 2 : 1);
     assert_true(file_bytes(fixture, "EVENT.RAW") >= 12 * PART_BYTES);
     close_fixture(fixture);
   }
@@ -130,7 +62,7 @@ static void a_folder_that_finds_no_room_gets_that_of_the_oldest_part(void **stat
 static void a_span_does_not_end_before_it_has_data(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
 
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", 1000, 0, NULL));
   clock_ns += 5 * SECOND;
@@ -148,7 +80,7 @@ static void a_span_without_any_data_leaves_nothing_and_says_so(void **state) {
   (void)state;
   for (unsigned restarted = 0; restarted < 2; restarted++) {
     struct looping looping, next;
-    struct fixture *fixture = opened(&looping);
+    struct fixture *fixture = opened(&looping, 20);
     struct looping *last = restarted == 1 ? &next : &looping;
     OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", 1000, 0, NULL));
     if (restarted == 1) restart(&looping, &next, PART_BYTES);
@@ -176,7 +108,7 @@ static bool may_end(void *context, struct spate_loop *loop) {
 static void the_program_may_push_what_it_still_has_before_the_end(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
 
   looping.loop.config.may_end = may_end;
   asked = 0;
@@ -203,11 +135,43 @@ static void the_program_may_push_what_it_still_has_before_the_end(void **state) 
   close_fixture(fixture);
 }
 
+/* The program has pushed the end of its data, which is no whole block: nothing can follow it in the span. */
+static void a_trigger_does_not_move_an_end_that_the_program_was_asked_for(void **state) {
+  (void)state;
+  struct looping looping;
+  struct fixture *fixture = opened(&looping, 20);
+  bool extended = true;
+
+  looping.loop.config.may_end = may_end;
+  asked = 0;
+  all_is_pushed = false;
+  stream_seconds(&looping, 3);
+  OK(spate_loop_trigger(&looping.loop, "ONE.RAW", 10000, 1000, NULL));
+  clock_ns += SECOND;
+  while (asked == 0)
+    turn(&looping);
+  OK(loop_push(&looping, 1001));
+  const uint64_t bytes = looping.source->sent_bytes;
+  GIVES(SPATE_E_BUSY, spate_loop_trigger(&looping.loop, "TWO.RAW", 1000, 1000, &extended));
+  assert_false(extended);
+  all_is_pushed = true;
+  for (unsigned i = 0; i < 1000 && looping.loop.spans[0].last == 0; i++)
+    turn(&looping);
+  OK(spate_loop_trigger(&looping.loop, "TWO.RAW", 1000, 1000, &extended));
+  assert_false(extended);
+  stream_seconds(&looping, 3);
+  settle_until_kept(&looping);
+  file_holds(fixture, "ONE.RAW", looping.source->sent, bytes);
+  assert_true(file_bytes(fixture, "TWO.RAW") > 0);
+  close_loop(&looping);
+  close_fixture(fixture);
+}
+
 /* Otherwise a program that holds its data until there is a next part would wait without end. */
 static void without_a_next_part_nobody_is_asked(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
 
   stream_seconds(&looping, 2);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", 10000, 0, NULL));
@@ -233,7 +197,7 @@ static void without_a_next_part_nobody_is_asked(void **state) {
 static void a_next_part_that_needs_the_room_of_the_oldest_is_waited_for(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
   bool without_room = false;
 
   stream_seconds(&looping, 6);
@@ -267,7 +231,7 @@ static void a_next_part_that_needs_the_room_of_the_oldest_is_waited_for(void **s
 static void a_gap_is_in_the_list(void **state) {
   (void)state;
   struct looping looping, next;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
 
   stream_seconds(&looping, 3);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
@@ -288,7 +252,7 @@ static void a_gap_is_in_the_list(void **state) {
 static void a_gap_between_full_parts_is_in_the_list(void **state) {
   (void)state;
   struct looping looping, next;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 20);
 
   stream_seconds(&looping, 3);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
@@ -307,7 +271,7 @@ static void a_span_of_parts_of_another_length_becomes_a_file(void **state) {
   (void)state;
   for (unsigned shorter = 0; shorter < 2; shorter++) {
     struct looping looping, next;
-    struct fixture *fixture = opened(&looping);
+    struct fixture *fixture = opened(&looping, 20);
     stream_seconds(&looping, 6);
     OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
     for (int i = 0; i < 3; i++)
@@ -327,6 +291,7 @@ int main(void) {
                                      cmocka_unit_test(a_span_does_not_end_before_it_has_data),
                                      cmocka_unit_test(a_span_without_any_data_leaves_nothing_and_says_so),
                                      cmocka_unit_test(the_program_may_push_what_it_still_has_before_the_end),
+                                     cmocka_unit_test(a_trigger_does_not_move_an_end_that_the_program_was_asked_for),
                                      cmocka_unit_test(without_a_next_part_nobody_is_asked),
                                      cmocka_unit_test(a_next_part_that_needs_the_room_of_the_oldest_is_waited_for),
                                      cmocka_unit_test(a_gap_is_in_the_list),
