@@ -7,6 +7,7 @@
 #include "../text/units.h"
 #include "command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -182,11 +183,27 @@ static void check_loop(const struct recording_request *request) {
                   "--before, --after, --event and --trigger belong to a recording that goes round: add --keep");
 }
 
+/* The same file: exFAT does not tell capitals from small letters, and slashes only divide. */
+static bool are_one(const char *a, const char *b) {
+  while (*a == '/')
+    a++;
+  while (*b == '/')
+    b++;
+  for (; *a != '\0' || *b != '\0'; a++, b++) {
+    while (a[0] == '/' && a[1] == '/')
+      a++;
+    while (b[0] == '/' && b[1] == '/')
+      b++;
+    if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+  }
+  return true;
+}
+
 /* Refuses a path or a source that is named twice. Only synthetic may be named twice: each is a sensor of its own. */
 static void check_twice(const struct recording_request *request) {
   for (unsigned i = 0; i < request->count; i++)
     for (unsigned j = 0; j < i; j++) {
-      if (strcmp(request->paths[i], request->paths[j]) == 0)
+      if (are_one(request->paths[i], request->paths[j]))
         command_usage(&command_record, "%s is named twice", request->paths[i]);
       if (strcmp(request->sources[i], request->sources[j]) == 0 && !recording_is_synthetic(request->sources[i]))
         command_usage(&command_record, "--from %s is named twice", request->sources[i]);

@@ -89,9 +89,10 @@ static void take_event(void *context, struct spate_loop *loop, enum spate_loop_e
     break;
   case SPATE_LOOP_NOTHING:
     looping->empty++;
-    tell_json(session, "nothing", path, 0, SPATE_OK);
+    tell_json(session, "nothing", path, 0, (enum spate_error)value);
     progress_clear(&session->progress);
-    fail_tell("%s was not made: the source sent no data from its beginning to its end", path);
+    fail_tell("%s was not made: %s", path,
+              value == SPATE_OK ? "the source sent no data from its beginning to its end" : "its data were lost");
     break;
   }
 }
@@ -114,7 +115,9 @@ bool loops_pass(struct recording *recording) {
   uint64_t slot;
 
   if (!looping->cut_asked) return true;
-  if (!spate_loop_is_due(&looping->loop)) looping->cut_asked = false; /* it goes on, or there is no part to go on in */
+  /* There is no part to go on in, and the push says why. A span that has no byte is not due either. */
+  const bool empty = spate_stream_progress(&recording->stream).pushed_bytes == 0;
+  if (!empty && !spate_loop_is_due(&looping->loop)) looping->cut_asked = false;
   return !looping->cut_asked || !source_cut_slot(&recording->source, &slot) || recording->taken < slot;
 }
 
@@ -122,6 +125,13 @@ bool loops_are_well(const struct recording *recording) {
   const struct looping *looping = &recording->looping;
 
   return looping->folders == 0 && looping->empty == 0 && looping->unkept == 0 && looping->error == SPATE_OK;
+}
+
+/* Two paths that differ only in capitals of other letters than ASCII's have one list. */
+static bool is_of_another(const struct session *session, const struct recording *recording) {
+  for (const struct recording *other = session->recordings; other < recording; other++)
+    if (other->looping.loop.list_lba == recording->looping.loop.list_lba) return true;
+  return false;
 }
 
 enum spate_error loops_begin(struct session *session, struct recording *recording) {
@@ -143,7 +153,8 @@ enum spate_error loops_begin(struct session *session, struct recording *recordin
                                            .event = take_event,
                                            .may_end = may_end,
                                            .context = session};
-  return spate_loop_open(&looping->loop, &config);
+  const enum spate_error error = spate_loop_open(&looping->loop, &config);
+  return error == SPATE_OK && is_of_another(session, recording) ? SPATE_E_IN_USE : error;
 }
 
 /* "cam/loop.raw" → "cam/.loop.raw.list" */

@@ -39,6 +39,8 @@ struct looping {
   uint32_t unkept;               /* triggers that nobody was told of and that kept nothing */
   char event[SPATE_RECORDER_PATH_BYTES_MAX]; /* the last file that a trigger began, and the number in its name */
   uint32_t event_number;
+  double tried_at_s; /* the trigger that was tried last, and the number that was free for it; 0: none */
+  uint32_t tried_number;
 };
 
 bool loops_wanted(const struct session *session);

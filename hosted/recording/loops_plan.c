@@ -30,12 +30,12 @@ void loops_plan(struct session *session, const struct recording_request *request
                           .keep_ms = (uint64_t)(request->keep_seconds * MS)};
   if (!request->keeps) return;
   expect(spate_exfat_info(&session->volume.exfat, &info), request->target);
-  const uint64_t bytes = total_bytes(request, &info) / request->count;
+  const uint64_t total = total_bytes(request, &info), bytes = total / request->count;
   const uint64_t basis = bytes > 0 ? bytes : info.bytes / request->count;
   const uint64_t step = info.cluster_bytes > SLOT_BYTES ? info.cluster_bytes : SLOT_BYTES;
   uint64_t part_bytes = request->split_bytes;
 
-  if (bytes > info.bytes) fail(EXIT_REFUSED, "--keep: %s has %s in all", request->target, units_text(info.bytes, size));
+  if (total > info.bytes) fail(EXIT_REFUSED, "--keep: %s has %s in all", request->target, units_text(info.bytes, size));
   if (part_bytes == 0) {
     part_bytes = basis / PARTS_USUAL > PART_BYTES_MIN ? basis / PARTS_USUAL : PART_BYTES_MIN;
     if (part_bytes > basis / PARTS_LEAST) part_bytes = basis / PARTS_LEAST;
@@ -53,14 +53,12 @@ void loops_plan(struct session *session, const struct recording_request *request
 
 /* ---- room ---- */
 
-/* What one stream keeps, with one file of a trigger if the rate is known; 0: unknown. */
+/* What one stream keeps, with the present part and the next one; 0: unknown, because the rate is. What triggers keep
+ * comes on top: nobody knows how many there will be. */
 static double needed_bytes(const struct loops *loops, double rate) {
-  double bytes = (double)loops->keep_bytes, before_bytes = rate * (double)loops->before_ms / MS;
+  const double bytes = loops->keep_ms > 0 ? rate * (double)loops->keep_ms / MS : (double)loops->keep_bytes;
 
-  if (loops->keep_ms > 0) bytes = rate * (double)loops->keep_ms / MS;
-  if (bytes <= 0) return 0;
-  if (before_bytes > bytes) before_bytes = bytes;
-  return bytes + 2.0 * (double)loops->part_bytes + before_bytes + rate * (double)loops->after_ms / MS;
+  return bytes > 0 ? bytes + 2.0 * (double)loops->part_bytes : 0;
 }
 
 /* Closed parts have their length, and the present and the next one reserve that of a whole part. */

@@ -72,6 +72,21 @@ static enum spate_error find_number(struct session *session, unsigned index, tim
   return error;
 }
 
+/* A trigger that waits is tried every few milliseconds: the number is searched for once. */
+static enum spate_error number_for(struct session *session, const struct trigger *trigger, unsigned index,
+                                   uint32_t *number) {
+  struct looping *looping = &session->recordings[index].looping;
+  bool taken = true;
+  enum spate_error error = SPATE_OK;
+
+  if (looping->tried_number > 0 && looping->tried_at_s == trigger->at_s)
+    error = look(session, index, trigger->time, looping->tried_number, &taken);
+  if (error == SPATE_OK && taken) error = find_number(session, index, trigger->time, &looping->tried_number);
+  looping->tried_at_s = trigger->at_s;
+  *number = looping->tried_number;
+  return error;
+}
+
 /* ---- one stream ---- */
 
 /* Keeps the span of one stream. The folders of the file are made only when it needs them: it may only extend a span. */
@@ -83,7 +98,7 @@ static enum spate_error keep(struct session *session, const struct trigger *trig
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
   uint32_t number = 0;
 
-  enum spate_error error = find_number(session, index, trigger->time, &number);
+  enum spate_error error = number_for(session, trigger, index, &number);
   if (error == SPATE_OK) error = name_event(session, index, trigger->time, number, path);
   if (error == SPATE_OK)
     error = spate_loop_trigger(&looping->loop, path, loops->before_ms + late_ms, after_ms, extended);

@@ -42,7 +42,7 @@ enum spate_loop_event {
   SPATE_LOOP_FOLDER,  /* it could not become a file, and stays a folder of parts; value: enum spate_error, why */
   SPATE_LOOP_SHORT,   /* the volume has no room, and a part was deleted that should have been kept; value: its bytes */
   SPATE_LOOP_LEFT,    /* a part is left on the volume, because it is not the loop's any more; value: 0 */
-  SPATE_LOOP_NOTHING, /* no data came from its beginning to its end, and its folder is removed; value: 0 */
+  SPATE_LOOP_NOTHING, /* a span has no data, and its folder is removed; value: enum spate_error: OK: none came */
 };
 
 struct spate_loop_part;
@@ -63,7 +63,8 @@ struct spate_loop_config {
   void (*event)(void *context, struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
   /* May be NULL. For a source that holds data back until a piece is full. The time of the open span is over, and there
    * is a part to go on in: has all that belongs to the span been pushed? Until the answer is true the span goes on, and
-   * this is called again. Called from spate_loop_work(). */
+   * this is called again. From the first call on a trigger does not make the span longer. Called from
+   * spate_loop_work(). */
   bool (*may_end)(void *context, struct spate_loop *loop);
   void *context;
 };
@@ -83,6 +84,7 @@ struct spate_loop_span {
   uint8_t state;
   bool broken;   /* a part is missing: the folder stays */
   bool unlisted; /* the list does not say so yet */
+  bool ending;   /* the program was asked for what it still has: the end is fixed */
   uint32_t first, last;
   uint32_t gap; /* a part that is not full, or lost: data are missing after it, unless it is the last. 0: none */
   uint64_t end_ticks;
@@ -108,8 +110,8 @@ struct spate_loop {
   uint32_t streaming;    /* number of the part that pushes go to; 0: none */
   uint32_t armed;        /* number of the part after it; 0: none */
   const struct spate_stream_clip *streaming_clip;
-  uint64_t unarmed_ticks; /* since when there is no next part; when arming it failed last */
-  uint64_t failed_ticks;
+  uint64_t unarmed_ticks;                   /* since when there is no next part; when arming it failed last */
+  uint64_t failed_ticks, list_failed_ticks; /* of the list: 0: it was written */
   struct spate_exfat_file list;
   uint64_t list_lba;
   struct spate_loop_span spans[SPATE_LOOP_SPANS]; /* oldest first; those after the last have no state */
@@ -155,8 +157,9 @@ SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
  * is not a file yet, the new one begins where that ends, so that no part is in two files. No part of an earlier run is
  * in it: between the parts of a file nothing is missing. What the source lost itself is counted, as in any clip, and
  * not seen in the file. Waits for metadata: a folder of this name is made. Errors: those of spate_exfat_mkdir();
- * NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not files yet, call it again after some work.
- * So after NO_SPACE: the oldest part makes room for the folder.
+ * NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not files yet, or the open span ends at
+ * present (config.may_end was called for it), call it again after some work. So after NO_SPACE: the oldest part makes
+ * room for the folder.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms,
                                                      uint64_t after_ms, bool *extended);
@@ -165,7 +168,8 @@ SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, co
 bool spate_loop_keeps(const struct spate_loop *loop);
 
 /* Is the time of the open span over, and is there a part to go on in, or to come? Then it ends as soon as that is
- * there, and config.may_end allows it: hold data back that do not belong to it. */
+ * there, and config.may_end allows it: hold data back that do not belong to it. False while the span has no byte: it
+ * waits for one. */
 bool spate_loop_is_due(const struct spate_loop *loop);
 
 /* End the stream: call it after spate_recorder_finish(), so that all parts are closed. Open spans end here, and become

@@ -34,7 +34,8 @@ enum order {
 struct parts {
   uint64_t bytes;
   uint32_t count, first_cluster;
-  uint32_t crc; /* over all entry sets */
+  uint32_t crc;        /* over all entry sets */
+  uint16_t attributes; /* of all of them together */
   _Alignas(8) uint8_t first[EXFAT_ENTRY_BYTES];
   _Alignas(8) uint8_t last[EXFAT_ENTRY_BYTES]; /* file entries */
 };
@@ -103,6 +104,7 @@ static enum spate_error find_parts(struct spate_exfat *volume, struct spate_exfa
       parts->first_cluster = spate_field_get32(set.raw + STREAM_FIRST_CLUSTER);
     }
     memcpy(parts->last, set.raw, EXFAT_ENTRY_BYTES);
+    parts->attributes |= spate_field_get16(set.raw + FILE_ATTRIBUTES);
     parts->bytes += spate_field_get64(set.raw + STREAM_BYTES);
     parts->crc = spate_crc32(parts->crc, set.raw, set.place.entries * EXFAT_ENTRY_BYTES);
   }
@@ -246,6 +248,7 @@ static void make_file(const struct parts *parts, struct exfat_set *set) {
   uint16_t attributes = spate_field_get16(set->raw + FILE_ATTRIBUTES);
 
   attributes = (uint16_t)((attributes & ~(uint32_t)EXFAT_DIRECTORY) | EXFAT_ARCHIVE);
+  attributes |= parts->attributes & EXFAT_READ_ONLY; /* what somebody has protected stays protected */
   spate_field_put16(set->raw + FILE_ATTRIBUTES, attributes);
   spate_exfat_set_lengths(set->raw, parts->first_cluster, parts->bytes, false);
   memcpy(set->raw + FILE_CREATED, parts->first + FILE_CREATED, FILE_MODIFIED - FILE_CREATED);

@@ -66,6 +66,10 @@ enum spate_error spate_loop_make_room(struct spate_loop *loop);
 
 /* ---- span.c: what triggers keep ---- */
 
+/* As spate_loop_trigger(), which has looked at the stream before. */
+enum spate_error spate_loop_span_begin(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
+                                       bool *extended);
+
 /* Does a span keep this part? */
 bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
 /* The oldest part that no span keeps, and that is closed; NULL: there is none. */

@@ -94,9 +94,8 @@ static void clip_closed(void *context, const struct spate_stream_clip *clip, uin
     part->bytes = bytes;
     part->closed_ticks = spate_port_ticks();
     if (part->end_ticks == 0) part->end_ticks = part->closed_ticks;
-    if (bytes > 0) return;
-    if (clip->progress.pushed_bytes > 0) spate_loop_span_lost(loop, part->number);
-    spate_loop_part_drop(loop, part->number); /* its file is deleted */
+    if (bytes < clip->progress.pushed_bytes) spate_loop_span_lost(loop, part->number);
+    if (bytes == 0) spate_loop_part_drop(loop, part->number); /* its file is deleted */
     return;
   }
 }
@@ -190,12 +189,17 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
   return push_divided(loop, offset_bytes, (uint32_t)left_bytes, bytes - (uint32_t)left_bytes);
 }
 
+/* Errors that mean something else to whoever pushes: no end of the stream. */
+static bool names_end(enum spate_error error) {
+  return error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_BUSY && error != SPATE_E_INVALID;
+}
+
 enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
   enum spate_error error = push(loop, offset_bytes, bytes);
 
   /* The stream knows only that there is no next part. The loop knows why. */
   const bool ended = error == SPATE_E_RESERVATION || error == SPATE_E_STATE;
-  if (ended && loop->armed == 0 && loop->error != SPATE_OK) error = loop->error;
+  if (ended && loop->armed == 0 && names_end(loop->error)) error = loop->error;
   if (error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_INVALID) loop->refused = true;
   return error;
 }
@@ -214,13 +218,24 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
   return released - loop->divided_released - (half ? 1u : 0u);
 }
 
+/* ---- triggers ---- */
+
+/* What was pushed just now is recorded before the trigger. */
+enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
+                                    bool *extended) {
+  look_at_stream(loop);
+  return spate_loop_span_begin(loop, path, before_ms, after_ms, extended);
+}
+
 /* ---- work ---- */
 
-/* A name in the folder of a span may need a cluster: the oldest part makes room for it. */
+/* A name in the folder of a span may need a cluster: the oldest part makes room for it. A part that is not in the loop
+ * any more is not tried again. */
 static enum spate_error span_step(struct spate_loop *loop, bool *did) {
+  const uint32_t count = loop->count;
   enum spate_error error = spate_loop_span_work(loop, did);
 
-  return error == SPATE_E_NO_SPACE ? spate_loop_make_room(loop) : error;
+  return error == SPATE_E_NO_SPACE && loop->count == count ? spate_loop_make_room(loop) : error;
 }
 
 /* The next part first. Once it is armed a span has its turn, too: parts may be so short that there is always one to be

@@ -67,6 +67,13 @@ static uint32_t first_since(const struct spate_loop *loop, uint64_t before_ticks
   return first;
 }
 
+/* Is there no free cluster? Otherwise NO_SPACE means something that no deletion helps against. */
+static bool is_full(struct spate_loop *loop) {
+  uint64_t lba, blocks;
+
+  return spate_exfat_free_run(loop_volume(loop), 0, &lba, &blocks) == SPATE_OK && blocks == 0;
+}
+
 static bool copy_path(char *to, const char *from) {
   const size_t bytes = strlen(from) + 1u;
 
@@ -75,15 +82,17 @@ static bool copy_path(char *to, const char *from) {
   return true;
 }
 
-enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
-                                    bool *extended) {
+enum spate_error spate_loop_span_begin(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
+                                       bool *extended) {
   const uint32_t count = span_count(loop);
   const uint64_t end_ticks = spate_port_ticks() + spate_loop_ticks(after_ms);
   const bool open = count > 0 && loop->spans[count - 1u].state == SPAN_OPEN;
 
-  if (extended != NULL) *extended = open;
+  if (extended != NULL) *extended = false;
   if (loop->streaming == 0) return SPATE_E_STATE;
+  if (open && loop->spans[count - 1u].ending) return SPATE_E_BUSY;
   if (open) {
+    if (extended != NULL) *extended = true;
     struct spate_loop_span *span = &loop->spans[count - 1u];
     if (end_ticks > span->end_ticks) span->end_ticks = end_ticks;
     return SPATE_OK;
@@ -95,7 +104,7 @@ enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, u
                                  .part_bytes = loop->config.part_bytes};
   if (!copy_path(span.path, path)) return SPATE_E_NAME_LONG;
   enum spate_error error = spate_exfat_mkdir(loop_volume(loop), path);
-  if (error == SPATE_E_NO_SPACE) loop->wants_room = true;
+  if (error == SPATE_E_NO_SPACE && is_full(loop)) loop->wants_room = true;
   if (error != SPATE_OK) return error;
   loop->spans[count] = span;
   error = spate_loop_list_span(loop, count);
@@ -136,14 +145,6 @@ static uint32_t ended_since(const struct spate_loop *loop, const struct spate_lo
   return 0;
 }
 
-/* What the program still has belongs to the span. If no next part comes, nobody waits for it: the program holds other
- * data back until the cut. */
-static bool may_end(struct spate_loop *loop, bool *waits) {
-  *waits = loop->config.may_end != NULL && spate_loop_is_due(loop);
-  if (!*waits) return true;
-  return loop->armed != 0 && loop->config.may_end(loop->config.context, loop);
-}
-
 static bool is_over(const struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
@@ -152,8 +153,26 @@ static bool is_over(const struct spate_loop *loop) {
   return span->state == SPAN_OPEN && (int64_t)(spate_port_ticks() - span->end_ticks) >= 0;
 }
 
-bool spate_loop_is_due(const struct spate_loop *loop) {
-  return is_over(loop) && (loop->armed != 0 || spate_loop_next_comes(loop));
+static bool has_data(const struct spate_loop *loop) {
+  return loop->spans[span_count(loop) - 1u].first != loop->streaming ||
+         spate_stream_progress(loop->config.stream).pushed_bytes > 0;
+}
+
+static bool goes_on(const struct spate_loop *loop) { return loop->armed != 0 || spate_loop_next_comes(loop); }
+
+bool spate_loop_is_due(const struct spate_loop *loop) { return is_over(loop) && has_data(loop) && goes_on(loop); }
+
+/* What the program still has belongs to the span. If no next part comes, nobody waits for it: the program holds other
+ * data back until the cut. */
+static bool may_end(struct spate_loop *loop, bool *waits) {
+  struct spate_loop_span *span = &loop->spans[span_count(loop) - 1u];
+
+  *waits = loop->config.may_end != NULL && goes_on(loop);
+  if (!*waits) return true;
+  if (loop->armed == 0) return false;
+  const bool may = loop->config.may_end(loop->config.context, loop);
+  span->ending |= !may || has_data(loop);
+  return may;
 }
 
 /* The cut needs a next part. Without one, the end of a part does. */
@@ -167,31 +186,38 @@ enum spate_error spate_loop_span_due(struct spate_loop *loop) {
   return loop->armed != 0 ? cut(loop, count - 1u) : SPATE_OK;
 }
 
+/* Data are missing in the span: it is no file. */
+static void mark_broken(struct spate_loop_span *span) {
+  span->unlisted |= !span->broken;
+  span->broken = true;
+}
+
 void spate_loop_span_gap(struct spate_loop *loop) {
   const uint32_t count = span_count(loop);
 
-  if (count == 0 || loop->spans[count - 1u].state != SPAN_OPEN) return;
-  loop->spans[count - 1u].broken = true;
-  loop->spans[count - 1u].unlisted = true;
+  if (count > 0 && loop->spans[count - 1u].state == SPAN_OPEN) mark_broken(&loop->spans[count - 1u]);
 }
 
-static enum spate_error list_gap(struct spate_loop *loop) {
+/* After a restart nobody would see a gap in the folder. So the list says it, and no part is moved before. If it cannot
+ * be written, that is tried again after a second. */
+static enum spate_error list_gaps(struct spate_loop *loop) {
+  const uint64_t now_ticks = spate_port_ticks();
+
   for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
     if (!loop->spans[i].unlisted) continue;
-    loop->spans[i].unlisted = false; /* also after an error, which would come again and again */
-    return spate_loop_list_span(loop, i);
+    if (loop->list_failed_ticks != 0 && now_ticks - loop->list_failed_ticks < spate_port_ticks_per_second()) break;
+    enum spate_error error = spate_loop_list_span(loop, i);
+    loop->list_failed_ticks = error == SPATE_OK ? 0 : now_ticks;
+    loop->spans[i].unlisted = error != SPATE_OK;
+    if (error != SPATE_OK) return error;
   }
   return SPATE_OK;
 }
 
 void spate_loop_span_lost(struct spate_loop *loop, uint32_t number) {
   if (loop->first_number <= number) loop->first_number = number + 1u;
-  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++) {
-    struct spate_loop_span *span = &loop->spans[i];
-    if (!holds(span, number) || (span->gap != 0 && span->gap <= number)) continue;
-    span->gap = number;
-    span->unlisted = true;
-  }
+  for (uint32_t i = 0; i < SPATE_LOOP_SPANS; i++)
+    if (holds(&loop->spans[i], number)) mark_broken(&loop->spans[i]);
 }
 
 enum spate_error spate_loop_span_end(struct spate_loop *loop) {
@@ -237,18 +263,19 @@ static bool has_parts_left(const struct spate_loop *loop, const struct spate_loo
   return false;
 }
 
-/* Data are missing after a part that is not full, unless it is the last. After a restart nobody would see that in the
- * folder, so the list says it before the part is moved. */
-static enum spate_error note_gap(struct spate_loop *loop, struct spate_loop_span *span, uint32_t number,
-                                 uint64_t bytes) {
-  const bool broken = span->broken;
-  const uint32_t gap = span->gap;
-
-  if (gap != 0 && number > gap) span->broken = true;
-  if (gap == 0 && bytes != span->part_bytes) span->gap = number;
+/* Data are missing after a part that is not full, unless it is the last. */
+static void note_gap(struct spate_loop_span *span, uint32_t number, uint64_t bytes) {
   const bool is_last = span->state == SPAN_ENDED && number == span->last;
-  if (span->broken == broken && (span->gap == gap || is_last)) return SPATE_OK;
-  return spate_loop_list_span(loop, 0);
+
+  if (span->gap != 0 && number > span->gap) mark_broken(span);
+  if (span->gap != 0 || bytes == span->part_bytes) return;
+  span->gap = number;
+  span->unlisted |= !is_last;
+}
+
+/* At the end of the stream nobody waits for a list that cannot be written. */
+static bool must_be_listed(const struct spate_loop *loop, const struct spate_loop_span *span) {
+  return span->unlisted && spate_stream_active(loop->config.stream);
 }
 
 /* A part of an interrupted recording may be empty; it is only deleted. One that is missing is a gap. */
@@ -262,15 +289,16 @@ static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *sp
 
   if (error == SPATE_E_BUSY) return error;
   spate_loop_part_path(loop, number, from);
-  if (error == SPATE_OK && !is) span->broken = true;
-  if (error == SPATE_OK && is) error = note_gap(loop, span, number, entry.bytes);
+  if (error == SPATE_OK && !is) mark_broken(span);
+  if (error == SPATE_OK && is) note_gap(span, number, entry.bytes);
+  if (error == SPATE_OK && must_be_listed(loop, span)) return SPATE_OK;
   if (error == SPATE_OK && is && entry.bytes == 0)
     error = spate_exfat_delete_untrimmed(loop_volume(loop), from);
   else if (error == SPATE_OK && is)
     error = moved_path(span, from, to) ? spate_exfat_rename(loop_volume(loop), from, to) : SPATE_E_NAME_LONG;
   if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return SPATE_E_BUSY; /* it is tried again */
-  if (error == SPATE_E_NO_SPACE && spate_loop_span_spares(loop) != NULL) return error;
-  if (error != SPATE_OK) span->broken = true;
+  if (error == SPATE_E_NO_SPACE && is_full(loop) && spate_loop_span_spares(loop) != NULL) return error;
+  if (error != SPATE_OK) mark_broken(span);
   spate_loop_part_drop(loop, number);
   return error;
 }
@@ -294,6 +322,8 @@ static enum spate_error finish(struct spate_loop *loop, enum spate_error why) {
   char path[SPATE_LOOP_PATH_BYTES_MAX];
   enum spate_error removed = SPATE_E_NOT_EMPTY;
 
+  const bool broken = loop->spans[0].broken;
+
   memcpy(path, loop->spans[0].path, sizeof path);
   loop->joining = false;
   const enum spate_error looked = spate_exfat_stat(loop_volume(loop), path, &entry);
@@ -304,9 +334,27 @@ static enum spate_error finish(struct spate_loop *loop, enum spate_error why) {
   if (looked == SPATE_OK && !entry.directory)
     spate_loop_event(loop, SPATE_LOOP_KEPT, path, entry.bytes);
   else if (removed == SPATE_OK)
-    spate_loop_event(loop, SPATE_LOOP_NOTHING, path, 0);
+    spate_loop_event(loop, SPATE_LOOP_NOTHING, path, (uint64_t)(broken ? why : SPATE_OK));
   else
     spate_loop_event(loop, SPATE_LOOP_FOLDER, path, (uint64_t)why);
+  return error;
+}
+
+/* Does the folder have parts of the span only, one after the other? Whoever puts a file of his own there keeps it. */
+static enum spate_error check_folder(struct spate_loop *loop, const struct spate_loop_span *span) {
+  struct spate_exfat_directory directory;
+  struct spate_exfat_entry entry;
+  uint32_t before = 0;
+  bool more = true;
+  enum spate_error error = spate_exfat_list(loop_volume(loop), span->path, &directory);
+
+  while (error == SPATE_OK && more) {
+    error = spate_exfat_list_next(&directory, &entry, &more);
+    if (error != SPATE_OK || !more) break;
+    const uint32_t number = spate_loop_part_number(loop, entry.name);
+    if (number <= before || number < span->first) return SPATE_E_INVALID; /* after a restart the last one is unknown */
+    before = number;
+  }
   return error;
 }
 
@@ -316,7 +364,8 @@ static enum spate_error join(struct spate_loop *loop, struct spate_loop_span *sp
 
   if (span->broken || (span->gap != 0 && span->gap < span->last)) return finish(loop, SPATE_E_NOT_FOUND);
   if (!loop->joining) {
-    error = spate_exfat_join_begin_placed(loop_volume(loop), &loop->join, span->path);
+    error = check_folder(loop, span);
+    if (error == SPATE_OK) error = spate_exfat_join_begin_placed(loop_volume(loop), &loop->join, span->path);
     loop->joining = error == SPATE_OK;
     if (error == SPATE_OK || error == SPATE_E_BUSY) return error;
     return error == SPATE_E_IN_USE ? SPATE_E_BUSY
@@ -332,9 +381,9 @@ enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did) {
   struct spate_loop_span *span = &loop->spans[0];
 
   *did = true;
-  enum spate_error error = list_gap(loop);
+  enum spate_error error = list_gaps(loop);
   if (error != SPATE_OK) return error;
-  if (count > 0) {
+  if (count > 0 && !must_be_listed(loop, span)) {
     const struct spate_loop_part *part = next_to_move(loop, span);
     if (part != NULL) return move(loop, span, part);
     if (span->state == SPAN_ENDED && !has_parts_left(loop, span)) return join(loop, span);

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import json
 import os
-import pathlib
 import re
 import subprocess
 import termios
@@ -15,7 +14,8 @@ import time
 import pytest
 import ring_programs
 
-from spate_command import DONE, FAILED, LOST, MIB, SPATE, USAGE, answer, spate
+from flight_recorder import listens, until
+from spate_command import DONE, FAILED, LOST, MIB, REFUSED, SPATE, USAGE, answer, spate
 from spate_command import image  # noqa: F401 (a fixture)
 
 
@@ -30,18 +30,6 @@ def content(image, path, tmp_path):
     out.unlink(missing_ok=True)
     spate("extract", image, path, out)
     return out.read_bytes()
-
-
-def until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
-
-
-def listens(image):
-    status = os.stat(image)
-    return f"@spate-file-{status.st_dev:x}-{status.st_ino:x}" in pathlib.Path("/proc/net/unix").read_text()
 
 
 class Recorder:
@@ -126,6 +114,54 @@ def test_a_span_of_a_silent_source_waits_for_a_byte(image, tmp_path):
         recording.write(b"now")
         until(lambda: recording.events("kept"))
     assert content(image, path, tmp_path) == b"now"
+
+
+def test_triggers_around_the_end_of_a_span_lose_nothing(image, tmp_path):
+    """The recorder has asked the source for its last bytes, and a second trigger comes."""
+    data = b""
+    with recorder(image, tmp_path, "--before", "1min", "--after", "300ms") as recording:
+        for late in (0.28, 0.3, 0.32, 0.34, 0.36):
+            data += (piece := os.urandom(1001))
+            recording.write(piece)
+            begun = time.monotonic()
+            spate("trigger", image)
+            while time.monotonic() < begun + late:
+                time.sleep(0.001)
+            spate("trigger", image)
+            data += (piece := os.urandom(777))
+            recording.write(piece)
+            kept = len(recording.events("kept"))
+            until(lambda: len(recording.events("kept")) > kept)
+    assert recording.result["bytes"] == len(data) and recording.result["lost_bytes"] == 0
+    files = sorted(event["what"] for event in recording.events("kept"))
+    assert b"".join(content(image, path, tmp_path) for path in files) == data
+
+
+def test_a_file_of_a_protected_part_is_protected(image, tmp_path):
+    with recorder(image, tmp_path, *SPAN) as recording:
+        recording.write(os.urandom(9 * MIB))
+        spate("protect", image, "loop_00000001.raw")
+        path = spate("trigger", image).stdout.strip()
+        until(lambda: recording.events("kept"))
+    assert "PROTECTED" in spate("rm", image, path, status=FAILED).stderr
+
+
+@pytest.mark.parametrize("other", ["LOOP.raw", "/loop.raw", "//loop.RAW"])
+def test_one_path_for_two_streams_is_refused(image, other):
+    words = ("--keep", "64MiB", "--from", "synthetic", "--from", "synthetic")
+    assert "is named twice" in spate("record", image, "loop.raw", other, *words, status=USAGE).stderr
+    assert paths(image) == set()
+
+
+def test_a_list_of_two_streams_is_refused(image):
+    """exFAT knows more capitals than the command's comparison."""
+    words = ("--keep", "64MiB", "--split", "4MiB", "--from", "synthetic", "--from", "synthetic")
+    assert "IN_USE" in spate("record", image, "\u00e9.raw", "\u00c9.raw", *words, status=FAILED).stderr
+
+
+def test_more_than_the_volume_for_all_streams_is_refused(image):
+    words = ("--keep", "900MiB", "--from", "synthetic", "--from", "synthetic")
+    assert "in all" in spate("record", image, "a.raw", "b.raw", *words, status=REFUSED).stderr
 
 
 def test_a_trigger_without_any_data_keeps_nothing_and_fails(image, tmp_path):
