@@ -36,6 +36,9 @@ ONLY ?=
 N ?= 20000
 SEED ?= 1
 RUNS ?= 100
+TOP ?=
+CHECK ?=
+LITENVME ?=
 MINUTES ?= 1440
 PART ?=
 BEGIN ?=
@@ -319,6 +322,10 @@ bench-rtl-seeds: groups-gateware ## Reproduce the benchmarks of recorders in pur
 
 bench-rtl-area: groups-gateware ## Measure LUTs, flops, RAM and logic levels of the gateware, compared with the baseline (10 minutes; ONLY=drive, KEEP=1)
 	$(GATEWARE_PYTHON) bench/rtl_area.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
+
+# CHECK=1 takes five seeds of each design, KEEP=1 adds results to bench/place.json.
+place: groups-place ## Place and route the gateware on an Artix-7, and report what limits the clock (10 minutes a design and seed; TOP=axi-stream, SEED=1-8, CHECK=1, KEEP=1, LITENVME=folder)
+	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_place.py --seed $(call quoted,SEED) $(if $(TOP),--top $(call quoted,TOP)) $(if $(LITENVME),--litenvme $(call quoted,LITENVME)) $(if $(call yes,CHECK),--check) $(if $(call yes,KEEP),--keep)
 
 generate: groups-gateware+lint ## Generate registers, templates and core file from rtl/regs/spate_regs.rdl and rtl/spate.f
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py

@@ -150,6 +150,27 @@ fetch_new_judges() {
   printf '%s\n' "$lines" > "$build/new-judges/fetched-from"
 }
 
+# The figures of make place depend on the very files of nextpnr and of its libraries: place.sha256. Debian's unstable release
+# replaces them from time to time. snapshot.debian.org keeps them.
+has_place_files() {
+  [ -d "$build/place/packages" ] && (cd "$build/place/packages" && sha256sum --check --status --strict "$here/place.sha256") 2>/dev/null
+}
+
+fetch_place() {
+  cmp -s "$here/place.sha256" "$build/place/unpacked-from" && return
+  if ! has_place_files; then
+    begin_foreign amd64 "$build/place" sid
+    end_foreign "nextpnr and its database" "$(lines_of place)"
+  fi
+  has_place_files || fail "Debian's unstable release has other files than setup/place.sha256 names, and their figures would not" \
+    "compare with bench/place.json. Either fetch those files from snapshot.debian.org into build/place/packages and start again," \
+    "or run setup/pin-place to use the new ones, and measure all designs again: make place KEEP=1"
+  foreign=$build/place
+  rm -rf "$foreign/root"
+  unpack_packages "$foreign/root" place.log
+  cp "$here/place.sha256" "$foreign/unpacked-from"
+}
+
 # fetch_sysroot ARCHITECTURE: headers and static libraries. The shared libraries are links to files of packages that are
 # not fetched, so they are removed. The .pc files get paths relative to themselves: with PKG_CONFIG_SYSROOT_DIR, a blank
 # in the path would split pkg-config's output.

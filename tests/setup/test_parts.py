@@ -127,3 +127,23 @@ def test_ctrl_c_ends_the_tool_and_frees_the_lock(folder):
         assert process.wait() != 0
     run("flock", "--timeout", "5", folder / "lock", "true")
     assert not pathlib.Path(f"/proc/{(folder / 'tool-is').read_text().strip()}").exists()
+
+
+# setup/place.sha256 of a release with one package, whose file holds "right", and what stands for apt and dpkg-deb.
+PLACE = """here=$PWD; begin_foreign() { foreign=$2; mkdir -p "$2/packages"; echo began; }; end_foreign() { printf %s "$held" > "$foreign/packages/a.deb"; }
+lines_of() { :; }; unpack_packages() { echo "unpacked $1"; }; printf right | sha256sum | sed 's/-$/a.deb/' > place.sha256; """
+
+
+def test_other_files_of_nextpnr_are_refused_with_what_to_do(folder):
+    said = shell(folder, f"{PLACE} held=other; fetch_place", statuses=(1,))
+    assert "unpacked" not in said.stdout and "snapshot.debian.org into build/place/packages" in said.stderr and "setup/pin-place" in said.stderr
+
+
+def test_the_files_of_nextpnr_are_fetched_and_unpacked_once(folder):
+    said = shell(folder, f"{PLACE} held=right; fetch_place; echo again; fetch_place").stdout
+    assert said.startswith("began\nunpacked ") and said.endswith("again\n")
+
+
+def test_files_of_nextpnr_that_somebody_has_put_there_are_not_fetched(folder):
+    said = shell(folder, f"{PLACE} mkdir -p place/packages; printf right > place/packages/a.deb; fetch_place").stdout
+    assert said.startswith("unpacked ")

@@ -15,7 +15,7 @@ class Unknown(SystemExit):
     """Nothing has that name; the message lists the names."""
 
 
-def choose(what: str, items: list, names, only: str) -> list:
+def choose(what: str, items: list, names, only: str, option: str = "ONLY") -> list:
     """The `items` that `only` selects; all if it is empty. `names(item)` are all names of an item, the one to print first."""
     if not only:
         return items
@@ -24,13 +24,13 @@ def choose(what: str, items: list, names, only: str) -> list:
     exact = [item for item, own in known if wanted in own]
     chosen = exact or [item for item, own in known if wanted and any(name.startswith(wanted) for name in own)]
     if not chosen:
-        raise Unknown(message(what, sorted(names(item)[0] for item in items), only))
+        raise Unknown(message(what, sorted(names(item)[0] for item in items), only, option))
     return chosen
 
 
-def message(what: str, shown: list[str], only: str) -> str:
+def message(what: str, shown: list[str], only: str, option: str) -> str:
     near = difflib.get_close_matches(only, shown, n=1)
     question = f" Did you mean {near[0]}?" if near else ""
     listed = textwrap.fill(", ".join(shown), 120, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    return (f"no {what} is called '{only}', and none begins with it.{question} ONLY must be one of these names or the beginning "
+    return (f"no {what} is called '{only}', and none begins with it.{question} {option} must be one of these names or the beginning "
             f"of one:\n{listed}")

@@ -13,10 +13,8 @@ import dataclasses
 import json
 import pathlib
 import re
-import subprocess
 
 import filelist
-import program
 import yowasp
 from tops import Area
 
@@ -78,12 +76,7 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
               f"synth_xilinx -family xcup -noiopad -noclkbuf {flatten} {uram} -top {area.module}; "
               f"{flat}opt_clean -purge; "
               f"write_json {netlist.relative_to(filelist.ROOT)}")
-    # Started in the repository's root, because the sandbox can read only files below the working directory.
-    try:
-        program.run(yowasp.YOSYS, "-q", "-l", log.relative_to(filelist.ROOT), "-p", script, cwd=filelist.ROOT,
-                    env=yowasp.environment(), stderr=subprocess.STDOUT)
-    except program.Failed as failed:
-        raise SystemExit(f"{area.name}: {failed}") from failed
+    yowasp.run(script, log, area.name)
     modules = json.loads(netlist.read_text())["modules"]
     return {key: value for key, value in modules.items() if "blackbox" not in value["attributes"]}, log.read_text()
 

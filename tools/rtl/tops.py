@@ -52,3 +52,24 @@ AREAS = [
     Area("pattern generator", "spate_pattern_source", {"DataWidth": 128}),
     Area("pattern checker", "spate_pattern_check", {"DataWidth": 128}),
 ]
+
+
+class Placed(NamedTuple):
+    """A design that `make place` places and routes."""
+
+    name: str  # what TOP= says
+    area: Area
+
+
+def area(name: str) -> Area:
+    return next(area for area in AREAS if area.name == name)
+
+
+PLACED = [
+    Placed("axi-stream", area("whole host behind a bridge")),
+    Placed("axi-memory", area("whole host behind a bridge, memory mode")),
+    Placed("axi-memory-ring", area("whole host behind a bridge, ring in memory")),
+    Placed("usp-128", area("whole host on the hard block")),
+    Placed("usp-256", area("whole host on the hard block")._replace(name="whole host on the hard block, 256 wide", parameters={"DataWidth": 256})),
+    Placed("stripe", area("stripe of two, above the cores")),
+]
