@@ -140,7 +140,7 @@ def test_triggers_around_the_end_of_a_span_lose_nothing(image, tmp_path):
 def test_a_file_of_a_protected_part_is_protected(image, tmp_path):
     with recorder(image, tmp_path, *SPAN) as recording:
         recording.write(os.urandom(9 * MIB))
-        spate("protect", image, "loop_00000001.raw")
+        until(lambda: subprocess.run([SPATE, "protect", image, "loop_00000001.raw"], stderr=subprocess.DEVNULL).returncode == DONE)
         path = spate("trigger", image).stdout.strip()
         until(lambda: recording.events("kept"))
     assert "PROTECTED" in spate("rm", image, path, status=FAILED).stderr
