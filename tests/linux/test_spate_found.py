@@ -278,7 +278,8 @@ def test_a_recording_that_fails_leaves_no_folder(tmp_path):
 def test_an_interrupted_format_leaves_no_file(number, tmp_path):
     target, interrupted = tmp_path / "new.img", False
     for delay_ms in (*20 * (0,), 1, 2, 5, 10, 20, 50, 100, 200, 400, 800):
-        run = subprocess.Popen([SPATE, "format", target, "--size", "256GiB", "--cluster", "1MiB"], stderr=subprocess.PIPE)
+        run = subprocess.Popen([SPATE, "format", target, "--size", "256GiB", "--cluster", "1MiB"], stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # under nohup SIGHUP is ignored
         while not target.exists() and run.poll() is None:
             pass
         time.sleep(delay_ms / 1000)
