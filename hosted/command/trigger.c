@@ -14,8 +14,8 @@ __attribute__((noreturn)) static void refuse(const char *target) {
 
   if (!target_in_use(target, why, sizeof why)) fail(EXIT_FAILED, "nobody records to %s with --keep", target);
   fail(EXIT_FAILED,
-       "nobody records to %s with --keep whom this command reaches: it %s. Name the target as the recorder does. A "
-       "recorder in a container is told by SIGUSR1",
+       "nobody records to %s with --keep within reach of this command, but it %s. Name the target as the recorder "
+       "does. To a recorder in a container send SIGUSR1",
        target, why);
 }
 

@@ -82,11 +82,11 @@ struct spate_loop_part {
 /* What is kept of a trigger: parts `first` … `last`. */
 struct spate_loop_span {
   uint8_t state;
-  bool broken;   /* a part is missing: the folder stays */
+  bool broken;   /* data are missing: the folder stays */
   bool unlisted; /* the list does not say so yet */
   bool ending;   /* the program was asked for what it still has: the end is fixed */
   uint32_t first, last;
-  uint32_t gap; /* a part that is not full, or lost: data are missing after it, unless it is the last. 0: none */
+  uint32_t gap; /* the first part that is not full: data are missing after it, unless it is the last. 0: none */
   uint64_t end_ticks;
   uint64_t part_bytes; /* of its run: the next one may have another length */
   char path[SPATE_LOOP_PATH_BYTES_MAX];
@@ -152,14 +152,13 @@ SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
  * part, at most a part's length earlier. Its end is exact to a piece and a call of work; it does not end before it has
  * a byte. Pieces that are pushed before their data come (spate/gateware.h) count from when the data are on the drive.
  * Those that are pushed when the time is over belong to the file, so it is longer by them, and is made when their data
- * have come. If a span is open still, it
- * goes on until the later end, and `path` is not used; *extended says so (may be NULL). If the last span has ended and
- * is not a file yet, the new one begins where that ends, so that no part is in two files. No part of an earlier run is
- * in it: between the parts of a file nothing is missing. What the source lost itself is counted, as in any clip, and
- * not seen in the file. Waits for metadata: a folder of this name is made. Errors: those of spate_exfat_mkdir();
- * NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not files yet, or the open span ends at
- * present (config.may_end was called for it), call it again after some work. So after NO_SPACE: the oldest part makes
- * room for the folder.
+ * have come. If a span is open still, it goes on until the later end, and `path` is not used; *extended says so (may be
+ * NULL). If the last span has ended and is not a file yet, the new one begins where that ends, so that no part is in
+ * two files. No part of an earlier run is in it: between the parts of a file nothing is missing. What the source lost
+ * itself is counted, as in any clip, and not seen in the file. Waits for metadata: a folder of this name is made.
+ * Errors: those of spate_exfat_mkdir(); NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not
+ * files yet, or the open span ends at present (config.may_end was called for it), call it again after some work. So
+ * after NO_SPACE: the oldest part makes room for the folder.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms,
                                                      uint64_t after_ms, bool *extended);

@@ -82,7 +82,7 @@ bool spate_loop_next_comes(const struct spate_loop *loop);
 enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
 /* Data before the present part were lost: what an open span keeps is no file. */
 void spate_loop_span_gap(struct spate_loop *loop);
-/* This part had data, and all were lost: it has no file. */
+/* Data of this part were lost. If all were, it has no file. */
 void spate_loop_span_lost(struct spate_loop *loop, uint32_t number);
 /* The stream has ended: so does an open span. */
 enum spate_error spate_loop_span_end(struct spate_loop *loop);

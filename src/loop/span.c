@@ -68,7 +68,7 @@ static uint32_t first_since(const struct spate_loop *loop, uint64_t before_ticks
 }
 
 /* Is there no free cluster? Otherwise NO_SPACE means something that no deletion helps against. */
-static bool is_full(struct spate_loop *loop) {
+static bool has_no_cluster(struct spate_loop *loop) {
   uint64_t lba, blocks;
 
   return spate_exfat_free_run(loop_volume(loop), 0, &lba, &blocks) == SPATE_OK && blocks == 0;
@@ -104,7 +104,7 @@ enum spate_error spate_loop_span_begin(struct spate_loop *loop, const char *path
                                  .part_bytes = loop->config.part_bytes};
   if (!copy_path(span.path, path)) return SPATE_E_NAME_LONG;
   enum spate_error error = spate_exfat_mkdir(loop_volume(loop), path);
-  if (error == SPATE_E_NO_SPACE && is_full(loop)) loop->wants_room = true;
+  if (error == SPATE_E_NO_SPACE && has_no_cluster(loop)) loop->wants_room = true;
   if (error != SPATE_OK) return error;
   loop->spans[count] = span;
   error = spate_loop_list_span(loop, count);
@@ -297,7 +297,7 @@ static enum spate_error move(struct spate_loop *loop, struct spate_loop_span *sp
   else if (error == SPATE_OK && is)
     error = moved_path(span, from, to) ? spate_exfat_rename(loop_volume(loop), from, to) : SPATE_E_NAME_LONG;
   if (error == SPATE_E_BUSY || error == SPATE_E_POWER_LOST) return SPATE_E_BUSY; /* it is tried again */
-  if (error == SPATE_E_NO_SPACE && is_full(loop) && spate_loop_span_spares(loop) != NULL) return error;
+  if (error == SPATE_E_NO_SPACE && has_no_cluster(loop) && spate_loop_span_spares(loop) != NULL) return error;
   if (error != SPATE_OK) mark_broken(span);
   spate_loop_part_drop(loop, number);
   return error;
@@ -321,7 +321,6 @@ static enum spate_error finish(struct spate_loop *loop, enum spate_error why) {
   struct spate_exfat_entry entry;
   char path[SPATE_LOOP_PATH_BYTES_MAX];
   enum spate_error removed = SPATE_E_NOT_EMPTY;
-
   const bool broken = loop->spans[0].broken;
 
   memcpy(path, loop->spans[0].path, sizeof path);
