@@ -207,6 +207,7 @@ static void remove_folders(struct session *session) {
 
 /* Closes clips, then the recorder, then the volume. After a failure the next mount repairs the volume. */
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
+  if (loops_wanted(session)) triggers_end(session); /* a span needs a part that is not closed */
   enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error looped = loops_end(session);
 

@@ -218,7 +218,6 @@ enum spate_error loops_end(struct session *session) {
   bool busy = loops_wanted(session);
 
   if (!busy) return SPATE_OK;
-  triggers_end(session);
   control_close(&session->loops.control);
   for (unsigned tries = 0; busy && tries < END_TRIES; tries++) {
     busy = false;

@@ -21,7 +21,7 @@ struct trigger {
 void triggers_work(struct session *session);
 /* Once a turn of a recording that does not go round: says that there are no triggers, when a signal asks for one. */
 void triggers_refuse(struct session *session);
-/* Before the loops are closed: takes what has come since the last turn, and tells which triggers keep nothing. */
+/* Before the recorder is finished: takes what has come since the last turn, and tells which triggers keep nothing. */
 void triggers_end(struct session *session);
 
 #endif

@@ -263,7 +263,7 @@ MUTATIONS = {
         "crash_loop", "afterwards: ",
     ),
     "the oldest part deleted although a span has it": (
-        KEEP,
+        SPAN,
         [("    if (part->state == PART_CLOSED && !spate_loop_span_has(loop, part->number)) return part;",
           "    if (part->state == PART_CLOSED) return part;")],
         "crash_loop", "is lost",
@@ -275,7 +275,8 @@ MUTATIONS = {
           "    return part->state == PART_CLOSED ? part : NULL;",
           "    struct spate_loop_part *part = &loop->config.parts[loop->count - 1u - i];\n"
           "    if (!holds(span, part->number) || part->state != PART_CLOSED) continue;\n"
-          "    return part;")],
+          "    return part;"),
+         ("if (number <= before || number < span->first)", "if (number < span->first)")],
         "crash_loop", "afterwards: .* is not what was kept",
     ),
     # The rest: volumes of others, names, changes by a PC, many streams.
