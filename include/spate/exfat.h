@@ -416,7 +416,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume,
  * The files of a folder become one file with the folder's name and place: its data are theirs, in the order of the
  * folder's entries. Not a byte is copied: the FAT links their clusters (specification, 4.1), and one write of one block
  * turns the folder into the file. A power cut at any instant, and the next mount, leave the folder with all its files
- * or the whole file. The file's creation is that of the first part, its modification that of the last one.
+ * or the whole file. The file's creation is that of the first part, its modification that of the last one. It is read
+ * only if one of its parts was.
  *
  * spate_exfat_join_begin() checks all of it and writes nothing. Then call spate_exfat_join_work() until *more is false.
  * Each call writes at most 64 blocks of the FAT, the last one flushes and writes a few more blocks. If the drive may

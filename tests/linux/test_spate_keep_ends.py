@@ -159,7 +159,7 @@ def test_one_path_for_two_streams_is_refused(image, other):
 
 def test_a_list_of_two_streams_is_refused(image):
     """exFAT knows more capitals than the command's comparison."""
-    words = ("--keep", "64MiB", "--split", "4MiB", "--from", "synthetic", "--from", "synthetic")
+    words = ("--keep", "64MiB", "--split", "4MiB", "--from", "synthetic", "--from", "synthetic", "--for", "1s")
     assert "IN_USE" in spate("record", image, "\u00e9.raw", "\u00c9.raw", *words, status=FAILED).stderr
 
 
