@@ -30,7 +30,8 @@ struct plan {
   const struct sim_profile *profile;
   struct sim_link_config link;
   struct sim_media_stream stream;
-  bool ring_given, retain, json;
+  bool ring_given, filled_given, retain, json;
+  const char *keep;    /* as given; NULL: the recording does not go round */
   uint64_t keep_bytes; /* of a recording that goes round; 0: it does not */
   double keep_s;       /* the same as a time */
   struct sim_media_outlook outlook;
@@ -52,8 +53,9 @@ static const char usage[] =
     "  --rate RATE         of the stream, such as 1.6GB/s or 900MB/s\n"
     "  --bytes SIZE        to record, such as 500GB or 2TB; default: the free space, or all of a full drive\n"
     "  --filled SHARE      share of the drive that is already written and not trimmed, 0 to 1; 1: a full drive\n"
-    "  --keep SIZE|TIME    record without end and keep 500GB or 2h (spate record --keep): the drive is full all the "
-    "time\n"
+    "  --keep SIZE|TIME|90%  record without end and keep 500GB, 2h or 90% of the drive (spate record --keep), which "
+    "is\n"
+    "                      then full all the time: without --filled\n"
     "  --ring SIZE         the ring that you have, such as 512MiB: says how long it lasts\n"
     "  --retain            the ring keeps data until it is flushed, so that a power loss of the drive loses nothing\n"
     "  --checkpoint-ms N   interval of flushes and of new lengths in the directory (500); 0: none\n"
@@ -202,21 +204,24 @@ static uint64_t whole(const char *option, const char *word, double least, double
 
 #define KEEP_S_MAX 1e9
 
-/* A time or a size: a number alone could be both. */
-static void take_keep(struct plan *plan, const char *word) {
+/* A share of the drive, a time or a size: a number alone could be each. */
+static void complete_keep(struct plan *plan) {
+  const char *word = plan->keep;
   const bool alone = word[strspn(word, "0123456789.")] == '\0';
+  double value;
+  uint64_t bytes;
 
-  double seconds;
-
-  plan->keep_bytes = 0;
-  plan->keep_s = 0;
-  if (alone) fail("--keep: \"%s\" is neither a size nor a time; 500GB and 2h are", word);
-  if (!units_seconds(word, &seconds)) {
+  if (units_percent(word, &value)) {
+    if (value < 1 || value > 99) fail("--keep %s is not between 1%% and 99%%", word);
+    plan->keep_bytes = (uint64_t)((double)plan->profile->capacity_bytes * value / 100);
+  } else if (!alone && units_seconds(word, &value)) {
+    if (value < 1 || value > KEEP_S_MAX) fail("--keep %s: keep at least a second, such as 30min", word);
+    plan->keep_bytes = (uint64_t)(plan->stream.rate * value);
+  } else if (!alone && units_bytes(word, &bytes)) {
     plan->keep_bytes = size("keep", word, PIECE_BYTES_MIN, BYTES_MAX);
-    return;
+  } else {
+    fail("--keep \"%s\" is no size, time or share; examples are 500GB, 2h and 90%%", word);
   }
-  if (seconds <= 0 || seconds > KEEP_S_MAX) fail("--keep: \"%s\" is no time to be kept", word);
-  plan->keep_s = seconds;
 }
 
 static void take_option(struct plan *plan, int option) {
@@ -226,8 +231,11 @@ static void take_option(struct plan *plan, int option) {
   case PROFILE: plan->profile = profile_named(optarg); break;
   case RATE: stream->rate = rate("rate", optarg); break;
   case BYTES: stream->bytes = size("bytes", optarg, PIECE_BYTES_MIN, BYTES_MAX); break;
-  case FILLED: stream->filled = number("filled", optarg, 0, 1); break;
-  case KEEP: take_keep(plan, optarg); break;
+  case FILLED:
+    stream->filled = number("filled", optarg, 0, 1);
+    plan->filled_given = true;
+    break;
+  case KEEP: plan->keep = optarg; break;
   case RETAIN: plan->retain = true; break;
   case CHECKPOINT: stream->checkpoint_ms = (uint32_t)whole("checkpoint-ms", optarg, 0, 3600000); break;
   case PIECE: stream->piece_bytes = (uint32_t)size("piece", optarg, PIECE_BYTES_MIN, PIECE_BYTES_MAX); break;
@@ -260,6 +268,8 @@ static void parse_options(struct plan *plan, int count, char **words) {
     take_option(plan, option);
   }
   if (optind < count) fail("\"%s\" is not an option", words[optind]);
+  if (plan->keep != NULL && plan->filled_given)
+    fail("--filled and --keep: a recording that is kept without end fills the drive. Leave one of them out");
   if (!plan->profile) fail("which drive? --profile NAME; --list shows them");
   if (plan->stream.rate <= 0) fail("how fast is the stream? --rate, as 1.6GB/s");
 }
@@ -267,20 +277,19 @@ static void parse_options(struct plan *plan, int count, char **words) {
 /* ---- computation ---- */
 
 /* A recording that goes round has written every block of the drive, and is not trimmed: it is that of a full drive. */
-static void complete_keep(struct plan *plan) {
-  const double capacity = (double)plan->profile->capacity_bytes;
-  double bytes = (double)plan->keep_bytes;
+static void fill_drive(struct plan *plan) {
+  const uint64_t capacity_bytes = plan->profile->capacity_bytes;
 
-  if (plan->keep_bytes == 0 && plan->keep_s <= 0) return;
-  if (plan->keep_s > 0) bytes = plan->stream.rate * plan->keep_s;
-  if (bytes > capacity) fail("%.4g GB are to be kept, and the drive has %.0f GB in all", bytes / 1e9, capacity / 1e9);
-  plan->keep_bytes = (uint64_t)bytes;
-  plan->keep_s = bytes / plan->stream.rate;
+  complete_keep(plan);
+  if (plan->keep_bytes > capacity_bytes)
+    fail("--keep %s is %.4g GB at this rate, and the drive has %.0f GB. Keep less, or take a larger drive", plan->keep,
+         (double)plan->keep_bytes / 1e9, (double)capacity_bytes / 1e9);
+  plan->keep_s = (double)plan->keep_bytes / plan->stream.rate;
   plan->stream.filled = 1;
 }
 
 static void complete_options(struct plan *plan) {
-  complete_keep(plan);
+  if (plan->keep != NULL) fill_drive(plan);
   const struct sim_profile *profile = plan->profile;
   struct sim_media_stream *stream = &plan->stream;
   const double capacity = (double)profile->capacity_bytes;

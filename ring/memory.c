@@ -162,9 +162,9 @@ static void *map_aligned(int fd, size_t bytes) {
   return start;
 }
 
-/* Has the kernel put the slots into huge pages, whatever the options of /dev/shm are (since Linux 6.1). A slot of small
- * pages costs the recorder three times as much, and a disk that takes 254 pages in a request gets two for each MiB.
- * Where the kernel refuses, the ring works with small pages. */
+/* Has the kernel put the slots into huge pages, whatever the options of /dev/shm are (since Linux 6.1). For small pages
+ * the kernel needs more of the recorder's time, and a disk that takes 254 pages in a request gets two requests for each
+ * MiB. Where the kernel refuses, the ring works with small pages. */
 static void use_huge_pages(const struct ring_memory *memory, uint64_t slots_offset_bytes) {
   const size_t bytes = (memory->bytes - (size_t)slots_offset_bytes) & ~(HUGE_BYTES - 1u);
 

@@ -76,6 +76,7 @@ static void on_loop_event(void *context, struct spate_loop *of, enum spate_loop_
   case SPATE_LOOP_FOLDER: print("kept   folder %s: %s\n", path, spate_error_name((enum spate_error)value)); break;
   case SPATE_LOOP_SHORT: print("loop   SHORT of room: deleted %s, %llu bytes\n", path, bytes); break;
   case SPATE_LOOP_LEFT: print("loop   left %s alone\n", path); break;
+  case SPATE_LOOP_NOTHING: print("loop   NOTHING to be kept as %s\n", path); break;
   }
 }
 

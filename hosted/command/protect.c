@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protects files from deletion: the attribute "read only". */
-#include "../recording/control.h"
+#include "../recording/ask.h"
 #include "../text/failure.h"
 #include "../volume.h"
 #include "command.h"
@@ -9,17 +9,20 @@ enum { OFF = 1000 };
 
 static const struct option options[] = {{"off", no_argument, NULL, OFF}, OPTIONS_COMMON};
 
-/* A recorder that is running has the volume. False: nobody records to it. */
-static bool asked(const char *target, char **paths, int count, bool on, bool *failed) {
-  char text[CONTROL_TEXT_BYTES];
-  bool done;
+/* A recorder that is running has the volume. Returns how many paths it has taken; `failed`: not all are marked. */
+static int asked(const char *target, char **paths, int count, bool on, bool *failed) {
+  char text[CONTROL_TEXT_BYTES], why[TARGET_WHY_BYTES];
 
   for (int i = 0; i < count; i++) {
-    if (!control_ask(target, on ? CONTROL_PROTECT : CONTROL_UNPROTECT, paths[i], &done, text)) return false;
-    if (!done) fail_tell("%s: %s", paths[i], text);
-    *failed |= !done;
+    const enum answer answer = ask(target, on ? CONTROL_PROTECT : CONTROL_UNPROTECT, paths[i], text);
+    if (answer == ANSWER_NOBODY) return i;
+    /* Anybody can take the address where nobody records: then the volume is free. */
+    if (answer == ANSWER_REFUSED && !target_in_use(target, why, sizeof why)) return i;
+    if (answer == ANSWER_REFUSED) fail(EXIT_FAILED, "%s: %s", target, text);
+    if (answer == ANSWER_FAILED) fail_tell("%s: %s", paths[i], text);
+    *failed |= answer == ANSWER_FAILED;
   }
-  return true;
+  return count;
 }
 
 static bool protected(struct volume *volume, const char *path, bool on) {
@@ -37,10 +40,10 @@ static enum exit_status run(int count, char **words) {
   while (command_option(&command_protect, count, words, options) == OFF)
     on = false;
   if (count - optind < 2) command_usage(&command_protect, "protect takes a TARGET and the paths of files on it");
-  if (asked(words[optind], words + optind + 1, count - optind - 1, on, &failed))
-    return failed ? EXIT_FAILED : EXIT_DONE;
+  const int first = optind + 1 + asked(words[optind], words + optind + 1, count - optind - 1, on, &failed);
+  if (first == count) return failed ? EXIT_FAILED : EXIT_DONE;
   volume_open(&volume, words[optind], TARGET_WRITE);
-  for (int i = optind + 1; i < count; i++)
+  for (int i = first; i < count; i++)
     failed = !protected(&volume, words[i], on) || failed;
   volume_close(&volume);
   return failed ? EXIT_FAILED : EXIT_DONE;
@@ -51,7 +54,9 @@ const struct command command_protect = {
     "Usage: spate protect TARGET PATH... [options]\n"
     "\n"
     "Marks files and directories as read only. spate rm and PCs then refuse to delete them.\n"
-    "A spate record TARGET --keep that is running does it for this command, so that it never deletes that part.\n"
+    "A spate record TARGET --keep that is running does it for this command, so that it never deletes that part. It "
+    "does\n"
+    "so for its user and for root. While a spate record without --keep is running, nothing can be marked.\n"
     "A path that cannot be marked is named on standard error, and the next one follows: exit status 1.\n"
     "\n"
     "  --off                  remove the mark\n" HELP_COMMON "\n"

@@ -7,6 +7,7 @@
 #include "../text/units.h"
 #include "command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -55,14 +56,12 @@ static void parse_split(struct recording_request *request) {
 /* A share of the volume, a time or a size. */
 static void parse_keep(struct recording_request *request) {
   const bool number = optarg[strspn(optarg, "0123456789.")] == '\0';
-  double seconds;
-  char *end;
-  const double percent = strtod(optarg, &end);
+  double seconds, percent;
 
   request->keeps = true;
   request->keep_percent = request->keep_seconds = 0;
   request->keep_bytes = 0;
-  if (end != optarg && strcmp(end, "%") == 0) {
+  if (units_percent(optarg, &percent)) {
     if (percent < 1 || percent > 99) command_usage(&command_record, "--keep %s is not between 1%% and 99%%", optarg);
     request->keep_percent = percent;
   } else if (!number && units_seconds(optarg, &seconds)) {
@@ -124,6 +123,7 @@ static void check_name(const char *pattern) {
   char name[SPATE_RECORDER_PATH_BYTES_MAX];
   const char *problem = stamp_name(pattern, time(NULL), name, sizeof name);
 
+  if (problem == NULL && (*name == '\0' || name[strlen(name) - 1u] == '/')) problem = "names a folder, and not a file";
   if (problem == NULL) problem = names_problem(name);
   if (problem != NULL) command_usage(&command_record, "\"%s\" %s. Choose another name", pattern, problem);
 }
@@ -132,6 +132,39 @@ static void check_names(const struct recording_request *request) {
   check_name(request->event != NULL ? request->event : "event");
   for (unsigned i = 0; i < request->count; i++)
     check_name(request->paths[i]);
+}
+
+#define PART_NAME  "_00000001"
+#define EVENT_NAME "_20261127T101500Z"
+#define AGAIN_NAME "_1_1000" /* the number of a stream, and that of an event whose name is in use */
+
+/* The library keeps these paths in the list of the loop. */
+static void check_lengths(const struct recording_request *request) {
+  char name[SPATE_RECORDER_PATH_BYTES_MAX];
+  const size_t more = strlen(AGAIN_NAME);
+  size_t most = SPATE_LOOP_PATH_BYTES_MAX - 1u - sizeof PART_NAME;
+
+  if (request->event == NULL) most = SPATE_LOOP_PATH_BYTES_MAX - 1u - strlen(EVENT_NAME) - more;
+  for (unsigned i = 0; i < request->count; i++)
+    if (strlen(request->paths[i]) > most)
+      command_usage(&command_record, "with --keep, a PATH has at most %u bytes: \"%s\" has %u", (unsigned)most,
+                    request->paths[i], (unsigned)strlen(request->paths[i]));
+  if (request->event == NULL || stamp_name(request->event, time(NULL), name, sizeof name) != NULL) return;
+  if (strlen(name) + more >= SPATE_LOOP_PATH_BYTES_MAX)
+    command_usage(&command_record, "--event has at most %u bytes: \"%s\" has %u",
+                  (unsigned)(SPATE_LOOP_PATH_BYTES_MAX - 1u - more), name, (unsigned)strlen(name));
+}
+
+/* Older parts than --keep says are deleted, so a trigger never finds them. */
+static void check_times(struct recording_request *request) {
+  const double keep_seconds = request->keep_seconds;
+
+  if (keep_seconds > 0 && request->before_seconds > keep_seconds)
+    command_usage(&command_record,
+                  "--before is longer than --keep: what is older than --keep is deleted. Keep at least as long");
+  if (request->before_seconds < 0)
+    request->before_seconds = keep_seconds > 0 && keep_seconds < BEFORE_SECONDS ? keep_seconds : BEFORE_SECONDS;
+  if (request->after_seconds < 0) request->after_seconds = AFTER_SECONDS;
 }
 
 static void check_loop(const struct recording_request *request) {
@@ -150,11 +183,27 @@ static void check_loop(const struct recording_request *request) {
                   "--before, --after, --event and --trigger belong to a recording that goes round: add --keep");
 }
 
+/* The same file: exFAT does not tell capitals from small letters, and slashes only divide. */
+static bool are_one(const char *a, const char *b) {
+  while (*a == '/')
+    a++;
+  while (*b == '/')
+    b++;
+  for (; *a != '\0' || *b != '\0'; a++, b++) {
+    while (a[0] == '/' && a[1] == '/')
+      a++;
+    while (b[0] == '/' && b[1] == '/')
+      b++;
+    if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+  }
+  return true;
+}
+
 /* Refuses a path or a source that is named twice. Only synthetic may be named twice: each is a sensor of its own. */
 static void check_twice(const struct recording_request *request) {
   for (unsigned i = 0; i < request->count; i++)
     for (unsigned j = 0; j < i; j++) {
-      if (strcmp(request->paths[i], request->paths[j]) == 0)
+      if (are_one(request->paths[i], request->paths[j]))
         command_usage(&command_record, "%s is named twice", request->paths[i]);
       if (strcmp(request->sources[i], request->sources[j]) == 0 && !recording_is_synthetic(request->sources[i]))
         command_usage(&command_record, "--from %s is named twice", request->sources[i]);
@@ -180,8 +229,8 @@ static struct recording_request parse(int count, char **words) {
   check_names(&request);
   check_twice(&request);
   check_loop(&request);
-  if (request.before_seconds < 0) request.before_seconds = BEFORE_SECONDS;
-  if (request.after_seconds < 0) request.after_seconds = AFTER_SECONDS;
+  if (request.keeps) check_lengths(&request);
+  check_times(&request);
   return request;
 }
 
@@ -229,7 +278,8 @@ const struct command command_record = {
     "  --keep SIZE|TIME|90%   record without end: keep the last 500GiB, 2h or 90% of the volume in parts PATH_00000001 "
     "and so\n"
     "                         on, and delete the oldest one before the next. --split SIZE is the size of a part\n"
-    "  --before TIME          what a trigger keeps of the time before it, as one file, without a copy (1min)\n"
+    "  --before TIME          what a trigger keeps of the time before it, as one file, without a copy (1min);\n"
+    "                         at most --keep, if that is a time\n"
     "  --after TIME           and of the time after it (10s). Triggers: spate trigger TARGET, SIGUSR1, --trigger\n"
     "  --event PATH           the file that a trigger keeps (PATH_%Y%m%dT%H%M%SZ)\n"
     "  --trigger FILE         also trigger by a line in this FIFO, or by a datagram: udp:[ADDRESS:]PORT\n"

@@ -130,7 +130,8 @@ static void say_space(struct session *session, const char *path) {
 }
 
 /* Removes the files that were made so far, which are still empty, with their folders, and ends the program. */
-__attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error) {
+__attribute__((noreturn)) static void give_up(struct session *session, const char *path, enum spate_error error,
+                                              const char *help) {
   if (error == SPATE_E_NO_SPACE || error == SPATE_E_FRAGMENTED) say_space(session, path);
   const enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error closed = spate_recorder_close(&session->recorder);
@@ -142,22 +143,23 @@ __attribute__((noreturn)) static void give_up(struct session *session, const cha
   const enum spate_error unmounted = volume_unmount(&session->volume);
   if (finished != SPATE_OK || closed != SPATE_OK || unmounted != SPATE_OK)
     (void)fprintf(stderr, "spate: the volume was not closed properly; spate recover repairs it\n");
-  fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(failure_of(error)), failure_help(error));
+  fail(EXIT_FAILED, "%s: %s. %s", path, spate_error_name(failure_of(error)), help);
 }
 
 static void arm(struct session *session, struct recording *recording) {
   enum spate_error error = folders_make(&session->folders, &session->volume.exfat, recording->path);
 
-  if (error == SPATE_OK && loops_wanted(session)) error = loops_begin(session, recording);
+  if (error != SPATE_OK) give_up(session, recording->path, error, failure_help(error));
   if (loops_wanted(session)) {
-    if (error != SPATE_OK) give_up(session, recording->path, error);
+    error = loops_begin(session, recording);
+    if (error != SPATE_OK) give_up(session, loops_blamed(recording, error), error, loops_help(error));
     return;
   }
   const uint64_t bytes =
       parts_wanted(session) ? parts_first_bytes(session, recording) : source_size(&recording->source);
 
-  if (error == SPATE_OK) error = spate_stream_arm(&recording->stream, recording->path, bytes);
-  if (error != SPATE_OK) give_up(session, recording->path, error);
+  error = spate_stream_arm(&recording->stream, recording->path, bytes);
+  if (error != SPATE_OK) give_up(session, recording->path, error, failure_help(error));
 }
 
 /* Other commands do not say it: only a recorder has a rate to lose. */
@@ -187,6 +189,7 @@ static void take_event(void *context, struct spate_stream *stream, enum spate_ev
   while (&session->recordings[i].stream != stream)
     i++;
   if (event == SPATE_EVENT_CLIP_CLOSED) parts_closed(session, &session->recordings[i], value);
+  if (event == SPATE_EVENT_CLIP_DISCARDED) session->discarded = true;
 }
 
 /* The command line was checked for names that stamp_name() refuses. */
@@ -200,6 +203,7 @@ void recording_begin(struct session *session, const struct recording_request *re
   const struct spate_recorder_config recorder = {
       .checkpoint_ms = request->checkpoint_ms, .event = take_event, .context = session};
 
+  control_catch_signals(); /* first: opening the sources may take long, and a trigger must not end the program */
   session->count = request->count;
   for (unsigned i = 0; i < request->count; i++) {
     const struct source_config config = source_config(request, request->sources[i]);
@@ -222,11 +226,12 @@ void recording_begin(struct session *session, const struct recording_request *re
   if (loops_wanted(session)) loops_listen(session, request);
   for (unsigned i = 0; i < session->count; i++)
     arm(session, &session->recordings[i]);
+  if (loops_wanted(session)) loops_compare_room(session, request);
   for (unsigned i = 0; i < session->count; i++) {
     const int error = source_start(&session->recordings[i].source);
     if (error == 0) continue;
     (void)fprintf(stderr, "spate: cannot start a thread for %s: %s\n", session->recordings[i].source.name,
                   strerror(error));
-    give_up(session, session->recordings[i].path, SPATE_E_MEMORY);
+    give_up(session, session->recordings[i].path, SPATE_E_MEMORY, failure_help(SPATE_E_MEMORY));
   }
 }

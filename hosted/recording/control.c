@@ -2,26 +2,24 @@
 #include "control.h"
 
 #include "../source/udp_socket.h"
-#include "../target/place.h"
 #include "../text/fail.h"
+#include "address.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG       8
-#define REQUEST_S     1  /* a client that connects and says nothing */
-#define REPLY_S       60 /* a recorder that protects a file waits for metadata */
-#define REQUEST_BYTES (SPATE_RECORDER_PATH_BYTES_MAX + 1u)
+#define BACKLOG   8
+#define REQUEST_S 1.0   /* a client that connects and says nothing */
+#define READS_MAX 1024u /* at once: whoever sends without end must not stop the recorder */
+
+/* ---- signals ---- */
 
 static volatile sig_atomic_t signals;
 
@@ -30,46 +28,21 @@ static void note_signal(int number) {
   signals++;
 }
 
-/* ---- the address ---- */
+/* SA_RESTART: a signal must not end the opening of a source or of the target. */
+void control_catch_signals(void) {
+  const struct sigaction note = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
 
-/* By device and file, so that every path to the target is the same one; by name for a drive without the kernel. */
-static socklen_t address_of(const char *target, struct sockaddr_un *address) {
-  char path[PATH_MAX];
-  struct stat status;
-  unsigned number;
-  int length;
-
-  *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-  char *name = address->sun_path + 1;
-  const size_t room = sizeof address->sun_path - 1u;
-  place_of_image(target, path, &number);
-  if (stat(path, &status) != 0)
-    length = snprintf(name, room, "spate-%s", target);
-  else if (S_ISBLK(status.st_mode))
-    length = snprintf(name, room, "spate-block-%u-%u", major(status.st_rdev), minor(status.st_rdev));
-  else
-    length = snprintf(name, room, "spate-file-%llx-%llx", (unsigned long long)status.st_dev,
-                      (unsigned long long)status.st_ino);
-  if (length >= (int)room) length = (int)room - 1;
-  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1u + (size_t)length);
+  if (sigaction(SIGUSR1, &note, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
 }
 
-/* Any user can make or reach an abstract socket. */
-static bool is_trusted(int fd) {
-  struct ucred peer;
-  socklen_t bytes = sizeof peer;
+bool control_signalled(struct control *control) {
+  const unsigned seen = control->signals_seen;
 
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+  control->signals_seen = (unsigned)signals;
+  return control->signals_seen != seen;
 }
 
-static void limit_wait(int fd, time_t seconds) {
-  const struct timeval time = {.tv_sec = seconds};
-
-  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
-  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
-}
-
-/* ---- the recorder's side ---- */
+/* ---- open ---- */
 
 /* Without the socket the recorder works all the same: another one may have the name, or the system allows none. */
 static int listen_for(const char *target) {
@@ -78,7 +51,8 @@ static int listen_for(const char *target) {
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
   if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, bytes) == 0 && listen(fd, BACKLOG) == 0) return fd;
-  (void)fprintf(stderr, "spate: %s: spate trigger cannot reach this recorder: %s\n", target, strerror(errno));
+  fail_tell("%s: spate trigger cannot reach this recorder: %s. SIGUSR1 and --trigger do", target,
+            errno == EADDRINUSE ? "another program has taken its address" : strerror(errno));
   if (fd >= 0) (void)close(fd);
   return -1;
 }
@@ -87,7 +61,9 @@ static int open_fifo(const char *path) {
   struct stat status;
   const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* also for writing: it never ends */
 
-  if (fd < 0) fail(EXIT_FAILED, "--trigger %s: %s. mkfifo makes a FIFO", path, strerror(errno));
+  if (fd < 0)
+    fail(EXIT_FAILED, "--trigger %s: %s. %s", path, strerror(errno),
+         errno == EACCES ? "The recorder reads and writes it" : "mkfifo makes a FIFO");
   if (fstat(fd, &status) != 0 || !S_ISFIFO(status.st_mode))
     fail(EXIT_USAGE, "--trigger %s is neither a FIFO nor udp:[ADDRESS:]PORT", path);
   return fd;
@@ -106,14 +82,13 @@ static int open_socket(const char *name) {
 }
 
 void control_open(struct control *control, const char *target, const char *trigger) {
-  const struct sigaction note = {.sa_handler = note_signal};
-
-  *control = (struct control){.listening = listen_for(target), .trigger = -1, .signals_seen = (unsigned)signals};
-  if (sigaction(SIGUSR1, &note, NULL) != 0) fail(EXIT_FAILED, "signals: %s", strerror(errno));
+  *control = (struct control){.listening = listen_for(target), .trigger = -1};
   if (trigger == NULL) return;
   control->is_socket = udp_socket_is(trigger);
   control->trigger = control->is_socket ? open_socket(trigger) : open_fifo(trigger);
 }
+
+/* ---- requests ---- */
 
 static bool is_readable(int fd) {
   struct pollfd event = {.fd = fd, .events = POLLIN};
@@ -121,21 +96,62 @@ static bool is_readable(int fd) {
   return fd >= 0 && poll(&event, 1, 0) == 1 && (event.revents & POLLIN) != 0;
 }
 
-/* All that waits in the FIFO, or one datagram, is one trigger. */
-static bool take_trigger(const struct control *control) {
+static bool take_signal(struct control *control, double now_s, struct control_request *request) {
+  (void)now_s;
+  (void)request;
+  return control_signalled(control);
+}
+
+/* An empty datagram is one, too. A FIFO never ends, because it is open for writing here. */
+static bool take_trigger(struct control *control, double now_s, struct control_request *request) {
   char bytes[4096];
   bool any = false;
 
-  if (!is_readable(control->trigger)) return false;
-  if (control->is_socket) return recv(control->trigger, bytes, sizeof bytes, MSG_DONTWAIT) >= 0;
-  while (read(control->trigger, bytes, sizeof bytes) > 0)
-    any = true;
+  (void)now_s;
+  (void)request;
+  for (unsigned reads = 0; reads < READS_MAX && is_readable(control->trigger); reads++)
+    any |= read(control->trigger, bytes, sizeof bytes) >= 0;
   return any;
 }
 
-/* "t", "pPATH" or "uPATH" */
+/* Any user can reach an abstract socket. */
+static bool is_trusted(int fd) {
+  struct ucred peer;
+  socklen_t bytes = sizeof peer;
+
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static void forget(struct control *control, unsigned index) {
+  control->client_count--;
+  memmove(control->clients + index, control->clients + index + 1,
+          (control->client_count - index) * sizeof control->clients[0]);
+}
+
+/* For one more client the oldest that is silent has to go. False: all have said something that is not read yet. */
+static bool make_room(struct control *control) {
+  if (control->client_count < CONTROL_CLIENTS_MAX) return true;
+  for (unsigned i = 0; i < control->client_count; i++) {
+    if (is_readable(control->clients[i].fd)) continue;
+    (void)close(control->clients[i].fd);
+    forget(control, i);
+    return true;
+  }
+  return false;
+}
+
+static void accept_clients(struct control *control, double now_s) {
+  for (unsigned tries = 0; tries < BACKLOG && is_readable(control->listening) && make_room(control); tries++) {
+    const int fd = accept4(control->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0 && is_trusted(fd))
+      control->clients[control->client_count++] = (struct control_client){.fd = fd, .since_s = now_s};
+    else if (fd >= 0)
+      (void)close(fd);
+  }
+}
+
 static bool parse(const char *text, size_t bytes, struct control_request *request) {
-  static const char kinds[] = "tpu";
+  static const char kinds[] = CONTROL_KINDS;
   const char *kind = bytes > 0 && text[0] != '\0' ? strchr(kinds, text[0]) : NULL;
 
   if (kind == NULL || bytes > SPATE_RECORDER_PATH_BYTES_MAX) return false;
@@ -145,31 +161,39 @@ static bool parse(const char *text, size_t bytes, struct control_request *reques
   return true;
 }
 
-static bool take_client(const struct control *control, struct control_request *request) {
-  char text[REQUEST_BYTES];
+static bool take_client(struct control *control, double now_s, struct control_request *request) {
+  char text[SPATE_RECORDER_PATH_BYTES_MAX + 1u];
 
-  if (!is_readable(control->listening)) return false;
-  const int client = accept4(control->listening, NULL, NULL, SOCK_CLOEXEC);
-  if (client < 0) return false;
-  struct pollfd event = {.fd = client, .events = POLLIN};
-  /* The request comes with the connection; a stranger who says nothing costs nothing more than this look. */
-  const bool trusted = is_trusted(client) && poll(&event, 1, 1) == 1;
-  const ssize_t got = trusted ? recv(client, text, sizeof text, MSG_DONTWAIT) : -1;
-  if (got > 0 && parse(text, (size_t)got, request)) {
-    request->client = client;
-    return true;
+  accept_clients(control, now_s);
+  for (unsigned i = 0; i < control->client_count;) {
+    const struct control_client client = control->clients[i];
+    const ssize_t got = recv(client.fd, text, sizeof text, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR) && now_s - client.since_s < REQUEST_S) {
+      i++;
+      continue;
+    }
+    forget(control, i);
+    if (got > 0 && parse(text, (size_t)got, request)) {
+      request->client = client.fd;
+      return true;
+    }
+    (void)close(client.fd);
   }
-  (void)close(client);
   return false;
 }
 
-bool control_next(struct control *control, struct control_request *request) {
+bool control_next(struct control *control, double now_s, struct control_request *request) {
+  static bool (*const takers[])(struct control *, double, struct control_request *) = {take_signal, take_client,
+                                                                                       take_trigger};
+  const unsigned count = sizeof takers / sizeof takers[0], first = control->turn;
+
   *request = (struct control_request){.kind = CONTROL_TRIGGER, .client = -1};
-  if (control->signals_seen != (unsigned)signals) {
-    control->signals_seen = (unsigned)signals;
-    return true;
+  for (unsigned i = 0; i < count; i++) {
+    const unsigned taker = (first + i) % count;
+    control->turn = (taker + 1u) % count;
+    if (takers[taker](control, now_s, request)) return true;
   }
-  return take_trigger(control) || take_client(control, request);
+  return false;
 }
 
 void control_reply(const struct control_request *request, bool done, const char *text) {
@@ -185,33 +209,9 @@ void control_reply(const struct control_request *request, bool done, const char 
 }
 
 void control_close(struct control *control) {
+  for (unsigned i = 0; i < control->client_count; i++)
+    (void)close(control->clients[i].fd);
+  control->client_count = 0;
   if (control->listening >= 0) (void)close(control->listening);
   if (control->trigger >= 0) (void)close(control->trigger);
-}
-
-/* ---- the other side ---- */
-
-bool control_ask(const char *target, enum control_kind kind, const char *path, bool *done, char *text) {
-  struct sockaddr_un address;
-  const socklen_t bytes = address_of(target, &address);
-  char request[REQUEST_BYTES + 1u];
-  const int length = snprintf(request, sizeof request, "%c%s", "tpu"[kind], path);
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-  if (fd < 0) fail(EXIT_FAILED, "a local socket: %s", strerror(errno));
-  limit_wait(fd, REPLY_S);
-  if (connect(fd, (const struct sockaddr *)&address, bytes) != 0 || !is_trusted(fd)) {
-    (void)close(fd);
-    return false;
-  }
-  if (length >= (int)sizeof request) fail(EXIT_USAGE, "%s is too long", path);
-  if (send(fd, request, (size_t)length, MSG_NOSIGNAL) != length)
-    fail(EXIT_FAILED, "the recorder of %s: %s", target, strerror(errno));
-  const ssize_t got = recv(fd, text, CONTROL_TEXT_BYTES - 1u, 0);
-  if (got <= 0) fail(EXIT_FAILED, "the recorder of %s did not reply", target);
-  text[got] = '\0';
-  *done = text[0] == '+';
-  memmove(text, text + 1, (size_t)got);
-  (void)close(fd);
-  return true;
 }

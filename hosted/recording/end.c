@@ -43,7 +43,7 @@ static struct outcome outcome_of(struct session *session, const struct recording
 static enum exit_status status_of(const struct recording *recording, const struct outcome *outcome) {
   if (outcome->lost_bytes > 0 || outcome->unknown_bytes > 0 || outcome->lost_datagrams > 0) return EXIT_LOST;
   return recording->source.error != 0 || recording->refused != SPATE_OK || recording->stream.error != SPATE_OK ||
-                 outcome->nothing
+                 outcome->nothing || !loops_are_well(recording)
              ? EXIT_FAILED
              : EXIT_DONE;
 }
@@ -60,12 +60,24 @@ static enum spate_error error_of(const struct session *session, const struct rec
 }
 
 static const char *help_of(const struct session *session, enum spate_error error) {
-  return error == SPATE_E_GONE && session->trouble == TARGET_GONE
-             ? "The kernel has removed the device: check the drive, or the network to it"
-             : failure_help(error);
+  if (error == SPATE_E_GONE && session->trouble == TARGET_GONE)
+    return "The kernel has removed the device: check the drive, or the network to it";
+  if (error == SPATE_E_NO_SPACE && loops_wanted(session))
+    return "What is kept has filled the volume: copy it, and remove it with spate rm. The next start goes on";
+  return failure_help(error);
 }
 
 #define INSTANT_S 0.1 /* a shorter recording is only in the cache: its rate would mean nothing */
+
+static void print_loop(const struct recording *recording, const struct outcome *outcome, double seconds) {
+  const unsigned parts = recording->looping.loop.count, files = recording->looping.kept;
+  char size[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
+
+  (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; kept are %u part%s and %u file%s\n", recording->path,
+                units_decimal(outcome->bytes, size), seconds,
+                units_decimal((uint64_t)((double)outcome->bytes / seconds), rate), parts, parts == 1 ? "" : "s", files,
+                files == 1 ? "" : "s");
+}
 
 static void print_result(const struct session *session, const struct recording *recording,
                          const struct outcome *outcome, double seconds) {
@@ -78,10 +90,7 @@ static void print_result(const struct session *session, const struct recording *
   else if (seconds < INSTANT_S)
     (void)fprintf(stderr, "%s: %s\n", recording->path, units_decimal(outcome->bytes, size));
   else if (loops_wanted(session))
-    (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; %u parts and %u files are kept\n", recording->path,
-                  units_decimal(outcome->bytes, size), seconds,
-                  units_decimal((uint64_t)((double)outcome->bytes / seconds), rate),
-                  (unsigned)recording->looping.loop.count, (unsigned)recording->looping.kept);
+    print_loop(recording, outcome, seconds);
   else if (!parts_wanted(session))
     (void)fprintf(stderr, "%s: %s in %.1f s, %s/s\n", recording->path, units_decimal(outcome->bytes, size), seconds,
                   units_decimal((uint64_t)((double)outcome->bytes / seconds), rate));
@@ -110,13 +119,22 @@ static void print_result(const struct session *session, const struct recording *
                   error == SPATE_OK ? ": the target is slower than the source. Try a larger --ring" : "");
 }
 
+static void write_loop(struct json *json, const struct looping *looping) {
+  json_integer(json, "parts", looping->loop.count);
+  json_integer(json, "kept", looping->kept);
+  json_integer(json, "folders", looping->folders);
+  json_integer(json, "empty", looping->empty);
+  json_integer(json, "unkept", looping->unkept);
+  json_integer(json, "short_bytes", looping->short_bytes);
+  json_string(json, "loop_error", spate_error_name(failure_of(looping->error)));
+}
+
 static void write_json(struct json *json, const struct session *session, const struct recording *recording,
                        const struct outcome *outcome, double seconds) {
   json_open(json, NULL, '{');
   json_string(json, "path", parts_wanted(session) ? recording->pattern : recording->path);
   if (parts_wanted(session)) json_integer(json, "parts", recording->part.count);
-  if (loops_wanted(session)) json_integer(json, "parts", recording->looping.loop.count);
-  if (loops_wanted(session)) json_integer(json, "kept", recording->looping.kept);
+  if (loops_wanted(session)) write_loop(json, &recording->looping);
   json_integer(json, "bytes", outcome->bytes);
   json_integer(json, "lost_bytes", outcome->lost_bytes);
   json_integer(json, "unknown_bytes", outcome->unknown_bytes);
@@ -176,19 +194,20 @@ static void close_recording(struct recording *recording) {
   free(recording->pieces);
 }
 
-/* A source that sent nothing leaves no file, and so no folder. */
+/* A source that sent nothing, or nothing after a cut, leaves no file, and so no folder. */
 static void remove_folders(struct session *session) {
-  bool missing = false;
+  bool missing = session->discarded;
   struct spate_exfat_entry entry;
 
-  for (unsigned i = 0; i < session->count; i++)
+  for (unsigned i = 0; i < session->count && !loops_wanted(session); i++)
     missing |= spate_exfat_stat(&session->volume.exfat, session->recordings[i].path, &entry) == SPATE_E_NOT_FOUND;
-  if (missing && !loops_wanted(session)) folders_remove_empty(&session->folders, &session->volume.exfat);
+  if (missing) folders_remove_empty(&session->folders, &session->volume.exfat);
   folders_free(&session->folders);
 }
 
 /* Closes clips, then the recorder, then the volume. After a failure the next mount repairs the volume. */
 enum exit_status recording_end(struct session *session, double seconds, bool json) {
+  if (loops_wanted(session)) triggers_end(session); /* a span needs a part that is not closed */
   enum spate_error finished = spate_recorder_finish(&session->recorder);
   const enum spate_error looped = loops_end(session);
 

@@ -17,7 +17,7 @@ static bool push(struct session *session, struct recording *recording) {
   struct source *source = &recording->source;
   const uint64_t filled = source_filled(source);
 
-  while (parts_pass(session, recording) && recording->taken < filled) {
+  while (parts_pass(session, recording) && loops_pass(recording) && recording->taken < filled) {
     const uint64_t left_bytes = spate_stream_left_bytes(&recording->stream);
     const uint32_t slot = source_slot(source, recording->taken);
     const uint64_t offset_bytes = (uint64_t)slot * source->config.slot_bytes;

@@ -5,6 +5,7 @@
 #define SPATE_HOSTED_LOOPS_H
 
 #include "control.h"
+#include "triggers.h"
 
 #include <spate/loop.h>
 
@@ -21,8 +22,9 @@ struct loops {
   const char *event; /* the name of a file that is kept, with fields of a time; NULL: made of the path */
   struct control control;
   double next_look_s;
-  double waiting_s[LOOPS_WAITING_MAX]; /* when these triggers came */
-  unsigned waiting;
+  struct trigger waiting[LOOPS_WAITING_MAX]; /* oldest first */
+  unsigned waiting_count;
+  bool refused; /* a trigger, because the recording does not go round */
 };
 
 /* Of one recording. */
@@ -30,7 +32,15 @@ struct looping {
   struct spate_loop loop;
   struct spate_loop_part *parts;
   void *memory;
-  uint32_t kept; /* files */
+  uint32_t kept, folders, empty; /* what triggers left: files; spans that stayed folders; spans without data */
+  uint64_t short_bytes;          /* deleted early, because the volume had no room */
+  enum spate_error error;        /* the first of the loop itself; OK: there was none */
+  bool cut_asked;                /* the source was asked where the open span ends */
+  uint32_t unkept;               /* triggers that nobody was told of and that kept nothing */
+  char event[SPATE_RECORDER_PATH_BYTES_MAX]; /* the last file that a trigger began, and the number in its name */
+  uint32_t event_number;
+  double tried_at_s; /* the trigger that was tried last, and the number that was free for it; 0: none */
+  uint32_t tried_number;
 };
 
 bool loops_wanted(const struct session *session);
@@ -40,6 +50,15 @@ void loops_plan(struct session *session, const struct recording_request *request
 SPATE_MUST_CHECK enum spate_error loops_begin(struct session *session, struct recording *recording);
 /* Listens for triggers. */
 void loops_listen(struct session *session, const struct recording_request *request);
+/* Says what is missing if the volume has not enough room. All loops are begun. */
+void loops_compare_room(struct session *session, const struct recording_request *request);
+/* Why a loop could not begin: the file that is meant, and what to do. The texts are valid until the next call. */
+const char *loops_blamed(const struct recording *recording, enum spate_error error);
+const char *loops_help(enum spate_error error);
+/* May the next slot be pushed? Not while a span ends before it. */
+bool loops_pass(struct recording *recording);
+/* Has all that triggers asked for become files, without an error of the loop? */
+bool loops_are_well(const struct recording *recording);
 /* Once a turn, after spate_recorder_work(). */
 void loops_work(struct session *session);
 /* After spate_recorder_finish(): spans become files. Returns the first error. */

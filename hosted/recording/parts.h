@@ -37,7 +37,7 @@ struct part {
   char plain[SPATE_RECORDER_PATH_BYTES_MAX]; /* the same, without a number */
 };
 
-/* Is this session recorded in parts? */
+/* Is the recording made in parts? */
 bool parts_wanted(const struct session *session);
 
 /* Before the first file is made. The streams are open. */

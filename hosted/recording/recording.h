@@ -70,7 +70,8 @@ struct session {
   unsigned count;
   struct folders folders;
   bool warned;
-  bool removed; /* the kernel wants the drive back */
+  bool discarded; /* a clip that had no data: folders that were made for it may be empty */
+  bool removed;   /* the kernel wants the drive back */
   enum target_trouble trouble;
   unsigned turns;
   struct nap nap;
@@ -78,7 +79,6 @@ struct session {
   double next_look_s;
   struct parts parts;
   struct loops loops;
-  bool loop_is_short, loop_warned;
   struct progress progress; /* from recording_work() on */
   bool working;
   struct monitor *monitor; /* NULL: none */

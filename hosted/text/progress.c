@@ -159,10 +159,15 @@ static void show_json(const struct progress *progress, uint64_t bytes, double ra
   json_close(&json, '}');
 }
 
+/* Since the last line. Bytes fall when work begins again, as the links of a join do after a loss of power. */
+static double rate_of(const struct progress *progress, uint64_t bytes, double seconds) {
+  return bytes > progress->shown_bytes ? (double)(bytes - progress->shown_bytes) / seconds : 0;
+}
+
 void progress_show(struct progress *progress, uint64_t bytes, const struct progress_recording *recording) {
   const struct timespec time = now();
   const double seconds = between(&progress->shown, &time);
-  const double rate = (double)(bytes - progress->shown_bytes) / seconds;
+  const double rate = rate_of(progress, bytes, seconds);
   const double interval_s = progress_style == PROGRESS_JSON ? JSON_S : progress->terminal ? TERMINAL_S : PLAIN_S;
 
   if (progress_style == PROGRESS_NONE || seconds < interval_s) return;
@@ -181,7 +186,7 @@ bool progress_text(struct progress *progress, uint64_t bytes, const struct progr
   const double seconds = between(&progress->shown, &time);
 
   if (seconds < interval_s) return false;
-  const struct line line = line_of(progress, bytes, (double)(bytes - progress->shown_bytes) / seconds, recording);
+  const struct line line = line_of(progress, bytes, rate_of(progress, bytes, seconds), recording);
   const char *words = line.text + strspn(line.text, " ");
   memcpy(text, words, strlen(words) + 1u);
   progress->shown = time;

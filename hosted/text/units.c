@@ -71,6 +71,16 @@ bool units_rate(const char *text, double *bytes_per_s) {
 
 bool units_seconds(const char *text, double *seconds) { return number(text, time_units, "", seconds); }
 
+/* strtod() would also take "nan", "0x32" and blanks. */
+bool units_percent(const char *text, double *percent) {
+  const size_t digits = strspn(text, "0123456789.");
+  char *end;
+
+  if (digits == 0 || strcmp(text + digits, "%") != 0) return false;
+  *percent = strtod(text, &end);
+  return end == text + digits;
+}
+
 #define EXACT_MAX 9999u
 
 /* Uses the largest binary unit of which `bytes` is a whole multiple of at most EXACT_MAX. */

@@ -20,6 +20,9 @@ bool units_rate(const char *text, double *bytes_per_s);
 /* "10s", "500ms", "2min", "1h", "90": seconds. */
 bool units_seconds(const char *text, double *seconds);
 
+/* "90%", "2.5%": digits and a point, and nothing else. The value may be any. */
+bool units_percent(const char *text, double *percent);
+
 #define UNITS_TEXT_BYTES 24u
 /* "8 GiB" and "4 KiB" if that is exact, otherwise three significant digits: "1.50 GB". Returns `text`, of
  * UNITS_TEXT_BYTES. */

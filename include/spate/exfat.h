@@ -104,6 +104,7 @@ struct spate_exfat_format {
 /* The structs up to the functions are private: they are here so that the caller can allocate them. */
 #define SPATE_EXFAT_CACHE_BLOCKS_MAX 64u
 #define SPATE_EXFAT_DELETIONS_MAX    16u /* remembered; a power of two */
+#define SPATE_EXFAT_SEARCHES_MAX     4u  /* the same: those of two paths in folders */
 
 struct spate_exfat;
 struct spate_exfat_clip;
@@ -134,6 +135,16 @@ struct spate_exfat_block {
 struct spate_exfat_free {
   uint64_t clusters;
   uint32_t run_first, run_clusters;
+};
+
+/* What a search of a directory for a name has shown. */
+struct spate_exfat_search {
+  uint32_t first_cluster; /* of the directory */
+  uint32_t name_bytes;    /* no name of this hash and length is in front of this offset, */
+  uint32_t room_bytes;    /* and no room for a set with a name of this length in front of this one */
+  uint16_t hash;
+  uint8_t units; /* 0: nothing is known */
+  uint8_t contiguous;
 };
 
 struct spate_exfat {
@@ -183,6 +194,9 @@ struct spate_exfat {
 
   /* first clusters of the last deleted files: handles of them may still be open */
   uint32_t deleted[SPATE_EXFAT_DELETIONS_MAX], deletions;
+
+  struct spate_exfat_search searches[SPATE_EXFAT_SEARCHES_MAX];
+  uint32_t searches_noted;
 
   uint32_t joining_cluster; /* the first cluster of the folder that is being joined; 0: none is */
 
@@ -402,15 +416,17 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume,
  * The files of a folder become one file with the folder's name and place: its data are theirs, in the order of the
  * folder's entries. Not a byte is copied: the FAT links their clusters (specification, 4.1), and one write of one block
  * turns the folder into the file. A power cut at any instant, and the next mount, leave the folder with all its files
- * or the whole file. The file's creation is that of the first part, its modification that of the last one.
+ * or the whole file. The file's creation is that of the first part, its modification that of the last one. It is read
+ * only if one of its parts was.
  *
  * spate_exfat_join_begin() checks all of it and writes nothing. Then call spate_exfat_join_work() until *more is false.
- * Each call writes at most 64 blocks of the FAT, the last one a few more blocks. Between two calls the volume can be
- * used as always: record, delete, rename. But the folder and its files cannot be deleted, renamed or protected, no
- * directory can be renamed, and nothing new is made in the folder: IN_USE. A join ends when *more is false, with any
- * error of work except BUSY, with spate_exfat_join_cancel(), or when the volume is unmounted. Before the last call has
- * changed the folder, an end changes nothing that counts: the folder is as before. After it, handles of the folder and
- * of the parts answer STALE, and the folder's own clusters are free. They are not trimmed.
+ * Each call writes at most 64 blocks of the FAT, the last one flushes and writes a few more blocks. If the drive may
+ * have lost power since begin, the links are written again from the first on, and linked_bytes falls to 0. Between two
+ * calls the volume can be used as always: record, delete, rename. But the folder and its files cannot be deleted,
+ * renamed or protected, no directory can be renamed, and nothing new is made in the folder: IN_USE. A join ends when
+ * *more is false, with any error of work except BUSY, with spate_exfat_join_cancel(), or when the volume is unmounted.
+ * Before the last call has changed the folder, an end changes nothing that counts: the folder is as before. After it,
+ * handles of the folder and of the parts answer STALE, and the folder's own clusters are free. They are not trimmed.
  *
  * A file of many clusters in a chain is slower to seek in than its parts, on every system.
  *
@@ -426,7 +442,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume,
  * Errors of work. BUSY: call again. INVALID: the join has ended. STALE, and nothing has changed: the folder is not what
  * begin saw, or the volume was mounted again. NO_SPACE, FRAGMENTED, and nothing has changed: another system has placed
  * the folder's entry set so that it has to be moved, and the directory above is full and cannot grow (it does not on a
- * volume of spate_exfat_mount_own()). CORRUPT, and those of the device.
+ * volume of spate_exfat_mount_own()). POWER_LOST, and nothing has changed: that was so four times. CORRUPT, and those
+ * of the device.
  */
 struct spate_exfat_join {
   uint64_t bytes, linked_bytes; /* of all parts; of those, in the chain so far */
@@ -439,6 +456,8 @@ struct spate_exfat_join {
   uint32_t offset_bytes;            /* in the folder, of what follows the next part */
   uint32_t first, clusters, linked; /* the part that is being linked */
   uint32_t next_first, next_clusters;
+  uint32_t power_mark; /* of the device before the first link */
+  uint32_t link_tries;
 };
 
 /* `path` stays in place until the join has ended. */

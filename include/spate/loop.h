@@ -15,7 +15,7 @@
  * for a part. A loop that is opened again goes on with the parts of its list.
  *
  * A power cut leaves the last parts, as any recording, and a span as parts or as a file. The list says which parts
- * belong to a span, and the next spate_loop_open() finishes it.
+ * belong to a span, and whether data are missing between them. The next spate_loop_open() finishes it.
  *
  * docs/understand/design.md, 4.7. All functions are called from the recorder's thread, and wait for metadata as
  * spate_stream_arm() does, while all streams go on.
@@ -38,10 +38,11 @@ extern "C" {
 struct spate_loop;
 
 enum spate_loop_event {
-  SPATE_LOOP_KEPT,   /* a span became a file; value: its bytes */
-  SPATE_LOOP_FOLDER, /* it could not become a file, and stays a folder of parts; value: enum spate_error, why */
-  SPATE_LOOP_SHORT,  /* the volume has no room, and a part was deleted that should have been kept; value: its bytes */
-  SPATE_LOOP_LEFT,   /* a part is left on the volume, because it is not the loop's any more; value: 0 */
+  SPATE_LOOP_KEPT,    /* a span became a file; value: its bytes */
+  SPATE_LOOP_FOLDER,  /* it could not become a file, and stays a folder of parts; value: enum spate_error, why */
+  SPATE_LOOP_SHORT,   /* the volume has no room, and a part was deleted that should have been kept; value: its bytes */
+  SPATE_LOOP_LEFT,    /* a part is left on the volume, because it is not the loop's any more; value: 0 */
+  SPATE_LOOP_NOTHING, /* a span has no data, and its folder is removed; value: enum spate_error: OK: none came */
 };
 
 struct spate_loop_part;
@@ -60,6 +61,11 @@ struct spate_loop_config {
   void *memory; /* one logical block, for the list: DMA memory, SPATE_DMA_ALIGN */
   /* May be NULL. `path`: of the file, the folder, or the part. Called from spate_loop_work(). */
   void (*event)(void *context, struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
+  /* May be NULL. For a source that holds data back until a piece is full. The time of the open span is over, and there
+   * is a part to go on in: has all that belongs to the span been pushed? Until the answer is true the span goes on, and
+   * this is called again. From the first call on a trigger does not make the span longer. Called from
+   * spate_loop_work(). */
+  bool (*may_end)(void *context, struct spate_loop *loop);
   void *context;
 };
 
@@ -68,17 +74,21 @@ struct spate_loop_part {
   uint32_t number, first_cluster;
   struct spate_exfat_time created;
   uint64_t bytes;
-  uint64_t end_ticks; /* when it ended */
+  uint64_t end_ticks;    /* when the stream left it */
+  uint64_t closed_ticks; /* when all its data were on the drive: logic sends them after they are pushed */
   uint8_t state;
 };
 
 /* What is kept of a trigger: parts `first` … `last`. */
 struct spate_loop_span {
   uint8_t state;
-  bool broken; /* a part is missing: the folder stays */
+  bool broken;   /* data are missing: the folder stays */
+  bool unlisted; /* the list does not say so yet */
+  bool ending;   /* the program was asked for what it still has: the end is fixed */
   uint32_t first, last;
   uint32_t gap; /* the first part that is not full: data are missing after it, unless it is the last. 0: none */
   uint64_t end_ticks;
+  uint64_t part_bytes; /* of its run: the next one may have another length */
   char path[SPATE_LOOP_PATH_BYTES_MAX];
 };
 
@@ -100,8 +110,8 @@ struct spate_loop {
   uint32_t streaming;    /* number of the part that pushes go to; 0: none */
   uint32_t armed;        /* number of the part after it; 0: none */
   const struct spate_stream_clip *streaming_clip;
-  uint64_t unarmed_ticks; /* since when there is no next part; when arming it failed last */
-  uint64_t failed_ticks;
+  uint64_t unarmed_ticks;                   /* since when there is no next part; when arming it failed last */
+  uint64_t failed_ticks, list_failed_ticks; /* of the list: 0: it was written */
   struct spate_exfat_file list;
   uint64_t list_lba;
   struct spate_loop_span spans[SPATE_LOOP_SPANS]; /* oldest first; those after the last have no state */
@@ -117,13 +127,17 @@ struct spate_loop {
  * makes, is made now. Then arm the first part. Errors: INVALID (a length; fewer than SPATE_LOOP_PARTS_MIN parts fit in
  * keep_bytes; the stream has a clip or rolls over), NOT_FOUND (the folder), EXISTS (another file has the list's name),
  * MEMORY (config.parts has no room for all parts that are there), NAME_LONG, and those of arm, delete and the device.
- * Until it returns there is no part: what the recorder's while_waiting pushes meanwhile gets STATE.
+ * MEDIA: also if the list cannot be read. Delete the list, and the next loop begins with a new one: the parts of the
+ * old list stay as files of yours. Parts may have another length than in the last run. Until it returns there is no
+ * part: what the recorder's while_waiting pushes meanwhile gets STATE.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config);
 
 /* As spate_stream_push(), which must not be called for this stream. A piece that does not fit in the part is divided,
  * unless the stream is one of chunks, so every part but a span's last is full. INVALID: it is longer than a part. FULL
- * also while a piece that has to be divided finds no room for two, or no next part. */
+ * also while a piece that has to be divided finds no room for two, or no next part. NO_SPACE, FRAGMENTED, NAMES and
+ * others of arm: the part is full, and there is no next one; NO_SPACE when all that is left on the volume is kept.
+ * spate_loop_work() tries again once a second, so a later piece may be accepted. */
 SPATE_MUST_CHECK enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes);
 
 /* As spate_stream_released(), with a divided piece as one. */
@@ -135,18 +149,27 @@ SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
 
 /*
  * Keep what was recorded from `before_ms` ago until `after_ms` from now, as the file `path`. Its beginning is that of a
- * part, at most a part's length earlier. Its end is exact to a piece and a call of work. If a span is open still, it
- * goes on until the later end, and `path` is not used; *extended says so (may be NULL). If the last span has ended and
- * is not a file yet, the new one begins where that ends, so that no part is in two files. It begins with what was
- * recorded since spate_loop_open(): a gap never is within a file. Waits for metadata: a folder of this name is made.
+ * part, at most a part's length earlier. Its end is exact to a piece and a call of work; it does not end before it has
+ * a byte. Pieces that are pushed before their data come (spate/gateware.h) count from when the data are on the drive.
+ * Those that are pushed when the time is over belong to the file, so it is longer by them, and is made when their data
+ * have come. If a span is open still, it goes on until the later end, and `path` is not used; *extended says so (may be
+ * NULL). If the last span has ended and is not a file yet, the new one begins where that ends, so that no part is in
+ * two files. No part of an earlier run is in it: between the parts of a file nothing is missing. What the source lost
+ * itself is counted, as in any clip, and not seen in the file. Waits for metadata: a folder of this name is made.
  * Errors: those of spate_exfat_mkdir(); NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not
- * files yet, call it again after some work. So after NO_SPACE: the oldest part makes room for the folder.
+ * files yet, or the open span ends at present (config.may_end was called for it), call it again after some work. So
+ * after NO_SPACE: the oldest part makes room for the folder.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms,
                                                      uint64_t after_ms, bool *extended);
 
 /* Is a span open, or not a file yet? */
 bool spate_loop_keeps(const struct spate_loop *loop);
+
+/* Is the time of the open span over, and is there a part to go on in, or to come? Then it ends as soon as that is
+ * there, and config.may_end allows it: hold data back that do not belong to it. False while the span has no byte: it
+ * waits for one. */
+bool spate_loop_is_due(const struct spate_loop *loop);
 
 /* End the stream: call it after spate_recorder_finish(), so that all parts are closed. Open spans end here, and become
  * files. BUSY: a clip of the stream is not closed, or another loop of the volume makes a file at present: call its

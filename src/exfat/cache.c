@@ -3,12 +3,12 @@
  * Metadata blocks in memory, written through. Each block has one image and at most one write in flight, because NVMe
  * does not order two writes to one block. The image does not change while it is being written. Every write has FUA:
  * what an operation wrote is durable before it writes the next block, and the streams' data in the drive's cache need
- * not be flushed for that.
+ * not be flushed for that. The links of a join are written past the cache (chain.c).
  */
 #include "internal.h"
 
-#define NO_LBA           UINT64_MAX
-#define AHEAD_BLOCKS_MAX 16u
+#define NO_LBA          UINT64_MAX
+#define AHEAD_BYTES_MAX (UINT32_C(64) << 10) /* so little that streams hardly wait for it */
 
 void spate_exfat_cache_open(struct spate_exfat *volume) {
   const struct spate_exfat_config *config = &volume->config;
@@ -47,25 +47,21 @@ struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume) 
   return block;
 }
 
-static bool is_cached(const struct spate_exfat *volume, uint64_t lba) {
-  for (uint32_t i = 0; i < volume->block_count; i++)
-    if (volume->blocks[i].lba == lba) return true;
-  return false;
-}
-
 /* How many blocks from `lba` on may be read at once. Not those in the cache, because their images may be newer, and not
  * those of another cluster, which may be data that a stream writes past the cache. */
 static uint32_t blocks_ahead(const struct spate_exfat *volume, uint64_t lba) {
   uint64_t cluster_blocks = spate_exfat_cluster_blocks(volume, 1);
   uint64_t left_blocks = lba < volume->heap_lba ? volume->heap_lba - lba
                                                 : cluster_blocks - ((lba - volume->heap_lba) & (cluster_blocks - 1u));
-  uint32_t most = volume->block_count / 2u < AHEAD_BLOCKS_MAX ? volume->block_count / 2u : AHEAD_BLOCKS_MAX;
-  uint32_t blocks = 1;
+  uint32_t most = AHEAD_BYTES_MAX >> spate_exfat_block_shift(volume);
 
+  if (volume->block_count / 2u < most) most = volume->block_count / 2u;
   if (left_blocks < most) most = (uint32_t)left_blocks;
-  while (blocks < most && !is_cached(volume, lba + blocks))
-    blocks++;
-  return blocks;
+  for (uint32_t i = 0; i < volume->block_count; i++) {
+    uint64_t ahead = volume->blocks[i].lba - lba; /* a large number for an empty block, and for one before */
+    if (ahead < most) most = (uint32_t)ahead;
+  }
+  return most;
 }
 
 /* Adjacent blocks in memory that can be replaced; NULL: there are none. */
@@ -79,16 +75,21 @@ static struct spate_exfat_block *choose_victims(struct spate_exfat *volume, uint
   return NULL;
 }
 
+struct spate_exfat_block *spate_exfat_blocks_scratch(struct spate_exfat *volume, uint32_t *blocks) {
+  if (*blocks > volume->block_count / 2u) *blocks = volume->block_count / 2u;
+  for (; *blocks > 1u; *blocks /= 2u) {
+    struct spate_exfat_block *first = choose_victims(volume, *blocks);
+    if (first == NULL) continue;
+    for (uint32_t i = 0; i < *blocks; i++)
+      first[i].lba = NO_LBA;
+    return first;
+  }
+  return spate_exfat_block_scratch(volume);
+}
+
 static enum spate_error read_blocks(struct spate_exfat *volume, uint64_t lba, uint32_t blocks,
                                     struct spate_exfat_block **found) {
-  struct spate_exfat_block *first = blocks > 1 ? choose_victims(volume, blocks) : NULL;
-
-  if (first == NULL) {
-    first = spate_exfat_block_scratch(volume);
-    blocks = 1;
-  }
-  for (uint32_t i = 0; i < blocks; i++)
-    first[i].lba = NO_LBA;
+  struct spate_exfat_block *first = spate_exfat_blocks_scratch(volume, &blocks);
   enum spate_error error = spate_block_read(volume->config.block, lba, blocks, first->data);
   if (error != SPATE_OK) return error;
   for (uint32_t i = 0; i < blocks; i++) {

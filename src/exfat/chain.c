@@ -47,19 +47,40 @@ enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluste
   return spate_exfat_block_commit(block);
 }
 
-enum spate_error spate_exfat_fat_link(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters, uint32_t next,
-                                      uint32_t *linked) {
-  const uint32_t block_entries = spate_exfat_block_bytes(volume) / FAT_ENTRY_BYTES;
-  const uint32_t room = block_entries - (cluster & (block_entries - 1u));
-  struct spate_exfat_block *block;
+/* Memory for links from `cluster` on. Whole blocks are not read, because nothing of what they hold stays. */
+static enum spate_error link_blocks(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters, uint32_t *blocks,
+                                    struct spate_exfat_block **first) {
+  const uint32_t shift = spate_exfat_fat_shift(volume);
+  const uint32_t whole_blocks = (cluster & ((UINT32_C(1) << shift) - 1u)) == 0 ? clusters >> shift : 0;
   uint8_t *entry;
-  enum spate_error error = fat_entry(volume, cluster, true, &block, &entry);
 
-  *linked = clusters < room ? clusters : room;
+  if (whole_blocks == 0) {
+    *blocks = 1;
+    return fat_entry(volume, cluster, true, first, &entry);
+  }
+  if (*blocks > whole_blocks) *blocks = whole_blocks;
+  *first = spate_exfat_blocks_scratch(volume, blocks);
+  return SPATE_OK;
+}
+
+enum spate_error spate_exfat_fat_link(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters, uint32_t next,
+                                      uint32_t blocks_max, uint32_t *linked) {
+  const uint32_t shift = spate_exfat_fat_shift(volume);
+  const uint32_t in_block = cluster & ((UINT32_C(1) << shift) - 1u);
+  const uint64_t lba = volume->fat_lba + (cluster >> shift);
+  struct spate_exfat_block *first;
+  uint32_t blocks = blocks_max;
+  enum spate_error error = link_blocks(volume, cluster, clusters, &blocks, &first);
+
+  *linked = 0;
   if (error != SPATE_OK) return error;
-  for (uint32_t i = 0; i < *linked; i++)
-    spate_field_put32(entry + i * FAT_ENTRY_BYTES, i + 1u < clusters ? cluster + i + 1u : next);
-  return spate_exfat_block_commit(block);
+  const uint32_t room = (blocks << shift) - in_block, count = clusters < room ? clusters : room;
+  for (uint32_t i = 0; i < count; i++)
+    spate_field_put32(first->data + (in_block + i) * FAT_ENTRY_BYTES, i + 1u < clusters ? cluster + i + 1u : next);
+  error = spate_block_write(volume->config.block, lba, blocks, first->data, 0);
+  spate_exfat_cache_forget(volume, lba, blocks); /* the drive may lose what it has */
+  if (error == SPATE_OK) *linked = count;
+  return error;
 }
 
 enum spate_error spate_exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain) {

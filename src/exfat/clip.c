@@ -89,6 +89,7 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
   error = spate_exfat_block_commit(clip->block);
   if (error == SPATE_OK) {
     spate_exfat_clip_pin(clip);
+    spate_exfat_search_add(volume, place, name);
     return SPATE_OK;
   }
   /* The set may be on the medium, and is in the image if another clip keeps that in memory. If it cannot be erased, an
@@ -178,6 +179,7 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
  * erase them again. */
 static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   spate_exfat_block_settle(clip->block);
+  spate_exfat_search_forget(clip->volume);
   clip->waiting = false;
   for (; clip->entries > 0; clip->entries--)
     spate_exfat_clip_set(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;

@@ -140,6 +140,7 @@ static enum spate_error change_block(struct spate_exfat *volume, struct exfat_pl
 enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, struct exfat_place *place, const uint8_t *raw) {
   uint32_t head = entries_in_block(volume, place, 0);
 
+  if ((raw[0] & EXFAT_TYPE_IN_USE) != 0) spate_exfat_search_forget(volume);
   for (uint32_t first = head; first < place->entries; first += entries_in_block(volume, place, first)) {
     enum spate_error error = change_block(volume, place, first, raw);
     if (error != SPATE_OK) return error;
@@ -148,6 +149,7 @@ enum spate_error spate_exfat_entries_write(struct spate_exfat *volume, struct ex
 }
 
 enum spate_error spate_exfat_entries_erase(struct spate_exfat *volume, struct exfat_place *place) {
+  spate_exfat_search_forget(volume);
   for (uint32_t first = 0; first < place->entries; first += entries_in_block(volume, place, first)) {
     enum spate_error error = change_block(volume, place, first, NULL);
     if (error != SPATE_OK) return error;

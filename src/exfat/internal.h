@@ -140,6 +140,8 @@ enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block);
 void spate_exfat_block_settle(struct spate_exfat_block *block);
 /* A block for data that are not to be cached. */
 struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume);
+/* *blocks of them, one after the other in memory; or fewer, and never more than half of the cache. */
+struct spate_exfat_block *spate_exfat_blocks_scratch(struct spate_exfat *volume, uint32_t *blocks);
 /* Forget these blocks: they are written past the cache. */
 void spate_exfat_cache_forget(struct spate_exfat *volume, uint64_t lba, uint64_t blocks);
 /* How many blocks more may be pinned. */
@@ -174,10 +176,12 @@ static inline uint64_t spate_exfat_bitmap_bytes(const struct spate_exfat *volume
 
 enum spate_error spate_exfat_fat_get(struct spate_exfat *volume, uint32_t cluster, uint32_t *next);
 enum spate_error spate_exfat_fat_set(struct spate_exfat *volume, uint32_t cluster, uint32_t next);
-/* Link clusters that follow each other on the volume, the last of them to `next`: as many from `cluster` on as have
- * their entries in one block of the FAT, in one write. */
+/* log2 of the entries in a block of the FAT. */
+static inline uint32_t spate_exfat_fat_shift(const struct spate_exfat *volume) { return volume->block_shift - 2u; }
+/* Link clusters that follow each other on the volume, the last of them to `next`: the first *linked of them, in one
+ * write of at most `blocks_max` blocks of the FAT. It is durable after a flush, not before. */
 enum spate_error spate_exfat_fat_link(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters, uint32_t next,
-                                      uint32_t *linked);
+                                      uint32_t blocks_max, uint32_t *linked);
 /* OK if a chain of this shape can exist on the volume. */
 enum spate_error spate_exfat_chain_check(struct spate_exfat *volume, const struct spate_exfat_chain *chain);
 /* Set `bytes` of a chain whose length is stated nowhere: up to its end in the FAT. */
@@ -336,6 +340,22 @@ enum spate_error spate_exfat_slots_find(struct spate_exfat *volume, struct spate
 enum spate_error spate_exfat_slots_take(struct spate_exfat *volume, struct exfat_path *path, uint8_t entries,
                                         struct exfat_place *place);
 enum spate_error spate_exfat_directory_grow(struct spate_exfat *volume, struct exfat_path *path);
+
+/* ---- search.c: what searches have shown ---- */
+
+/* Of an earlier search for the path's last name; NULL: nothing is known. */
+const struct spate_exfat_search *spate_exfat_search_recall(struct spate_exfat *volume, const struct exfat_path *path);
+/* A search for it from the directory's beginning has shown that no name of its hash and length is in front of
+ * `name_bytes`, and no room for it in front of `room_bytes`. */
+void spate_exfat_search_note(struct spate_exfat *volume, const struct exfat_path *path, uint32_t name_bytes,
+                             uint32_t room_bytes);
+/* No room for a set of so many entries is in front of this offset. */
+uint32_t spate_exfat_search_room(const struct spate_exfat *volume, const struct spate_exfat_chain *directory,
+                                 uint32_t entries);
+/* A set of this name was written there. */
+void spate_exfat_search_add(struct spate_exfat *volume, const struct exfat_place *place, const struct exfat_name *name);
+/* Some set is about to be written or erased. */
+void spate_exfat_search_forget(struct spate_exfat *volume);
 
 /* ---- boot.c ---- */
 

@@ -3,10 +3,13 @@
  * The files of a folder become one file, which takes the folder's place and name. No data are copied.
  *
  * First the FAT entries of all clusters are written: they link the clusters of each part, and each part to the next
- * one. Nobody reads these entries, because every part is contiguous (NoFatChain). Then, with the journal of a deletion
- * {clusters of the folder, its entry set}, one write of one block turns the folder's entry set into that of a file
- * with this chain. With this write the parts, whose entry sets lie in the folder's clusters, are no files any more, and
- * the clusters of the folder have no owner. They are freed last.
+ * one. Nobody reads these entries, because every part is contiguous (NoFatChain). So they may stay in the drive's cache
+ * until all are written, and one flush makes them durable. If the drive may have lost power since the first of them,
+ * they are written again from the first on.
+ *
+ * Then, with the journal of a deletion {clusters of the folder, its entry set}, one write of one block turns the
+ * folder's entry set into that of a file with this chain. With this write the parts, whose entry sets lie in the
+ * folder's clusters, are no files any more, and the clusters of the folder have no owner. They are freed last.
  *
  * So no cluster has two owners at any instant. Before the write recovery finds the folder's entry set with its recorded
  * checksum, and frees nothing. After it, the set has another checksum, and recovery frees the clusters that no entry
@@ -19,6 +22,7 @@
 #include "internal.h"
 
 #define STEP_BLOCKS 64u /* of the FAT, written by one call */
+#define LINK_TRIES  4u  /* while the drive loses power each time */
 
 enum order {
   ORDER_OF_TIME, /* no part was created before its predecessor */
@@ -30,7 +34,8 @@ enum order {
 struct parts {
   uint64_t bytes;
   uint32_t count, first_cluster;
-  uint32_t crc; /* over all entry sets */
+  uint32_t crc;        /* over all entry sets */
+  uint16_t attributes; /* of all of them together */
   _Alignas(8) uint8_t first[EXFAT_ENTRY_BYTES];
   _Alignas(8) uint8_t last[EXFAT_ENTRY_BYTES]; /* file entries */
 };
@@ -99,6 +104,7 @@ static enum spate_error find_parts(struct spate_exfat *volume, struct spate_exfa
       parts->first_cluster = spate_field_get32(set.raw + STREAM_FIRST_CLUSTER);
     }
     memcpy(parts->last, set.raw, EXFAT_ENTRY_BYTES);
+    parts->attributes |= spate_field_get16(set.raw + FILE_ATTRIBUTES);
     parts->bytes += spate_field_get64(set.raw + STREAM_BYTES);
     parts->crc = spate_crc32(parts->crc, set.raw, set.place.entries * EXFAT_ENTRY_BYTES);
   }
@@ -127,6 +133,16 @@ static enum spate_error advance(struct spate_exfat_join *join) {
   return SPATE_OK;
 }
 
+/* Link from the first part on. */
+static enum spate_error begin_links(struct spate_exfat_join *join) {
+  join->power_mark = spate_block_power_mark(join->volume->config.block);
+  join->link_tries++;
+  join->linked_bytes = 0;
+  join->offset_bytes = 0;
+  join->next_clusters = 0;
+  return advance(join);
+}
+
 static enum spate_error begin(struct spate_exfat *volume, const char *text, enum order order,
                               struct spate_exfat_join *join) {
   struct exfat_path path;
@@ -153,7 +169,7 @@ static enum spate_error begin(struct spate_exfat *volume, const char *text, enum
   join->bytes = parts.bytes;
   join->parts = parts.count;
   join->crc = parts.crc;
-  error = advance(join);
+  error = begin_links(join);
   if (error == SPATE_OK) volume->joining_cluster = join->folder.first_cluster;
   return error;
 }
@@ -188,17 +204,19 @@ void spate_exfat_join_cancel(struct spate_exfat_join *join) {
 
 /* Link clusters, up to STEP_BLOCKS blocks of the FAT. */
 static enum spate_error link_some(struct spate_exfat_join *join, bool *all) {
+  const uint32_t shift = spate_exfat_fat_shift(join->volume);
   enum spate_error error = SPATE_OK;
+  uint32_t linked = 0;
 
   *all = false;
-  for (uint32_t blocks = 0; blocks < STEP_BLOCKS && error == SPATE_OK; blocks++) {
-    uint32_t linked;
+  for (uint32_t blocks = 0; blocks < STEP_BLOCKS && error == SPATE_OK; blocks += ((linked - 1u) >> shift) + 1u) {
     if (join->linked == join->clusters) error = advance(join);
     if (error != SPATE_OK) return error;
     *all = join->clusters == 0;
     if (*all) return SPATE_OK;
     error = spate_exfat_fat_link(join->volume, join->first + join->linked, join->clusters - join->linked,
-                                 join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END, &linked);
+                                 join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END, STEP_BLOCKS - blocks,
+                                 &linked);
     join->linked += linked;
     join->linked_bytes += (uint64_t)linked << join->volume->cluster_shift;
     if (join->linked_bytes > join->bytes) join->linked_bytes = join->bytes; /* the last cluster is not full */
@@ -230,6 +248,7 @@ static void make_file(const struct parts *parts, struct exfat_set *set) {
   uint16_t attributes = spate_field_get16(set->raw + FILE_ATTRIBUTES);
 
   attributes = (uint16_t)((attributes & ~(uint32_t)EXFAT_DIRECTORY) | EXFAT_ARCHIVE);
+  attributes |= parts->attributes & EXFAT_READ_ONLY; /* what somebody has protected stays protected */
   spate_field_put16(set->raw + FILE_ATTRIBUTES, attributes);
   spate_exfat_set_lengths(set->raw, parts->first_cluster, parts->bytes, false);
   memcpy(set->raw + FILE_CREATED, parts->first + FILE_CREATED, FILE_MODIFIED - FILE_CREATED);
@@ -297,12 +316,16 @@ static enum spate_error finish(struct spate_exfat_join *join) {
 }
 
 static enum spate_error step(struct spate_exfat_join *join, bool *more) {
+  struct spate_block *device = join->volume->config.block;
   bool all;
 
   if (!spate_exfat_joins(join->volume, join->folder.first_cluster)) return SPATE_E_STALE; /* mounted again */
   enum spate_error error = link_some(join, &all);
+  if (error == SPATE_OK && all) error = spate_block_flush(device);
   if (error != SPATE_OK) return error;
-  *more = !all;
+  const bool lost = spate_block_power_mark(device) != join->power_mark;
+  *more = lost || !all;
+  if (lost) return join->link_tries < LINK_TRIES ? begin_links(join) : SPATE_E_POWER_LOST;
   return all ? finish(join) : SPATE_OK;
 }
 

@@ -61,17 +61,29 @@ enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index);
 
 /* One step. *did: something was done. */
 enum spate_error spate_loop_keep(struct spate_loop *loop, bool *did);
+/* Delete the oldest part. BUSY: try it again. NO_SPACE: no part may be deleted. */
+enum spate_error spate_loop_make_room(struct spate_loop *loop);
 
 /* ---- span.c: what triggers keep ---- */
 
+/* As spate_loop_trigger(), which has looked at the stream before. */
+enum spate_error spate_loop_span_begin(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
+                                       bool *extended);
+
 /* Does a span keep this part? */
 bool spate_loop_span_has(const struct spate_loop *loop, uint32_t number);
+/* The oldest part that no span keeps, and that is closed; NULL: there is none. */
+const struct spate_loop_part *spate_loop_span_spares(const struct spate_loop *loop);
 /* Ends the open span if its time is over. */
 enum spate_error spate_loop_span_due(struct spate_loop *loop);
-/* One step of the oldest span. */
+/* Is a next part still to come? It may need the room of one that is to be deleted, or is being closed. */
+bool spate_loop_next_comes(const struct spate_loop *loop);
+/* One step of the oldest span. NO_SPACE: the step is made again once there is room. */
 enum spate_error spate_loop_span_work(struct spate_loop *loop, bool *did);
 /* Data before the present part were lost: what an open span keeps is no file. */
 void spate_loop_span_gap(struct spate_loop *loop);
+/* Data of this part were lost. If all were, it has no file. */
+void spate_loop_span_lost(struct spate_loop *loop, uint32_t number);
 /* The stream has ended: so does an open span. */
 enum spate_error spate_loop_span_end(struct spate_loop *loop);
 

@@ -3,15 +3,6 @@
 #include "internal.h"
 #include <spate/port.h>
 
-/* The oldest part that may be deleted; NULL: there is none. */
-static struct spate_loop_part *oldest(const struct spate_loop *loop) {
-  for (uint32_t i = 0; i < loop->count; i++) {
-    struct spate_loop_part *part = &loop->config.parts[i];
-    if (part->state == PART_CLOSED && !spate_loop_span_has(loop, part->number)) return part;
-  }
-  return NULL;
-}
-
 /* Would one more part be more than is to be kept? What a span keeps does not count. */
 static bool is_full(const struct spate_loop *loop) {
   uint64_t bytes = loop->config.part_bytes;
@@ -29,7 +20,7 @@ static bool is_full(const struct spate_loop *loop) {
 static bool is_old(const struct spate_loop *loop, const struct spate_loop_part *part) {
   const uint64_t keep_ms = loop->config.keep_ms;
 
-  return keep_ms > 0 && spate_port_ticks() - part->end_ticks > spate_loop_ticks(keep_ms);
+  return keep_ms > 0 && spate_port_ticks() - part->closed_ticks > spate_loop_ticks(keep_ms);
 }
 
 /* Only what this loop made, and what nobody has protected. */
@@ -68,6 +59,15 @@ static enum spate_error delete_oldest(struct spate_loop *loop, const struct spat
   spate_loop_part_path(loop, number, path);
   if (should_stay) spate_loop_event(loop, SPATE_LOOP_SHORT, path, bytes);
   return SPATE_OK;
+}
+
+enum spate_error spate_loop_make_room(struct spate_loop *loop) {
+  const struct spate_loop_part *part = spate_loop_span_spares(loop);
+  const uint32_t count = loop->count;
+
+  if (part == NULL) return SPATE_E_NO_SPACE;
+  enum spate_error error = delete_oldest(loop, part);
+  return error == SPATE_OK && loop->count == count ? SPATE_E_BUSY : error;
 }
 
 /* ---- the next part ---- */
@@ -122,7 +122,7 @@ static enum spate_error arm_next(struct spate_loop *loop) {
 enum spate_error spate_loop_keep(struct spate_loop *loop, bool *did) {
   const enum spate_error can = loop->armed == 0 ? spate_stream_can_arm(loop->config.stream) : SPATE_E_BUSY;
   const bool again = spate_port_ticks() - loop->failed_ticks >= spate_port_ticks_per_second();
-  struct spate_loop_part *part = oldest(loop);
+  const struct spate_loop_part *part = spate_loop_span_spares(loop);
 
   *did = true;
   const bool needs_room = loop->wants_room || (can == SPATE_OK && is_full(loop));

@@ -16,8 +16,12 @@
 #define ENTRY_BYTES 32u
 #define ENTRY_SHIFT 5u
 enum { ENTRY_CRC = 0, ENTRY_SERIAL = 4, ENTRY_NUMBER = 8, ENTRY_CLUSTER = 12, ENTRY_CREATED = 16 };
-enum { SPAN_CRC = 0, SPAN_SERIAL = 4, SPAN_FIRST = 8, SPAN_LAST = 12, SPAN_STATE = 16, SPAN_PATH = 20 };
+enum { SPAN_CRC = 0, SPAN_SERIAL = 4, SPAN_FIRST = 8, SPAN_LAST = 12, SPAN_STATE = 16, SPAN_GAP = 17, SPAN_PATH = 20 };
 #define SPAN_BYTES (SPAN_PATH + SPATE_LOOP_PATH_BYTES_MAX)
+/* The length of the span's parts, sealed by itself: older versions neither write nor read it. */
+#define LENGTH       216u
+#define LENGTH_VALUE 8u
+#define LENGTH_BYTES 16u
 
 static struct spate_block *device(const struct spate_loop *loop) { return loop_volume(loop)->config.block; }
 /* log2 of the entries of a block */
@@ -135,6 +139,25 @@ enum spate_error spate_loop_list_look(struct spate_loop *loop, uint32_t number, 
 
 /* ---- spans ---- */
 
+/* Three bytes, which are zero in lists that older versions wrote: 0: there is no gap. All ones: the span is broken.
+ * Otherwise the gap follows the first part, the second, and so on. */
+#define GAP_BROKEN UINT32_C(0xFFFFFF)
+
+static void put_gap(uint8_t *raw, const struct spate_loop_span *span) {
+  uint32_t gap = span->gap != 0 ? span->gap - span->first + 1u : 0;
+
+  if (span->broken || gap > GAP_BROKEN) gap = GAP_BROKEN;
+  spate_put16(raw, (uint16_t)(gap & 0xFFFFu));
+  raw[2] = (uint8_t)(gap >> 16);
+}
+
+static void get_gap(const uint8_t *raw, struct spate_loop_span *span) {
+  const uint32_t gap = spate_get16(raw) | (uint32_t)raw[2] << 16;
+
+  span->broken = gap == GAP_BROKEN;
+  if (gap > 0 && gap < GAP_BROKEN) span->gap = span->first + gap - 1u;
+}
+
 enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index) {
   const struct spate_loop_span *span = &loop->spans[index];
   uint8_t *raw = loop->config.memory;
@@ -145,8 +168,11 @@ enum spate_error spate_loop_list_span(struct spate_loop *loop, uint32_t index) {
   spate_put32(raw + SPAN_FIRST, span->first);
   spate_put32(raw + SPAN_LAST, span->last);
   raw[SPAN_STATE] = span->state;
+  put_gap(raw + SPAN_GAP, span);
   memcpy(raw + SPAN_PATH, span->path, sizeof span->path);
   seal(loop, raw, SPAN_BYTES);
+  spate_put64(raw + LENGTH + LENGTH_VALUE, span->part_bytes);
+  seal(loop, raw + LENGTH, LENGTH_BYTES);
   return spate_block_write(device(loop), loop->list_lba + index, 1, raw, SPATE_IO_FUA);
 }
 
@@ -162,6 +188,9 @@ static enum spate_error read_spans(struct spate_loop *loop) {
     if (raw[SPAN_STATE] != SPAN_OPEN && raw[SPAN_STATE] != SPAN_ENDED) continue;
     *span = (struct spate_loop_span){
         .state = raw[SPAN_STATE], .first = spate_get32(raw + SPAN_FIRST), .last = spate_get32(raw + SPAN_LAST)};
+    get_gap(raw + SPAN_GAP, span);
+    const bool has_length = is_sealed(loop, raw + LENGTH, LENGTH_BYTES);
+    span->part_bytes = has_length ? spate_get64(raw + LENGTH + LENGTH_VALUE) : loop->config.part_bytes;
     memcpy(span->path, raw + SPAN_PATH, sizeof span->path);
     if (span->path[sizeof span->path - 1u] == '\0') count++;
   }
@@ -193,6 +222,11 @@ enum spate_error spate_loop_list_open(struct spate_loop *loop) {
 
   path_of(loop, path);
   enum spate_error error = use(loop, path);
+  /* A power cut while the list was made, and a repair of another system, leave an empty file. */
+  if (error == SPATE_E_EXISTS && loop->list.bytes == 0) {
+    error = spate_exfat_delete_untrimmed(loop_volume(loop), path);
+    if (error == SPATE_OK) error = SPATE_E_NOT_FOUND;
+  }
   if (error == SPATE_E_NOT_FOUND) {
     error = make(loop, path);
     if (error == SPATE_OK) error = use(loop, path);

@@ -42,7 +42,7 @@ static enum spate_error find_part(struct spate_loop *loop, uint32_t number, cons
   if (error != SPATE_OK || !listed || !spate_loop_part_is(&part, entry)) return error;
   part.state = PART_CLOSED;
   part.bytes = entry->bytes;
-  part.end_ticks = spate_port_ticks();
+  part.end_ticks = part.closed_ticks = spate_port_ticks();
   return spate_loop_part_add(loop, &part) ? SPATE_OK : SPATE_E_MEMORY;
 }
 
@@ -92,8 +92,10 @@ static void clip_closed(void *context, const struct spate_stream_clip *clip, uin
     if (part->state == PART_CLOSED || part->first_cluster != clip->file.first_cluster) continue;
     part->state = PART_CLOSED;
     part->bytes = bytes;
-    if (part->end_ticks == 0) part->end_ticks = spate_port_ticks();
-    if (bytes == 0) spate_loop_part_drop(loop, part->number); /* it had no data, and its file is deleted */
+    part->closed_ticks = spate_port_ticks();
+    if (part->end_ticks == 0) part->end_ticks = part->closed_ticks;
+    if (bytes < clip->progress.pushed_bytes) spate_loop_span_lost(loop, part->number);
+    if (bytes == 0) spate_loop_part_drop(loop, part->number); /* its file is deleted */
     return;
   }
 }
@@ -172,17 +174,6 @@ static enum spate_error push_divided(struct spate_loop *loop, uint64_t offset_by
   return spate_stream_push(stream, offset_bytes + first_bytes, rest_bytes);
 }
 
-/* Is a next part still to come? It may need the room of one that is to be deleted, or is being closed. */
-static bool next_comes(const struct spate_loop *loop) {
-  if (loop->error == SPATE_OK) return true;
-  for (uint32_t i = 0; loop->wants_room && i < loop->count; i++) {
-    const struct spate_loop_part *part = &loop->config.parts[i];
-    const bool ended = part->state == PART_ENDING || part->state == PART_CLOSED;
-    if (ended && !spate_loop_span_has(loop, part->number)) return true;
-  }
-  return false;
-}
-
 static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
   struct spate_stream *stream = loop->config.stream;
   const uint64_t left_bytes = spate_stream_left_bytes(stream);
@@ -191,16 +182,24 @@ static enum spate_error push(struct spate_loop *loop, uint64_t offset_bytes, uin
 
   if (!ends) return spate_stream_push(stream, offset_bytes, bytes);
   if (bytes > loop->config.part_bytes) return SPATE_E_INVALID;
-  if (stream->following == NULL && next_comes(loop)) return SPATE_E_FULL;
+  if (stream->following == NULL && spate_loop_next_comes(loop)) return SPATE_E_FULL;
   const bool whole = stream->current->capped || left_bytes == 0 || (left_bytes & within) != 0;
   if (whole || stream->following == NULL || stream->config.chunk_bytes > 0)
     return spate_stream_push(stream, offset_bytes, bytes);
   return push_divided(loop, offset_bytes, (uint32_t)left_bytes, bytes - (uint32_t)left_bytes);
 }
 
-enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
-  const enum spate_error error = push(loop, offset_bytes, bytes);
+/* Errors that mean something else to whoever pushes: no end of the stream. */
+static bool names_end(enum spate_error error) {
+  return error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_BUSY && error != SPATE_E_INVALID;
+}
 
+enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes) {
+  enum spate_error error = push(loop, offset_bytes, bytes);
+
+  /* The stream knows only that there is no next part. The loop knows why. */
+  const bool ended = error == SPATE_E_RESERVATION || error == SPATE_E_STATE;
+  if (ended && loop->armed == 0 && names_end(loop->error)) error = loop->error;
   if (error != SPATE_OK && error != SPATE_E_FULL && error != SPATE_E_INVALID) loop->refused = true;
   return error;
 }
@@ -219,7 +218,25 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
   return released - loop->divided_released - (half ? 1u : 0u);
 }
 
+/* ---- triggers ---- */
+
+/* What was pushed just now is recorded before the trigger. */
+enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
+                                    bool *extended) {
+  look_at_stream(loop);
+  return spate_loop_span_begin(loop, path, before_ms, after_ms, extended);
+}
+
 /* ---- work ---- */
+
+/* A name in the folder of a span may need a cluster: the oldest part makes room for it. A part that is not in the loop
+ * any more is not tried again. */
+static enum spate_error span_step(struct spate_loop *loop, bool *did) {
+  const uint32_t count = loop->count;
+  enum spate_error error = spate_loop_span_work(loop, did);
+
+  return error == SPATE_E_NO_SPACE && loop->count == count ? spate_loop_make_room(loop) : error;
+}
 
 /* The next part first. Once it is armed a span has its turn, too: parts may be so short that there is always one to be
  * armed. */
@@ -231,7 +248,7 @@ static enum spate_error step(struct spate_loop *loop) {
   if (error == SPATE_OK) error = spate_loop_keep(loop, &did);
   if (error != SPATE_OK) return error;
   look_at_stream(loop);
-  return !did || loop->armed != 0 ? spate_loop_span_work(loop, &did) : SPATE_OK;
+  return !did || loop->armed != 0 ? span_step(loop, &did) : SPATE_OK;
 }
 
 enum spate_error spate_loop_work(struct spate_loop *loop) {
@@ -254,7 +271,7 @@ enum spate_error spate_loop_close(struct spate_loop *loop) {
   loop->config.stream->clip_closed = NULL;
   first = spate_loop_span_end(loop);
   while (did && spate_loop_keeps(loop)) {
-    enum spate_error error = spate_loop_span_work(loop, &did);
+    enum spate_error error = span_step(loop, &did);
     if (error == SPATE_E_BUSY) return error;
     if (first == SPATE_OK) first = error;
   }

@@ -29,9 +29,10 @@ static void wrong_kinds(void **state) {
   OK(spate_exfat_protect(&image.volume, "recording", true));
   refuses(SPATE_E_PROTECTED, "recording");
   OK(spate_exfat_protect(&image.volume, "recording", false));
-  OK(spate_exfat_protect(&image.volume, "recording/part 01", true)); /* a protected part does not matter */
+  OK(spate_exfat_protect(&image.volume, "recording/part 01", true)); /* what is in it stays protected */
   join_all("recording");
   expect_joined("recording", 3, 2, 0);
+  GIVES(SPATE_E_PROTECTED, spate_exfat_delete(&image.volume, "recording"));
   assert_whole(false);
   image_close(&image);
 }

@@ -236,6 +236,7 @@ static void each_request_fails_once(void **state) {
   (void)state;
   assert_int_equal(count_failures(SPATE_WRITE, false), PARTS + 6);
   assert_in_range(count_failures(SPATE_WRITE, true), PARTS + 6 + 6, 30); /* the set is moved first */
+  assert_int_equal(count_failures(SPATE_FLUSH, false), 1);
   assert_in_range(count_failures(SPATE_READ, false), 4, 59);
   assert_in_range(count_failures(SPATE_READ, true), 4, 59);
 }

@@ -89,6 +89,8 @@ def test_a_recording_that_goes_round():
     assert said["stall_s"] == pytest.approx(said["ring_needed_bytes"] / 500e6, rel=1e-4)
     by_size = answer("--profile", "980pro", "--rate", "500MB/s", "--keep", "900GB")
     assert by_size["keep_s"] == 1800
+    by_share = answer("--profile", "980pro", "--rate", "500MB/s", "--keep", "90%")
+    assert by_share["keep_bytes"] == int(2000398934016 * 0.9)
     words = plan("--profile", "980pro", "--rate", "500MB/s", "--keep", "900GB").stdout
     assert "the last 30 min 0 s in 900 GB" in words and "43.2 TB a day: the whole drive 21.6 times a day" in words
 
@@ -137,9 +139,13 @@ def test_it_says_it_in_words_too():
         (["--profile", "980pro", "--rate", "1GB/s", "--checkpoint-ms", "0.5"], "not a whole number"),
         (["--profile", "980pro", "--rate", "1GB/s", "--piece", "1B"], "is not between"),
         (["--profile", "980pro", "--rate", "1GB/s", "more"], "is not an option"),
-        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "2h"], "7200 GB are to be kept, and the drive has 2000 GB"),
-        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "10"], "neither a size nor a time"),
-        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "0s"], "is no time to be kept"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "2h"], "--keep 2h is 7200 GB at this rate, and the drive has 2000 GB"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "10"], "is no size, time or share; examples are 500GB, 2h and 90%"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "0s"], "keep at least a second"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "nan%"], "is no size, time or share"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "100%"], "not between 1% and 99%"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--keep", "30min", "--filled", "0.5"], "Leave one of them out"),
+        (["--profile", "980pro", "--rate", "1GB/s", "--filled", "1", "--keep", "90%"], "Leave one of them out"),
         (["--colour"], " --help."),
     ],
 )

@@ -63,7 +63,7 @@ def kernel_makes_huge_pages():
 
 
 def test_the_slots_are_huge_pages(name):
-    """With pages of 4 KiB a recorder writes two thirds of the rate, for three times the processor's time."""
+    """Pages of 4 KiB cost the recorder rate and processor time."""
     slot, slots = 4 * MIB, 4
     if not kernel_makes_huge_pages():
         pytest.skip("this kernel makes no huge pages of shared memory")

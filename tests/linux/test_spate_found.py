@@ -276,16 +276,21 @@ def test_a_recording_that_fails_leaves_no_folder(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_format_leaves_no_file(number, tmp_path):
-    target = tmp_path / "new.img"
-    for delay_ms in (0, 1, 2, 5, 10, 20, 50, 100, 200, 400, 800):
-        run = subprocess.Popen([SPATE, "format", target, "--size", "256GiB", "--cluster", "1MiB"], stderr=subprocess.PIPE)
+    target, interrupted = tmp_path / "new.img", False
+    for delay_ms in (*20 * (0,), 1, 2, 5, 10, 20, 50, 100, 200, 400, 800):
+        run = subprocess.Popen([SPATE, "format", target, "--size", "256GiB", "--cluster", "1MiB"], stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # under nohup SIGHUP is ignored
         while not target.exists() and run.poll() is None:
             pass
         time.sleep(delay_ms / 1000)
         run.send_signal(number)
         run.communicate()
-        if run.returncode == DONE:
-            assert delay_ms > 0 and answer("check", target)["bad"] == 0
-            return
-        assert not target.exists() and run.returncode in (128 + number, -number)
-    raise AssertionError("format took more than 800 ms")
+        if run.returncode == DONE:  # on a busy machine also without a delay
+            assert answer("check", target)["bad"] == 0
+            target.unlink()
+            if interrupted:
+                return
+        else:
+            assert not target.exists() and run.returncode in (128 + number, -number)
+            interrupted = True
+    assert interrupted

@@ -14,6 +14,7 @@ import time
 import pytest
 import ring_programs
 
+from flight_recorder import kept, listens, until
 from spate_command import DONE, FAILED, MIB, REFUSED, SPATE, USAGE, answer, digest, judged, spate
 from spate_command import image  # noqa: F401 (a fixture)
 from udp_port import port  # noqa: F401 (a fixture)
@@ -50,23 +51,6 @@ def recorder(image, *words, paths=("loop.raw",), seconds=60):
             assert process.returncode == DONE, error
             said["files"] = json.loads(out)["files"]
             said["events"] = [json.loads(line) for line in error.splitlines() if line.startswith("{")]
-
-
-def listens(image):
-    """Does a recorder of this image listen? Its socket is named by the image's device and inode."""
-    status = os.stat(image)
-    return f"@spate-file-{status.st_dev:x}-{status.st_ino:x}" in pathlib.Path("/proc/net/unix").read_text()
-
-
-def until(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
-
-
-def kept(said):
-    return [event["what"] for event in said["events"] if event.get("event") == "kept"]
 
 
 def is_gapless(image, *paths):
@@ -237,19 +221,6 @@ def test_a_full_volume_makes_the_loop_shorter(image):
         time.sleep(5)
     assert "deleted early: the volume has no room" in said["error"]
     assert files(image)["film.raw"] == 420 * MIB and is_gapless(image, *parts(image))
-
-
-@pytest.mark.thorough
-def test_nobody_else_triggers_or_protects(image):
-    if os.geteuid() != 0:
-        pytest.skip("needs root to become another user")
-    with recorder(image, *SPAN) as (_, said):
-        os.chmod(image.parent, 0o755)
-        os.chmod(image, 0o644)
-        stranger = subprocess.run([str(SPATE), "trigger", str(image)], user=65534, group=65534, capture_output=True, text=True)
-        assert stranger.returncode == FAILED and ("nobody records" in stranger.stderr or "did not reply" in stranger.stderr)
-        time.sleep(1)
-    assert kept(said) == []
 
 
 def test_without_a_recorder_the_trigger_says_so(image):

@@ -51,6 +51,15 @@ static void test_rates_and_times(void **state) {
   assert_false(units_rate("fast", &value));
   assert_true(units_seconds("10s", &value) && value == 10);
   assert_true(units_seconds("500ms", &value) && value == 0.5);
+  assert_true(units_percent("90%", &value) && value == 90);
+  assert_true(units_percent("2.5%", &value) && value == 2.5);
+  assert_false(units_percent("nan%", &value));
+  assert_false(units_percent("0x32%", &value));
+  assert_false(units_percent(" 5%", &value));
+  assert_false(units_percent("1.2.3%", &value));
+  assert_false(units_percent(".%", &value));
+  assert_false(units_percent("90", &value));
+  assert_false(units_percent("%", &value));
   assert_true(units_seconds("2min", &value) && value == 120);
   assert_true(units_seconds("1.5h", &value) && value == 5400);
   assert_true(units_seconds("90", &value) && value == 90);

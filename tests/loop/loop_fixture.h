@@ -3,6 +3,7 @@
 #ifndef SPATE_TESTS_LOOP_FIXTURE_H
 #define SPATE_TESTS_LOOP_FIXTURE_H
 
+#include "exfat_image.h"
 #include "recorder_fixture.h"
 
 #include <spate/loop.h>
@@ -10,13 +11,14 @@
 #ifndef PART_BYTES
 #define PART_BYTES (2 * MIB)
 #endif
+#define SECOND      UINT64_C(1000000000)
 #define PARTS       64u
 #define PART_PIECES (uint32_t)(PART_BYTES / PIECE)
 
 struct told {
-  unsigned count[SPATE_LOOP_LEFT + 1];
-  uint64_t value[SPATE_LOOP_LEFT + 1];
-  char path[SPATE_LOOP_LEFT + 1][SPATE_RECORDER_PATH_BYTES_MAX];
+  unsigned count[SPATE_LOOP_NOTHING + 1];
+  uint64_t value[SPATE_LOOP_NOTHING + 1];
+  char path[SPATE_LOOP_NOTHING + 1][SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
 struct looping {
@@ -74,6 +76,14 @@ static inline void open_loop(struct looping *looping, struct fixture *fixture, u
   OK(spate_loop_open(&looping->loop, &looping->config));
 }
 
+/* The same on a volume of its own. */
+static inline struct fixture *opened(struct looping *looping, unsigned keep_parts) {
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+
+  open_loop(looping, fixture, 0, "CAM/A.RAW", keep_parts * PART_BYTES);
+  return fixture;
+}
+
 static inline void turn(struct looping *looping) {
   work(looping->fixture);
   OK(spate_loop_work(&looping->loop));
@@ -119,10 +129,80 @@ static inline void settle_loop(struct looping *looping) {
     turn(looping);
 }
 
+/* Parts that each take about a second of the test's clock. */
+static inline void stream_seconds(struct looping *looping, uint32_t seconds) {
+  for (uint32_t i = 0; i < seconds; i++) {
+    stream_parts(looping, 1);
+    settle_loop(looping);
+    clock_ns += SECOND;
+  }
+}
+
+static inline void settle_until_kept(struct looping *looping) {
+  for (int i = 0; i < 100000 && spate_loop_keeps(&looping->loop); i++)
+    turn(looping);
+  assert_false(spate_loop_keeps(&looping->loop));
+}
+
 static inline void close_loop(struct looping *looping) {
   OK(spate_recorder_finish(&looping->fixture->recorder));
   OK(spate_loop_close(&looping->loop));
   free(looping->config.memory);
+}
+
+static inline void mount_fixture(struct fixture *fixture) {
+  struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = fixture};
+
+  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+}
+
+/* The host restarts: the volume is mounted again, and nothing was closed. */
+static inline void restart_host(struct fixture *fixture) {
+  spate_exfat_abandon(&fixture->volume);
+  fixture->ram.block.while_waiting = NULL;
+  fixture->ram.block.while_waiting_context = NULL;
+  mount_fixture(fixture);
+}
+
+/* The same, and `next` goes on with the loop, in parts of this length. */
+static inline void restart(struct looping *looping, struct looping *next, uint64_t length_bytes) {
+  restart_host(looping->fixture);
+  *next = *looping;
+  next->source = &looping->fixture->sources[1];
+  open_source(looping->fixture, next->source, 9, false, 0);
+  next->config.stream = &next->source->stream;
+  next->config.context = next;
+  next->config.part_bytes = length_bytes;
+  next->told = (struct told){0};
+  OK(spate_loop_open(&next->loop, &next->config));
+}
+
+#define LONG_NAME                                                                                                      \
+  "CAM/" /* 150 letters: a cluster of a folder holds nine of the parts' names */                                       \
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                                        \
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                                        \
+  ".RAW"
+
+/* A volume of clusters of 4 KiB, before there is a loop: a folder needs more of them soon. */
+static inline void format_small(struct fixture *fixture) {
+  OK(spate_recorder_close(&fixture->recorder));
+  OK(spate_exfat_unmount(&fixture->volume));
+  small_format(fixture->ram.memory, VOLUME_MIB * MIB, 9, 12);
+  mount_fixture(fixture);
+}
+
+static inline void take_all_room(struct fixture *fixture, unsigned try) {
+  struct spate_exfat_clip clip;
+  char path[32];
+
+  for (unsigned i = 0; i < 200; i++) {
+    (void)snprintf(path, sizeof path, "FILM%u_%u", try, i);
+    const enum spate_error error = spate_exfat_arm(&fixture->volume, &clip, path, 0);
+    if (error == SPATE_E_NO_SPACE) return;
+    OK(error);
+    OK(spate_exfat_close(&clip, clip.reserved_bytes));
+  }
 }
 
 static inline bool exists(struct fixture *fixture, const char *path) {

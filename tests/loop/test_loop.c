@@ -219,6 +219,21 @@ static void a_file_that_is_no_list_is_not_overwritten(void **state) {
   close_fixture(fixture);
 }
 
+/* A power cut while the list was made, and a repair of another system, leave an empty file. Nothing of it is lost. */
+static void an_empty_list_is_made_again(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct spate_exfat_clip clip;
+  struct looping looping;
+
+  OK(spate_exfat_mkdir(&fixture->volume, "CAM"));
+  OK(spate_exfat_arm(&fixture->volume, &clip, "CAM/.A.RAW.list", MIB));
+  OK(spate_exfat_close(&clip, 0));
+  open_loop(&looping, fixture, 0, "CAM/A.RAW", 10 * PART_BYTES);
+  close_loop(&looping);
+  close_fixture(fixture);
+}
+
 static void names_of_parts_are_told_from_others(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -251,6 +266,7 @@ int main(void) {
                                      cmocka_unit_test(pieces_are_divided_at_the_end_of_a_part),
                                      cmocka_unit_test(wrong_configurations_are_refused),
                                      cmocka_unit_test(a_file_that_is_no_list_is_not_overwritten),
+                                     cmocka_unit_test(an_empty_list_is_made_again),
                                      cmocka_unit_test(names_of_parts_are_told_from_others)};
 
   return cmocka_run_group_tests(tests, NULL, NULL);

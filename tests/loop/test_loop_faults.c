@@ -3,59 +3,10 @@
  * lost, nothing waits without end, and every error is told. */
 #include "loop_fixture.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static struct fixture *opened(struct looping *looping, uint64_t keep_bytes) {
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-
-  open_loop(looping, fixture, 0, "CAM/A.RAW", keep_bytes);
-  return fixture;
-}
-
-static void stream_seconds(struct looping *looping, uint32_t seconds) {
-  for (uint32_t i = 0; i < seconds; i++) {
-    stream_parts(looping, 1);
-    settle_loop(looping);
-    clock_ns += SECOND;
-  }
-}
-
-static void settle_until_kept(struct looping *looping) {
-  for (int i = 0; i < 100000 && spate_loop_keeps(&looping->loop); i++)
-    turn(looping);
-  assert_false(spate_loop_keeps(&looping->loop));
-}
-
-/* The host restarts: the volume is mounted again, and nothing was closed. */
-static void restart(struct looping *looping) {
-  struct fixture *fixture = looping->fixture;
-  struct spate_recorder_config config = {.event = on_event, .while_waiting = while_waiting, .context = fixture};
-
-  spate_exfat_abandon(&fixture->volume);
-  fixture->ram.block.while_waiting = NULL;
-  fixture->ram.block.while_waiting_context = NULL;
-  OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
-  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
-  free(looping->config.memory);
-}
-
-static void take_all_room(struct fixture *fixture) {
-  struct spate_exfat_clip clip;
-  char path[16];
-
-  for (unsigned i = 0; i < 200; i++) {
-    (void)snprintf(path, sizeof path, "FILM%u", i);
-    const enum spate_error error = spate_exfat_arm(&fixture->volume, &clip, path, 0);
-    if (error == SPATE_E_NO_SPACE) return;
-    OK(error);
-    OK(spate_exfat_close(&clip, clip.reserved_bytes));
-  }
-}
-
 static void the_longest_times_are_kept(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 12 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 12);
 
   looping.loop.config.keep_ms = UINT64_MAX;
   stream_seconds(&looping, 6);
@@ -71,7 +22,7 @@ static void the_longest_times_are_kept(void **state) {
 static void a_part_that_is_too_long_for_the_volume_deletes_nothing(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 10 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 10);
 
   stream_parts(&looping, 5);
   close_loop(&looping);
@@ -88,13 +39,14 @@ static void a_part_that_is_too_long_for_the_volume_deletes_nothing(void **state)
 static void a_span_of_more_parts_than_the_next_run_has_room_for(void **state) {
   (void)state;
   struct looping looping, next;
-  struct fixture *fixture = opened(&looping, 20 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 20);
 
   stream_seconds(&looping, 16);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
   const uint32_t first = looping.loop.spans[0].first;
   assert_int_equal(first, 1);
-  restart(&looping);
+  restart_host(fixture);
+  free(looping.config.memory);
   next = looping;
   open_source(fixture, &fixture->sources[1], 9, false, 0);
   next.source = &fixture->sources[1];
@@ -120,7 +72,7 @@ static void a_span_of_more_parts_than_the_next_run_has_room_for(void **state) {
 static void no_span_goes_over_a_gap(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 12 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 12);
 
   stream_seconds(&looping, 3);
   settle_loop(&looping);
@@ -145,7 +97,7 @@ static void no_span_goes_over_a_gap(void **state) {
 static void a_span_with_a_gap_in_it_is_no_file(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 12 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 12);
 
   stream_seconds(&looping, 3);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, 4000, NULL));
@@ -166,7 +118,7 @@ static void data_that_the_drive_lost_are_a_gap(void **state) {
   (void)state;
   for (unsigned late = 0; late < 2; late++) {
     struct looping looping;
-    struct fixture *fixture = opened(&looping, 12 * PART_BYTES);
+    struct fixture *fixture = opened(&looping, 12);
     stream_seconds(&looping, 2);
     if (late == 0) OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, 3000, NULL));
     stream_loop(&looping, 1, PIECE); /* into the next part */
@@ -216,7 +168,7 @@ static void the_greatest_numbers_are_no_parts_names(void **state) {
 static void a_part_that_cannot_be_closed_is_told(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 10 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 10);
   enum spate_error error = SPATE_E_FULL;
 
   stream_parts(&looping, 1);
@@ -247,7 +199,7 @@ static void a_part_that_cannot_be_closed_is_told(void **state) {
 static void close_does_not_wait_without_end(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 10 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 10);
 
   stream_seconds(&looping, 5);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
@@ -264,7 +216,7 @@ static void close_does_not_wait_without_end(void **state) {
 static void a_piece_longer_than_a_part_is_refused_as_a_whole(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 10 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 10);
 
   stream_loop(&looping, 1, PIECE);
   settle_loop(&looping);
@@ -283,7 +235,7 @@ static void a_piece_longer_than_a_part_is_refused_as_a_whole(void **state) {
 static void a_list_that_somebody_has_deleted_is_not_written(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 10 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 10);
   enum spate_error error = SPATE_OK;
 
   stream_parts(&looping, 1);
@@ -305,11 +257,11 @@ static void a_list_that_somebody_has_deleted_is_not_written(void **state) {
 static void a_trigger_on_a_full_volume_makes_room(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 20 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 20);
 
   stream_seconds(&looping, 12);
   settle_loop(&looping);
-  take_all_room(fixture);
+  take_all_room(fixture, 0);
   enum spate_error error = spate_loop_trigger(&looping.loop, "EVENT.RAW", 5000, 0, NULL);
   GIVES(SPATE_E_NO_SPACE, error);
   settle_loop(&looping);
@@ -326,13 +278,13 @@ static void a_trigger_on_a_full_volume_makes_room(void **state) {
 static void a_span_on_a_full_volume_is_a_file(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 20 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 20);
   unsigned refused = 0;
 
   stream_seconds(&looping, 4);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
   settle_loop(&looping);
-  take_all_room(fixture);
+  take_all_room(fixture, 0);
   for (uint32_t i = 0; i < 20000; i++) {
     const enum spate_error error = loop_push(&looping, PIECE);
     refused += error != SPATE_OK && error != SPATE_E_FULL ? 1u : 0u;
@@ -349,19 +301,19 @@ static void a_span_on_a_full_volume_is_a_file(void **state) {
 static void room_that_comes_late_is_used(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping, 20 * PART_BYTES);
+  struct fixture *fixture = opened(&looping, 20);
 
   stream_seconds(&looping, 4);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, UINT64_MAX, NULL));
   settle_loop(&looping);
-  take_all_room(fixture);
+  take_all_room(fixture, 0);
   for (uint32_t i = 0; i < 20000; i++) {
     (void)loop_push(&looping, PIECE);
     turn(&looping);
   }
   GIVES(SPATE_E_NO_SPACE, looping.loop.error);
   assert_int_equal(looping.loop.armed, 0);
-  OK(spate_exfat_delete(&fixture->volume, "FILM0"));
+  OK(spate_exfat_delete(&fixture->volume, "FILM0_0"));
   clock_ns += 2 * SECOND;
   settle_loop(&looping);
   GIVES(SPATE_OK, looping.loop.error);

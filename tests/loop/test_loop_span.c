@@ -2,30 +2,6 @@
 /* A trigger keeps a span of the stream as one file, without a copy, while the loop goes on. */
 #include "loop_fixture.h"
 
-#define SECOND UINT64_C(1000000000)
-
-/* Parts that each take about a second of the test's clock. */
-static void stream_seconds(struct looping *looping, uint32_t seconds) {
-  for (uint32_t i = 0; i < seconds; i++) {
-    stream_parts(looping, 1);
-    settle_loop(looping);
-    clock_ns += SECOND;
-  }
-}
-
-static struct fixture *opened(struct looping *looping) {
-  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
-
-  open_loop(looping, fixture, 0, "CAM/A.RAW", 12 * PART_BYTES);
-  return fixture;
-}
-
-static void settle_until_kept(struct looping *looping) {
-  for (int i = 0; i < 100000 && spate_loop_keeps(&looping->loop); i++)
-    turn(looping);
-  assert_false(spate_loop_keeps(&looping->loop));
-}
-
 /* Where in what was sent the file's bytes are; they must be there in one piece. */
 static uint64_t place_of(struct looping *looping, const char *path, uint64_t *bytes) {
   struct spate_exfat_file file;
@@ -50,7 +26,7 @@ static uint64_t place_of(struct looping *looping, const char *path, uint64_t *by
 static void a_trigger_keeps_what_was_before_and_after_it(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
   uint64_t bytes;
 
   stream_seconds(&looping, 20);
@@ -84,7 +60,7 @@ static void push_all(void *context) {
 static void a_span_ends_also_while_a_part_takes_less_than_its_arming(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
 
   fast = &looping;
   stream_parts(&looping, 4);
@@ -105,7 +81,7 @@ static void a_span_ends_also_while_a_part_takes_less_than_its_arming(void **stat
 static void overlapping_triggers_make_one_longer_file(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
   bool extended = true;
   uint64_t bytes;
 
@@ -128,7 +104,7 @@ static void overlapping_triggers_make_one_longer_file(void **state) {
 static void a_later_span_begins_where_the_last_one_ends(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
   uint64_t first_bytes, second_bytes;
 
   stream_seconds(&looping, 10);
@@ -152,7 +128,7 @@ static void a_later_span_begins_where_the_last_one_ends(void **state) {
 static void more_spans_than_there_is_room_for_have_to_wait(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
   enum spate_error error = SPATE_OK;
   unsigned count = 0;
 
@@ -178,7 +154,7 @@ static void more_spans_than_there_is_room_for_have_to_wait(void **state) {
 static void a_name_that_exists_is_refused_and_nothing_is_kept(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
   char path[SPATE_LOOP_PATH_BYTES_MAX + 1];
 
   stream_seconds(&looping, 3);
@@ -198,7 +174,7 @@ static void a_name_that_exists_is_refused_and_nothing_is_kept(void **state) {
 static void a_span_ends_with_its_stream(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
   uint64_t bytes;
 
   stream_seconds(&looping, 6);
@@ -214,7 +190,7 @@ static void a_span_ends_with_its_stream(void **state) {
 static void a_span_with_a_gap_stays_a_folder(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
 
   stream_seconds(&looping, 8);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", 5500, 0, NULL));
@@ -234,7 +210,7 @@ static void a_span_with_a_gap_stays_a_folder(void **state) {
 static void a_clock_that_goes_back_does_not_matter(void **state) {
   (void)state;
   struct looping looping;
-  struct fixture *fixture = opened(&looping);
+  struct fixture *fixture = opened(&looping, 12);
 
   stream_seconds(&looping, 8);
   fixture->volume.config.now = NULL; /* 1980 */
@@ -253,7 +229,7 @@ static void an_interrupted_span_is_finished_by_the_next_open(void **state) {
   (void)state;
   for (unsigned turns = 0; turns < 60; turns += 4) {
     struct looping looping, next;
-    struct fixture *fixture = opened(&looping);
+    struct fixture *fixture = opened(&looping, 12);
     struct spate_exfat_mounted found;
     uint64_t bytes;
     stream_seconds(&looping, 8);

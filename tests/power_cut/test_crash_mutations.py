@@ -176,26 +176,46 @@ MUTATIONS = {
     ),
     "a folder that becomes a file before its parts are linked": (
         JOIN,
-        [("  enum spate_error error = link_some(join, &all);\n  if (error != SPATE_OK) return error;\n"
-          "  *more = !all;\n  return all ? finish(join) : SPATE_OK;",
+        [("  enum spate_error error = link_some(join, &all);\n",
           "  enum spate_error error = finish(join);\n  for (all = false; error == SPATE_OK && !all;)\n"
-          "    error = link_some(join, &all);\n  return error;")],
+          "    error = link_some(join, &all);\n  return error;\n")],
         "crash_join", "fault: |foreign byte|too long",
     ),
-    "a folder that becomes a file when its parts are linked in the drive's cache": (
+    "a folder that becomes a file while its links are in the drive's cache": (
         JOIN,
-        [("    error = spate_exfat_fat_link(join->volume,", "    error = link_unsafe(join->volume,"),
-         ("/* Link clusters, up to STEP_BLOCKS",
-          "static enum spate_error link_unsafe(struct spate_exfat *volume, uint32_t cluster, uint32_t clusters,\n"
-          "                                    uint32_t next, uint32_t *linked) {\n"
-          "  struct spate_exfat_block *block;\n"
-          "  uint64_t lba = volume->fat_lba + ((uint64_t)cluster * 4u >> volume->block_shift);\n"
-          "  enum spate_error error = spate_exfat_block_edit(volume, lba, &block);\n"
-          "  if (error != SPATE_OK) return error;\n"
-          "  *linked = 1;\n"
-          "  spate_field_put32(block->data + (cluster * 4u & volume->block_mask), clusters > 1 ? cluster + 1u : next);\n"
-          "  return spate_block_write(volume->config.block, lba, 1, block->data, 0);\n}\n\n"
-          "/* Link clusters, up to STEP_BLOCKS")],
+        [("  if (error == SPATE_OK && all) error = spate_block_flush(device);\n", "")],
+        "crash_join", "fault: |foreign byte|too long",
+    ),
+    "links that the drive may have lost are not written again": (
+        JOIN,
+        [("  const bool lost = spate_block_power_mark(device) != join->power_mark;\n", "  const bool lost = false;\n")],
+        "crash_join", "fault: |foreign byte|too long",
+    ),
+    "links that are written again from the present part on": (
+        JOIN,
+        [("begin_links(join) : SPATE_E_POWER_LOST;", "resume_links(join) : SPATE_E_POWER_LOST;"),
+         ("static enum spate_error step(",
+          "static enum spate_error resume_links(struct spate_exfat_join *join) {\n"
+          "  join->power_mark = spate_block_power_mark(join->volume->config.block);\n"
+          "  join->linked = 0;\n"
+          "  return SPATE_OK;\n}\n\n"
+          "static enum spate_error step(")],
+        "crash_join", "fault: |foreign byte|too long",
+    ),
+    "links that are written again from the second part on": (
+        JOIN,
+        [("  return advance(join);\n}\n\nstatic enum spate_error begin(",
+          "  enum spate_error error = advance(join);\n"
+          "  for (uint32_t i = 0; error == SPATE_OK && join->link_tries > 1 && i < 2; i++)\n"
+          "    error = advance(join);\n"
+          "  return error;\n}\n\n"
+          "static enum spate_error begin(")],
+        "crash_join", "fault: |foreign byte|too long",
+    ),
+    "a loss of power between two calls that is not seen": (
+        JOIN,
+        [("  const bool lost = spate_block_power_mark(device) != join->power_mark;\n",
+          "  const bool lost = spate_block_power_mark(device) != join->volume->power_mark;\n")],
         "crash_join", "fault: |foreign byte|too long",
     ),
     "a folder's clusters freed while it is a folder": (
@@ -226,8 +246,8 @@ MUTATIONS = {
     ),
     "a last part whose chain goes on": (
         JOIN,
-        [("join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END, &linked);",
-          "join->next_clusters > 0 ? join->next_first : join->first, &linked);")],
+        [("join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END,",
+          "join->next_clusters > 0 ? join->next_first : join->first,")],
         "crash_join", "too long|fault: ",
     ),
     # Loops.
@@ -243,7 +263,7 @@ MUTATIONS = {
         "crash_loop", "afterwards: ",
     ),
     "the oldest part deleted although a span has it": (
-        KEEP,
+        SPAN,
         [("    if (part->state == PART_CLOSED && !spate_loop_span_has(loop, part->number)) return part;",
           "    if (part->state == PART_CLOSED) return part;")],
         "crash_loop", "is lost",
@@ -255,7 +275,8 @@ MUTATIONS = {
           "    return part->state == PART_CLOSED ? part : NULL;",
           "    struct spate_loop_part *part = &loop->config.parts[loop->count - 1u - i];\n"
           "    if (!holds(span, part->number) || part->state != PART_CLOSED) continue;\n"
-          "    return part;")],
+          "    return part;"),
+         ("if (number <= before || number < span->first)", "if (number < span->first)")],
         "crash_loop", "afterwards: .* is not what was kept",
     ),
     # The rest: volumes of others, names, changes by a PC, many streams.

@@ -4,6 +4,7 @@
 #include "volume_fixture.h"
 
 static struct spate_exfat_join join;
+static uint64_t lose_at; /* the drive alone loses its power after so many writes */
 
 /* Parts with other files in between, so that the parts' clusters are in several places. */
 static void record_parts(const char *folder, uint32_t parts, uint32_t part_bytes, uint32_t short_bytes) {
@@ -27,6 +28,14 @@ static void join_all(const char *path) {
   OK(spate_exfat_join_begin(&image.volume, &join, path));
   for (bool more = true; more;)
     OK(spate_exfat_join_work(&join, &more));
+}
+
+/* The drive loses what it has not flushed, and the host goes on. */
+static void lose_power(void *context) {
+  (void)context;
+  if (image.ram.pending_count > 0 || image.ram.count[SPATE_WRITE] != lose_at) return;
+  image.ram.block.power_losses++;
+  lose_at = 0;
 }
 
 /* The file is used as any other. */
@@ -132,6 +141,42 @@ static void test_given_up(void **state) {
   use_joined("recording", 2048);
 }
 
+/* The drive alone loses its power between two links, and the machine loses its power at any time. */
+static void test_drive_without_power(void **state) {
+  bool lost = true;
+  (void)state;
+  for (uint64_t links = 1; lost; links += 3) {
+    (void)begin_small(SMALL_BYTES, 9);
+    OK(image_mount(&image));
+    make_directory("recording");
+    record_parts("recording", 4, 150 * 512, 100);
+    begin_cuts();
+    lose_at = image.ram.count[SPATE_WRITE] + links;
+    image.ram.block.while_waiting = lose_power;
+    join_all("recording");
+    image.ram.block.while_waiting = NULL;
+    lost = lose_at == 0;
+    use_joined("recording", 2048);
+  }
+}
+
+static void test_drive_without_power_between_calls(void **state) {
+  (void)state;
+  bool more;
+  (void)begin_small(SMALL_BYTES, 9);
+  OK(image_mount(&image));
+  make_directory("recording");
+  record_parts("recording", 66, 512, 100);
+  begin_cuts();
+  OK(spate_exfat_join_begin(&image.volume, &join, "recording"));
+  OK(spate_exfat_join_work(&join, &more));
+  assert_true(more);
+  image.ram.block.power_losses++;
+  while (more)
+    OK(spate_exfat_join_work(&join, &more));
+  use_joined("recording", 2048);
+}
+
 /* A PC has the volume between the cut and the mount. */
 static void test_changed_by_a_pc(void **state) {
   (void)state;
@@ -150,9 +195,14 @@ static void test_changed_by_a_pc(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_small_clusters), cmocka_unit_test(test_blocks_of_4096),
-      cmocka_unit_test(test_straddling),     cmocka_unit_test(test_beside_a_recording),
-      cmocka_unit_test(test_given_up),       cmocka_unit_test(test_changed_by_a_pc),
+      cmocka_unit_test(test_small_clusters),
+      cmocka_unit_test(test_blocks_of_4096),
+      cmocka_unit_test(test_straddling),
+      cmocka_unit_test(test_beside_a_recording),
+      cmocka_unit_test(test_given_up),
+      cmocka_unit_test(test_drive_without_power),
+      cmocka_unit_test(test_drive_without_power_between_calls),
+      cmocka_unit_test(test_changed_by_a_pc),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
