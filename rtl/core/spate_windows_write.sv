@@ -4,7 +4,8 @@
 // the other epoch, or to addresses where nothing may be written, are dropped and counted.
 //
 // Guarantee: every beat is taken after finite time, if completions are. What was written before a completion is in the
-// buffer before the completion is passed on.
+// buffer before the completion is passed on. `write_ready_o` is a register: the enables of wide registers before it
+// depend on nothing else. For that, a beat for a queue costs two cycles in which no beat is taken.
 `default_nettype none
 
 module spate_windows_write
@@ -44,16 +45,25 @@ module spate_windows_write
 
   // In the first register is what was written, in the second where it goes. Whether its epoch is the present one is
   // decided when it leaves: the epoch may have changed while a completion waited.
-  logic valid_q, stray_q, there_q, take, move;
+  //
+  // Only beats for a queue wait, so a beat is asked for only while none is in either register: then the first register
+  // is free, whatever the queues do.
+  logic valid_q, stray_q, there_q, ready_q, for_queue, take, move;
+  logic epoch_q, decides_q, to_cq_q, to_admin_cq_q, to_buffer_q, fresh;  // decides_q: the epoch does
   logic [WindowBits-1:0] address_q;
   logic [DataWidth-1:0] data_q;
   logic [DataWidth/8-1:0] strobe_q;
   assign move = valid_q && (!there_q || take);
-  assign write_ready_o = !valid_q || move;
+  assign write_ready_o = ready_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else if (write_ready_o) valid_q <= write_valid_i;
-    if (write_ready_o) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      ready_q <= 1'b0;
+    end else begin
+      valid_q <= ready_q ? write_valid_i : valid_q && !move;
+      ready_q <= !(valid_q && for_queue) && !(there_q && (to_cq_q || to_admin_cq_q));
+    end
+    if (ready_q) begin
       address_q <= write_i.address[WindowBits-1:0];
       stray_q <= write_i.stray;
       data_q <= write_data_i;
@@ -76,7 +86,7 @@ module spate_windows_write
       .stale_o()
   );
 
-  logic epoch_q, decides_q, to_cq_q, to_admin_cq_q, to_buffer_q, fresh;  // decides_q: the epoch does
+  assign for_queue = region == RegionCq || region == RegionAdminCq;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) there_q <= 1'b0;
     else if (!there_q || take) there_q <= valid_q;
@@ -154,15 +164,17 @@ module spate_windows_write
       end
       if (buffer_write_o) assert (32'(buffer_beat_o) < RamBytes / BeatBytes);
       // Only a beat for a queue waits, and only for that queue.
-      if (valid_q && !write_ready_o) assert (cq_valid_o && !cq_ready_i || admin_cq_valid_o && !admin_cq_ready_i);
+      if (there_q && !take) assert (cq_valid_o && !cq_ready_i || admin_cq_valid_o && !admin_cq_ready_i);
+      if (ready_q) assert (!(there_q && (to_cq_q || to_admin_cq_q)) && (!valid_q || move));
     end
   end
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
       // None is lost or comes twice, and none passes another.
-      assert (valid_q == ($past(write_valid_i) || !$past(write_ready_o)));
+      assert (valid_q == ($past(write_valid_i && write_ready_o) || $past(valid_q && !move)));
       assert (there_q == ($past(valid_q) || $past(there_q && !take)));
-      if ($past(valid_q && write_ready_o)) assert ($past(move));
+      // A beat is refused only if one for a queue was in the registers in the cycle before.
+      if (!write_ready_o) assert ($past(valid_q && for_queue) || $past(there_q && (to_cq_q || to_admin_cq_q)));
       if ($past(move)) assert ($past(!there_q || take));
       if ($past(write_valid_i && write_ready_o)) begin
         assert (address_q == $past(write_i.address[WindowBits-1:0]) && stray_q == $past(write_i.stray));
