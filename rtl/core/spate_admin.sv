@@ -392,6 +392,14 @@ module spate_admin
   assign raw_dword_o = count_q[3:0];
 
   // ---- did the drive lose power? ----
+  //
+  // The operand stays for longer than a cycle after its instruction.
+
+  logic power_cycles_q, unsafe_shutdowns_q;
+  always_ff @(posedge clk_i) begin
+    power_cycles_q <= rst_ni && is_out(OutPowerCycles);
+    unsafe_shutdowns_q <= rst_ni && is_out(OutUnsafeShutdowns);
+  end
 
   spate_power u_power (
       .clk_i,
@@ -399,8 +407,8 @@ module spate_admin
       .ready_i(drive_o.ready),
       .event_valid_i(is_out(OutPower)),
       .event_i(power_event_e'(operand_q[3:0])),
-      .cycles_valid_i(is_out(OutPowerCycles)),
-      .unsafe_valid_i(is_out(OutUnsafeShutdowns)),
+      .cycles_valid_i(power_cycles_q),
+      .unsafe_valid_i(unsafe_shutdowns_q),
       .count_i(operand_q),
       .power_o,
       .from_registers_i(command_q.from_registers),

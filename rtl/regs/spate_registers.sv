@@ -310,6 +310,35 @@ module spate_registers
   assign in.counters.rd_data = count;
   assign in.counters.wr_ack = out.counters.req && out.counters.req_is_wr;
 
+  // ---- what can be read, as it was a cycle ago ----
+  //
+  // They come from everywhere in the core. Registers here keep their ways out of the path from an address to its data. An
+  // access takes longer than a cycle, so software never sees a value from before its last access.
+
+  drive_t drive_q;
+  bring_up_t bring_up_q;
+  health_t health_q;
+  power_t shown_power_q;
+  response_t response_q;
+  logic [LbaWidth-1:0] written_blocks_q;
+  logic response_valid_q, command_ready_q, link_up_q, tap_lost_q;
+
+  always_ff @(posedge clk_i) begin
+    drive_q <= drive_i;
+    bring_up_q <= bring_up_i;
+    health_q <= health_i;
+    shown_power_q <= power_i;
+    response_q <= response;
+    written_blocks_q <= written_blocks_i;
+    response_valid_q <= rst_ni && response_valid;
+    command_ready_q <= may_start && !out.command.start.value;
+    link_up_q <= link_up_i;
+    tap_lost_q <= tap_lost_i;
+  end
+
+  logic unused_copies;  // what software is not shown
+  assign unused_copies = ^{drive_q.doorbell_stride, response_q.from_registers};
+
   // ---- interrupts ----
 
   logic ready_q, gone_q;
@@ -333,7 +362,7 @@ module spate_registers
     end
   end
 
-  assign in.interrupt_status.response.next = response_valid;
+  assign in.interrupt_status.response.next = response_valid_q;
   assign in.interrupt_status.ready_changed.hwset = drive_i.ready != ready_q;
   assign in.interrupt_status.gone.hwset = drive_i.gone && !gone_q;
   assign in.interrupt_status.health_warning.hwset = |(health_i.critical_warning & ~critical_warning_q);
@@ -357,41 +386,41 @@ module spate_registers
   assign in.parameters.slots.next = 9'(Slots);
   assign in.parameters.memory_mode.next = RamBytes == 8192;
   assign in.ring.bytes.next = 32'(RamBytes - 8192);
-  assign in.status.ready.next = drive_i.ready;
-  assign in.status.gone.next = drive_i.gone;
-  assign in.status.epoch.next = drive_i.epoch;
-  assign in.status.link_up.next = link_up_i;
-  assign in.status.health_valid.next = health_i.valid;
-  assign in.status.volatile_cache.next = bring_up_i.volatile_cache;
-  assign in.status.block_4096.next = drive_i.block_4096;
-  assign in.status.command_ready.next = may_start && !out.command.start.value;
-  assign in.status.response_valid.next = response_valid;
-  assign in.status.tap_lost.next = tap_lost_i;
-  assign in.bring_up.step.next = bring_up_i.step;
-  assign in.bring_up.error.next = bring_up_i.error;
-  assign in.bring_up.link_status.next = bring_up_i.link_status;
-  assign in.error_detail.value.next = bring_up_i.error_detail;
-  assign in.blocks_low.low.next = drive_i.blocks[31:0];
-  assign in.blocks_high.high.next = 8'(drive_i.blocks[LbaWidth-1:32]);
-  assign in.geometry.command_sectors_max.next = drive_i.command_sectors_max;
-  assign in.geometry.queue_shift.next = drive_i.queue_shift;
-  assign in.nsid.value.next = drive_i.nsid;
-  assign in.cap_low.value.next = bring_up_i.cap_low;
-  assign in.power.losses.next = power_i.losses;
-  assign in.power.unknown.next = power_i.unknown;
-  assign in.response.tag.next = response.tag;
-  assign in.response.status.next = response.status;
-  assign in.response_done_low.low.next = response.done[31:0];
-  assign in.response_done_high.high.next = response.done[63:32];
-  assign in.health.critical_warning.next = health_i.critical_warning;
-  assign in.health.temperature_k.next = health_i.temperature_k;
-  assign in.wear.spare_percent.next = health_i.spare_percent;
-  assign in.wear.spare_threshold_percent.next = health_i.spare_threshold_percent;
-  assign in.wear.used_percent.next = health_i.used_percent;
-  assign in.media_errors.value.next = health_i.media_errors;
-  assign in.unsafe_shutdowns.value.next = power_i.unsafe_shutdowns;
-  assign in.written_low.low.next = written_blocks_i[31:0];
-  assign in.written_high.high.next = 8'(written_blocks_i[LbaWidth-1:32]);
+  assign in.status.ready.next = drive_q.ready;
+  assign in.status.gone.next = drive_q.gone;
+  assign in.status.epoch.next = drive_q.epoch;
+  assign in.status.link_up.next = link_up_q;
+  assign in.status.health_valid.next = health_q.valid;
+  assign in.status.volatile_cache.next = bring_up_q.volatile_cache;
+  assign in.status.block_4096.next = drive_q.block_4096;
+  assign in.status.command_ready.next = command_ready_q;
+  assign in.status.response_valid.next = response_valid_q;
+  assign in.status.tap_lost.next = tap_lost_q;
+  assign in.bring_up.step.next = bring_up_q.step;
+  assign in.bring_up.error.next = bring_up_q.error;
+  assign in.bring_up.link_status.next = bring_up_q.link_status;
+  assign in.error_detail.value.next = bring_up_q.error_detail;
+  assign in.blocks_low.low.next = drive_q.blocks[31:0];
+  assign in.blocks_high.high.next = 8'(drive_q.blocks[LbaWidth-1:32]);
+  assign in.geometry.command_sectors_max.next = drive_q.command_sectors_max;
+  assign in.geometry.queue_shift.next = drive_q.queue_shift;
+  assign in.nsid.value.next = drive_q.nsid;
+  assign in.cap_low.value.next = bring_up_q.cap_low;
+  assign in.power.losses.next = shown_power_q.losses;
+  assign in.power.unknown.next = shown_power_q.unknown;
+  assign in.response.tag.next = response_q.tag;
+  assign in.response.status.next = response_q.status;
+  assign in.response_done_low.low.next = response_q.done[31:0];
+  assign in.response_done_high.high.next = response_q.done[63:32];
+  assign in.health.critical_warning.next = health_q.critical_warning;
+  assign in.health.temperature_k.next = health_q.temperature_k;
+  assign in.wear.spare_percent.next = health_q.spare_percent;
+  assign in.wear.spare_threshold_percent.next = health_q.spare_threshold_percent;
+  assign in.wear.used_percent.next = health_q.used_percent;
+  assign in.media_errors.value.next = health_q.media_errors;
+  assign in.unsafe_shutdowns.value.next = shown_power_q.unsafe_shutdowns;
+  assign in.written_low.low.next = written_blocks_q[31:0];
+  assign in.written_high.high.next = 8'(written_blocks_q[LbaWidth-1:32]);
 
 endmodule
 

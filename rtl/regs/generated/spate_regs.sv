@@ -907,16 +907,7 @@ module spate_regs (
     assign readback_external_rd_ack = readback_external_rd_ack_c;
 
     logic [13:0] rd_mux_addr;
-    logic [13:0] pending_rd_addr;
-    // Hold read mux address to guarantee it is stable throughout any external accesses
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            pending_rd_addr <= '0;
-        end else begin
-            if(decoded_req) pending_rd_addr <= decoded_addr;
-        end
-    end
-    assign rd_mux_addr = decoded_req ? decoded_addr : pending_rd_addr;
+    assign rd_mux_addr = decoded_addr;
 
     logic readback_err;
     logic readback_done;
