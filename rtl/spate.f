@@ -49,7 +49,6 @@ rtl/adapter/spate_pcie_axi_mmio.sv
 rtl/adapter/spate_pcie_axi.sv
 rtl/adapter/spate_write_tap.sv
 rtl/adapter/spate_pcie_usp_pkg.sv
-rtl/adapter/spate_pcie_usp_rotate.sv
 rtl/adapter/spate_pcie_usp_cq.sv
 rtl/adapter/spate_pcie_usp_split.sv
 rtl/adapter/spate_pcie_usp_cc.sv

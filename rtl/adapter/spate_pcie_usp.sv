@@ -4,10 +4,10 @@
 // arrive on CQ and are completed on CC. Register and configuration accesses go out on RQ and are answered on RC. The
 // root port's own configuration space is accessed through the management port.
 //
-// Generate the block as: root port, dword-aligned streams of DataWidth without straddling, client-provided tags, 8-bit
-// tags, no parity. The block handles messages (they need no answer): INTx, error, LTR and power management messages
-// appear on its cfg_* outputs, which stay open. A message that does come on CQ is counted as a stray write. The core
-// writes the maximum payload and the maximum read request, through the ports below.
+// Generate the block as: root port, streams of DataWidth without straddling, CQ and CC aligned to addresses, RQ and RC
+// to dwords, client-provided tags, 8-bit tags, no parity. The block handles messages (they need no answer): INTx, error,
+// LTR and power management messages appear on its cfg_* outputs, which stay open. A message that does come on CQ is
+// counted as a stray write. The core writes the maximum payload and the maximum read request, through the ports below.
 //
 //    user clock                                       │ core's clock
 //    CQ ─▶ cq ─▶ writes ──────────────────────────────┼─▶ write_*

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes requests from the block's completer request stream. Memory writes become beats in lanes by address; requests
-// that want a completion are passed on whole. In the block's clock.
+// Takes requests from the block's completer request stream. Memory writes become beats; requests that want a completion
+// are passed on whole. In the block's clock.
 //
-// Guarantee: a write's beats leave in order, each aligned and with the drive's strobes. A write that the block marks as
-// broken ends with a beat that is marked as broken, at the same place. Any other posted request becomes one stray beat
+// The stream is aligned to addresses (PG213, "Data Alignment Options"): a packet's first word has the descriptor alone,
+// and each later word is a beat of the core, with every byte in the lane of its address.
+//
+// Guarantee: a write's beats leave in order, with the drive's strobes. A write that the block marks as broken, or that
+// ends before its data, ends with a beat that is marked as broken. Any other posted request becomes one stray beat
 // without strobes, so that it is counted. Requests that want a completion are admitted only while fewer than
 // NonpostedMax are inside, so they never block a write. During reset, and in the rest of a packet that began before its
-// end, words are taken and dropped. Full rate: a word per cycle, except for one cycle after a write whose last word
-// does not end with its last beat.
+// end, words are taken and dropped. Full rate: a word per cycle.
 `default_nettype none
 
 module spate_pcie_usp_cq
@@ -18,8 +20,7 @@ module spate_pcie_usp_cq
     parameter int unsigned WindowBits = 21,
     parameter logic [63:0] WindowBase = 64'h0,
     parameter int unsigned NonpostedMax = 32,  // at most 32, because the block counts no more
-    localparam int unsigned Lanes = DataWidth / 32,
-    localparam int unsigned LaneBits = $clog2(Lanes),
+    localparam int unsigned LaneBits = $clog2(DataWidth / 32),
     localparam int unsigned BeatBits = WindowBits - LaneBits - 2
 ) (
     input wire logic clk_i,
@@ -52,148 +53,78 @@ module spate_pcie_usp_cq
   typedef enum logic [1:0] {
     StHeader,
     StWrite,  // in a memory write
-    StTail,  // the last lanes of a write, left over from its last word
     StDrop  // the rest of a packet that is dropped
   } state_e;
 
   state_e state_q, state_d;
   cq_descriptor_t descriptor;
-  logic first, step, is_write, is_posted, broken;
+  logic first, take, emit, room, is_write, is_posted, broken, stray;
   logic beginning;  // the current word, if there is one, is a packet's first
 
   assign descriptor = cq_tdata_i[127:0];
   assign first = cq_tuser_i[40];
-  assign broken = cq_tlast_i && cq_tuser_i[41] && state_q != StTail;
   assign is_write = descriptor.kind == KindMemoryWrite;
-  assign beginning = state_q == StHeader;
   assign is_posted = is_write || descriptor.kind >= KindMessage;
-
-  // ---- the place of the data ----
-  //
-  // Data begin in lane 4 of the packet and go to the address's lane. With four lanes, the first word has no data.
-  logic [LaneBits-1:0] lane, amount_q, amount;
-  logic early;  // the first word of this write already completes a beat
-  logic [BeatBits-1:0] beat_q, beat_d;
-  logic stray, stray_q;
-
-  assign lane = descriptor.address[LaneBits-1:0];
-  assign early = Lanes > 4 && lane >= LaneBits'(Lanes / 2);
-  assign amount = beginning ? lane - LaneBits'(4) : amount_q;
+  assign beginning = state_q == StHeader;
+  assign broken = cq_tlast_i && (beginning ? is_write : cq_tuser_i[41]);
   assign stray = descriptor.address[61:WindowBits-2] != WindowBase[63:WindowBits];
 
-  logic [Lanes-1:0][35:0] word, moved;
-  logic [Lanes-1:0] leftover;  // lanes of this word that belong to the next beat and are in use
-
-  always_comb begin
-    for (int unsigned k = 0; k < Lanes; k++) begin
-      word[k] = {cq_tuser_i[8+4*k+:4], cq_tdata_i[32*k+:32]};
-      if (beginning && k < 4) word[k][35:32] = '0;
-      leftover[k] = word[k][35:32] != '0 && 32'(k) + 32'(amount) >= Lanes;
-    end
-    if (state_q == StTail) for (int unsigned k = 0; k < Lanes; k++) word[k][35:32] = '0;
-  end
-
-  spate_pcie_usp_rotate #(
-      .Lanes(Lanes),
-      .LaneWidth(36)
-  ) u_rotate (
-      .clk_i,
-      .keep_i(step),
-      .amount_i(amount),
-      .word_i(word),
-      .word_o(moved)
-  );
-
-  // ---- beats ----
-
-  logic emit, room;
-  logic valid_q, broken_q, out_stray_q;
-  logic [BeatBits-1:0] out_beat_q;
-  logic [Lanes-1:0][31:0] data_q;
-  logic [Lanes-1:0][3:0] strobe_q, strobe;
-  logic any_strobe, kept_valid_q;
-
-  assign room = !valid_q || write_ready_i;
-
-  // Kept lanes belong to this packet only after its first word.
-  always_comb begin
-    for (int unsigned k = 0; k < Lanes; k++) begin
-      strobe[k] = moved[k][35:32];
-      if (!kept_valid_q && LaneBits'(k) < amount) strobe[k] = '0;
-      if (broken) strobe[k] = '0;
-    end
-  end
-  assign any_strobe = strobe != '0;
+  assign cq_tready_o = !rst_ni || (room && nonposted_ready_i);
+  assign take = cq_tvalid_i && cq_tready_o;
+  assign nonposted_valid_o = rst_ni && beginning && cq_tvalid_i && first && room && !is_posted;
+  assign nonposted_o = '{last_enables: cq_tuser_i[7:4], first_enables: cq_tuser_i[3:0], descriptor: descriptor};
 
   always_comb begin
     state_d = state_q;
     emit = 1'b0;
-    step = 1'b0;
-    beat_d = beat_q;
     unique case (state_q)
       StHeader: begin
-        if (cq_tvalid_i && cq_tready_o && first) begin
-          step = 1'b1;
-          beat_d = descriptor.address[WindowBits-3:LaneBits];
-          if (is_write) begin
-            emit = broken || (early && any_strobe);
-            if (early) beat_d = descriptor.address[WindowBits-3:LaneBits] + 1'b1;
-            if (!cq_tlast_i) state_d = StWrite;
-            else if (leftover != '0 && !broken) state_d = StTail;
-          end else begin
-            emit = is_posted;
-            if (!cq_tlast_i) state_d = StDrop;
-          end
+        if (take && first) begin
+          emit = is_write ? broken : is_posted;
+          if (!cq_tlast_i) state_d = is_write ? StWrite : StDrop;
         end
       end
       StWrite: begin
-        if (cq_tvalid_i && cq_tready_o) begin
-          step = 1'b1;
-          emit = broken || any_strobe;
-          beat_d = beat_q + 1'b1;
-          if (cq_tlast_i) state_d = leftover != '0 && !broken ? StTail : StHeader;
-        end
+        emit = take;
+        if (take && cq_tlast_i) state_d = StHeader;
       end
-      StTail: begin
-        if (room) begin
-          emit = 1'b1;
-          state_d = StHeader;
-        end
-      end
-      StDrop: if (cq_tvalid_i && cq_tready_o && cq_tlast_i) state_d = StHeader;
+      StDrop: if (take && cq_tlast_i) state_d = StHeader;
       default: state_d = StHeader;
     endcase
   end
 
-  assign cq_tready_o = !rst_ni || (state_q != StTail && room && nonposted_ready_i);
-  assign nonposted_valid_o = rst_ni && beginning && cq_tvalid_i && first && room && !is_posted;
-  assign nonposted_o = '{last_enables: cq_tuser_i[7:4], first_enables: cq_tuser_i[3:0], descriptor: descriptor};
+  // ---- beats ----
+
+  logic valid_q, broken_q, stray_q, out_stray_q;
+  logic [BeatBits-1:0] beat_q, out_beat_q;  // beat_q: of the next word with data
+  logic [DataWidth-1:0] data_q;
+  logic [DataWidth/8-1:0] strobe_q;
+
+  assign room = !valid_q || write_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= StHeader;
       valid_q <= 1'b0;
-      kept_valid_q <= 1'b0;
     end else begin
       state_q <= state_d;
       if (room) valid_q <= emit;
-      if (step) kept_valid_q <= !cq_tlast_i || state_d == StTail;
-      else if (state_d == StHeader) kept_valid_q <= 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    beat_q <= beat_d;
     if (beginning) begin
-      amount_q <= amount;
+      beat_q <= descriptor.address[WindowBits-3:LaneBits];
       stray_q <= stray;
+    end else if (take) begin
+      beat_q <= beat_q + 1'b1;
     end
     if (room) begin
-      broken_q <= broken && (!beginning || is_write);
+      broken_q <= broken;
       out_stray_q <= beginning ? stray || !is_write : stray_q;
-      out_beat_q <= beginning ? descriptor.address[WindowBits-3:LaneBits] : beat_q;
-      for (int unsigned k = 0; k < Lanes; k++) data_q[k] <= moved[k][31:0];
-      strobe_q <= beginning && !is_write ? '0 : strobe;
+      out_beat_q <= beat_q;
+      data_q <= cq_tdata_i;
+      strobe_q <= beginning || broken ? '0 : cq_tuser_i[8+:DataWidth/8];
     end
   end
 
@@ -227,8 +158,9 @@ module spate_pcie_usp_cq
 `ifdef FORMAL
   // For all packets, all resets and any timing. The core's reset may come alone and in the middle of a packet, which
   // the block then continues. The block's reset is followed by the core's in the next cycle at the latest, and the
-  // block's first word after it begins a packet. For one arbitrary packet of the first after a reset, the expected lane
+  // block's first word after it begins a packet. For one arbitrary packet of the first after a reset, the expected place
   // of each of its dwords is known.
+  localparam int unsigned Lanes = DataWidth / 32;
   logic past_reset_q = 1'b0;
   (* anyconst *) logic watched_packet;  // the first or the second
   (* anyconst *) logic [7:0] watched_dword;
@@ -243,12 +175,14 @@ module spate_pcie_usp_cq
   logic tlast_q;
   logic [6:0] word_q;  // index of the word in its packet
   logic [10:0] dwords_q, dwords;
+  logic [LaneBits-1:0] lane_q, lane;
   logic [3:0] first_q, last_q, first_be, last_be;
   logic [7:0] credits_q, owed_q;  // owed: requests passed on since the reset and not completed
   logic accept;  // and not drop it
 
-  assign accept = cq_tvalid_i && cq_tready_o && rst_ni;
+  assign accept = take && rst_ni;
   assign dwords = in_packet_q ? dwords_q : descriptor.dwords;
+  assign lane = in_packet_q ? lane_q : descriptor.address[LaneBits-1:0];
   assign first_be = in_packet_q ? first_q : cq_tuser_i[3:0];
   assign last_be = in_packet_q ? last_q : cq_tuser_i[7:4];
 
@@ -257,6 +191,11 @@ module spate_pcie_usp_cq
     if (dword >= 12'(count)) return 4'h0;
     if (dword == '0) return at_first;
     return dword == 12'(count) - 12'd1 ? at_last : 4'hf;
+  endfunction
+
+  // Words with data: a packet has one more.
+  function automatic logic [11:0] beats(logic [LaneBits-1:0] at, logic [10:0] count);
+    return (12'(at) + 12'(count) + 12'(Lanes - 1)) / 12'(Lanes);
   endfunction
 
   always_comb begin
@@ -270,11 +209,12 @@ module spate_pcie_usp_cq
       if (!is_posted) assume (credits_q != '0);
     end
     if (link_rst_ni && cq_tvalid_i && (in_write_q || (first && is_write))) begin
-      assume (cq_tlast_i == (12'(word_q) == (12'd4 + 12'(dwords) + 12'(Lanes - 1)) / 12'(Lanes) - 12'd1));
+      // A broken one may end early.
+      assume (12'(word_q) == beats(lane, dwords) ? cq_tlast_i : !cq_tlast_i || cq_tuser_i[41]);
       for (int unsigned k = 0; k < Lanes; k++) begin
-        if (12'(word_q) * 12'(Lanes) + 12'(k) >= 12'd4)
+        if (word_q != '0)
           assume (cq_tuser_i[8+4*k+:4] == enables(
-              12'(word_q) * 12'(Lanes) + 12'(k) - 12'd4, dwords, first_be, last_be
+              (12'(word_q) - 12'd1) * 12'(Lanes) + 12'(k) - 12'(lane), dwords, first_be, last_be
           ));
       end
     end
@@ -299,6 +239,7 @@ module spate_pcie_usp_cq
         word_q <= cq_tlast_i || !(in_write_q || (first && is_write)) ? '0 : word_q + 7'd1;
         if (first) begin
           dwords_q <= dwords;
+          lane_q <= lane;
           first_q <= first_be;
           last_q <= last_be;
         end
@@ -314,23 +255,25 @@ module spate_pcie_usp_cq
 
   logic [1:0] number_q;  // packets so far
   logic starts, mine_q, ends, ended_q, broke_q, shown_q, before_q, seen_q, sees, come_q, posted_q, held_q;
-  logic [BeatBits-1:0] base_beat_q, beat_offset, last_offset_q;
+  logic [BeatBits-1:0] base_beat_q, beat_offset, last_offset_q, next_offset;
   logic [LaneBits-1:0] base_lane_q;
   logic [10:0] own_dwords_q;
   logic [3:0] own_first_q, own_last_q, lane_strobe;
-  logic own_stray_q;
+  logic own_stray_q, own_present, comes;
   logic [31:0] data_come_q;
-  logic [11:0] place, index, come_place;
+  logic [11:0] place, index;
   logic [$bits(write_beat_o)+DataWidth+DataWidth/8+1:0] out_q, out;
 
   assign starts = accept && first && is_write && number_q == 2'(watched_packet);
-  assign ends = (starts || mine_q) && state_d == StHeader && (accept || state_q == StTail);
-  assign come_place = 12'(watched_dword) + 12'd4;
+  assign ends = (starts || mine_q) && state_d == StHeader && accept;
   assign place = 12'(base_lane_q) + 12'(watched_dword);
+  assign comes = accept && mine_q && 12'(word_q) == 12'd1 + (place >> LaneBits);
   assign beat_offset = write_beat_o - base_beat_q;
+  assign next_offset = beat_q - base_beat_q;
   assign index = 12'({beat_offset, watched_lane}) - 12'(base_lane_q);
   assign lane_strobe = write_strobe_o[4*watched_lane+:4];
   assign sees = shown_q && !write_broken_o && 12'(beat_offset) == place >> LaneBits && beat_offset >> 8 == '0;
+  assign own_present = 12'(watched_dword) < 12'(own_dwords_q);
   assign out = {write_beat_o, write_data_o, write_strobe_o, write_stray_o, write_broken_o};
 
   always_ff @(posedge clk_i) begin
@@ -347,10 +290,9 @@ module spate_pcie_usp_cq
       seen_q <= seen_q || sees;
       broke_q <= broke_q || ((starts || mine_q) && accept && cq_tlast_i && cq_tuser_i[41]);
       posted_q <= accept && first && is_posted && !is_write;
-      if (accept && (starts || mine_q) && 12'(word_q) == come_place >> LaneBits) come_q <= 1'b1;
+      if (comes) come_q <= 1'b1;
     end
-    if (accept && 12'(word_q) == come_place >> LaneBits && !come_q)
-      data_come_q <= cq_tdata_i[32*come_place[LaneBits-1:0]+:32];
+    if (comes) data_come_q <= cq_tdata_i[32*place[LaneBits-1:0]+:32];
     if (starts) begin
       base_beat_q <= descriptor.address[WindowBits-3:LaneBits];
       base_lane_q <= lane;
@@ -361,26 +303,6 @@ module spate_pcie_usp_cq
     end
     if (shown_q) last_offset_q <= beat_offset;
   end
-
-  // Invariants for the induction: what of the watched packet is kept, and its next place.
-  logic [6:0] own_words_q;  // taken
-  logic [11:0] own_total, next_index;
-  logic [BeatBits-1:0] next_offset;
-  logic own_early, own_present;
-
-  assign own_total = (12'd4 + 12'(own_dwords_q) + 12'(Lanes - 1)) / 12'(Lanes);
-  assign own_early = Lanes > 4 && base_lane_q >= LaneBits'(Lanes / 2);
-  assign own_present = 12'(watched_dword) < 12'(own_dwords_q);
-  assign next_offset = beat_q - base_beat_q;
-  assign next_index = 12'({next_offset, watched_lane}) - 12'(base_lane_q);
-
-  always_ff @(posedge clk_i) begin
-    if (starts) own_words_q <= 7'd1;
-    else if (accept && mine_q) own_words_q <= own_words_q + 7'd1;
-  end
-
-  logic [3:0] own_enables;
-  assign own_enables = enables(12'(watched_dword), own_dwords_q, own_first_q, own_last_q);
 
   logic dropped_q, cut_q;  // since the reset: words of an old packet were dropped; the reset came in the middle of one
 
@@ -399,6 +321,8 @@ module spate_pcie_usp_cq
     if (link_past_q) assert (credits_q == 8'(given_q) && 8'(given_q) + 8'(inside_q) <= 8'(NonpostedMax));
     if (past_reset_q && rst_ni) begin
       assert (8'(inside_q) == owed_q);
+      // A word waits only for the word before it, and for room for requests.
+      if ((!write_valid_o || write_ready_i) && nonposted_ready_i) assert (cq_tready_o);
       // Only packets whose first word came after the reset produce output.
       if (number_q == '0) assert (!write_valid_o);
       if (link_rst_ni && remains_q) assert (!write_valid_o && !nonposted_valid_o);
@@ -410,10 +334,10 @@ module spate_pcie_usp_cq
           else assert (lane_strobe == enables(index, own_dwords_q, own_first_q, own_last_q));
         if (before_q) assert (beat_offset > last_offset_q || write_broken_o);
       end
-      // Each dword with a byte enabled is in a beat once (beats ascend), and is unchanged.
-      if (sees && own_enables != '0) assert (come_q && write_data_o[32*place[LaneBits-1:0]+:32] == data_come_q);
+      // Each dword is in a beat once (beats ascend), and is unchanged.
+      if (sees && own_present) assert (come_q && write_data_o[32*place[LaneBits-1:0]+:32] == data_come_q);
       assert (!(sees && seen_q));
-      if (ended_q && !broke_q) assert (seen_q || sees || own_enables == '0);
+      if (ended_q && !broke_q && own_present) assert (seen_q || sees);
       if (ended_q && broke_q) assert (shown_q && write_broken_o);
       if (shown_q && !broke_q) assert (!write_broken_o);
       // A posted request that writes nothing is counted.
@@ -423,35 +347,26 @@ module spate_pcie_usp_cq
       assert (nonposted_o.descriptor == descriptor || !nonposted_valid_o);
       if (held_q) assert (write_valid_o && out == out_q);
       // Invariants for the induction.
-      assert (state_q == StHeader || number_q != '0);
+      assert (state_q inside {StHeader, StWrite, StDrop} && (state_q == StHeader || number_q != '0));
       assert ((state_q == StWrite) == in_write_q && (state_q == StDrop) == (in_packet_q && !in_write_q));
       assert (in_packet_q || !in_write_q);
-      assert (kept_valid_q == (state_q != StHeader) && in_write_q == (word_q != '0));
+      assert (in_write_q == (word_q != '0));
       if (remains_q) assert (state_q == StHeader && !in_packet_q && number_q == '0);
       if (in_write_q) begin
         assert (dwords_q inside {[11'd1 : 11'd256]} && (dwords_q != 11'd1 || last_q == '0));
-        assert (12'(word_q) < (12'd4 + 12'(dwords_q) + 12'(Lanes - 1)) / 12'(Lanes));
+        assert (12'(word_q) <= beats(lane_q, dwords_q));
       end
       if (number_q <= 2'(watched_packet)) assert ({mine_q, ended_q, broke_q, shown_q, before_q, seen_q, come_q} == '0);
       if (before_q || shown_q) assert (number_q > 2'(watched_packet));
       if (mine_q) begin
-        if (seen_q) assert (before_q && place >> LaneBits <= 12'(last_offset_q));
-        assert (state_q inside {StWrite, StTail} && !broke_q && number_q > 2'(watched_packet));
+        assert (state_q == StWrite && !broke_q && number_q > 2'(watched_packet));
         assert (own_dwords_q == dwords_q && own_first_q == first_q && own_last_q == last_q && own_stray_q == stray_q);
-        assert (own_dwords_q inside {[11'd1 : 11'd256]} && amount_q == base_lane_q - LaneBits'(4));
-        assert (state_q == StWrite ? own_words_q == word_q : 12'(own_words_q) == own_total);
-        assert (12'(next_offset) == 12'(own_words_q) - 12'd1 + 12'(own_early));
-        if (shown_q) assert (beat_offset < next_offset);
-        if (before_q && !shown_q) assert (last_offset_q < next_offset);
-        // A lane of the next beat that has already arrived is kept, with its enables.
-        if (watched_lane < amount_q)
-          assert (u_rotate.kept_q[watched_lane][35:32] == enables(next_index, own_dwords_q, own_first_q, own_last_q));
-        if (own_present) assert (come_q == (12'(own_words_q) > come_place >> LaneBits));
-        if (own_present && come_q && own_enables != '0 && !seen_q && !sees) begin
-          assert (12'(own_words_q) == (come_place >> LaneBits) + 12'd1 && place[LaneBits-1:0] < amount_q);
-          assert (u_rotate.kept_q[place[LaneBits-1:0]] == {own_enables, data_come_q});
-        end
-        if (state_q == StTail && own_present && own_enables != '0 && !seen_q && !sees) assert (come_q);
+        assert (base_lane_q == lane_q && 12'(next_offset) == 12'(word_q) - 12'd1);
+        assert ((before_q || shown_q) == (word_q > 7'd1));
+        if (shown_q) assert (beat_offset == next_offset - 1'b1);
+        if (before_q) assert (last_offset_q == next_offset - BeatBits'(shown_q ? 2 : 1));
+        if (seen_q) assert (before_q && place >> LaneBits <= 12'(last_offset_q));
+        assert (come_q == (12'(word_q) > 12'd1 + (place >> LaneBits)) && come_q == (seen_q || sees));
       end
       cover (ended_q && own_dwords_q == 11'd7 && base_lane_q == '1 && !remains_q && watched_packet);
       cover (ended_q && broke_q && before_q);

@@ -42,7 +42,7 @@ def counter_mutant(mode: str, bit: int) -> rtl_netlist.Mutant:
     """A mutant of the sum in an event counter."""
     module = rtl_netlist.Module("spate_event_counters", ())
     adder = next(cell for cell in rtl_netlist.cells(rtl_netlist.netlist(module)).values()
-                 if cell.kind == "$add" and "counts[turn_q] + " in rtl_netlist.source(cell.src, module.name)[2])
+                 if cell.kind == "$add" and "count_q + 32'(amount_q)" in rtl_netlist.source(cell.src, module.name)[2])
     return rtl_netlist.Mutant(module.name, adder, mode, "Y", bit, None, *rtl_netlist.source(adder.src, module.name), mode)
 
 

@@ -72,9 +72,9 @@ class Testbench:
         self.block.show(Request(MEMORY_READ, WINDOW_BASE + offset, dwords, first, last, self.tag,
                                 random.getrandbits(16), random.randrange(8), random.randrange(8), **named))
 
-    def write(self, offset: int, dwords: int, first: int = 0xf, last: int = 0xf, broken: bool = False) -> None:
+    def write(self, offset: int, dwords: int, first: int = 0xf, last: int = 0xf, broken: bool = False, cut: int = 0) -> None:
         data = [random.getrandbits(32) for _ in range(dwords)]
-        request = Request(MEMORY_WRITE, WINDOW_BASE + offset, dwords, first, last, data=data, broken=broken)
+        request = Request(MEMORY_WRITE, WINDOW_BASE + offset, dwords, first, last, data=data, broken=broken, cut=cut)
         self.block.show(request)
         if not broken:
             for dword, value in enumerate(data):
@@ -224,7 +224,7 @@ async def completions_at_full_rate(dut, payload):
     await tb.finished()
     cycles = tb.block.cc_cycles
     lanes, size = tb.block.lanes, 32 << payload
-    words = 16 * (1024 // size) * -(-(3 + size) // lanes)
+    words = 16 * (1024 // size) * (1 + size // lanes)
     assert len(cycles) == words
     share = words / (cycles[-1] - cycles[0] + 1)
     bytes_a_cycle = 16 * 4096 / (cycles[-1] - cycles[0] + 1)
@@ -262,12 +262,12 @@ async def writes_at_full_rate(dut):
 
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
-@cocotb.parametrize(dwords=[1, 4, 64])
-async def a_broken_write_takes_the_link_down(dut, dwords):
+@cocotb.parametrize(dwords=[1, 4, 64], cut=[0, 1, 2])
+async def a_broken_write_takes_the_link_down(dut, dwords, cut):
     tb = Testbench(dut)
     await tb.start()
     tb.write(0, 16)
-    tb.write(4096, dwords, broken=True)
+    tb.write(4096, dwords, broken=True, cut=cut)
     await tb.until(lambda: not dut.link_up.value)
     before = bytes(tb.core.memory)
     for number in range(8):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packets of the UltraScale+ block's streams, written from the product guide and the PCI Express rules alone, so that they
-judge the adapter independently of any model: requests as the block sends them, and a check of completions.
+judge the adapter independently of any model: requests as the block sends them, and a check of completions. Both streams are
+aligned to addresses.
 """
 
 import dataclasses
@@ -25,6 +26,7 @@ class Request:
     address_type: int = 0
     data: list[int] = dataclasses.field(default_factory=list)
     broken: bool = False
+    cut: int = 0  # a broken one ends after as many words; 0: after all
 
     @property
     def posted(self) -> bool:
@@ -35,22 +37,29 @@ class Request:
                 | self.tag << 96 | self.traffic_class << 121 | self.attributes << 124)
 
     def words(self, width: int) -> list[dict]:
-        """The words on the stream, a dict for each. Dwords past the end are undefined there: all ones here."""
+        """The words on the stream, a dict for each. Each byte of data is in the lane of its address, in words behind that of the
+        descriptor. What no data are in is undefined there: all ones here."""
         lanes = width // 32
-        stream = [(self.descriptor() >> 32 * k) & DWORD for k in range(4)] + self.data
-        enables = [0] * 4 + [self.enables(k) for k in range(len(self.data))]
+        before = self.address // 4 % lanes if self.kind < MESSAGE else 0
+        after = -(before + len(self.data)) % lanes
+        data = [DWORD] * before + self.data + [DWORD] * after
+        enables = [0] * before + [self.enables(k) for k in range(len(self.data))] + [0] * after
+        stream = [(self.descriptor() >> 32 * k) & DWORD for k in range(4)] + [DWORD] * (lanes - 4) + data
+        enables = [0] * lanes + enables
         words = []
         for at in range(0, len(stream), lanes):
-            part, on = stream[at:at + lanes], enables[at:at + lanes]
-            ends = at + lanes >= len(stream)
-            part += [DWORD] * (lanes - len(part))
-            user = sum(value << 8 + 4 * k for k, value in enumerate(on))
+            user = sum(value << 8 + 4 * k for k, value in enumerate(enables[at:at + lanes]))
+            ends = at + lanes == len(stream)
             if at == 0:
                 user |= self.first | (self.last if self.dwords > 1 else 0) << 4 | 1 << 40
             if ends and self.broken:
                 user |= 1 << 41
-            words.append({"tdata": sum(value << 32 * k for k, value in enumerate(part)), "tuser": user,
+            words.append({"tdata": sum(value << 32 * k for k, value in enumerate(stream[at:at + lanes])), "tuser": user,
                           "tlast": int(ends)})
+        if self.broken and self.cut:
+            words = words[:self.cut]
+            words[-1]["tuser"] |= 1 << 41
+            words[-1]["tlast"] = 1
         return words
 
     def enables(self, dword: int) -> int:
@@ -87,7 +96,8 @@ class Completion:
 
 
 def completion(words: list[dict], width: int) -> Completion:
-    """Builds it from the words of a packet, and checks the rules for all packets."""
+    """Builds it from the words of a packet, and checks the rules for all packets. What follows the descriptor begins in a new word,
+    a read's data in the lane of their address."""
     lanes = width // 32
     dwords = []
     for place, word in enumerate(words):
@@ -98,11 +108,12 @@ def completion(words: list[dict], width: int) -> Completion:
         dwords += [(word["tdata"] >> 32 * k) & DWORD for k in range(count)]
     assert len(dwords) >= 3
     a, b, c = dwords[:3]
+    begin = lanes + (0 if b >> 11 & 7 else (a & 0x7f) // 4 % lanes)
     return Completion(
         lower_address=a & 0x7f, bytes=a >> 16 & 0x1fff, locked=a >> 29 & 1, dwords=b & 0x7ff, status=b >> 11 & 7,
         poisoned=b >> 14 & 1, requester=b >> 16, tag=c & 0xff, completer=c >> 8 & 0xffff, completer_enable=c >> 24 & 1,
         traffic_class=c >> 25 & 7, attributes=c >> 28 & 7,
-        reserved=a & 0xc000_ff80 | b & 0x8000 | c & 0x8000_0000, rest=dwords[3:])
+        reserved=a & 0xc000_ff80 | b & 0x8000 | c & 0x8000_0000, rest=dwords[begin:])
 
 
 class Judge:

@@ -12,7 +12,7 @@ from cocotb.triggers import Event, FallingEdge, First, RisingEdge
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core.port import SimPort
 from cocotbext.pcie.core.tlp import CplStatus, TlpType
-from cocotbext.pcie.xilinx.us.interface import CcSink, CqSource, RcSource, RqSink
+from cocotbext.pcie.xilinx.us.interface import CcSink, CqSource, RcSource, RqSink, UsPcieFrame
 from cocotbext.pcie.xilinx.us.tlp import ErrorCode, Tlp_us
 
 COMPLETIONS = {TlpType.CPL, TlpType.CPL_DATA, TlpType.CPL_LOCKED, TlpType.CPL_LOCKED_DATA}
@@ -32,9 +32,26 @@ def with_reset(kind):
     return Side
 
 
+def aligned(frame: UsPcieFrame, lanes: int) -> UsPcieFrame:
+    """The model packs a request for streams that are aligned to dwords. Here its data begin in a new word, in the lane of their
+    address."""
+    if len(frame.data) > 4:
+        null = [0] * (lanes - 4 + (frame.data[0] >> 2) % lanes)
+        frame.data[4:4], frame.byte_en[4:4] = null, null
+        frame.update_parity()
+    return frame
+
+
+def packed(frame: UsPcieFrame, lanes: int) -> UsPcieFrame:
+    """The other way, for a completion."""
+    status, place = frame.data[1] >> 11 & 7, (frame.data[0] >> 2) % lanes
+    del frame.data[3:lanes + (0 if status else place)]
+    return frame
+
+
 class RootPort:
     def __init__(self, dut, stall: float = 0.0):
-        self.dut, self.credits = dut, 0
+        self.dut, self.credits, self.lanes = dut, 0, len(dut.cq_tdata) // 32
         sides = [with_reset(kind)(AxiStreamBus.from_prefix(dut, name), dut.user_clk, dut.user_reset)
                  for kind, name in ((CqSource, "cq"), (CcSink, "cc"), (RqSink, "rq"), (RcSource, "rc"))]
         self.cq, self.cc, self.rq, self.rc = sides
@@ -47,7 +64,7 @@ class RootPort:
         self.break_writes = 0  # this many of the next writes arrive marked as broken, as if the block could not read them
         self.port, self.lost = None, Event()
         for task in (self._credits(), self._to_link(self.rq, Tlp_us.unpack_us_rq),
-                     self._to_link(self.cc, Tlp_us.unpack_us_cc)):
+                     self._to_link(self.cc, lambda frame: Tlp_us.unpack_us_cc(packed(frame, self.lanes)))):
             cocotb.start_soon(task)
 
     @staticmethod
@@ -91,7 +108,7 @@ class RootPort:
         elif tlp.fmt_type in POSTED:
             tlp.discontinue = self.break_writes > 0
             self.break_writes -= tlp.discontinue
-            await self.cq.send(tlp.pack_us_cq())
+            await self.cq.send(aligned(tlp.pack_us_cq(), self.lanes))
         else:
             self.waiting.append(tlp)
 
@@ -106,4 +123,4 @@ class RootPort:
             self.credits = min(self.credits + int(self.dut.pcie_cq_np_req.value), 32)
             if self.waiting and self.credits:
                 self.credits -= 1
-                self.cq.send_nowait(self.waiting.popleft().pack_us_cq())
+                self.cq.send_nowait(aligned(self.waiting.popleft().pack_us_cq(), self.lanes))
