@@ -39,6 +39,12 @@ package spate_pkg;
     logic [31:0] blocks;          // at least 1, except for operations without a range
   } command_t;
 
+  // Reads and writes of a stream or an address go through the data lane. Every other command is a side command.
+  function automatic logic is_data_command(command_t command);
+    return (command.op == OpWrite || command.op == OpRead) &&
+           (command.source == SourceStream || command.source == SourceAddress);
+  endfunction
+
   typedef struct packed {
     logic        from_registers;
     logic [15:0] tag;

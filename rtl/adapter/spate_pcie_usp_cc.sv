@@ -45,6 +45,7 @@ module spate_pcie_usp_cc
   logic [7:0] left_q;  // words of it, without this one
   logic heading, is_last, room, emit;
   logic [LaneBits-1:0] lane, top_lane;
+  logic [8:0] last_place;  // of the last dword, from the first lane of the first beat on
   logic word_valid_q, last_q, final_q, unsupported_sent_q;
   logic [LaneBits-1:0] top_lane_q;
   logic [DataWidth-1:0] word, word_q;
@@ -58,7 +59,8 @@ module spate_pcie_usp_cc
   assign unsupported_sent_o = unsupported_sent_q;
 
   assign lane = packet_i.lower_address[2+:LaneBits];
-  assign top_lane = packet_i.unsupported ? LaneBits'(CopyDwords - 1) : lane + LaneBits'(packet_i.dwords) - LaneBits'(1);
+  assign last_place = 9'(packet_i.dwords) + 9'(lane) - 9'd1;
+  assign top_lane = packet_i.unsupported ? LaneBits'(CopyDwords - 1) : last_place[LaneBits-1:0];
 
   // ---- the word ----
 
@@ -102,7 +104,7 @@ module spate_pcie_usp_cc
       if (room) word_valid_q <= emit;
       unsupported_sent_q <= packet_ready_o && packet_i.unsupported;
     end
-    if (heading) left_q <= packet_i.unsupported ? 8'(CopyWords - 1) : 8'((9'(packet_i.dwords) + 9'(lane) - 9'd1) >> LaneBits);
+    if (heading) left_q <= packet_i.unsupported ? 8'(CopyWords - 1) : 8'(last_place >> LaneBits);
     else if (emit) left_q <= left_q - 8'd1;
     if (room) begin
       word_q <= word;

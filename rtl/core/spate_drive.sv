@@ -30,9 +30,13 @@ module spate_drive
     input wire logic rst_ni,
     input wire logic enable_i, // low: the drive is held in PERST#
 
+    // Of the data lane, and of the side lane.
     input  wire logic     command_valid_i,
     output logic          command_ready_o,
     input  wire command_t command_i,
+    input  wire logic     side_valid_i,
+    output logic          side_ready_o,
+    input  wire command_t side_i,
     output logic          response_valid_o,
     input  wire logic     response_ready_i,
     output response_t     response_o,
@@ -128,8 +132,7 @@ module spate_drive
 
   // ---- requests become commands ----
 
-  logic side_valid, side_ready, splitter_idle;
-  command_t side;
+  logic splitter_idle;
   logic alloc_valid, alloc_ready, free_valid;
   logic [SectorsWidth-1:0] alloc_sectors, free_sectors;
   logic [RingBits-1:0] alloc_base;
@@ -151,9 +154,6 @@ module spate_drive
       .command_valid_i,
       .command_ready_o,
       .command_i,
-      .side_valid_o(side_valid),
-      .side_ready_i(side_ready),
-      .side_o(side),
       .data_valid_i,
       .data_ready_o,
       .data_i,
@@ -578,9 +578,9 @@ module spate_drive
       .side_completion_valid_i(side_ended),
       .side_completion_i(completion),
       .range_o(range),
-      .command_valid_i(side_valid),
-      .command_ready_o(side_ready),
-      .command_i(side),
+      .command_valid_i(side_valid_i),
+      .command_ready_o(side_ready_o),
+      .command_i(side_i),
       .response_valid_o(admin_response_valid),
       .response_ready_i(admin_response_ready),
       .response_o(admin_response),

@@ -4,8 +4,7 @@
 // whose drive stalls for longer than an on-chip ring lasts. A stream request is split into parts, each with an address
 // in the ring. A write's data go to the memory first; the part goes to the drive when the memory has acknowledged all
 // of them. A read's part goes to the drive first; its data come from the memory when the drive has completed it. Space
-// is used and freed in the order of the requests. Other commands pass to the drive unchanged. While one waits for the
-// drive, it alternates with the parts, four cycles each.
+// is used and freed in the order of the requests. Side commands pass to the drive's side lane unchanged, one at a time.
 //
 // Guarantee: each command gets one response. A stream's response has the first error of its parts and the number of
 // blocks before it. Each stream request moves exactly its beats, none before the request was taken. The drive never
@@ -45,6 +44,9 @@ module spate_ring_ddr
     input  wire logic                     command_valid_i,
     output logic                          command_ready_o,
     input  wire command_t                 command_i,
+    input  wire logic                     side_valid_i,
+    output logic                          side_ready_o,
+    input  wire command_t                 side_i,
     output logic                          response_valid_o,
     input  wire logic                     response_ready_i,
     output response_t                     response_o,
@@ -58,10 +60,13 @@ module spate_ring_ddr
     output logic                          data_error_o,
     output logic          [ LbaWidth-1:0] written_blocks_o,  // what a flush's `done` would be now
 
-    // The drive. A command that waits to be taken may change.
+    // The drive.
     output logic           drive_command_valid_o,
     input  wire logic      drive_command_ready_i,
     output command_t       drive_command_o,
+    output logic           drive_side_valid_o,
+    input  wire logic      drive_side_ready_i,
+    output command_t       drive_side_o,
     input  wire logic      drive_response_valid_i,
     output logic           drive_response_ready_o,
     input  wire response_t drive_response_i,
@@ -112,11 +117,7 @@ module spate_ring_ddr
   ring_part_t part;
   logic [SectorBits-1:0] part_place;
   logic [PartBits-1:0] part_sectors, freed;
-  logic is_data, cut_ready, side_ready, part_valid, placed, issue_queue_ready, free;
-
-  assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
-                   (command_i.source == SourceStream || command_i.source == SourceAddress);
-  assign command_ready_o = is_data ? cut_ready : side_ready;
+  logic part_valid, placed, issue_queue_ready, free;
 
   spate_ring_cut #(
       .AddressWidth(AddressWidth),
@@ -126,8 +127,8 @@ module spate_ring_ddr
       .rst_ni,
       .ring_pages_i,
       .drive_i,
-      .command_valid_i(command_valid_i && is_data),
-      .command_ready_o(cut_ready),
+      .command_valid_i,
+      .command_ready_o,
       .command_i,
       .part_valid_o(part_valid),
       .part_ready_i(issue_queue_ready),
@@ -177,7 +178,7 @@ module spate_ring_ddr
       .m_axi_bresp_i
   );
 
-  // ---- parts go to the drive in order; side commands pass them ----
+  // ---- parts go to the drive in order ----
 
   typedef struct packed {
     logic                  write;
@@ -197,10 +198,9 @@ module spate_ring_ddr
   order_t issued, order;
   logic [$clog2(Parts):0] issue_count, gone_q;  // gone_q: how many parts, from the queue's head, lost their drive
   logic issue_valid, issue_may_go, issue_gone, issue_dead, issue_go, order_ready, order_valid, order_take;
-  logic side_busy_q, side_from_registers_q, side_is_flush_q, side_offer, side_shown, side_take, part_offer;
+  logic side_busy_q, side_from_registers_q, side_is_flush_q, side_take;
   logic [15:0] side_tag_q;
   logic [LbaWidth-1:0] written_q, side_written_q;
-  logic [2:0] turn_q;
 
   spate_fifo #(
       .Width($bits(ring_part_t) + SectorBits + PartBits),
@@ -227,34 +227,28 @@ module spate_ring_ddr
   assign issue_may_go = issue_valid && order_ready && (!issue.write || issue.invalid || written_valid);
   assign issue_gone = issue.gone || drive_i.gone || gone_q != '0;
   assign issue_dead = issue.invalid || issue_gone || (issue.write && written_error);
-  assign part_offer = issue_may_go && !issue_dead;
-  assign issue_go = issue_may_go && (issue_dead || (!side_shown && drive_command_ready_i));
+  assign issue_go = issue_may_go && (issue_dead || drive_command_ready_i);
   assign written_take = issue_go && issue.write && !issue.invalid;
 
-  assign side_offer = command_valid_i && !is_data && !side_busy_q;
-  // An arbiter that looks at several drives in turn, such as spate_command_arbiter, sees each offer within four cycles.
-  assign side_shown = side_offer && (!turn_q[2] || !part_offer);
-  assign side_take = side_shown && drive_command_ready_i;
-  assign side_ready = !side_busy_q && (!turn_q[2] || !part_offer) && drive_command_ready_i;
-  assign drive_command_valid_o = side_offer || part_offer;
-  always_ff @(posedge clk_i) turn_q <= side_offer ? turn_q + 1'b1 : '0;
+  assign drive_command_valid_o = issue_may_go && !issue_dead;
+  assign drive_command_o = '{
+          from_registers: 1'b0,
+          tag: 16'd0,
+          op: issue.write ? OpWrite : OpRead,
+          source: SourceAddress,
+          fua: issue.fua,
+          address: ring_drive_base_i + 64'({issue_place, 9'd0}),
+          lba: {issue.beyond, 63'(issue.lba)},
+          blocks: drive_i.block_4096 ? 32'(issue_sectors >> 3) : 32'(issue_sectors)
+      };
 
-  // With one side command at a time, the tag tells the lane of a response.
+  // One side command at a time: the tag tells the lane of a response.
+  assign drive_side_valid_o = side_valid_i && !side_busy_q;
+  assign side_ready_o = drive_side_ready_i && !side_busy_q;
+  assign side_take = side_valid_i && side_ready_o;
   always_comb begin
-    drive_command_o = '{
-        from_registers: 1'b0,
-        tag: 16'd0,
-        op: issue.write ? OpWrite : OpRead,
-        source: SourceAddress,
-        fua: issue.fua,
-        address: ring_drive_base_i + 64'({issue_place, 9'd0}),
-        lba: {issue.beyond, 63'(issue.lba)},
-        blocks: drive_i.block_4096 ? 32'(issue_sectors >> 3) : 32'(issue_sectors)
-    };
-    if (side_shown) begin
-      drive_command_o = command_i;
-      drive_command_o.tag = 16'd1;
-    end
+    drive_side_o = side_i;
+    drive_side_o.tag = 16'd1;
   end
 
   assign issued = '{
@@ -320,10 +314,10 @@ module spate_ring_ddr
       else if (side_response_take) side_response_valid_q <= 1'b0;
     end
     if (side_take) begin
-      side_is_flush_q <= command_i.op == OpFlush;
+      side_is_flush_q <= side_i.op == OpFlush;
       side_written_q <= written_q;
-      side_from_registers_q <= command_i.from_registers;
-      side_tag_q <= command_i.tag;
+      side_from_registers_q <= side_i.from_registers;
+      side_tag_q <= side_i.tag;
     end
     if (side_answered) begin
       side_response_q <= '{
@@ -499,8 +493,8 @@ module spate_ring_ddr
   logic [SectorBits-1:0] ring_sectors;
 
   assign ring_sectors = {ring_pages_i, 3'd0};
-  assign accepted = command_valid_i && command_ready_o && is_data;
-  assign data_taken = drive_command_valid_o && drive_command_ready_i && drive_command_o.tag == 16'd0;
+  assign accepted = command_valid_i && command_ready_o;
+  assign data_taken = drive_command_valid_o && drive_command_ready_i;
   assign fetched_count = index_t'(u_fetched.count_o);
   assign ordered_count = index_t'(u_order.count_o);
   assign issue_at = fetched_count + ordered_count;  // of the oldest one that was not issued
@@ -513,7 +507,8 @@ module spate_ring_ddr
       assume (ring_base_i == base_q && ring_drive_base_i == drive_base_q && ring_pages_i == pages_q);
       if (!drive_i.gone && !gone_past_q && (count_q != '0 || !u_cut.idle)) assume (drive_i.block_4096 == block_q);
     end
-    if (is_data) assume (command_i.op inside {OpWrite, OpRead});
+    if (command_valid_i) assume (is_data_command(command_i));
+    if (side_valid_i) assume (!is_data_command(side_i));
     assume (!m_axi_bvalid_i || u_store.u_bursts.out_valid_o);
     assume (!drive_response_valid_i || (drive_response_i.tag[0] ? drive_owes_side_q : drive_owes_q != '0));
   end
@@ -548,7 +543,7 @@ module spate_ring_ddr
       ) + 1)'(written_take);
       if (side_take) drive_owes_side_q <= 1'b1;
       else if (drive_response_valid_i && drive_response_i.tag[0]) drive_owes_side_q <= 1'b0;
-      owes_q <= owes_q + 8'(command_valid_i && command_ready_o) - 8'(response_valid_o && response_ready_i);
+      owes_q <= owes_q + 8'(accepted) + 8'(side_take) - 8'(response_valid_o && response_ready_i);
     end
   end
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes requests of any length and splits them into commands that the drive and the buffer can take. A stream write's
-// data are in the ring before its command is issued; a stream read's space is reserved. Operations without a stream or
-// an address (flush, deallocate, mailbox, …) go to `side`.
+// data are in the ring before its command is issued; a stream read's space is reserved.
 //
 // Guarantee: the commands of a request cover its blocks exactly once, in order, and the last one is marked. A request
 // that cannot be carried out (StatusInvalid, StatusRange) becomes dead commands, which move its beats and never reach
@@ -28,11 +27,7 @@ module spate_splitter
 
     input  wire logic     command_valid_i,
     output logic          command_ready_o,
-    input  wire command_t command_i,
-
-    output logic      side_valid_o,
-    input  wire logic side_ready_i,
-    output command_t  side_o,
+    input  wire command_t command_i,  // of the data lane
 
     input  wire logic                 data_valid_i,
     output logic                      data_ready_o,
@@ -88,8 +83,9 @@ module spate_splitter
 
   // ---- the next request is taken and checked while the one before it is still being split ----
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     NextEmpty,
+    NextFound,  // its end is added up
     NextTaken,
     NextSized,
     NextChecked
@@ -99,14 +95,10 @@ module spate_splitter
   request_t next_q;
   logic [LbaWidth:0] next_end_q;  // the block after its last one
   logic next_invalid_q, next_lba_high_q, next_beyond, next_gone;
-  logic is_data, take;
+  logic take;
   logic [SectorsWidth-1:0] sectors_max;
 
-  assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
-                   (command_i.source == SourceStream || command_i.source == SourceAddress);
-  assign command_ready_o = is_data ? next_state_q == NextEmpty : side_ready_i;
-  assign side_valid_o = command_valid_i && !is_data;
-  assign side_o = command_i;
+  assign command_ready_o = next_state_q == NextEmpty;
 
   assign sectors_max = drive_i.ready ? drive_i.command_sectors_max : GoneSectors;
   assign next_beyond = drive_i.ready && (next_lba_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
@@ -119,7 +111,8 @@ module spate_splitter
       next_state_q <= NextEmpty;
     end else begin
       unique case (next_state_q)
-        NextEmpty: if (command_valid_i && is_data) next_state_q <= NextTaken;
+        NextEmpty: if (command_valid_i) next_state_q <= NextFound;
+        NextFound: next_state_q <= NextTaken;
         NextTaken: if (drive_i.ready || drive_i.gone) next_state_q <= NextSized;
         NextSized: next_state_q <= NextChecked;
         NextChecked: if (take) next_state_q <= NextEmpty;
@@ -136,7 +129,6 @@ module spate_splitter
         next_q.lba <= command_i.lba[LbaWidth-1:0];
         next_q.blocks <= command_i.blocks;
         next_q.base <= HasRing ? '0 : command_i.address[2+:BaseBits];
-        next_end_q <= (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
         next_lba_high_q <= command_i.lba[63:LbaWidth] != '0;
         if (HasRing) next_invalid_q <= command_i.blocks == '0 || command_i.source != SourceStream;
         else
@@ -144,6 +136,7 @@ module spate_splitter
               command_i.address[1:0] != '0 ||
               command_i.address[63:2] != 62'(command_i.address[2+:BaseBits]);
       end
+      NextFound: next_end_q <= (LbaWidth + 1)'(next_q.lba) + (LbaWidth + 1)'(next_q.blocks);
       NextTaken: begin
         next_q.stream <= HasRing && !next_invalid_q;
         next_q.block_4096 <= drive_i.block_4096;
@@ -260,7 +253,7 @@ module spate_splitter
     assign data_ready_o = 1'b0;
   end
 
-  assign idle_o = cut_state_q == CutNone && (next_state_q == NextEmpty || next_state_q == NextTaken);
+  assign idle_o = cut_state_q == CutNone && next_state_q inside {NextEmpty, NextFound, NextTaken};
 
   assign issue_valid_o = cut_state_q == CutIssue;
   assign issue_base_o = cut_q.base;
@@ -298,13 +291,14 @@ module spate_splitter
   logic taken;
   (* keep *) logic [SectorsWidth-1:0] issue_blocks, drive_blocks_max;
 
-  assign taken = command_valid_i && command_ready_o && is_data;
+  assign taken = command_valid_i && command_ready_o;
   assign drive_blocks_max = drive_i.block_4096 ? drive_i.command_sectors_max >> 3 : drive_i.command_sectors_max;
   assign issue_blocks = shadow_q.block_4096 ? issue_o.sectors >> 3 : issue_o.sectors;
 
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
     assume (rst_ni == past_reset_q);
+    assume (!command_valid_i || is_data_command(command_i));
     if (taken) begin
       shadow_next_q.write <= command_i.op == OpWrite;
       shadow_next_q.tag <= command_i.tag;
@@ -361,7 +355,10 @@ module spate_splitter
         assert (shadow_next_q.left <= 33'h0ffffffff);
         assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
         if (next_state_q != NextChecked) assert (33'(next_q.blocks) == shadow_next_q.left);
-        if (next_state_q == NextTaken) begin
+        if (next_state_q == NextFound) begin
+          if (next_lba_high_q) assert (shadow_next_q.end_ >> LbaWidth != '0);
+          else assert (shadow_next_q.end_ == 65'(next_q.lba) + 65'(next_q.blocks));
+        end else if (next_state_q == NextTaken) begin
           if (next_lba_high_q)
             assert (shadow_next_q.end_ >> LbaWidth != '0);
             else assert (shadow_next_q.end_ == 65'(next_end_q));

@@ -154,7 +154,7 @@ module spate_registers
 
   assign may_start = !side_pending_q && open_q != 5'(Depth);
   assign start = out.command.start.value && may_start;
-  assign is_data = (command.op == OpWrite || command.op == OpRead) && command.source != SourceMailbox;
+  assign is_data = is_data_command(command);
   assign start_data = start && is_data;
   assign start_side = start && !is_data;
 

@@ -31,8 +31,7 @@
 // and a member must be formatted, only while no command is in the stripe.
 //
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
-// when there is room for its response, and a flush that a member does not take yet alternates with its data commands,
-// four cycles each.
+// when there is room for its response, and a flush that a member does not take yet leaves its data lane free.
 `default_nettype none
 
 module spate_stripe
@@ -74,11 +73,13 @@ module spate_stripe
     output logic                          data_last_o,
     output logic                          data_error_o,
 
-    // The members, each a spate_drive, or a spate_ring_ddr in front of one. A command that waits to be taken may
-    // change.
+    // The members, each a spate_drive, or a spate_ring_ddr in front of one.
     output logic           [Drives-1:0]                member_command_valid_o,
     input  wire logic      [Drives-1:0]                member_command_ready_i,
     output command_t       [Drives-1:0]                member_command_o,
+    output logic           [Drives-1:0]                member_side_valid_o,
+    input  wire logic      [Drives-1:0]                member_side_ready_i,
+    output command_t       [Drives-1:0]                member_side_o,
     input  wire logic      [Drives-1:0]                member_response_valid_i,
     output logic           [Drives-1:0]                member_response_ready_o,
     input  wire response_t [Drives-1:0]                member_response_i,
@@ -151,8 +152,7 @@ module spate_stripe
   logic [Drives-1:0] member_ready;
   logic order_ready, write_route_ready, read_route_ready, emit;
 
-  assign is_data = (command_i.op == OpWrite || command_i.op == OpRead) &&
-                   (command_i.source == SourceStream || command_i.source == SourceAddress);
+  assign is_data = is_data_command(command_i);
   assign command_ready_o = is_data ? cut_ready : side_command_ready;
 
   spate_stripe_cut #(
@@ -196,17 +196,11 @@ module spate_stripe
 
   // ---- to the members ----
 
-  logic [Drives-1:0] side_valid, side_ready, side_answered;
+  logic [Drives-1:0] side_answered;
   logic [Drives-1:0][15:0] side_status;
   op_e side_op;
   logic [LbaWidth-1:0] side_lba;
   logic [31:0] side_blocks;
-  logic side_turn;
-  logic [2:0] turn_q;
-
-  // An arbiter that looks at several drives in turn, such as spate_command_arbiter, sees each offer within four cycles.
-  assign side_turn = !turn_q[2];
-  always_ff @(posedge clk_i) turn_q <= side_valid != '0 ? turn_q + 1'b1 : '0;
 
   order_t order;
   logic answered, order_lost;
@@ -234,12 +228,6 @@ module spate_stripe
         .given_read_o(given_read[i]),
         .lost_write_o(lost_write[i]),
         .lost_read_o(lost_read[i]),
-        .side_valid_i(side_valid[i]),
-        .side_ready_o(side_ready[i]),
-        .side_turn_i(side_turn),
-        .side_op_i(side_op),
-        .side_lba_i(side_lba),
-        .side_blocks_i(side_blocks),
         .side_answered_o(side_answered[i]),
         .side_status_o(side_status[i]),
         .answer_lost_o(answer_lost[i]),
@@ -254,6 +242,17 @@ module spate_stripe
         .response_ready_o(member_response_ready_o[i]),
         .response_i(member_response_i[i])
     );
+    // The tag tells to which lane a response belongs.
+    assign member_side_o[i] = '{
+            from_registers: 1'b0,
+            tag: 16'd1,
+            op: side_op,
+            source: SourceStream,
+            fua: 1'b0,
+            address: '0,
+            lba: 64'(side_lba),
+            blocks: side_blocks
+        };
   end
 
   // ---- responses, in order ----
@@ -353,8 +352,8 @@ module spate_stripe
       .command_ready_o(side_command_ready),
       .command_i,
       .idle_o(side_idle),
-      .member_valid_o(side_valid),
-      .member_ready_i(side_ready),
+      .member_valid_o(member_side_valid_o),
+      .member_ready_i(member_side_ready_i),
       .member_op_o(side_op),
       .member_lba_o(side_lba),
       .member_blocks_o(side_blocks),

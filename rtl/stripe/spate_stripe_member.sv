@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stripe keeps for one member: the parts that wait for it, and its responses. A side command of the stripe uses
-// the member's other lane; the tag tells to which of the two a response belongs.
+// What the stripe keeps for one member: the parts that wait for it, and its responses. The tag tells which responses are
+// those of the stripe's side commands, which the member gets directly.
 //
 // When the member is given up, the parts that it has not taken are lost. The stripe answers them after those that the
 // member took, and until then gives the member nothing: another drive, with another block size, may be there.
 //
-// Guarantee: each part is given to the member, or lost, once and in order. There is room for each response. A side
-// command and a part that wait at the same time alternate as the stripe says.
+// Guarantee: each part is given to the member, or lost, once and in order. There is room for each response.
 `default_nettype none
 
 module spate_stripe_member
@@ -34,14 +33,8 @@ module spate_stripe_member
     output logic lost_write_o,
     output logic lost_read_o,
 
-    input  wire logic                side_valid_i,
-    output logic                     side_ready_o,
-    input  wire logic                side_turn_i,      // a side command is shown before a part
-    input  wire op_e                 side_op_i,
-    input  wire logic [LbaWidth-1:0] side_lba_i,
-    input  wire logic [        31:0] side_blocks_i,
-    output logic                     side_answered_o,
-    output logic      [        15:0] side_status_o,
+    output logic        side_answered_o,
+    output logic [15:0] side_status_o,
 
     // The oldest part that was not answered.
     output logic                        answer_lost_o,    // it is lost; otherwise the response:
@@ -50,7 +43,7 @@ module spate_stripe_member
     output logic      [BlocksWidth-1:0] answer_done_o,
     input  wire logic                   answer_take_i,
 
-    // The member. A command that waits to be taken may change.
+    // The member. A part that waits is withdrawn when it is lost.
     output logic           command_valid_o,
     input  wire logic      command_ready_i,
     output command_t       command_o,
@@ -74,7 +67,7 @@ module spate_stripe_member
 
   line_t entered, head;
   logic [63:0] address;
-  logic there, head_valid, head_beats, give, lose, side_shown;
+  logic there, head_beats, give, lose;
   waiting_t count, losing_q;  // losing_q: how many parts, the oldest first, are to be lost
   given_t given_q;  // given to the member and not answered yet
   lost_t lost_q;  // lost and not answered yet
@@ -127,11 +120,8 @@ module spate_stripe_member
   // ---- they are given to the member, or lost ----
 
   assign lose = there && (gone_i || losing_q != '0);
-  assign head_valid = there && !lose && lost_q == '0 && !given_q[$clog2(MemberParts)];
-  assign side_shown = side_valid_i && (side_turn_i || !head_valid);
-  assign command_valid_o = head_valid || side_valid_i;
-  assign give = head_valid && !side_shown && command_ready_i;
-  assign side_ready_o = side_shown && command_ready_i;
+  assign command_valid_o = there && !lose && lost_q == '0 && !given_q[$clog2(MemberParts)];
+  assign give = command_valid_o && command_ready_i;
 
   assign head_beats = HasStreams && head.source == SourceStream && head.blocks != '0;
   assign given_write_o = give && head_beats && head.write;
@@ -154,26 +144,16 @@ module spate_stripe_member
     end
   end
 
-  always_comb begin
-    command_o = '{
-        from_registers: 1'b0,
-        tag: 16'd0,
-        op: head.write ? OpWrite : OpRead,
-        source: head.source,
-        fua: head.fua,
-        address: address,
-        lba: {head.beyond, 63'(head.lba)},
-        blocks: 32'(head.blocks)
-    };
-    if (side_shown) begin
-      command_o.tag = 16'd1;
-      command_o.op = side_op_i;
-      command_o.source = SourceStream;
-      command_o.fua = 1'b0;
-      command_o.lba = 64'(side_lba_i);
-      command_o.blocks = side_blocks_i;
-    end
-  end
+  assign command_o = '{
+          from_registers: 1'b0,
+          tag: 16'd0,
+          op: head.write ? OpWrite : OpRead,
+          source: head.source,
+          fua: head.fua,
+          address: address,
+          lba: {head.beyond, 63'(head.lba)},
+          blocks: 32'(head.blocks)
+      };
 
   // ---- the member's responses ----
 
@@ -197,7 +177,7 @@ module spate_stripe_member
   );
 
 `ifdef FORMAL
-  // The environment: any parts and side commands, a member that takes, answers and is given up at any time, and a stripe
+  // The environment: any parts, a member that takes, answers and is given up at any time, and a stripe
   // that takes answers at any time. One arbitrary part is followed.
   (* anyconst *) logic [3:0] chosen;
   logic past_reset_q = 1'b0;
@@ -208,13 +188,11 @@ module spate_stripe_member
   given_t owed_q;  // parts that the member has taken and not responded to
   given_t given_past_q;
   lost_t lost_past_q;  // not answered, as counted here
-  logic push, at_head, taken, part_given, side_given, waits_q;
+  logic push, at_head, part_given, waits_q;
 
   assign push = part_valid_i && part_ready_o;
   assign at_head = there && out_place_q == chosen;
-  assign taken = command_valid_o && command_ready_i;
-  assign part_given = taken && command_o.tag == 16'd0;
-  assign side_given = taken && command_o.tag == 16'd1;
+  assign part_given = command_valid_o && command_ready_i;
 
   always_comb begin
     assume (rst_ni == past_reset_q);
@@ -245,7 +223,6 @@ module spate_stripe_member
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // A part is lost if the member was given up while it waited, and otherwise given, with its fields.
-      assert (!taken || part_given != side_given);
       assert (!part_given || (there && !lose && lost_past_q == '0));
       assert ({given_write_o, given_read_o, lost_write_o, lost_read_o} == '0 || part_given != lose);
       if (at_head && (part_given || lose)) begin
@@ -263,15 +240,8 @@ module spate_stripe_member
         if (!HasStreams) assert (command_o.address == chosen_q.address);
       end
       if (at_head && doomed_q) assert (lose);
-      // A side command passes a part, which gets its turn.
-      assert (side_ready_o == side_given);
-      if (side_given) begin
-        assert (side_valid_i && command_o.op == side_op_i && command_o.lba == 64'(side_lba_i));
-        assert (command_o.blocks == side_blocks_i && !command_o.fua);
-      end
-      if (side_valid_i && side_turn_i) assert (!part_given);
-      if (waits_q && !lose && !side_turn_i && command_ready_i && lost_past_q == '0 &&
-          given_past_q < given_t'(MemberParts))
+      // A part waits only for the member, for those that are lost, and for room for its response.
+      if (waits_q && !lose && command_ready_i && lost_past_q == '0 && given_past_q < given_t'(MemberParts))
         assert (part_given);
       // Answers come in the order of the parts, and there is room for each response.
       assert (answer_lost_o == (given_past_q == '0 && lost_past_q != '0));
@@ -280,7 +250,7 @@ module spate_stripe_member
 
       cover (lose && lost_past_q != '0 && given_past_q != '0 && lost_write_o);
       cover (part_given && out_place_q > 4'd3 && given_read_o);
-      cover (side_given && there && !lose && lost_past_q == '0);
+      cover (part_given && side_answered_o);
     end
   end
 `endif

@@ -36,9 +36,13 @@ module spate_host
     input wire logic clk_i,
     input wire logic rst_ni,
 
+    // Of the data lane, and of the side lane. from_registers: 0
     input wire logic command_valid_i,
     output logic command_ready_o,
-    input wire command_t command_i,  // from_registers: 0
+    input wire command_t command_i,
+    input wire logic side_valid_i,
+    output logic side_ready_o,
+    input wire command_t side_i,
     output logic response_valid_o,
     input wire logic response_ready_i,  // must not wait for the user: the registers' wait behind
     output response_t response_o,
@@ -164,34 +168,52 @@ module spate_host
     end
   end
 
-  // ---- commands: the user's and the registers' ----
+  // ---- commands: the user's and the registers', lane by lane ----
 
-  logic data_valid, data_ready, side_valid, side_ready, registers_response_valid;
-  logic command_valid, command_ready, response_valid, response_ready;
-  command_t data, side, command;
+  logic data_valid, data_ready, own_side_valid, own_side_ready, registers_response_valid;
+  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
+  command_t data, own_side, command, side;
 
-  spate_command_arbiter u_command_arbiter (
+  spate_command_arbiter u_data_arbiter (
       .clk_i,
       .rst_ni,
-      .user_valid_i(command_valid_i),
-      .user_ready_o(command_ready_o),
-      .user_i(command_i),
-      .data_valid_i(data_valid),
-      .data_ready_o(data_ready),
-      .data_i(data),
-      .side_valid_i(side_valid),
-      .side_ready_o(side_ready),
-      .side_i(side),
+      .a_valid_i(command_valid_i),
+      .a_ready_o(command_ready_o),
+      .a_i(command_i),
+      .b_valid_i(data_valid),
+      .b_ready_o(data_ready),
+      .b_i(data),
       .command_valid_o(command_valid),
       .command_ready_i(command_ready),
-      .command_o(command),
-      .response_valid_i(response_valid),
-      .response_ready_o(response_ready),
-      .response_from_registers_i(response_o.from_registers),
-      .user_response_valid_o(response_valid_o),
-      .user_response_ready_i(response_ready_i),
-      .registers_response_valid_o(registers_response_valid)
+      .command_o(command)
   );
+  spate_command_arbiter u_side_arbiter (
+      .clk_i,
+      .rst_ni,
+      .a_valid_i(side_valid_i),
+      .a_ready_o(side_ready_o),
+      .a_i(side_i),
+      .b_valid_i(own_side_valid),
+      .b_ready_o(own_side_ready),
+      .b_i(own_side),
+      .command_valid_o(side_valid),
+      .command_ready_i(side_ready),
+      .command_o(side)
+  );
+
+  // A response goes to the port of its command.
+  assign response_valid_o = response_valid && !response_o.from_registers;
+  assign registers_response_valid = response_valid && response_o.from_registers;
+  assign response_ready = response_o.from_registers || response_ready_i;
+
+  // A lane takes a command in every second cycle at most, so two that are taken at once are counted one after the other.
+  logic command_taken, side_taken, count_q;
+  assign command_taken = command_valid && command_ready;
+  assign side_taken = side_valid && side_ready;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) count_q <= 1'b0;
+    else count_q <= (command_taken && side_taken) || (count_q && (command_taken || side_taken));
+  end
 
   // ---- the registers ----
 
@@ -236,9 +258,9 @@ module spate_host
       .data_valid_o(data_valid),
       .data_ready_i(data_ready),
       .data_o(data),
-      .side_valid_o(side_valid),
-      .side_ready_i(side_ready),
-      .side_o(side),
+      .side_valid_o(own_side_valid),
+      .side_ready_i(own_side_ready),
+      .side_o(own_side),
       .response_valid_i(registers_response_valid),
       .response_i(response_o),
       .page_valid_o(page_valid),
@@ -251,7 +273,7 @@ module spate_host
       .events_i(events),
       .beat_in_i(data_valid_i && data_ready_o),
       .beat_out_i(data_valid_o && data_ready_i),
-      .command_taken_i(command_valid && command_ready),
+      .command_taken_i(command_taken || side_taken || count_q),
       .response_given_i(response_valid && response_ready),
       .link_up_i,
       .tap_lost_i,
@@ -263,8 +285,9 @@ module spate_host
 
   // ---- what the drive is given: through a ring in memory, or directly ----
 
-  logic drive_command_valid, drive_command_ready, drive_response_valid, drive_response_ready;
-  command_t drive_command;
+  logic drive_command_valid, drive_command_ready, drive_side_valid, drive_side_ready;
+  logic drive_response_valid, drive_response_ready;
+  command_t drive_command, drive_side;
   response_t drive_response;
   logic drive_in_valid, drive_in_ready, drive_out_valid, drive_out_ready, drive_out_last, drive_out_error;
   logic [DataWidth-1:0] drive_out;
@@ -286,6 +309,9 @@ module spate_host
         .command_valid_i(command_valid),
         .command_ready_o(command_ready),
         .command_i(command),
+        .side_valid_i(side_valid),
+        .side_ready_o(side_ready),
+        .side_i(side),
         .response_valid_o(response_valid),
         .response_ready_i(response_ready),
         .response_o,
@@ -301,6 +327,9 @@ module spate_host
         .drive_command_valid_o(drive_command_valid),
         .drive_command_ready_i(drive_command_ready),
         .drive_command_o(drive_command),
+        .drive_side_valid_o(drive_side_valid),
+        .drive_side_ready_i(drive_side_ready),
+        .drive_side_o(drive_side),
         .drive_response_valid_i(drive_response_valid),
         .drive_response_ready_o(drive_response_ready),
         .drive_response_i(drive_response),
@@ -336,6 +365,9 @@ module spate_host
     assign drive_command_valid = command_valid;
     assign command_ready = drive_command_ready;
     assign drive_command = command;
+    assign drive_side_valid = side_valid;
+    assign side_ready = drive_side_ready;
+    assign drive_side = side;
     assign response_valid = drive_response_valid;
     assign drive_response_ready = response_ready;
     assign response_o = drive_response;
@@ -389,6 +421,9 @@ module spate_host
       .command_valid_i(drive_command_valid),
       .command_ready_o(drive_command_ready),
       .command_i(drive_command),
+      .side_valid_i(drive_side_valid),
+      .side_ready_o(drive_side_ready),
+      .side_i(drive_side),
       .response_valid_o(drive_response_valid),
       .response_ready_i(drive_response_ready),
       .response_o(drive_response),

@@ -249,8 +249,9 @@ module spate_nvme_stripe_axi
 
   // ---- the array ----
 
-  logic [Drives-1:0] member_command_valid, member_command_ready, member_response_valid, member_response_ready;
-  command_t [Drives-1:0] member_command;
+  logic [Drives-1:0] member_command_valid, member_command_ready, member_side_valid, member_side_ready;
+  logic [Drives-1:0] member_response_valid, member_response_ready;
+  command_t [Drives-1:0] member_command, member_side;
   response_t [Drives-1:0] member_response;
   logic [Drives-1:0] member_in_valid, member_in_ready, member_out_valid, member_out_ready, member_out_error;
   logic [Drives-1:0][DataWidth-1:0] member_in, member_out;
@@ -290,6 +291,9 @@ module spate_nvme_stripe_axi
       .member_command_valid_o(member_command_valid),
       .member_command_ready_i(member_command_ready),
       .member_command_o(member_command),
+      .member_side_valid_o(member_side_valid),
+      .member_side_ready_i(member_side_ready),
+      .member_side_o(member_side),
       .member_response_valid_i(member_response_valid),
       .member_response_ready_o(member_response_ready),
       .member_response_i(member_response),
@@ -357,6 +361,9 @@ module spate_nvme_stripe_axi
         .command_valid_i(member_command_valid[i]),
         .command_ready_o(member_command_ready[i]),
         .command_i(member_command[i]),
+        .side_valid_i(member_side_valid[i]),
+        .side_ready_o(member_side_ready[i]),
+        .side_i(member_side[i]),
         .response_valid_o(member_response_valid[i]),
         .response_ready_i(member_response_ready[i]),
         .response_o(member_response[i]),

@@ -23,7 +23,7 @@ def test_event_counters():
 
 
 def test_command_arbiter():
-    runner.run("command_arbiter_top", "testbench_command_arbiter", extra=("tests/rtl/cocotb/command_arbiter_top.sv",))
+    runner.run("spate_command_arbiter", "testbench_command_arbiter")
 
 
 @pytest.mark.parametrize("streams", [0, 1])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data path alone: splitter, buffer and retire, connected as in the core. The testbench acts as the slots (issue,
+// The data path alone: splitter, buffer and retire, connected as in the core, and the user's commands, lane by lane. The testbench acts as the slots (issue,
 // head) and as the drive (target_*).
 module lane
   import spate_pkg::*;
@@ -98,7 +98,8 @@ module lane
 );
 
   drive_t drive;
-  command_t command, side;
+  command_t command;
+  logic splitter_ready;
   response_t response;
   slot_issue_t issue;
   slot_retire_t head;
@@ -122,7 +123,9 @@ module lane
           lba: command_lba_i,
           blocks: command_blocks_i
       };
-  assign side_tag_o = side.tag;
+  assign side_valid_o = command_valid_i && !is_data_command(command);
+  assign side_tag_o = command.tag;
+  assign command_ready_o = is_data_command(command) ? splitter_ready : side_ready_i;
   assign response_from_registers_o = response.from_registers;
   assign response_tag_o = response.tag;
   assign response_status_o = response.status;
@@ -161,12 +164,9 @@ module lane
       .clk_i,
       .rst_ni,
       .drive_i(drive),
-      .command_valid_i,
-      .command_ready_o,
+      .command_valid_i(command_valid_i && is_data_command(command)),
+      .command_ready_o(splitter_ready),
       .command_i(command),
-      .side_valid_o,
-      .side_ready_i,
-      .side_o(side),
       .data_valid_i,
       .data_ready_o,
       .data_i,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_ring_ddr before a drive whose ready depends on the command that it is offered, as that of a core does.
+// spate_ring_ddr before a drive, and behind a user with one queue for both lanes.
 module ring_ddr_top
   import spate_pkg::*;
 #(
@@ -33,10 +33,11 @@ module ring_ddr_top
     output logic      [ LbaWidth-1:0] written_blocks_o,
 
     output logic      drive_command_valid_o,
-    output logic      drive_command_ready_o,
+    input  logic      drive_command_ready_i,
     output command_t  drive_command_o,
-    input  logic      drive_takes_data_i,
-    input  logic      drive_takes_side_i,
+    output logic      drive_side_valid_o,
+    input  logic      drive_side_ready_i,
+    output command_t  drive_side_o,
     input  logic      drive_response_valid_i,
     output logic      drive_response_ready_o,
     input  response_t drive_response_i,
@@ -67,8 +68,9 @@ module ring_ddr_top
     input  logic [             1:0] m_axi_rresp_i
 );
 
-  assign drive_command_ready_o = (drive_command_o.op == OpRead || drive_command_o.op == OpWrite) &&
-      drive_command_o.source != SourceMailbox ? drive_takes_data_i : drive_takes_side_i;
+  logic is_data, data_command_ready, side_command_ready;
+  assign is_data = is_data_command(command_i);
+  assign command_ready_o = is_data ? data_command_ready : side_command_ready;
 
   spate_ring_ddr #(
       .DataWidth(DataWidth),
@@ -76,7 +78,11 @@ module ring_ddr_top
       .PartBytes(PartBytes)
   ) u_ring (
       .*,
-      .drive_command_ready_i(drive_command_ready_o)
+      .command_valid_i(command_valid_i && is_data),
+      .command_ready_o(data_command_ready),
+      .side_valid_i(command_valid_i && !is_data),
+      .side_ready_o(side_command_ready),
+      .side_i(command_i)
   );
 
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_stripe above members whose ready depends on the command that they are offered, as that of a core does.
+// spate_stripe above members.
 module stripe_top
   import spate_pkg::*;
 #(
@@ -36,10 +36,11 @@ module stripe_top
     output logic                      data_error_o,
 
     output logic      [Drives-1:0]                member_command_valid_o,
-    output logic      [Drives-1:0]                member_command_ready_o,
+    input  logic      [Drives-1:0]                member_command_ready_i,
     output command_t  [Drives-1:0]                member_command_o,
-    input  logic      [Drives-1:0]                member_takes_data_i,
-    input  logic      [Drives-1:0]                member_takes_side_i,
+    output logic      [Drives-1:0]                member_side_valid_o,
+    input  logic      [Drives-1:0]                member_side_ready_i,
+    output command_t  [Drives-1:0]                member_side_o,
     input  logic      [Drives-1:0]                member_response_valid_i,
     output logic      [Drives-1:0]                member_response_ready_o,
     input  response_t [Drives-1:0]                member_response_i,
@@ -54,19 +55,13 @@ module stripe_top
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 
-  for (genvar i = 0; i < Drives; i++) begin : gen_members
-    assign member_command_ready_o[i] = member_command_o[i].op == OpRead || member_command_o[i].op == OpWrite ?
-        member_takes_data_i[i] : member_takes_side_i[i];
-  end
-
   spate_stripe #(
       .Drives(Drives),
       .DataWidth(DataWidth),
       .ChunkBytes(ChunkBytes),
       .MemberRamBytes(MemberRamBytes)
   ) u_stripe (
-      .*,
-      .member_command_ready_i(member_command_ready_o)
+      .*
   );
 
 endmodule

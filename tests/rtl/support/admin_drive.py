@@ -35,6 +35,11 @@ def encode(op: str, *, lba: int = 0, blocks: int = 0, source: int = MAILBOX, fua
                         address=address, lba=lba, blocks=blocks)
 
 
+def port_of(op: str, *, source: int = MAILBOX, **_) -> str:
+    """Where spate_drive takes it: in the data lane or in the side lane."""
+    return "command" if op in ("read", "write") and source != MAILBOX else "side"
+
+
 @dataclass
 class Profile:
     """The drive's properties."""

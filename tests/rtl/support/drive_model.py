@@ -15,7 +15,7 @@ from cocotb.triggers import ReadOnly, RisingEdge, Timer
 
 import prp
 import records
-from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, LOST, AdminDrive, encode
+from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, LOST, AdminDrive, encode, port_of
 from target_port import TargetPort
 
 ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
@@ -293,13 +293,13 @@ class DriveModel(AdminDrive):
         d = self.dut
         d.rst_ni.value, d.enable_i.value = 0, 1
         for name in ("link_up_i", "adapter_quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
-                     "response_ready_i", "page_valid_i", "fence_answer_i"):
+                     "side_valid_i", "response_ready_i", "page_valid_i", "fence_answer_i"):
             getattr(d, name).value = 0
         for _ in range(4):
             await RisingEdge(d.clk_i)
         d.rst_ni.value = 1
         cocotb.start_soon(self.io())
-        showing, access_wait, held, ready_before = False, None, None, 0
+        showing, access_wait, held, ready_before = None, None, None, 0  # showing: at which port
         while True:
             await ReadOnly()
             self.cycle += 1
@@ -318,9 +318,9 @@ class DriveModel(AdminDrive):
                     done, access_wait = access_wait[1], None
             elif d.mmio_request_valid_o.value and d.mmio_request_ready_i.value:
                 access_wait = self.accessed(records.get(d.mmio_request_o, "mmio_request_t"))
-            if showing and d.command_ready_o.value:
+            if showing and getattr(d, f"{showing}_ready_o").value:
                 self.commands.popleft()
-                showing = False
+                showing = None
             held = self.see_response(held)
             fence, quiet = d.fence_request_o.value, self.port.idle
             self.port.settled()
@@ -335,9 +335,10 @@ class DriveModel(AdminDrive):
             if done is not None:
                 d.mmio_response_i.value = done
             if not showing and self.commands and random.random() >= self.stall:
-                showing = True
-                d.command_i.value = encode(**self.commands[0])
-            d.command_valid_i.value = int(showing)
+                showing = port_of(**self.commands[0])
+                getattr(d, f"{showing}_i").value = encode(**self.commands[0])
+            d.command_valid_i.value = int(showing == "command")
+            d.side_valid_i.value = int(showing == "side")
             d.response_ready_i.value = int(random.random() >= self.stall)
 
     def accessed(self, request) -> list:

@@ -113,23 +113,24 @@ class Drive:
         cocotb.start_soon(self.work())
 
     async def commands(self) -> None:
-        """As at the core's port: an offered command may change until it is taken."""
+        """Of both lanes, from a port each."""
         dut, stall = self.tb.dut, Stall(self.stall)
-        dut.drive_takes_data_i.value = dut.drive_takes_side_i.value = 0
+        ports = ((self.data, dut.drive_command_valid_o, dut.drive_command_ready_i, dut.drive_command_o),
+                 (self.side, dut.drive_side_valid_o, dut.drive_side_ready_i, dut.drive_side_o))
+        dut.drive_command_ready_i.value = dut.drive_side_ready_i.value = 0
         while True:
             await ReadOnly()
-            taken = bool(dut.rst_ni.value) and bool(dut.drive_command_valid_o.value) and bool(dut.drive_command_ready_o.value)
-            if taken:
-                command = vars(records.get(dut.drive_command_o, "command_t"))
+            taken = [(lane, vars(records.get(command, "command_t"))) for lane, valid, ready, command in ports
+                     if dut.rst_ni.value and valid.value and ready.value]
             await RisingEdge(dut.clk_i)
-            if taken:
+            for lane, command in taken:
                 self.log.append(command)
                 is_data = command["op"] in (READ, WRITE) and command["source"] != MAILBOX
-                assert not is_data or command["source"] == ADDRESS
-                (self.data if is_data else self.side).append(command)
+                assert is_data == (lane is self.data) and (not is_data or command["source"] == ADDRESS)
+                lane.append(command)
             waits = stall.next()
-            dut.drive_takes_data_i.value = int(len(self.data) < 8 and not waits)
-            dut.drive_takes_side_i.value = int(not self.side and not self.side_blocked and not waits)
+            dut.drive_command_ready_i.value = int(len(self.data) < 8 and not waits)
+            dut.drive_side_ready_i.value = int(not self.side and not self.side_blocked and not waits)
 
     async def work(self) -> None:
         while True:

@@ -48,7 +48,7 @@ class Testbench:
             getattr(dut, name).value = 0
         dut.data_lba_i.value = sum(lba << 40 * i for i, lba in enumerate(self.data_lbas))
         dut.member_blocks_i.value = self.member_blocks
-        for name in ("member_takes_data_i", "member_takes_side_i", "member_response_valid_i", "member_data_ready_i",
+        for name in ("member_command_ready_i", "member_side_ready_i", "member_response_valid_i", "member_data_ready_i",
                      "member_data_valid_i", "member_response_i", "member_data_i", "member_data_error_i"):
             getattr(dut, name).value = 0
         self.members = [Member(self, i, stalls[i % len(stalls)]) for i in range(DRIVES)]

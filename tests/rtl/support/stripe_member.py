@@ -69,22 +69,24 @@ class Member:
     def bit(self, name: str) -> bool:
         return bool(self.seen(name, 1))
 
+    def command(self, name: str) -> Taken:
+        shown = records.unpack("command_t", self.seen(f"member_{name}_o", records.width("command_t")))
+        return Taken(shown.op, shown.lba, shown.blocks, shown.fua, shown.source, shown.address, shown.tag, self.block_bytes)
+
     async def commands(self) -> None:
         stall = Stall(self.stall)
         while True:
             await ReadOnly()
-            taken = self.bit("member_command_valid_o") and self.bit("member_command_ready_o")
-            if taken:
-                shown = records.unpack("command_t", self.seen("member_command_o", records.width("command_t")))
-                command = Taken(shown.op, shown.lba, shown.blocks, shown.fua, shown.source, shown.address, shown.tag,
-                                self.block_bytes)
+            taken = [(lane, self.command(name)) for lane, name in ((self.queue, "command"), (self.side, "side"))
+                     if self.bit(f"member_{name}_valid_o") and self.bit(f"member_{name}_ready_i")]
             await RisingEdge(self.tb.dut.clk_i)
-            if taken:
+            for lane, command in taken:
+                assert (command.op in (READ, WRITE)) == (lane is self.queue)
                 self.log.append(command)
-                (self.queue if command.op in (READ, WRITE) else self.side).append(command)
+                lane.append(command)
             waits = stall.next()
-            self.tb.set("member_takes_data_i", self.index, len(self.queue) < 2 and not (self.data_blocked or waits))
-            self.tb.set("member_takes_side_i", self.index, not self.side and not self.side_blocked and not waits)
+            self.tb.set("member_command_ready_i", self.index, len(self.queue) < 2 and not (self.data_blocked or waits))
+            self.tb.set("member_side_ready_i", self.index, not self.side and not self.side_blocked and not waits)
 
     def ring_used(self) -> int:
         return sum(size for _, size, _ in self.ring)
