@@ -178,12 +178,14 @@ at_el1:
   bl board_start
   b .
 
-.text
+.section .text.semihosting, "ax"
 .global semihosting_call
 semihosting_call:
   hlt #0xf000
   ret
 
+/* A section of its own: what stands before the vectors in one section costs up to 2 KiB. */
+.section .text.fault, "ax"
 /* The fault handler uses another stack, because the stack may be the cause. fault_taken() gets all registers as they
  * were. If the run can continue, it returns the address to continue at, with changed registers. */
 .macro vector number
