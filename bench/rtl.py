@@ -36,10 +36,12 @@ class Model:
     mode: str
     generation: int
     bits: int
+    clock_mhz: int = 250
 
     @property
     def where(self) -> str:
-        return f"Gen{self.generation} x4, {self.bits} bit{WHERE[self.mode]}"
+        clock = "" if self.clock_mhz == 250 else f" at {self.clock_mhz} MHz"
+        return f"Gen{self.generation} x4, {self.bits} bit{clock}{WHERE[self.mode]}"
 
     @property
     def parts(self) -> list[str]:
@@ -48,6 +50,7 @@ class Model:
 
 MODELS = (
     Model("stream128", "stream", 3, 128),
+    Model("stream256_125", "stream", 3, 256, 125),
     Model("stream256", "stream", 4, 256),
     Model("stream512", "stream", 4, 512),
     Model("ring128", "ring", 3, 128),
@@ -67,7 +70,8 @@ def lines_of(command: list[str]) -> list[dict]:
 
 
 def run(model: Model, part: str, quick: bool) -> list[dict]:
-    lines = lines_of([str(PROGRAMS / f"throughput_{model.name}"), model.mode, str(model.generation), part] + ["quick"] * quick)
+    lines = lines_of([str(PROGRAMS / f"throughput_{model.name}"), model.mode, str(model.generation), str(model.clock_mhz), part] +
+                     ["quick"] * quick)
     print(f"bench  {model.where}: {part}", flush=True)
     return lines
 

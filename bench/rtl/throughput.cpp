@@ -174,19 +174,22 @@ bool buffer_of(const std::string &name, Buffer *buffer) {
 int main(int argc, char **argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   Buffer buffer = Buffer::Chip;
-  if (arguments.size() < 3 || !buffer_of(arguments[0], &buffer) || arguments[1].size() != 1) {
-    std::fprintf(stderr, "throughput stream|memory|ring GENERATION core|random|128|256|512 [quick]\n");
+  const bool is_complete = arguments.size() >= 4 && buffer_of(arguments[0], &buffer) && arguments[1].size() == 1;
+  const uint32_t clock_mhz = is_complete ? static_cast<uint32_t>(std::strtoul(arguments[2].c_str(), nullptr, 10)) : 0;
+  if (clock_mhz == 0) {
+    std::fprintf(stderr, "throughput stream|memory|ring GENERATION CLOCK_MHZ core|random|128|256|512 [quick]\n");
     return 2;
   }
   TestbenchConfig config;
+  config.board.core_ps = config.board.axi_ps = config.board.user_ps = 1'000'000 / clock_mhz;
   config.link.generation = static_cast<unsigned>(arguments[1][0] - '0');
   config.drive.link_generation = config.link.generation;
   config.bridge.window_bits = buffer == Buffer::Chip ? 0 : 22;
   try {
-    Program program(config, buffer, arguments.size() > 3 && arguments[3] == "quick");
+    Program program(config, buffer, arguments.size() > 4 && arguments[4] == "quick");
     program.testbench.board.reset();
-    if (program.run(arguments[2])) return 0;
-    std::fprintf(stderr, "no such part: %s\n", arguments[2].c_str());
+    if (program.run(arguments[3])) return 0;
+    std::fprintf(stderr, "no such part: %s\n", arguments[3].c_str());
     return 2;
   } catch (const Failure &failure) {
     std::fprintf(stderr, "FAILED: %s\n", failure.what());
