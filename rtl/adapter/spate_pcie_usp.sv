@@ -116,7 +116,7 @@ module spate_pcie_usp
 
   localparam int unsigned BeatBits = WindowBits - LaneBits - 2;
   localparam int unsigned NonpostedMax = 32;
-  // Two packets of the largest size: one fills while the other leaves.
+  // Almost two packets of the largest size: one fills while the other leaves.
   localparam int unsigned WordsDepth = 1024 / (DataWidth / 8);
   localparam int unsigned MarksDepth = 16;
 

@@ -4,7 +4,7 @@
 // Alignment Options"): a word with the descriptor, then the core's beats as they are. The response to an unsupported
 // request has the status and, instead of beats, a copy of the request from lane 0 on, which the block wants for its log.
 //
-// Guarantee: each packet has one word more than beats, the last word marked. Each of the core's beats is used once, in
+// Guarantee: a packet with data has one word more than beats. The last word of each packet is marked. Each of the core's beats is used once, in
 // order. A word is sent in each cycle, also from packet to packet, as long as data come.
 `default_nettype none
 

@@ -7,7 +7,7 @@
 // and each later word is a beat of the core, with every byte in the lane of its address.
 //
 // Guarantee: a write's beats leave in order, with the drive's strobes. A write that the block marks as broken, or that
-// ends before its data, ends with a beat that is marked as broken. Any other posted request becomes one stray beat
+// has no data, ends with a beat that is marked as broken. Any other posted request becomes one stray beat
 // without strobes, so that it is counted. Requests that want a completion are admitted only while fewer than
 // NonpostedMax are inside, so they never block a write. During reset, and in the rest of a packet that began before its
 // end, words are taken and dropped. Full rate: a word per cycle.

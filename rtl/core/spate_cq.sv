@@ -88,7 +88,7 @@ module spate_cq
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) group_q <= '0;
+    if (!rst_ni || reset_i) group_q <= '0;  // a beat that was under way is of the old epoch
     else if (step) group_q <= group_q == GroupBits'(Groups - 1) ? '0 : group_q + GroupBits'(1);
   end
 
@@ -152,7 +152,8 @@ module spate_cq
   always_ff @(posedge clk_i) begin
     if (past_reset_q) assume (queue_shift_i == $past(queue_shift_i));
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      if ($past(write_valid_i && !write_ready_o)) begin  // a beat that waits does not change
+      if ($past(reset_i)) assert (group_q == '0);
+      if ($past(write_valid_i && !write_ready_o && !reset_i) && !reset_i) begin  // a beat that waits does not change
         assume (write_valid_i && write_index_i == $past(write_index_i));
         assume (write_data_i == $past(write_data_i) && write_strobe_i == $past(write_strobe_i));
       end

@@ -164,7 +164,8 @@ module spate_doorbells
     cover (rst_ni && past_reset_q && start_head && head_ticks_q >= 5'd15 && tail_i == rung_tail_q);
   end
 
-  // The queues: pointers go on by one entry at a time, and never go round: no queue has more entries than it can hold.
+  // The queues: pointers go on by one entry at a time, and never go round: no queue has more entries than it can hold. For
+  // the completion queue that is the drive's duty. If it writes more, the doorbell rings an old head, and harms nobody else.
   always_ff @(posedge clk_i) begin
     if (past_reset_q && $past(rst_ni && !reset_i)) begin
       assume (((cq_head_i - $past(cq_head_i)) & mask_q) <= index_t'(1));

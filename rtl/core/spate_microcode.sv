@@ -24,7 +24,7 @@ module spate_microcode
     input  wire logic                       clk_i,
     input  wire logic                       fetch_i,
     input  wire logic    [AddressWidth-1:0] address_i,
-    output instruction_t                    instruction_o  // from the second cycle after fetch_i to that after the next
+    output instruction_t                    instruction_o  // from two cycles after fetch_i to one after the next
 );
 
   // ---- constants used more than once or computed ----

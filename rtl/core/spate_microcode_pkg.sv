@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The instructions of spate_admin, and the functions with which spate_microcode is written. An instruction does one
-// operation on a register and an operand. It takes three cycles, and the time of any access that it waits for.
+// operation on a register and an operand. It takes five cycles, and the time of any access that it waits for.
 `default_nettype none
 
 package spate_microcode_pkg;

@@ -13,7 +13,7 @@ module spate_program
     input  wire logic                       clk_i,
     input  wire logic                       fetch_i,
     input  wire logic    [AddressWidth-1:0] address_i,
-    output instruction_t                    instruction_o  // from the second cycle after fetch_i to that after the next
+    output instruction_t                    instruction_o  // from two cycles after fetch_i to one after the next
 );
 
   localparam int unsigned Width = $bits(instruction_t);

@@ -5,7 +5,7 @@
 //
 // Guarantee: every beat is taken after finite time, if completions are. What was written before a completion is in the
 // buffer before the completion is passed on. `write_ready_o` is a register: the enables of wide registers before it
-// depend on nothing else. For that, a beat for a queue costs two cycles in which no beat is taken.
+// depend on nothing else. For that, a beat for a queue costs at least two cycles in which no beat is taken.
 `default_nettype none
 
 module spate_windows_write
@@ -46,8 +46,8 @@ module spate_windows_write
   // In the first register is what was written, in the second where it goes. Whether its epoch is the present one is
   // decided when it leaves: the epoch may have changed while a completion waited.
   //
-  // Only beats for a queue wait, so a beat is asked for only while none is in either register: then the first register
-  // is free, whatever the queues do.
+  // Only beats for a queue wait. No beat is asked for in the cycle after one in which a queue's was in either register.
+  // One may have followed it by then: it waits in the first register.
   logic valid_q, stray_q, there_q, ready_q, for_queue, take, move;
   logic epoch_q, decides_q, to_cq_q, to_admin_cq_q, to_buffer_q, fresh;  // decides_q: the epoch does
   logic [WindowBits-1:0] address_q;

@@ -4,8 +4,9 @@
 //
 //   bus ──► address, data ──► request ──► registers ──► acknowledge ──► response ──► bus
 //
-// Each arrow is a register. A write takes five cycles and a read six, which no processor notices: it is far away. The
-// generator's own interface overlaps three accesses, and its longest path was the longest one of the whole host.
+// Each arrow is a register, but for the acknowledge of a write, which comes at once. A write has its response three
+// cycles after its address and a read four, which no processor notices: it is far away. The generator's own interface
+// overlaps three accesses, and its longest path was the longest one of the whole host.
 //
 // Guarantee: each access gets one response, OKAY, and accesses of one kind get theirs in order.
 `default_nettype none
@@ -157,7 +158,7 @@ module spate_axil #(
       if ($past(s_axil_rvalid_o && !s_axil_rready_i)) assert (s_axil_rvalid_o && $stable(s_axil_rdata_o));
       if ($past(request_valid_o && !takes)) begin
         assert (request_valid_o && $stable(request_write_o));
-        assert ($stable(address_o) && $stable(data_o));
+        assert ($stable(address_o) && $stable(data_o) && $stable(enables_o));
       end
       // the read-back relies on it
       if ($past(busy_q) && busy_q) assert ($stable(address_o) && $stable(request_write_o));
@@ -165,8 +166,12 @@ module spate_axil #(
       if ($past(s_axil_awvalid_i && s_axil_awready_o)) begin
         assert (write_address_q == $past(s_axil_awaddr_i[AddressWidth-1:2]));
       end
+      if ($past(s_axil_wvalid_i && s_axil_wready_o)) begin
+        assert ({strobes_q, data_q} == $past({s_axil_wstrb_i, s_axil_wdata_i}));
+      end
       if ($past(start_write)) begin
         assert (request_valid_o && request_write_o && data_o == $past(data_q));
+        for (int unsigned k = 0; k < 4; k++) assert (enables_o[8*k+:8] == {8{$past(strobes_q[k])}});
         assert (address_o == {$past(write_address_q), 2'b00});
       end
       if ($past(start_read)) begin

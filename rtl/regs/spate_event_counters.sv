@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sixteen counters of 32 bits in LUTRAM that share one adder. In each cycle one counter adds the events that it got
-// since its last turn, so a count is at most 16 cycles late.
+// since its last turn, and is written in the next cycle, so a count is at most 17 cycles late.
 //
-// Guarantee: no event is missed, even when all inputs are high in each cycle. All counts are 0 at most 16 cycles after
+// Guarantee: no event is missed, even when all inputs are high in each cycle. All counts are 0 at most 17 cycles after
 // the end of reset; until then they must not be read, and events are not counted.
 `default_nettype none
 

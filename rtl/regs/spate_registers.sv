@@ -313,7 +313,7 @@ module spate_registers
   // ---- what can be read, as it was a cycle ago ----
   //
   // They come from everywhere in the core. Registers here keep their ways out of the path from an address to its data. An
-  // access takes longer than a cycle, so software never sees a value from before its last access.
+  // access takes longer than a cycle, so software never sees a value from before its last answered access.
 
   drive_t drive_q;
   bring_up_t bring_up_q;

@@ -53,10 +53,6 @@ module spate_command_arbiter
       a_waits_q <= a_valid_i && !a_taken ? a_waits_q + 2'(b_taken) : '0;
       b_waits_q <= b_valid_i && !b_taken ? b_waits_q + 2'(a_taken) : '0;
     end
-    if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      if ($past(a_valid_i && !a_taken)) assume (a_valid_i && $stable(a_i));
-      if ($past(b_valid_i && !b_taken)) assume (b_valid_i && $stable(b_i));
-    end
   end
 
   always_comb begin

@@ -7,7 +7,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, Timer
 
-LATE_CYCLES = 16
+LATE_CYCLES = 17
 
 
 async def count_of(dut, which: int) -> int:
@@ -35,6 +35,6 @@ async def no_event_is_missed(dut, share):
         events = [count + bit for count, bit in zip(events, now)]
         await RisingEdge(dut.clk_i)
     dut.event_i.value = 0
-    for _ in range(LATE_CYCLES + 1):
+    for _ in range(LATE_CYCLES):
         await RisingEdge(dut.clk_i)
     assert [await count_of(dut, i) for i in range(16)] == events

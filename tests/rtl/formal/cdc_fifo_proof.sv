@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_cdc_fifo between two unrelated clocks. It starts empty. While `run` is low nothing passes.
+// spate_cdc_fifo between two unrelated clocks. It starts empty: after a clear of both sides, or with `AtLap` two words
+// before the pointers go round. While `run` is low nothing passes.
 module cdc_fifo_proof #(
     parameter int unsigned Width = 2,
-    parameter int unsigned Depth = 4
+    parameter int unsigned Depth = 4,
+    parameter bit AtLap = 1'b0
 ) (
     input logic             in_clk,
     input logic             in_run,
@@ -16,10 +18,10 @@ module cdc_fifo_proof #(
 
   logic in_ready, in_empty, in_left, out_valid;
   logic [Width-1:0] out_data;
-  logic in_clear_q = 1'b1, out_clear_q = 1'b1;
-  logic [2:0] in_edges_q = '0, out_edges_q = '0;
+  logic in_clear_q = !AtLap, out_clear_q = !AtLap;
+  logic [2:0] in_edges_q = AtLap ? 3'd4 : 3'd0, out_edges_q = AtLap ? 3'd4 : 3'd0;
 
-  // Both sides clear first, for longer than a pointer needs to cross. Nothing is put in or taken before.
+  // Otherwise both sides clear first, for longer than a pointer needs to cross. Nothing is put in or taken before.
   always_ff @(posedge in_clk) begin
     in_clear_q <= 1'b0;
     in_edges_q <= in_edges_q + 3'(!out_clear_q && !in_edges_q[2]);
@@ -51,6 +53,30 @@ module cdc_fifo_proof #(
       .out_ready_i(out_ready),
       .out_data_o(out_data)
   );
+
+  if (AtLap) begin : gen_at_lap
+    localparam int unsigned GrayWidth = $clog2(Depth) + 1;
+    localparam logic [GrayWidth-1:0] Start = GrayWidth'(2 * Depth - 2);
+    localparam logic [GrayWidth-1:0] Gray = Start ^ (Start >> 1);
+    // Until the first edge of either clock.
+    logic in_first_q = 1'b1, out_first_q = 1'b1;
+    always_ff @(posedge in_clk) in_first_q <= 1'b0;
+    always_ff @(posedge out_clk) out_first_q <= 1'b0;
+    always_comb begin
+      if (in_first_q && out_first_q) begin
+        assume (u_fifo.tail_q == Start && u_fifo.head_q == Start && u_fifo.left_q == Start);
+        assume (u_fifo.tail_gray_q == Gray && u_fifo.head_gray_q == Gray);
+        assume (u_fifo.room_q && !u_fifo.there_q && !u_fifo.out_valid_q);
+      end
+    end
+    for (genvar k = 0; k < GrayWidth; k++) begin : gen_bit
+      always_comb begin
+        if (in_first_q && out_first_q) begin
+          assume (u_fifo.gen_far[k].u_head.level_q == {2{Gray[k]}} && u_fifo.gen_far[k].u_tail.level_q == {2{Gray[k]}});
+        end
+      end
+    end
+  end
 
   // One arbitrary word of the stream is followed.
   (* anyconst *) logic [3:0] chosen;

@@ -91,7 +91,7 @@ module slots_proof
     else if (gone_i) since_gone_q <= $bits(since_gone_q)'(SweepCycles);
     else if (since_gone_q != '0) since_gone_q <= since_gone_q - 1'b1;
     if (checked && $past(rst_ni)) begin
-      assume (epoch_i == ($past(reset_i) ? !$past(epoch_i) : $past(epoch_i)));
+      assume (epoch_i == (reset_i ? !$past(epoch_i) : $past(epoch_i)));  // in the cycle of the pulse
     end
   end
   always_comb begin
@@ -251,7 +251,7 @@ module slots_proof
       // What was looked up holds in the next cycle, and so does the retry that was found.
       if (u_slots.resend_found_q)
         assert (u_slots.again_now_q != '0 && u_slots.resend_slot_q == u_slots.again_q[u_slots.again_first_q]);
-      if (u_slots.decided_q && completion_valid_i) begin
+      if (u_slots.decided_q && completion_valid_i && !reset_i) begin
         automatic slot_t named = slot_t'(completion_i.cid.slot);
         automatic number_t number = retired_q + distance(32'(named));
         assert (u_slots.failed_q == (completion_i.status[10:0] != '0));

@@ -38,7 +38,7 @@ class Request:
 
     def words(self, width: int) -> list[dict]:
         """The words on the stream, a dict for each. Each byte of data is in the lane of its address, in words behind that of the
-        descriptor. What no data are in is undefined there: all ones here."""
+        descriptor. Lanes without data are undefined; here they are all ones."""
         lanes = width // 32
         before = self.address // 4 % lanes if self.kind < MESSAGE else 0
         after = -(before + len(self.data)) % lanes
