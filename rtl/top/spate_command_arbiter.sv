@@ -27,8 +27,9 @@ module spate_command_arbiter
   logic a_was_last_q, choose_b;
 
   assign choose_b = b_valid_i && (!a_valid_i || a_was_last_q);
-  assign a_ready_o = command_ready_i && !choose_b;
-  assign b_ready_o = command_ready_i && choose_b;
+  // A requester's `ready` does not depend on its own `valid`, which may come late in the cycle.
+  assign a_ready_o = command_ready_i && !(b_valid_i && a_was_last_q);
+  assign b_ready_o = command_ready_i && !(a_valid_i && !a_was_last_q);
   assign command_valid_o = a_valid_i || b_valid_i;
   assign command_o = choose_b ? b_i : a_i;
 
