@@ -24,12 +24,13 @@ static const struct unit bit_units[] = {{"kbit", 125}, {"Mbit", 125e3}, {"Gbit",
 static const struct unit time_units[] = {{"", 1},     {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
                                          {"min", 60}, {"m", 60}, {"h", 3600},  {NULL, 0}};
 
-/* Parses a number that is not negative, blanks, a unit of the list, and optionally `after`. */
+/* Parses a decimal number that is not negative, blanks, a unit of the list, and optionally `after`. */
 static bool number(const char *text, const struct unit *units, const char *after, double *value) {
   char name[8];
   char *end;
 
-  if (!isdigit((unsigned char)text[0]) && text[0] != '.') return false; /* strtod would accept "inf" and "-1" */
+  /* strtod() would also take "inf", "-1", and "0x10". */
+  if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || strncasecmp(text, "0x", 2) == 0) return false;
   *value = strtod(text, &end);
   if (end == text || !isfinite(*value)) return false;
   while (*end == ' ')

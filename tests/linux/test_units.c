@@ -29,8 +29,8 @@ static void test_sizes(void **state) {
 
 static void test_invalid_sizes(void **state) {
   (void)state;
-  static const char *const words[] = {"",    "GiB",    "8 apples", "8GiBs", "-1",    "+1",   "inf",
-                                      "nan", "8GiB/s", "1e30",     "8 G B", "8,5MB", "0x10z"};
+  static const char *const words[] = {"",       "GiB",  "8 apples", "8GiBs", "-1",    "+1",   "inf",  "nan",
+                                      "8GiB/s", "1e30", "8 G B",    "8,5MB", "0x10z", "0x10", "0x1MB"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     uint64_t bytes = 7;
     assert_false(units_bytes(words[i], &bytes));
@@ -51,6 +51,7 @@ static void test_rates_and_times(void **state) {
   assert_false(units_rate("fast", &value));
   assert_true(units_seconds("10s", &value) && value == 10);
   assert_true(units_seconds("500ms", &value) && value == 0.5);
+  assert_false(units_seconds("0x10s", &value));
   assert_true(units_percent("90%", &value) && value == 90);
   assert_true(units_percent("2.5%", &value) && value == 2.5);
   assert_false(units_percent("nan%", &value));
