@@ -206,8 +206,7 @@ module spate_pcie_usp_cc
     if (past_reset_q && rst_ni) begin
       // The numbers of words and beats are exact.
       if (emit) assert (is_last == (10'(composed_q) + 10'd1 == total_words));
-      if (emit && is_last)
-        assert (10'(taken_q) + 10'(take) == (packet_i.unsupported ? 10'd0 : total_words - 10'd1));
+      if (emit && is_last) assert (10'(taken_q) + 10'(take) == (packet_i.unsupported ? 10'd0 : total_words - 10'd1));
       assert (packet_ready_o == (emit && is_last));
       if (take) assert (emit && packet_valid_i);
       // Nothing waits for a word that is not needed.
@@ -224,7 +223,7 @@ module spate_pcie_usp_cc
           else assert (word_top_lane_o == LaneBits'(Lanes - 1));
         if (place_q == '0) begin
           for (int unsigned k = 0; k < Lanes; k++)
-            assert (word_data_o[32*k+:32] == (k < 3 ? defined(2'(k), owner) : '0));
+          assert (word_data_o[32*k+:32] == (k < 3 ? defined(2'(k), owner) : '0));
         end else if (owner.unsupported) begin
           for (int unsigned k = 0; k < Lanes; k++) begin
             if ((32'(place_q) - 1) * Lanes + k < 5)

@@ -27,7 +27,7 @@ module spate_splitter
 
     input  wire logic     command_valid_i,
     output logic          command_ready_o,
-    input  wire command_t command_i,  // of the data lane
+    input  wire command_t command_i,        // of the data lane
 
     input  wire logic                 data_valid_i,
     output logic                      data_ready_o,
@@ -356,8 +356,9 @@ module spate_splitter
         assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
         if (next_state_q != NextChecked) assert (33'(next_q.blocks) == shadow_next_q.left);
         if (next_state_q == NextFound) begin
-          if (next_lba_high_q) assert (shadow_next_q.end_ >> LbaWidth != '0);
-          else assert (shadow_next_q.end_ == 65'(next_q.lba) + 65'(next_q.blocks));
+          if (next_lba_high_q)
+            assert (shadow_next_q.end_ >> LbaWidth != '0);
+            else assert (shadow_next_q.end_ == 65'(next_q.lba) + 65'(next_q.blocks));
         end else if (next_state_q == NextTaken) begin
           if (next_lba_high_q)
             assert (shadow_next_q.end_ >> LbaWidth != '0);

@@ -19,9 +19,9 @@ module spate_command_arbiter
     output logic          b_ready_o,
     input  wire command_t b_i,
 
-    output logic          command_valid_o,
-    input  wire logic     command_ready_i,
-    output command_t      command_o
+    output logic      command_valid_o,
+    input  wire logic command_ready_i,
+    output command_t  command_o
 );
 
   logic a_was_last_q, choose_b;
