@@ -24,18 +24,19 @@ core. They are less comparable with a vendor's tool, which also packs two small 
 as LUT. A level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are
 UltraRAM (URAM, 288 Kbit) where the tool chooses it for them. A RAMB36 counts as two BRAM18.
 
-The aims are for this flow. It maps the ROM of the admin program separately (`keep_hierarchy`) and everything else flat. Plain
-flat `synth_xilinx` maps the ROM together with the logic around it, and needs more LUTs. Measured once with Yosys 0.70, before the core had `spate_power`, which has about 100 LUTs and flops:
+The aims are for this flow, which keeps the ROM of the admin program apart (`keep_hierarchy`). By plain flat `synth_xilinx`,
+measured with Yosys 0.70:
 
 | design, by `synth_xilinx -family xcup -noiopad -flatten -uram` | LUT | FF | what it contains |
 |---|---|---|---|
-| stream mode, core: `spate_drive`, 128 bit | 5145 | 2911 | bring-up and recovery, queues without memory, ring of 256 KiB |
-| whole host on the hard block: `spate_nvme_usp`, 128 bit | 8570 | 5884 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
-| the same, 256 bit | 10954 | 7744 | the same |
+| stream mode, core: `spate_drive`, 128 bit | 3816 | 3274 | bring-up and recovery, queues without memory, ring of 256 KiB |
+| whole host on the hard block: `spate_nvme_usp`, 128 bit | 6516 | 6520 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
+| the same, 256 bit | 7656 | 8250 | the same |
 | LiteNVMe's CPU-less core (June 2026), 256 bit at 125 MHz | 7936, of which 2064 LUTRAM | 5532 | its adapter to the hard block, a window of 256 KiB, one command at a time through a staging buffer; no recovery |
 
 None of them contains the vendor's PCIe wrapper. LiteNVMe's core compares with our whole host, not with `spate_drive`, which
-has no adapter and no registers: 7936 LUTs against 8570, with data paths of the same rate: 256 bit at 125 MHz, 128 bit at 250 MHz.
+has no adapter and no registers: 7936 LUTs against 7656 with the same 256 bit, and 6516 with 128. The rate is the same: 256 bit at
+125 MHz, 128 bit at 250 MHz.
 
 The published size of the stock AXI-PCIe bridge alone is 12960 LUTs. That may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
 """
