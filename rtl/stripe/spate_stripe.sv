@@ -57,10 +57,13 @@ module spate_stripe
     input wire logic [  Drives-1:0]               drive_gone_i,
     input wire logic [  Drives-1:0]               drive_block_4096_i, // valid while `ready`
 
-    // The user's side, like a drive's. `command_ready_o` may depend on the command: side commands pass data commands.
+    // The user's side, like a drive's.
     input  wire logic                     command_valid_i,
     output logic                          command_ready_o,
     input  wire command_t                 command_i,
+    input  wire logic                     side_valid_i,
+    output logic                          side_ready_o,
+    input  wire command_t                 side_i,
     output logic                          response_valid_o,
     input  wire logic                     response_ready_i,
     output response_t                     response_o,
@@ -144,16 +147,12 @@ module spate_stripe
     logic [15:0]           tag;
   } order_t;
 
-  logic is_data, cut_ready, side_command_ready;
   logic part_valid, part_ready, part_beats, part_dead;
   stripe_part_t part;
   logic [MemberBits-1:0] part_member;
   logic [PartWidth-1:0] part_blocks;
   logic [Drives-1:0] member_ready;
   logic order_ready, write_route_ready, read_route_ready, emit;
-
-  assign is_data = is_data_command(command_i);
-  assign command_ready_o = is_data ? cut_ready : side_command_ready;
 
   spate_stripe_cut #(
       .Drives(Drives),
@@ -165,8 +164,8 @@ module spate_stripe
       .block_4096_i(block_4096_q),
       .data_lba_i,
       .array_blocks_i(array_blocks_q),
-      .command_valid_i(command_valid_i && is_data),
-      .command_ready_o(cut_ready),
+      .command_valid_i,
+      .command_ready_o,
       .command_i,
       .idle_o(cut_idle),
       .part_valid_o(part_valid),
@@ -186,7 +185,7 @@ module spate_stripe
     if (!rst_ni) begun_q <= 1'b0;
     else if (emit) begun_q <= !part.last;
     refuse_q <= refuse;
-    was_gone_q <= drive_gone_i | (cut_ready ? '0 : was_gone_q);
+    was_gone_q <= drive_gone_i | (command_ready_o ? '0 : was_gone_q);
   end
   assign part_beats = HasStreams && part.source == SourceStream && part_blocks != '0 && !refuse;
   assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part_blocks != '0 && !refuse)) &&
@@ -348,9 +347,9 @@ module spate_stripe
       .data_lba_i,
       .array_blocks_i(array_blocks_q),
       .written_blocks_i(written_blocks_o),
-      .command_valid_i(command_valid_i && !is_data),
-      .command_ready_o(side_command_ready),
-      .command_i,
+      .command_valid_i(side_valid_i),
+      .command_ready_o(side_ready_o),
+      .command_i(side_i),
       .idle_o(side_idle),
       .member_valid_o(member_side_valid_o),
       .member_ready_i(member_side_ready_i),

@@ -207,12 +207,12 @@ module spate_host
   assign response_ready = response_o.from_registers || response_ready_i;
 
   // A lane takes a command in every second cycle at most, so two that are taken at once are counted one after the other.
-  logic command_taken, side_taken, count_q;
+  logic command_taken, side_taken, uncounted_q;
   assign command_taken = command_valid && command_ready;
   assign side_taken = side_valid && side_ready;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) count_q <= 1'b0;
-    else count_q <= (command_taken && side_taken) || (count_q && (command_taken || side_taken));
+    if (!rst_ni) uncounted_q <= 1'b0;
+    else uncounted_q <= (command_taken && side_taken) || (uncounted_q && (command_taken || side_taken));
   end
 
   // ---- the registers ----
@@ -273,7 +273,7 @@ module spate_host
       .events_i(events),
       .beat_in_i(data_valid_i && data_ready_o),
       .beat_out_i(data_valid_o && data_ready_i),
-      .command_taken_i(command_taken || side_taken || count_q),
+      .command_taken_i(command_taken || side_taken || uncounted_q),
       .response_given_i(response_valid && response_ready),
       .link_up_i,
       .tap_lost_i,

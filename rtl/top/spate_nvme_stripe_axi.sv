@@ -194,7 +194,7 @@ module spate_nvme_stripe_axi
   localparam bit HasStreams = RamBytes > 8192;
   localparam int unsigned StripeParts = 128;  // in flight; the user's small requests count as well
 
-  logic command_valid, command_ready, response_valid, response_ready;
+  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
   command_t command;
   response_t response;
   logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
@@ -233,6 +233,8 @@ module spate_nvme_stripe_axi
       .rst_ni,
       .command_valid_o(command_valid),
       .command_ready_i(command_ready),
+      .side_valid_o(side_valid),
+      .side_ready_i(side_ready),
       .command_o(command),
       .response_valid_i(response_valid),
       .response_ready_o(response_ready),
@@ -277,6 +279,9 @@ module spate_nvme_stripe_axi
       .command_valid_i(command_valid),
       .command_ready_o(command_ready),
       .command_i(command),
+      .side_valid_i(side_valid),
+      .side_ready_o(side_ready),
+      .side_i(command),
       .response_valid_o(response_valid),
       .response_ready_i(response_ready),
       .response_o(response),

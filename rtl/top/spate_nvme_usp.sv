@@ -134,7 +134,7 @@ module spate_nvme_usp
     $error("spate_nvme_usp: RamBytes must be above 8192: all data go through the core, so there is no memory mode");
   end
 
-  logic command_valid, command_is_data, data_command_ready, side_command_ready, response_valid, response_ready;
+  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
   command_t command;
   response_t response;
   logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
@@ -183,7 +183,9 @@ module spate_nvme_usp
       .clk_i,
       .rst_ni,
       .command_valid_o(command_valid),
-      .command_ready_i(command_is_data ? data_command_ready : side_command_ready),
+      .command_ready_i(command_ready),
+      .side_valid_o(side_valid),
+      .side_ready_i(side_ready),
       .command_o(command),
       .response_valid_i(response_valid),
       .response_ready_o(response_ready),
@@ -197,8 +199,6 @@ module spate_nvme_usp
       .data_last_i(out_last),
       .data_error_i(out_error)
   );
-
-  assign command_is_data = is_data_command(command);
 
   logic [7:0] step, error;
   spate_user_drive u_user_drive (
@@ -233,11 +233,11 @@ module spate_nvme_usp
   ) u_host (
       .clk_i,
       .rst_ni,
-      .command_valid_i(command_valid && command_is_data),
-      .command_ready_o(data_command_ready),
+      .command_valid_i(command_valid),
+      .command_ready_o(command_ready),
       .command_i(command),
-      .side_valid_i(command_valid && !command_is_data),
-      .side_ready_o(side_command_ready),
+      .side_valid_i(side_valid),
+      .side_ready_o(side_ready),
       .side_i(command),
       .response_valid_o(response_valid),
       .response_ready_i(response_ready),

@@ -54,8 +54,11 @@ module spate_user_side
 
     input  wire logic                      clk_i,
     input  wire logic                      rst_ni,
+    // The next command, at the port of its lane.
     output logic                           command_valid_o,
     input  wire logic                      command_ready_i,
+    output logic                           side_valid_o,
+    input  wire logic                      side_ready_i,
     output command_t                       command_o,
     input  wire logic                      response_valid_i,
     output logic                           response_ready_o,  // always high
@@ -104,9 +107,12 @@ module spate_user_side
   // An output of a crossing that does not run is from before a reset, so it is not shown.
   localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
   logic [PlacesWidth-1:0] places_q, crossing_q;
-  logic command_there, response_there, command_may_go;
-  assign command_valid_o = command_there && command_may_go;
+  logic command_there, response_there, command_may_go, is_data, command_ready;
+  assign is_data = is_data_command(command_o);
   assign command_may_go = core_run && places_q != '0;
+  assign command_valid_o = command_there && command_may_go && is_data;
+  assign side_valid_o = command_there && command_may_go && !is_data;
+  assign command_ready = command_may_go && (is_data ? command_ready_i : side_ready_i);
   assign rsp_valid_o = response_there && user_run;
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
@@ -120,7 +126,7 @@ module spate_user_side
       places_q <= PlacesWidth'(ResponseDepth);
       crossing_q <= '0;
     end else begin
-      places_q <= places_q - PlacesWidth'(command_valid_o && command_ready_i) +
+      places_q <= places_q - PlacesWidth'(command_there && command_ready) +
           PlacesWidth'(response_left || response_dropped) + (core_clear ? crossing_q : '0);
       if (core_clear) crossing_q <= '0;
       else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left);
@@ -155,7 +161,7 @@ module spate_user_side
       .out_run_i(core_run),
       .out_clear_i(core_clear),
       .out_valid_o(command_there),
-      .out_ready_i(command_ready_i && command_may_go),
+      .out_ready_i(command_ready),
       .out_data_o(command_o)
   );
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_stripe above members.
+// spate_stripe above members, and behind a user with one queue for both lanes.
 module stripe_top
   import spate_pkg::*;
 #(
@@ -55,13 +55,22 @@ module stripe_top
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 
+  logic is_data, data_command_ready, side_command_ready;
+  assign is_data = is_data_command(command_i);
+  assign command_ready_o = is_data ? data_command_ready : side_command_ready;
+
   spate_stripe #(
       .Drives(Drives),
       .DataWidth(DataWidth),
       .ChunkBytes(ChunkBytes),
       .MemberRamBytes(MemberRamBytes)
   ) u_stripe (
-      .*
+      .*,
+      .command_valid_i(command_valid_i && is_data),
+      .command_ready_o(data_command_ready),
+      .side_valid_i(command_valid_i && !is_data),
+      .side_ready_o(side_command_ready),
+      .side_i(command_i)
   );
 
 endmodule

@@ -16,6 +16,7 @@ from streams import Sink, Source, Stall
 STREAMS = os.environ["STREAMS"] == "1"
 RESPONSES = int(os.environ["RESPONSES"])
 WORDS = 400
+WRITE, READ, STREAM, ADDRESS = 1, 2, 0, 1
 
 
 class Testbench:
@@ -25,7 +26,8 @@ class Testbench:
         self.commands_in = Source(*user, dut.cmd_valid_i, dut.cmd_ready_o, {
             "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
             "lba": dut.cmd_lba_i, "blocks": dut.cmd_blocks_i, "address": dut.cmd_address_i}, stall)
-        self.commands_out = Sink(*core, dut.command_valid_o, dut.command_ready_i, {"command": dut.command_o}, stall)
+        self.lanes_out = [Sink(*core, valid, ready, {"command": dut.command_o}, stall) for valid, ready in
+                          ((dut.command_valid_o, dut.command_ready_i), (dut.side_valid_o, dut.side_ready_i))]
         self.responses: deque[int] = deque()  # to the commands that come out, in order
         self.answers_at_once = True
         self.dropped = 0  # commands that were taken and dropped from the sink
@@ -41,33 +43,34 @@ class Testbench:
 
     def put(self, count: int) -> list[list[dict]]:
         """Random words into all sources; returns what must come out of each sink."""
-        expected = [[], [], [], []]
+        lanes, expected = [[], []], [[], [], []]
         for _ in range(count):
-            word = {"op": bits(4), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
+            word = {"op": random.choice((WRITE, READ, bits(4))), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
                     "address": bits(64)}
             self.commands_in.put(**word)
             command = 0
             for name, width in (("tag", 16), ("op", 4), ("source", 2), ("fua", 1), ("address", 64), ("lba", 64), ("blocks", 32)):
                 command = command << width | word[name]
-            expected[0].append({"command": command})
+            is_data = word["op"] in (WRITE, READ) and word["source"] in (STREAM, ADDRESS)
+            lanes[not is_data].append({"command": command})
             response = {"tag": bits(16), "status": bits(16), "done": bits(43)}
             self.responses.append(response["tag"] << 80 | response["status"] << 64 | response["done"])
-            expected[1].append(response)
+            expected[0].append(response)
             if STREAMS:
                 beat = {"data": bits(128)}
                 self.written_in.put(**beat)
-                expected[2].append(beat)
+                expected[1].append(beat)
                 beat = {"data": bits(128), "last": bits(1), "error": bits(1)}
                 self.read_in.put(**beat)
-                expected[3].append(beat)
-        return expected
+                expected[2].append(beat)
+        return [*lanes, *expected]
 
     async def answer(self, stall: float) -> None:
         """A response for each command that the core has taken, in a random cycle. It never waits."""
         dut, waits, owed, answered = self.dut, Stall(stall), 0, 0
         dut.response_valid_i.value = 0
         while True:
-            taken = len(self.commands_out.words) + self.dropped
+            taken = self.taken + self.dropped
             owed = taken - answered
             give = bool(dut.rst_ni.value) and owed > 0 and self.answers_at_once and not waits.next()
             dut.response_valid_i.value = int(give)
@@ -78,7 +81,11 @@ class Testbench:
 
     @property
     def sinks(self) -> list[Sink]:
-        return [self.commands_out, self.responses_out, self.written_out, self.read_out]
+        return [*self.lanes_out, self.responses_out, self.written_out, self.read_out]
+
+    @property
+    def taken(self) -> int:
+        return sum(len(lane.words) for lane in self.lanes_out)
 
 
 def bits(count: int) -> int:
@@ -137,7 +144,7 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
     dut.user_rst_ni.value = 1
     for _ in range(300):
         await RisingEdge(dut.user_clk_i)
-    tb.dropped += len(tb.commands_out.words)
+    tb.dropped += tb.taken
     for sink in tb.sinks:
         sink.words.clear()
     await arrives(tb, tb.put(100))
@@ -168,7 +175,7 @@ async def a_user_that_takes_no_response_blocks_no_other_port(dut):
     for _ in range(10 * count):
         await RisingEdge(dut.clk_i)
         assert dut.response_ready_o.value
-    assert len(tb.commands_out.words) == RESPONSES + 1  # one response is at the output
+    assert tb.taken == RESPONSES + 1  # one response is at the output
     tb.responses_out.stall = Stall(0.0)
     await arrives(tb, expected)
 
@@ -198,7 +205,7 @@ async def resets_lose_no_place(dut, user_ns):
     tb.responses_out.stall = Stall(0.0)
     for _ in range(400):
         await RisingEdge(dut.user_clk_i)
-    tb.dropped += len(tb.commands_out.words)
+    tb.dropped += tb.taken
     for sink in tb.sinks:
         sink.words.clear()
     tb.responses_out.stall = Stall(1.0)
@@ -207,7 +214,7 @@ async def resets_lose_no_place(dut, user_ns):
     for _ in range(20 * RESPONSES):
         await RisingEdge(dut.user_clk_i)
         await RisingEdge(dut.clk_i)
-    assert len(tb.commands_out.words) == RESPONSES
+    assert tb.taken == RESPONSES
     tb.answers_at_once = True
     tb.responses_out.stall = Stall(0.0)
     await arrives(tb, expected)
