@@ -30,11 +30,12 @@ ALL = os.environ.get("ALL", "0") != "0"
 
 @pytest.mark.parametrize("width,ram_bytes,slot_bits,queue_shift,block_shift,cases", SHAPES)
 def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
-    # A cycle is a microsecond, and 4 are a millisecond.
+    # A cycle is a microsecond, and 4 are a millisecond. A flush may wait behind all commands that a recovery sends again: its
+    # deadline is as long as theirs.
     runner.run("spate_drive", "testbench_drive",
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "SlotBits": slot_bits, "QueueShiftMax": queue_shift,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
-                           "AdminDeadlineMs": 600, "CommandDeadlineMs": 1500},
+                           "AdminDeadlineMs": 1500, "CommandDeadlineMs": 1500},
                env={"DATA_WIDTH": str(width), "RAM_BYTES": str(ram_bytes), "BLOCK_SHIFT": str(block_shift),
                     "WINDOW_BITS": str(window_bits(ram_bytes)), "SLOTS": str(1 << slot_bits),
                     "REQUESTS": "60" if ALL else "16", "CASES": " ".join({*cases, *(EVERYWHERE if ALL else ())})})

@@ -174,8 +174,7 @@ async def completions_written_out_of_order_cost_a_recovery(dut):
     drive = tb.drive
     await tb.ready()
     drive.io_faults.extend([None] * 3 + [AHEAD])
-    # After the recovery the drive has up to 12 commands at once. A flush behind them may miss its own deadline, which is shorter.
-    await tb.traffic(14, flushes=False)
+    await tb.traffic(14)
     await tb.finish(400000)
     assert AHEAD in drive.fault_log and not tb.failed
     assert drive.events["cq_index"] > 0 and drive.events["recovery"] == 1

@@ -168,7 +168,7 @@ class Testbench:
             raise AssertionError(f"no answer in {limit} cycles to {str(oldest)[:200]}; step {bring_up.step} error {bring_up.error}")
         assert not self.sink.words and not self.source.words, "beats are left"
 
-    async def traffic(self, requests: int, blocks_max: int = 0, writes: float = 0.6, flushes: bool = True) -> None:
+    async def traffic(self, requests: int, blocks_max: int = 0, writes: float = 0.6) -> None:
         blocks_max = blocks_max or max(1, (20 << 10) >> BLOCK_SHIFT)
         for _ in range(requests):
             kind = random.random()
@@ -176,7 +176,7 @@ class Testbench:
                 self.write(random.randint(1, blocks_max), fua=random.getrandbits(1))
             elif kind < 0.97:
                 self.read()
-            elif flushes and not self.sides:
+            elif not self.sides:
                 self.side("flush")
             while len(self.waiting) > 12:
                 await self.drive.cycles(16)

@@ -299,7 +299,7 @@ class DriveModel(AdminDrive):
             await RisingEdge(d.clk_i)
         d.rst_ni.value = 1
         cocotb.start_soon(self.io())
-        showing, access_wait, held, ready_before = None, None, None, 0  # showing: at which port
+        showing, access_wait, held, ready_before = {}, None, None, 0  # showing: the command at each port
         while True:
             await ReadOnly()
             self.cycle += 1
@@ -318,9 +318,8 @@ class DriveModel(AdminDrive):
                     done, access_wait = access_wait[1], None
             elif d.mmio_request_valid_o.value and d.mmio_request_ready_i.value:
                 access_wait = self.accessed(records.get(d.mmio_request_o, "mmio_request_t"))
-            if showing and getattr(d, f"{showing}_ready_o").value:
-                self.commands.popleft()
-                showing = None
+            for port in [port for port in showing if getattr(d, f"{port}_ready_o").value]:
+                self.commands.remove(showing.pop(port))
             held = self.see_response(held)
             fence, quiet = d.fence_request_o.value, self.port.idle
             self.port.settled()
@@ -334,11 +333,12 @@ class DriveModel(AdminDrive):
             d.mmio_response_valid_i.value = int(done is not None)
             if done is not None:
                 d.mmio_response_i.value = done
-            if not showing and self.commands and random.random() >= self.stall:
-                showing = port_of(**self.commands[0])
-                getattr(d, f"{showing}_i").value = encode(**self.commands[0])
-            d.command_valid_i.value = int(showing == "command")
-            d.side_valid_i.value = int(showing == "side")
+            for port in ("command", "side"):
+                waiting = next((command for command in self.commands if port_of(**command) == port), None)
+                if port not in showing and waiting and random.random() >= self.stall:
+                    showing[port] = waiting
+                    getattr(d, f"{port}_i").value = encode(**waiting)
+                getattr(d, f"{port}_valid_i").value = int(port in showing)
             d.response_ready_i.value = int(random.random() >= self.stall)
 
     def accessed(self, request) -> list:
