@@ -24,19 +24,11 @@ core. They are less comparable with a vendor's tool, which also packs two small 
 as LUT. A level is a LUT, a multiplexer, a LUTRAM's read or a whole carry chain. Ring and page memory of the stream cores are
 UltraRAM (URAM, 288 Kbit) where the tool chooses it for them. A RAMB36 counts as two BRAM18.
 
-The aims are for this flow, which keeps the ROM of the admin program apart (`keep_hierarchy`). By plain flat `synth_xilinx`,
-measured with Yosys 0.70:
-
-| design, by `synth_xilinx -family xcup -noiopad -flatten -uram` | LUT | FF | what it contains |
-|---|---|---|---|
-| stream mode, core: `spate_drive`, 128 bit | 3816 | 3274 | bring-up and recovery, queues without memory, ring of 256 KiB |
-| whole host on the hard block: `spate_nvme_usp`, 128 bit | 6516 | 6520 | that core, the adapter to the hard block, registers, the user's clock crossing, ports for commands and streams |
-| the same, 256 bit | 7656 | 8250 | the same |
-| LiteNVMe's CPU-less core (June 2026), 256 bit at 125 MHz | 7936, of which 2064 LUTRAM | 5532 | its adapter to the hard block, a window of 256 KiB, one command at a time through a staging buffer; no recovery |
-
-None of them contains the vendor's PCIe wrapper. LiteNVMe's core compares with our whole host, not with `spate_drive`, which
-has no adapter and no registers: 7936 LUTs against 7656 with the same 256 bit, and 6516 with 128. The rate is the same: 256 bit at
-125 MHz, 128 bit at 250 MHz.
+LiteNVMe's CPU-less core (June 2026, 256 bit at 125 MHz), by `synth_xilinx -family xcup -noiopad -flatten -uram`, has 7936 LUTs, of
+which 2064 are LUTRAM, and 5532 flops. It contains its adapter to the hard block and a window of 256 KiB, carries out one command
+at a time through a staging buffer, and has no recovery. It compares with our whole host on the hard block, which also has
+registers, the user's clock crossing, and ports for commands and streams. The same rate takes 256 bit at 125 MHz or 128 bit at
+250 MHz. Neither contains the vendor's PCIe wrapper.
 
 The published size of the stock AXI-PCIe bridge alone is 12960 LUTs. That may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).
 """

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Composes completion packets for the block's completer completion stream, which is aligned to addresses (PG213, "Data
-// Alignment Options"): a word with the descriptor, then the core's beats as they are. The response to an unsupported
-// request has the status and, instead of beats, a copy of the request from lane 0 on, which the block wants for its log.
+// Alignment Options"): a word with the descriptor, then the core's beats unchanged. The response to an unsupported request
+// has the status and, instead of beats, a copy of the request from lane 0 on, which the block requires for its log.
 //
-// Guarantee: a packet with data has one word more than beats. The last word of each packet is marked. Each of the core's beats is used once, in
-// order. A word is sent in each cycle, also from packet to packet, as long as data come.
+// Guarantee: a packet with data has one word more than beats. The last word of each packet is marked. Each of the core's
+// beats is used once, in order. While data come, a word is sent in each cycle, also from packet to packet.
 `default_nettype none
 
 module spate_pcie_usp_cc
@@ -41,8 +41,9 @@ module spate_pcie_usp_cc
   localparam int unsigned CopyDwords = 5;
   localparam int unsigned CopyWords = (CopyDwords + Lanes - 1) / Lanes;
 
-  logic copies_q, beats_there_q;  // in the copy of a request, in the beats of a packet: otherwise at a descriptor
-  logic [7:0] left_q;  // words of it, without this one
+  // The next word is of the copy of a request, or a beat. If neither, it is a descriptor.
+  logic copies_q, beats_there_q;
+  logic [7:0] left_q;  // words of the copy, or beats, after the next word
   logic heading, is_last, room, emit;
   logic [LaneBits-1:0] lane, top_lane;
   logic [8:0] last_place;  // of the last dword, from the first lane of the first beat on

@@ -321,7 +321,7 @@ module spate_pcie_usp_cq
     if (link_past_q) assert (credits_q == 8'(given_q) && 8'(given_q) + 8'(inside_q) <= 8'(NonpostedMax));
     if (past_reset_q && rst_ni) begin
       assert (8'(inside_q) == owed_q);
-      // A word waits only for the word before it, and for room for requests.
+      // A word waits only for the word before it to leave, and for room for a request.
       if ((!write_valid_o || write_ready_i) && nonposted_ready_i) assert (cq_tready_o);
       // Only packets whose first word came after the reset produce output.
       if (number_q == '0) assert (!write_valid_o);

@@ -86,8 +86,8 @@ module spate_pcie_usp_split
 
   // ---- packets ----
 
-  // Each packet is sized in a cycle of its own, before it is offered. Even the shortest full one takes longer to send.
-  packet_t current_q;  // `bytes` counts from here on, as soon as it is sized
+  // A packet's size is computed in the cycle before it is offered. Sending even the shortest full packet takes longer.
+  packet_t current_q;  // `bytes`: from this packet to the end of the request, once sized_q
   logic sized_q, size, is_memory;
   logic [9:0] trim_q;  // to be subtracted from `bytes` when it is sized
   logic [10:0] left_q;  // dwords

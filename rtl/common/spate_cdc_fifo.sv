@@ -57,8 +57,7 @@ module spate_cdc_fifo #(
   logic [GrayWidth-1:0] head_gray_q, tail_gray_far;
   logic push, room_q;
 
-  // The other side's position only goes on, so a comparison of the last cycle is on the safe side. From a register, it is
-  // not in the path of whoever asks.
+  // The other side's position only advances. So a comparison that is a cycle old shows too little room, never too much.
   assign in_ready_o = in_run_i && room_q;
   assign in_empty_o = tail_gray_q == head_gray_far;
   assign in_left_o = in_run_i && gray(left_q) != head_gray_far;

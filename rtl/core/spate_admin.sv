@@ -393,7 +393,7 @@ module spate_admin
 
   // ---- did the drive lose power? ----
   //
-  // The operand stays for longer than a cycle after its instruction.
+  // spate_power gets the operand a cycle after its instruction. operand_q does not change so soon.
 
   logic power_cycles_q, unsafe_shutdowns_q;
   always_ff @(posedge clk_i) begin

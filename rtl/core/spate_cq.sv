@@ -88,7 +88,7 @@ module spate_cq
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || reset_i) group_q <= '0;  // a beat that was under way is of the old epoch
+    if (!rst_ni || reset_i) group_q <= '0;  // the rest of a beat of the old epoch does not come
     else if (step) group_q <= group_q == GroupBits'(Groups - 1) ? '0 : group_q + GroupBits'(1);
   end
 

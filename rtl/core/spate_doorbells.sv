@@ -5,8 +5,8 @@
 // µs after the first completion that it does not cover yet. A doorbell write is a packet in the direction of write
 // data: one for each command of 4 KiB would cost more than half a per cent of the rate.
 //
-// The decision takes two cycles, a register after each step: what is not rung, and whether it is to be rung. The paths
-// from the queues' pointers to the doorbell were among the longest of the core.
+// The decision takes two cycles: the entries that no doorbell covers yet are counted in the first, and compared with the
+// limits in the second. In one cycle, the paths from the queues' pointers would be among the longest of the core.
 //
 //   tail, head, in flight ──► unrung ──► ring ──► doorbell
 //
@@ -52,7 +52,7 @@ module spate_doorbells
   index_t unrung_q, unrung_head_q, in_flight_q;
   logic ring_tail_q, ring_head_q;
   logic urgent_q, waiting_q;  // waiting_q: a doorbell was sent and is not done
-  logic [1:0] stale_q;  // unrung_q and ring_*_q may still be those before the last doorbell
+  logic [1:0] stale_q;  // unrung_q, unrung_head_q and ring_*_q may still be from before the last doorbell
   logic [3:0] wait_us_q;
   logic start, start_head, start_tail;
 
@@ -149,7 +149,7 @@ module spate_doorbells
   end
   always_comb begin
     if (rst_ni && past_reset_q) begin
-      // A tick may be missed while unrung_head_q lags, and one counted that it should not.
+      // unrung_head_q is a cycle late. So wait_us_q may have missed a tick, or counted one before the first completion.
       assert (wait_us_q == '1 || 5'(wait_us_q) == head_ticks_q || 5'(wait_us_q) + 5'd1 == head_ticks_q ||
               (stale_q != '0 && wait_us_q == 4'd1));
       assert (wait_us_q != '1 || head_ticks_q >= 5'd15);
@@ -164,8 +164,8 @@ module spate_doorbells
     cover (rst_ni && past_reset_q && start_head && head_ticks_q >= 5'd15 && tail_i == rung_tail_q);
   end
 
-  // The queues: pointers go on by one entry at a time, and never go round: no queue has more entries than it can hold. For
-  // the completion queue that is the drive's duty. If it writes more, the doorbell rings an old head, and harms nobody else.
+  // The queues: pointers advance by one entry at a time, and no queue has more entries than it can hold. For the
+  // completion queue that is the drive's duty. If the drive breaks it, a doorbell tells an old head, and nothing else fails.
   always_ff @(posedge clk_i) begin
     if (past_reset_q && $past(rst_ni && !reset_i)) begin
       assume (((cq_head_i - $past(cq_head_i)) & mask_q) <= index_t'(1));

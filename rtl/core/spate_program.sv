@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assembles a listing of instructions and labels when the design is elaborated, into a block RAM in which jumps and
-// calls hold the addresses of their labels. In LUTs the table would take a tenth of the host.
+// calls hold the addresses of their labels.
 `default_nettype none
 
 module spate_program
@@ -66,7 +66,7 @@ module spate_program
     $error("spate_program: the listing does not fit");
   end
 
-  // The block RAM's own register is what instruction_o comes from: no logic waits for the array.
+  // instruction_o is the block RAM's output register, so no path of logic begins at the array.
   (* rom_style = "block" *) logic [Width-1:0] words[2**AddressWidth];
   logic [Width-1:0] word_q;
   initial begin

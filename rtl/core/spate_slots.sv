@@ -137,8 +137,8 @@ module spate_slots
 
   // ---- completions: looked up in the first cycle, carried out in the second ----
   //
-  // Nothing is handed over or issued while one is there, so what was looked up holds. After a reset, and once the drive
-  // is gone, no command is in its hands.
+  // While a completion is there, nothing is handed over or issued, so what was looked up stays true. After a reset, and
+  // once the drive is gone, the drive has no command.
 
   slot_t completed, completed_distance;
   number_t completed_number;
@@ -181,8 +181,8 @@ module spate_slots
 
   logic resend, resend_found_q, resend_pending, resend_done, next, next_pending, next_done;
   slot_t resend_slot_q;
-  // The oldest one that waits is read in one cycle and handed over in another. The retries have one write port, here
-  // and below, which a completion may need.
+  // The oldest retry is read from its queue in one cycle and handed over in a later one. retries_q has one write port,
+  // which a completion may need.
   assign resend = resend_found_q && !completion_valid_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i || gone_i) resend_found_q <= 1'b0;

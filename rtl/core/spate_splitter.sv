@@ -85,7 +85,7 @@ module spate_splitter
 
   typedef enum logic [2:0] {
     NextEmpty,
-    NextFound,  // its end is added up
+    NextFound,  // the block after its last one is computed
     NextTaken,
     NextSized,
     NextChecked

@@ -4,8 +4,8 @@
 // the other epoch, or to addresses where nothing may be written, are dropped and counted.
 //
 // Guarantee: every beat is taken after finite time, if completions are. What was written before a completion is in the
-// buffer before the completion is passed on. `write_ready_o` is a register: the enables of wide registers before it
-// depend on nothing else. For that, a beat for a queue costs at least two cycles in which no beat is taken.
+// buffer before the completion is passed on. `write_ready_o` is a register, because it enables wide registers of the
+// adapter. Therefore at least two cycles without a beat follow each beat for a queue.
 `default_nettype none
 
 module spate_windows_write
@@ -43,11 +43,11 @@ module spate_windows_write
     output logic stale_o
 );
 
-  // In the first register is what was written, in the second where it goes. Whether its epoch is the present one is
-  // decided when it leaves: the epoch may have changed while a completion waited.
+  // The first register holds what was written, the second also its destination. Its epoch is compared with the present
+  // one only when it leaves the second, because the epoch may change while a completion waits.
   //
-  // Only beats for a queue wait. No beat is asked for in the cycle after one in which a queue's was in either register.
-  // One may have followed it by then: it waits in the first register.
+  // Only beats for a queue wait. In the cycle after such a beat was in either register, write_ready_o is low. By then one
+  // more beat may have been taken: it waits in the first register.
   logic valid_q, stray_q, there_q, ready_q, for_queue, take, move;
   logic epoch_q, decides_q, to_cq_q, to_admin_cq_q, to_buffer_q, fresh;  // decides_q: the epoch does
   logic [WindowBits-1:0] address_q;
@@ -173,7 +173,7 @@ module spate_windows_write
       // None is lost or comes twice, and none passes another.
       assert (valid_q == ($past(write_valid_i && write_ready_o) || $past(valid_q && !move)));
       assert (there_q == ($past(valid_q) || $past(there_q && !take)));
-      // A beat is refused only if one for a queue was in the registers in the cycle before.
+      // write_ready_o is low only if a beat for a queue was in either register in the cycle before.
       if (!write_ready_o) assert ($past(valid_q && for_queue) || $past(there_q && (to_cq_q || to_admin_cq_q)));
       if ($past(move)) assert ($past(!there_q || take));
       if ($past(write_valid_i && write_ready_o)) begin

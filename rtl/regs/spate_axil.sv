@@ -4,9 +4,9 @@
 //
 //   bus ──► address, data ──► request ──► registers ──► acknowledge ──► response ──► bus
 //
-// Each arrow is a register, but for the acknowledge of a write, which comes at once. A write has its response three
-// cycles after its address and a read four, which no processor notices: it is far away. The generator's own interface
-// overlaps three accesses, and its longest path was the longest one of the whole host.
+// Each arrow is a register, except that a write is acknowledged in the cycle of its request. The response to a write comes
+// three cycles after its address, that to a read four: little beside the processor's way here. The generator's own
+// AXI4-Lite interface overlaps three accesses. Its longest path was the longest of the whole host.
 //
 // Guarantee: each access gets one response, OKAY, and accesses of one kind get theirs in order.
 `default_nettype none
@@ -62,7 +62,7 @@ module spate_axil #(
   assign s_axil_rresp_o = 2'b00;
 
   assign write_waits = address_waits_q && data_waits_q && !s_axil_bvalid_o;
-  // Whichever was not the last one goes first.
+  // A read and a write that wait at the same time are started in turn.
   assign start_write = !busy_q && write_waits && !(read_waits_q && !s_axil_rvalid_o && request_write_o);
   assign start_read = !busy_q && read_waits_q && !s_axil_rvalid_o && !start_write;
 
@@ -178,7 +178,7 @@ module spate_axil #(
         assert (request_valid_o && !request_write_o);
         assert (address_o == {$past(read_address_q), 2'b00});
       end
-      // In turn: a read that waits while a write is started is next, and the other way round.
+      // A write is started before a read that waits only if the access before was a read.
       if ($past(start_write) && $past(read_waits_q && !s_axil_rvalid_o)) assert (!$past(request_write_o));
     end
     cover (past_reset_q && rst_ni && s_axil_bvalid_o && s_axil_rvalid_o && writes_q == 3'd2 && reads_q == 3'd2);

@@ -312,8 +312,8 @@ module spate_registers
 
   // ---- what can be read, as it was a cycle ago ----
   //
-  // They come from everywhere in the core. Registers here keep their ways out of the path from an address to its data. An
-  // access takes longer than a cycle, so software never sees a value from before its last answered access.
+  // These values come from all parts of the core. Copies of them here shorten the path from an address to its data. An
+  // access takes longer than a cycle, so software never reads a value from before its last access that was answered.
 
   drive_t drive_q;
   bring_up_t bring_up_q;

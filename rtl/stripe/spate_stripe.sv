@@ -31,7 +31,7 @@
 // and a member must be formatted, only while no command is in the stripe.
 //
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
-// when there is room for its response, and a flush that a member does not take yet leaves its data lane free.
+// when there is room for its response, and a flush that waits for a member does not delay the member's data lane.
 `default_nettype none
 
 module spate_stripe

@@ -27,8 +27,8 @@ ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do n
 # zero; tools warn about a shift by the operand's width.
 ONE_BIT, SHIFTED = "logic [0:0] cpuif_req_stall_sr;", "(cpuif_req_stall_sr >> 'd1)"
 
-# The read-back keeps a copy of the address for slow registers, and chooses between the two first. spate_axil holds the address until
-# the acknowledge, so the copy is not needed; the choice was in the host's longest path.
+# The generated read-back keeps a copy of the address for slow registers, and first chooses between the copy and the address.
+# spate_axil holds the address until the acknowledge, so the copy is not needed. The choice was in the host's longest path.
 HELD = re.compile(r"    logic \[13:0\] pending_rd_addr;\n.*?(    assign rd_mux_addr = )[^;]*;", re.S)
 
 

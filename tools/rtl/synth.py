@@ -69,12 +69,11 @@ def yosys(area: Area, name: str, hierarchy: bool) -> tuple[dict, str]:
     netlist, log = FOLDER / f"{name}.json", FOLDER / f"{name}.log"
     values = " ".join(f"-G{parameter}={value}" for parameter, value in area.parameters.items())
     files = " ".join(filelist.needed_by(area.module))
-    # Mapped flat, except for modules with keep_hierarchy, which are flattened afterwards.
-    flatten, flat = ("", "") if hierarchy else ("-flatten", "setattr -mod -unset keep_hierarchy *; flatten; ")
+    flatten = "" if hierarchy else "-flatten"
     uram = "-uram" if area.uram else ""
     script = (f"read_slang --threads 1 --ignore-assertions --keep-hierarchy --top {area.module} {values} {files}; "
               f"synth_xilinx -family xcup -noiopad -noclkbuf {flatten} {uram} -top {area.module}; "
-              f"{flat}opt_clean -purge; "
+              f"opt_clean -purge; "
               f"write_json {netlist.relative_to(filelist.ROOT)}")
     yowasp.run(script, log, area.name)
     modules = json.loads(netlist.read_text())["modules"]

@@ -34,13 +34,14 @@ class Area(NamedTuple):
 
 
 AREAS = [
-    Area("stream mode, core", "spate_drive", {"DataWidth": 128}, luts_max=5000, uram=True),
-    Area("memory mode, core", "spate_drive", {"DataWidth": 128, "RamBytes": 8192}, luts_max=3500),
+    Area("stream mode, core", "spate_drive", {"DataWidth": 128}, luts_max=3900, uram=True),
+    Area("memory mode, core", "spate_drive", {"DataWidth": 128, "RamBytes": 8192}, luts_max=3200),
     Area("stream mode, core, 256 wide", "spate_drive", {"DataWidth": 256, "RamBytes": 1048576}, uram=True),
     Area("whole host behind a bridge", "spate_nvme_axi", {"DataWidth": 128}, uram=True),
     Area("whole host behind a bridge, memory mode", "spate_nvme_axi", {"DataWidth": 128, "RamBytes": 8192}),
     Area("whole host behind a bridge, ring in memory", "spate_nvme_axi", {"DataWidth": 128} | MEMORY_RING),
-    Area("whole host on the hard block", "spate_nvme_usp", {"DataWidth": 128}, luts_max=12960, uram=True),
+    Area("whole host on the hard block", "spate_nvme_usp", {"DataWidth": 128}, luts_max=6200, uram=True),
+    Area("whole host on the hard block, 256 wide", "spate_nvme_usp", {"DataWidth": 256}, luts_max=8500, uram=True),
     Area("bridge adapter", "spate_pcie_axi", {"DataWidth": 128}),
     Area("registers", "spate_registers", {"DataWidth": 128}),
     Area("user's clock crossing", "spate_user_side", {"DataWidth": 128}),
