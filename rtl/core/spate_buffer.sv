@@ -37,13 +37,13 @@ module spate_buffer
     input wire logic [DataWidth/8-1:0] target_write_strobe_i,
 
     // Allocation of ring space, in order: `sectors` from `base` on, modulo RingSectors, in the cycle where valid and
-    // ready are high. Space is freed in the order of allocation.
-    input  wire logic                    alloc_valid_i,
-    output logic                         alloc_ready_o,
-    input  wire logic [SectorsWidth-1:0] alloc_sectors_i,
-    output logic      [    RingBits-1:0] alloc_base_o,
-    input  wire logic                    free_valid_i,
-    input  wire logic [SectorsWidth-1:0] free_sectors_i,
+    // ready are high. `sectors` must be there a cycle before `valid`. Space is freed in the order of allocation.
+    input wire logic alloc_valid_i,
+    output logic alloc_ready_o,  // a register: there is room for the `sectors` of the last cycle
+    input wire logic [SectorsWidth-1:0] alloc_sectors_i,
+    output logic [RingBits-1:0] alloc_base_o,
+    input wire logic free_valid_i,
+    input wire logic [SectorsWidth-1:0] free_sectors_i,
 
     // The write stream's beats, whole ones. The drive reads a beat from the cycle after it was taken on.
     input  wire logic                 fill_valid_i,
@@ -219,16 +219,18 @@ module spate_buffer
     logic [SumBits-1:0] base_end;
     logic alloc;
 
-    assign alloc_ready_o = SumBits'(alloc_sectors_i) <= SumBits'(room_q);
     assign alloc_base_o = base_q;
     assign alloc = alloc_valid_i && alloc_ready_o;
     assign base_end = SumBits'(base_q) + SumBits'(alloc_sectors_i);
 
+    // Space that is freed in the meantime makes more room, never less.
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         base_q <= '0;
         room_q <= RoomBits'(RingSectors);
+        alloc_ready_o <= 1'b0;
       end else begin
+        alloc_ready_o <= !alloc && SumBits'(alloc_sectors_i) <= SumBits'(room_q);
         if (alloc) begin
           base_q <= RingBits'(base_end >= SumBits'(RingSectors) ? base_end - SumBits'(RingSectors) : base_end);
         end
@@ -301,6 +303,7 @@ module spate_buffer
     (* anyconst *) logic [RingBits-1:0] chosen;
     logic [Wide-1:0] freed_base_q, freed_end, used, free_distance, alloc_distance;
     logic owned_q;
+    logic [SectorsWidth-1:0] sectors_past_q;  // what is allocated was asked for in the cycle before
 
     function automatic logic [Wide-1:0] distance(logic [Wide-1:0] from, logic [Wide-1:0] to);
       return to >= from ? to - from : to + Wide'(RingSectors) - from;
@@ -312,6 +315,7 @@ module spate_buffer
     assign alloc_distance = distance(Wide'(alloc_base_o), Wide'(chosen));
 
     always_ff @(posedge clk_i) begin
+      sectors_past_q <= alloc_sectors_i;
       if (!rst_ni) begin
         freed_base_q <= '0;
         owned_q <= 1'b0;
@@ -327,8 +331,10 @@ module spate_buffer
     always_comb begin
       assume (chosen < RingBits'(RingSectors) || RingSectors == 2 ** RingBits);
       if (free_valid_i) assume (Wide'(free_sectors_i) <= used);
+      if (alloc_valid_i) assume (alloc_sectors_i == sectors_past_q);
       if (past_reset_q && rst_ni) begin
         assert (used <= Wide'(RingSectors));
+        if (alloc_ready_o) assert (Wide'(sectors_past_q) <= Wide'(gen_ring.room_q));
         assert (freed_base_q < Wide'(RingSectors) && Wide'(gen_ring.base_q) < Wide'(RingSectors));
         assert (Wide'(gen_ring.base_q) == (freed_base_q + used >= Wide'(RingSectors) ?
                                            freed_base_q + used - Wide'(RingSectors) : freed_base_q + used));

@@ -6,7 +6,11 @@
 // Guarantee: the commands of a request cover its blocks exactly once, in order, and the last one is marked. A request
 // that cannot be carried out (StatusInvalid, StatusRange) becomes dead commands, which move its beats and never reach
 // the drive. So does the rest of a request (StatusGone) when the drive goes, because the next drive may have blocks of
-// another size. Between two commands of a stream, at most two cycles pass in which no beat is taken.
+// another size. Between two commands of a stream write, at most two cycles pass in which no beat is taken, and between
+// two stream writes at most three.
+//
+// The size of a command is a register, and whether the ring has room for it another one: the buffer compares a cycle
+// before the space is allocated. Both are found while the command before it takes its data.
 `default_nettype none
 
 module spate_splitter
@@ -34,7 +38,7 @@ module spate_splitter
     input  wire logic [DataWidth-1:0] data_i,
 
     output logic                         alloc_valid_o,
-    input  wire logic                    alloc_ready_i,
+    input  wire logic                    alloc_ready_i,    // as of alloc_sectors_o in the cycle before
     output logic      [SectorsWidth-1:0] alloc_sectors_o,
     input  wire logic [    RingBits-1:0] alloc_base_i,
 
@@ -75,11 +79,17 @@ module spate_splitter
     logic [LbaWidth-1:0]     lba;
     logic [31:0]             blocks;          // not issued yet; 0: a dead request without beats
     logic                    fits;            // they fit in one command
+    logic [SectorsWidth-1:0] first_blocks;    // of the next command
+    logic [SectorsWidth-1:0] first_sectors;
     logic [BaseBits-1:0]     base;
     logic                    block_4096;
     logic [SectorsWidth-1:0] blocks_max;      // of a command
     logic [15:0]             status;
   } request_t;
+
+  function automatic logic [SectorsWidth-1:0] sectors_of(logic [SectorsWidth-1:0] blocks, logic block_4096);
+    return block_4096 ? blocks << 3 : blocks;
+  endfunction
 
   // ---- the next request is taken and checked while the one before it is still being split ----
 
@@ -87,7 +97,8 @@ module spate_splitter
     NextEmpty,
     NextFound,  // the block after its last one is computed
     NextTaken,
-    NextSized,
+    NextSized,  // its status and the limit of its commands are known
+    NextFitted,  // the size of its first command is computed
     NextChecked
   } next_e;
 
@@ -96,15 +107,16 @@ module spate_splitter
   logic [LbaWidth:0] next_end_q;  // the block after its last one
   logic next_invalid_q, next_lba_high_q, next_beyond, next_gone;
   logic take;
-  logic [SectorsWidth-1:0] sectors_max;
+  logic [SectorsWidth-1:0] sectors_max, next_first_blocks;
 
   assign command_ready_o = next_state_q == NextEmpty;
 
   assign sectors_max = drive_i.ready ? drive_i.command_sectors_max : GoneSectors;
+  assign next_first_blocks = next_q.fits ? next_q.blocks[SectorsWidth-1:0] : next_q.blocks_max;
   assign next_beyond = drive_i.ready && (next_lba_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
 
   assign next_gone = drive_i.gone && next_q.status == StatusOk &&
-                     (next_state_q == NextSized || next_state_q == NextChecked);
+                     next_state_q inside {NextSized, NextFitted, NextChecked};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -114,7 +126,8 @@ module spate_splitter
         NextEmpty: if (command_valid_i) next_state_q <= NextFound;
         NextFound: next_state_q <= NextTaken;
         NextTaken: if (drive_i.ready || drive_i.gone) next_state_q <= NextSized;
-        NextSized: next_state_q <= NextChecked;
+        NextSized: next_state_q <= NextFitted;
+        NextFitted: next_state_q <= NextChecked;
         NextChecked: if (take) next_state_q <= NextEmpty;
         default: next_state_q <= NextEmpty;
       endcase
@@ -154,6 +167,10 @@ module spate_splitter
           next_q.fits <= next_q.blocks <= 32'(next_q.blocks_max);
         end
       end
+      NextFitted: begin
+        next_q.first_blocks <= next_first_blocks;
+        next_q.first_sectors <= sectors_of(next_first_blocks, next_q.block_4096);
+      end
       default: ;
     endcase
     if (next_gone) next_q.status <= StatusGone;
@@ -163,24 +180,26 @@ module spate_splitter
 
   typedef enum logic [1:0] {
     CutNone,
-    CutStart,  // find the next command's size and its place in the ring
+    CutStart,  // wait for the next command's size, and for room in the ring
     CutFill,  // take its data
     CutIssue
   } cut_e;
 
   cut_e cut_state_q;
-  request_t cut_q;  // `blocks`, `fits`: what is left after the command; `lba`, `base`: of the command
-  logic [SectorsWidth-1:0] start_blocks, blocks_q;
+  request_t cut_q;  // `blocks`, `fits`, `first_*`: what is left after the command; `lba`, `base`: of the command
+  logic [SectorsWidth-1:0] cut_first_blocks, blocks_q, sectors_q;
   logic last_q, start, issue, fill_end;
 
-  function automatic logic [SectorsWidth-1:0] sectors_of(logic [SectorsWidth-1:0] blocks, logic block_4096);
-    return block_4096 ? blocks << 3 : blocks;
-  endfunction
+  // Cycles until the next command may start: after a start, one each until `fits`, `first_*` and alloc_ready_i are of
+  // what is left; after a request was taken, one until alloc_ready_i is of it.
+  logic [1:0] planning_q;
+  logic planned;
 
-  assign start_blocks = cut_q.fits ? cut_q.blocks[SectorsWidth-1:0] : cut_q.blocks_max;
-  assign alloc_valid_o = HasRing && cut_state_q == CutStart && cut_q.stream;
-  assign alloc_sectors_o = sectors_of(start_blocks, cut_q.block_4096);
-  assign start = cut_state_q == CutStart && (!cut_q.stream || alloc_ready_i);
+  assign planned = planning_q == '0;
+  assign cut_first_blocks = cut_q.fits ? cut_q.blocks[SectorsWidth-1:0] : cut_q.blocks_max;
+  assign alloc_valid_o = HasRing && cut_state_q == CutStart && planned && cut_q.stream;
+  assign alloc_sectors_o = cut_q.first_sectors;
+  assign start = cut_state_q == CutStart && planned && (!cut_q.stream || alloc_ready_i);
   assign issue = issue_valid_o && issue_ready_i;
   assign take = next_state_q == NextChecked && (cut_state_q == CutNone || (issue && last_q));
 
@@ -203,18 +222,25 @@ module spate_splitter
     end else begin
       if (drive_i.gone && cut_q.status == StatusOk) cut_q.status <= StatusGone;
       if (start) begin
-        cut_q.blocks <= cut_q.blocks - 32'(start_blocks);
+        cut_q.blocks <= cut_q.blocks - 32'(cut_q.first_blocks);
         if (HasRing) cut_q.base <= BaseBits'(alloc_base_i);
-      end else begin
-        cut_q.fits <= cut_q.blocks <= 32'(cut_q.blocks_max);
+      end
+      if (planning_q == 2'd3) cut_q.fits <= cut_q.blocks <= 32'(cut_q.blocks_max);
+      if (planning_q == 2'd2) begin
+        cut_q.first_blocks <= cut_first_blocks;
+        cut_q.first_sectors <= sectors_of(cut_first_blocks, cut_q.block_4096);
       end
       if (issue) begin
         cut_q.lba <= cut_q.lba + LbaWidth'(blocks_q);
         if (!HasRing) cut_q.base <= cut_q.base + BaseBits'({issue_o.sectors, 7'd0});
       end
     end
+    if (take) planning_q <= 2'd1;
+    else if (start) planning_q <= 2'd3;
+    else if (!planned) planning_q <= planning_q - 2'd1;
     if (start) begin
-      blocks_q <= start_blocks;
+      blocks_q <= cut_q.first_blocks;
+      sectors_q <= cut_q.first_sectors;
       last_q <= cut_q.fits;
     end
   end
@@ -266,7 +292,7 @@ module spate_splitter
           from_registers: cut_q.from_registers,
           tag: cut_q.tag,
           lba: cut_q.lba,
-          sectors: sectors_of(blocks_q, cut_q.block_4096),
+          sectors: sectors_q,
           status: cut_q.status
       };
 
@@ -354,7 +380,7 @@ module spate_splitter
         assert (next_invalid_q == shadow_next_q.no_beats);
         assert (shadow_next_q.left <= 33'h0ffffffff);
         assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
-        if (next_state_q != NextChecked) assert (33'(next_q.blocks) == shadow_next_q.left);
+        if (!(next_state_q inside {NextFitted, NextChecked})) assert (33'(next_q.blocks) == shadow_next_q.left);
         if (next_state_q == NextFound) begin
           if (next_lba_high_q)
             assert (shadow_next_q.end_ >> LbaWidth != '0);
@@ -373,8 +399,12 @@ module spate_splitter
           assert (shadow_next_q.blocks_max >= 13'd1 && shadow_next_q.blocks_max <= 13'(CommandSectorsMax));
           assert (!shadow_next_q.block_4096 || shadow_next_q.blocks_max <= 13'(CommandSectorsMax / 8));
         end
-        if (next_state_q == NextChecked) begin
+        if (next_state_q == NextFitted || next_state_q == NextChecked) begin
           assert (next_q.fits == (next_q.blocks <= 32'(next_q.blocks_max)));
+          if (next_state_q == NextChecked) begin
+            assert (next_q.first_blocks == next_first_blocks);
+            assert (next_q.first_sectors == sectors_of(next_first_blocks, next_q.block_4096));
+          end
           assert (!shadow_next_q.empty || shadow_next_q.dead);
           assert (!shadow_next_q.no_beats || shadow_next_q.empty);
           assert (!HasRing || shadow_next_q.no_beats || !shadow_next_q.empty);
@@ -398,14 +428,21 @@ module spate_splitter
         assert (shadow_q.no_beats || shadow_q.left != '0);
         assert (blocks_q <= cut_q.blocks_max || cut_state_q == CutStart);
         if (shadow_q.empty) begin
-          assert (cut_q.blocks == '0 && (cut_state_q == CutStart ? cut_q.fits : last_q && blocks_q == '0));
+          assert (cut_q.blocks == '0 && (cut_state_q == CutStart || (last_q && blocks_q == '0)));
         end else if (cut_state_q == CutStart) begin
           assert (33'(cut_q.blocks) == shadow_q.left);
-          assert (cut_q.fits == (cut_q.blocks <= 32'(cut_q.blocks_max)));
         end else begin
           assert (33'(cut_q.blocks) + 33'(blocks_q) == shadow_q.left);
           assert (blocks_q != '0 && last_q == (cut_q.blocks == '0));
         end
+      end
+      if (cut_state_q != CutNone) begin
+        if (planning_q != 2'd3) assert (cut_q.fits == (cut_q.blocks <= 32'(cut_q.blocks_max)));
+        if (planning_q < 2'd2) begin
+          assert (cut_q.first_blocks == cut_first_blocks);
+          assert (cut_q.first_sectors == sectors_of(cut_first_blocks, cut_q.block_4096));
+        end
+        if (cut_state_q != CutStart) assert (sectors_q == sectors_of(blocks_q, cut_q.block_4096));
       end
       // A command begins where the one before it ended, is not longer than allowed, and the last one ends the request.
       if (issue_valid_o) begin
@@ -435,6 +472,7 @@ module spate_splitter
     logic left_matches;
     logic [SectorsWidth+SectorBeatBits-1:0] beats;
     logic [SectorsWidth+SectorBeatBits-1:0] filled_q;
+    logic [SectorsWidth-1:0] sectors_past_q;
     logic [RingBits+SectorBeatBits:0] place;
     assign place = (RingBits + SectorBeatBits + 1)'({cut_q.base[RingBits-1:0], {SectorBeatBits{1'b0}}}) +
                    (RingBits + SectorBeatBits + 1)'(filled_q);
@@ -444,11 +482,14 @@ module spate_splitter
                           (SectorsWidth + SectorBeatBits)'(gen_fill.beat_q) == beats;
 
     always_ff @(posedge clk_i) begin
+      sectors_past_q <= alloc_sectors_o;
       if (start) filled_q <= '0;
       else if (fill_valid_o && fill_ready_i) filled_q <= filled_q + 1'b1;
     end
     always_comb begin
       assume (alloc_base_i < RingBits'(RingSectors) || RingSectors == 2 ** RingBits);
+      // The buffer compares what is allocated in the cycle before.
+      if (past_reset_q && rst_ni && alloc_valid_o) assert (alloc_sectors_o == sectors_past_q);
       // The buffer allocates no more than it has.
       if (alloc_sectors_o > SectorsWidth'(RingSectors)) assume (!alloc_ready_i);
       if (past_reset_q && rst_ni) begin
