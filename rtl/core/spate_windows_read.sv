@@ -103,6 +103,7 @@ module spate_windows_read
   end
 
   region_e region;
+  logic [BeatBits-1:0] region_beat;
   logic stale;
   spate_region #(
       .DataWidth(DataWidth),
@@ -113,13 +114,12 @@ module spate_windows_read
       .address_i(address_q),
       .stray_i(stray_q),
       .region_o(region),
-      .beat_o(buffer_beat_o),
+      .beat_o(region_beat),
       .stale_o(stale)
   );
-  assign buffer_read_o = begin_beat;
   assign sq_index_o = address_q[15:6];
 
-  // ---- cycle 1: the kind of beat ----
+  // ---- cycle 1: the kind of beat; the buffer is read, and its data come in cycle 4 ----
 
   typedef enum logic [2:0] {
     FromNowhere,
@@ -131,8 +131,8 @@ module spate_windows_read
     FromRange
   } from_e;
 
-  from_e from, from_q1, from_q2, from_q3;
-  logic valid_q1, valid_q2, valid_q3, last_q1, last_q2, last_q3;
+  from_e from, from_q1, from_q2, from_q3, from_q4;
+  logic valid_q1, valid_q2, valid_q3, valid_q4, last_q1, last_q2, last_q3, last_q4;
   logic [SlotBits-1:0] slot_q1;
   // The offset in the 4 KiB of a list, or in the 64 bytes of an entry.
   logic [11:BeatShift] offset_q1, offset_q2;
@@ -149,29 +149,32 @@ module spate_windows_read
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) {valid_q1, valid_q2, valid_q3} <= '0;
-    else {valid_q1, valid_q2, valid_q3} <= {begin_beat, valid_q1, valid_q2};
+    if (!rst_ni) {valid_q1, valid_q2, valid_q3, valid_q4} <= '0;
+    else {valid_q1, valid_q2, valid_q3, valid_q4} <= {begin_beat, valid_q1, valid_q2, valid_q3};
     last_q1 <= last_beat;
     from_q1 <= from;
     slot_q1 <= region == RegionPrp ? address_q[12+:SlotBits] : sq_slot_i;
     offset_q1 <= address_q[11:BeatShift];
+    buffer_beat_o <= region_beat;
   end
+  assign buffer_read_o = valid_q1;
 
   assign stale_o = begin_beat && stale;
   assign stray_o = begin_beat && (stray_q || (region == RegionNone && !stale));
 
-  // ---- cycle 2: the slot's fields; stored entries ----
+  // ---- cycle 2: the slot's fields, and the pages of its data; stored entries ----
 
-  slot_entry_t slot_q;
-  logic [BaseBits-1:0] base_q;
+  slot_entry_t slot_q2, slot_q3;
+  logic [BaseBits-1:0] base_q2, base_q3;
 
   assign slot_o = slot_q1;
   always_ff @(posedge clk_i) begin
-    last_q2 <= last_q1;
+    {last_q2, last_q3} <= {last_q1, last_q2};
     from_q2 <= !slot_valid_i && (from_q1 == FromSlot || from_q1 == FromList) ? FromNowhere : from_q1;
+    from_q3 <= from_q2;
     offset_q2 <= offset_q1;
-    slot_q <= slot_i;
-    base_q <= slot_base_i;
+    {slot_q2, slot_q3} <= {slot_i, slot_q2};
+    {base_q2, base_q3} <= {slot_base_i, base_q2};
   end
 
   // A dword is written into its lane. The address in each lane's memory: {side, beat of the entry}.
@@ -182,10 +185,10 @@ module spate_windows_read
     logic [$clog2(2*EntryBeats)-1:0] write_beat, read_beat;
     if (EntryBeats > 1) begin : gen_beats
       assign write_beat = {sqe_i.side, sqe_i.dword[3:$clog2(Lanes)]};
-      assign read_beat = {from_q1 == FromSide, offset_q1[5:BeatShift]};
+      assign read_beat = {from_q2 == FromSide, offset_q2[5:BeatShift]};
     end else begin : gen_beat
       assign write_beat = sqe_i.side;
-      assign read_beat = from_q1 == FromSide;
+      assign read_beat = from_q2 == FromSide;
     end
     assign write = sqe_write_i && sqe_i.dword[$clog2(Lanes)-1:0] == ($clog2(Lanes))'(lane);
     always_ff @(posedge clk_i) begin
@@ -194,73 +197,78 @@ module spate_windows_read
     end
   end
 
+  // The number of pages that the data touch: up to 512, CommandSectorsMax that do not begin at a page's start.
+  logic [11:0] page_offset, unused_end;
+  logic [13:0] pages;
+  assign page_offset = HasRing ? 12'({base_q2, 9'd0}) : 12'({base_q2, 2'd0});
+  assign {pages, unused_end} = 26'(page_offset) + 26'({slot_q2.sectors, 9'd0}) + 26'd4095;
+
+  // Entry k of the list is page k + 1 of the data. So is PRP 2, with k = 0, if there is no list. Only the bits that can
+  // change are added: in stream mode the number of the page in the ring and its second image, in memory mode an address
+  // of AddressBits bits.
+  localparam int unsigned CountedBits = HasRing ? $clog2(2 * (RamBytes - 8192) / 4096) : BaseBits + 2 - 12;
+  localparam int unsigned Listed = DataWidth / 64;  // entries of a beat
+  logic [CountedBits-1:0] first_page;
+  logic [Listed-1:0][CountedBits-1:0] page_q3;
+  logic [Listed-1:0] touched_q3;  // by the data
+  logic [8:0] number;  // of the beat's first entry in the list
+  logic list_q3;  // there is one
+  assign first_page = HasRing ? CountedBits'({base_q2, 9'd0} >> 12) : CountedBits'({base_q2, 2'd0} >> 12);
+  assign number = from_q2 == FromList ? 9'(offset_q2) * 9'(Listed) : 9'd0;
+  always_ff @(posedge clk_i) begin
+    list_q3 <= pages > 14'd2;
+    for (int unsigned i = 0; i < Listed; i++) begin
+      page_q3[i] <= first_page + CountedBits'(10'(number) + 10'(i + 1));
+      touched_q3[i] <= 14'(number) + 14'(i + 1) < pages;
+    end
+  end
+
   // ---- cycle 3: the beat ----
 
-  // The data's address, as the drive sees it, and the number of pages that the data touch.
+  // The data's address, as the drive sees it.
   logic [63:0] data_address, list_address;
-  logic [51:0] first_page;
-  logic [11:0] page_offset;
-  logic [13:0] pages;  // up to 512: CommandSectorsMax that do not begin at a page's start
-  logic [11:0] unused_end;
   if (HasRing) begin : gen_ring_address
-    assign data_address = WindowBase | 64'({epoch_i, 1'b1, (WindowBits - 2)'({base_q, 9'd0})});
+    assign data_address = WindowBase | 64'({epoch_i, 1'b1, (WindowBits - 2)'({base_q3, 9'd0})});
   end else begin : gen_memory_address
-    assign data_address = 64'({base_q, 2'd0});
+    assign data_address = 64'({base_q3, 2'd0});
   end
-  assign {first_page, page_offset} = data_address;
-  assign {pages, unused_end} = 26'(page_offset) + 26'({slot_q.sectors, 9'd0}) + 26'd4095;
   assign list_address = WindowBase |
-      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({slot_q.cid.slot, 12'd0})});
+      64'({epoch_i, (WindowBits - 1)'(OffsetPrp) | (WindowBits - 1)'({slot_q3.cid.slot, 12'd0})});
 
-  // Entry k of the list is page k + 1 of the data. Only the bits that can change are added: in stream mode the number
-  // of the page in the ring and its second image, in memory mode an address of AddressBits bits.
-  localparam int unsigned CountedBits = HasRing ? $clog2(2 * (RamBytes - 8192) / 4096) : BaseBits + 2 - 12;
-  localparam logic [51:0] Counted = (52'd1 << CountedBits) - 52'd1;
-  function automatic logic [63:0] page_address(logic [51:0] first, logic [9:0] number);
-    return {(first & ~Counted) | ((first + 52'(number)) & Counted), 12'd0};
-  endfunction
-
-  logic [63:0] prp2;
-  logic [63:0] second_page;
-  assign second_page = page_address(first_page, 10'd1);
-  always_comb begin
-    if (pages > 14'd2) prp2 = list_address;
-    else if (pages == 14'd2) prp2 = second_page;
-    else prp2 = 64'd0;
+  logic [DataWidth-1:0] list_beat;
+  for (genvar i = 0; i < Listed; i++) begin : gen_list
+    assign list_beat[i*64+:64] = touched_q3[i] ? {data_address[63:12+CountedBits], page_q3[i], 12'd0} : 64'd0;
   end
 
   // Number of Logical Blocks is 0's based (Figure 346).
   logic [15:0] blocks_less_1;
-  assign blocks_less_1 = (block_4096_i ? 16'(slot_q.sectors) >> 3 : 16'(slot_q.sectors)) - 16'd1;
+  assign blocks_less_1 = (block_4096_i ? 16'(slot_q3.sectors) >> 3 : 16'(slot_q3.sectors)) - 16'd1;
 
   logic [15:0][31:0] entry;
   assign entry = {
     96'd0,
-    {1'b0, slot_q.fua, 14'd0, blocks_less_1},
-    64'(slot_q.lba),
-    prp2,
+    {1'b0, slot_q3.fua, 14'd0, blocks_less_1},
+    64'(slot_q3.lba),
+    list_q3 ? list_address : list_beat[63:0],
     data_address,
     128'd0,
     nsid_i,
-    {slot_q.cid, 14'd0, !slot_q.write, slot_q.write}
+    {slot_q3.cid, 14'd0, !slot_q3.write, slot_q3.write}
   };
 
-  logic [DataWidth-1:0] entry_beat, list_beat, range_beat;
+  logic [DataWidth-1:0] entry_beat, range_beat;
   if (EntryBeats > 1) begin : gen_entry_beats
-    assign entry_beat = entry[offset_q2[5:BeatShift]*Lanes+:Lanes];
+    logic [5:BeatShift] offset_q3;
+    always_ff @(posedge clk_i) offset_q3 <= offset_q2[5:BeatShift];
+    assign entry_beat = entry[offset_q3*Lanes+:Lanes];
   end else begin : gen_entry_beat
     assign entry_beat = entry;
   end
-  for (genvar i = 0; i < DataWidth / 64; i++) begin : gen_list
-    logic [8:0] number;  // of the entry in the list
-    assign number = 9'(offset_q2) * 9'(DataWidth / 64) + 9'(i);
-    assign list_beat[i*64+:64] = 14'(number) + 14'd1 < pages ? page_address(first_page, 10'(number) + 10'd1) : 64'd0;
-  end
   assign range_beat = DataWidth'({64'(range_i.lba), range_i.blocks, 32'd0});
 
-  logic [DataWidth-1:0] beat, beat_q3;
+  logic [DataWidth-1:0] beat, beat_q4;
   always_comb begin
-    unique case (from_q2)
+    unique case (from_q3)
       FromSlot: beat = entry_beat;
       FromList: beat = list_beat;
       FromSide, FromAdmin: beat = kept_q;
@@ -269,9 +277,9 @@ module spate_windows_read
     endcase
   end
   always_ff @(posedge clk_i) begin
-    beat_q3 <= beat;
-    from_q3 <= from_q2;
-    last_q3 <= last_q2;
+    beat_q4 <= beat;
+    from_q4 <= from_q3;
+    last_q4 <= last_q3;
   end
 
   // ---- responses ----
@@ -286,9 +294,9 @@ module spate_windows_read
   ) u_answers (
       .clk_i,
       .rst_ni,
-      .in_valid_i(valid_q3),
+      .in_valid_i(valid_q4),
       .in_ready_o(queue_ready),
-      .in_data_i({last_q3, from_q3 == FromBuffer ? buffer_data_i : beat_q3}),
+      .in_data_i({last_q4, from_q4 == FromBuffer ? buffer_data_i : beat_q4}),
       .out_valid_o(data_valid_o),
       .out_ready_i(data_ready_i),
       .out_data_o({last_o, data_o}),
@@ -307,9 +315,9 @@ module spate_windows_read
     assume (!read_valid_i || read_i.beats != '0);
     if (rst_ni && past_reset_q) begin
       // each beat in the pipeline has a place in the queue of responses
-      assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) == 5'(QueueDepth));
+      assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) + 5'(valid_q4) == 5'(QueueDepth));
       assert (answers <= 5'(QueueDepth) && room_q <= 5'(QueueDepth));
-      assert (!valid_q3 || queue_ready);
+      assert (!valid_q4 || queue_ready);
       assert (!busy_q || left_q != '0);
     end
     cover (rst_ni && past_reset_q && busy_q && room_q == '0);

@@ -171,18 +171,17 @@ module windows_content_proof
     end
   end
 
-  // Cycle 1: the slot is looked up.
+  // Cycle 1: the slot is looked up. The microcode's entries are read in cycle 2.
   what_e what_q;
   logic begun_q;
   logic [SlotBits-1:0] slot_q;
-  logic [31:0] offset_q, kept_then;
+  logic [31:0] offset_q;
   always_ff @(posedge clk_i) begin
     begun_q <= rst_ni && u_read.begin_beat;
     what_q <= what;
     slot_q <= what_slot;
     offset_q <= offset;
   end
-  assign kept_then = kept_q;
 
   logic [63:0] data, page_1, list, prp2;
   logic [31:0] pages, entry_page, blocks, word;
@@ -215,7 +214,6 @@ module windows_content_proof
         endcase
       end
       List: if (slot_valid_i) word = offset_q[2] ? listed[63:32] : listed[31:0];
-      Kept: word = kept_then;
       Range:
       unique case (offset_q[3:2])
         2'd0: word = 32'd0;  // context attributes
@@ -227,16 +225,16 @@ module windows_content_proof
     endcase
   end
 
-  // Cycles 2 and 3: the beat enters the queue of responses, whose contents the proof of spate_fifo covers.
-  logic begun_q2, begun_q3;
-  what_e what_q2, what_q3;
-  logic [31:0] word_q2, word_q3;
+  // Cycles 2 to 4: the beat enters the queue of responses, whose contents the proof of spate_fifo covers.
+  logic begun_q2, begun_q3, begun_q4;
+  what_e what_q2, what_q3, what_q4;
+  logic [31:0] word_q2, word_q3, word_q4;
   logic [DataWidth-1:0] answer;
   logic [31:0] answer_word;
   always_ff @(posedge clk_i) begin
-    {begun_q2, begun_q3} <= {rst_ni && begun_q, rst_ni && begun_q2};
-    {what_q2, what_q3} <= {what_q, what_q2};
-    {word_q2, word_q3} <= {word, word_q2};
+    {begun_q2, begun_q3, begun_q4} <= {rst_ni && begun_q, rst_ni && begun_q2, rst_ni && begun_q3};
+    {what_q2, what_q3, what_q4} <= {what_q, what_q2, what_q3};
+    {word_q2, word_q3, word_q4} <= {word, what_q2 == Kept ? kept_q : word_q2, word_q3};
   end
   assign answer = u_read.u_answers.in_data_i[DataWidth-1:0];
   assign answer_word = answer[lane*32+:32];
@@ -244,13 +242,14 @@ module windows_content_proof
   // In the pipeline: cycle 1 asks for the slot of the address.
   always_comb begin
     if (rst_ni && past_reset_q) begin
-      assert (u_read.valid_q1 == begun_q && u_read.valid_q2 == begun_q2 && u_read.valid_q3 == begun_q3);
+      assert (u_read.valid_q1 == begun_q && u_read.valid_q2 == begun_q2);
+      assert (u_read.valid_q3 == begun_q3 && u_read.valid_q4 == begun_q4);
       if (begun_q && (what_q == Entry || what_q == List)) assert (slot == slot_q);
-      if (begun_q3) begin
+      if (begun_q4) begin
         assert (u_read.u_answers.in_valid_i);
-        if (what_q3 == Buffer)
+        if (what_q4 == Buffer)
           assert (answer_word == buffer_data_i[lane*32+:32]);
-          else if (what_q3 != KeptUnknown) assert (answer_word == word_q3);
+          else if (what_q4 != KeptUnknown) assert (answer_word == word_q4);
       end
     end
   end
@@ -270,10 +269,10 @@ module windows_content_proof
   end
 
   always_comb begin
-    cover (rst_ni && begun_q3 && what_q3 == List && word_q3 != '0 && lane != '0);
-    cover (rst_ni && begun_q3 && what_q3 == Entry && word_q3 != '0);
-    cover (rst_ni && begun_q3 && what_q3 == Kept && word_q3 != '0);
-    cover (rst_ni && begun_q3 && what_q3 == Range && word_q3 != '0);
+    cover (rst_ni && begun_q4 && what_q4 == List && word_q4 != '0 && lane != '0);
+    cover (rst_ni && begun_q4 && what_q4 == Entry && word_q4 != '0);
+    cover (rst_ni && begun_q4 && what_q4 == Kept && word_q4 != '0);
+    cover (rst_ni && begun_q4 && what_q4 == Range && word_q4 != '0);
     cover (rst_ni && begun_q && what_q == Entry && offset_q[5:2] == 4'd8 && pages == 32'd2 && slot_valid_i);
     cover (rst_ni && begun_q && what_q == Entry && offset_q[5:2] == 4'd8 && pages == 32'd3 && slot_valid_i);
   end

@@ -159,7 +159,7 @@ module windows_read_proof
     if (rst_ni && past_reset_q) begin
       assume (asked_q < place_t'(50));  // the places stay distinguishable
       assert (!data_valid || answered_q != asked_q);  // no beat that was not requested
-      assert (idle_q <= 4'd4);
+      assert (idle_q <= 4'd5);
     end
     cover (rst_ni && answered_q == second && give && second_known_q && first_given_q && data == first_data_q &&
            data != '0 && first_address_q == second_address_q && second == first + place_t'(1));
