@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A queue within one clock domain. What enters leaves once, in order, and nothing else leaves. A word can leave one
-// cycle after it entered. The first word is shown at the output before it is requested. No combinational path leads
-// from an input to an output: a full queue takes a word only in the cycle after one has left. The storage is LUTRAM,
-// which is read asynchronously.
+// cycle after it entered, two cycles if the output is registered. The first word is shown at the output before it is
+// requested. No combinational path leads from an input to an output: a full queue takes a word only in the cycle after
+// one has left. The storage is LUTRAM, which is read asynchronously. A register after it shortens the paths of the
+// output.
 `default_nettype none
 
 module spate_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16,  // words, all of which can be used; a power of two, at least 2
+    parameter bit Registered = 1'b0,  // the output is a register, one of the words
     localparam int unsigned CountWidth = $clog2(Depth) + 1
 ) (
     input  wire logic                  clk_i,
@@ -35,8 +37,6 @@ module spate_fifo #(
 
   assign count_o = tail_q - head_q;
   assign in_ready_o = !count_o[IndexWidth];
-  assign out_valid_o = head_q != tail_q;
-  assign out_data_o = words[head_q[IndexWidth-1:0]];
   assign push = in_valid_i && in_ready_o;
   assign pop = out_valid_o && out_ready_i;
   assign head_d = pop ? head_q + 1'b1 : head_q;
@@ -54,6 +54,28 @@ module spate_fifo #(
 
   always_ff @(posedge clk_i) begin
     if (push) words[tail_q[IndexWidth-1:0]] <= in_data_i;
+  end
+
+  if (Registered) begin : gen_registered
+    logic [CountWidth-1:0] load_q;  // the position of the next word that goes into the register
+    logic there_q, load;
+    logic [Width-1:0] data_q;
+    assign load = load_q != tail_q && (!there_q || out_ready_i);
+    assign out_valid_o = there_q;
+    assign out_data_o = data_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        load_q <= '0;
+        there_q <= 1'b0;
+      end else begin
+        if (load) load_q <= load_q + 1'b1;
+        there_q <= load || (there_q && !out_ready_i);
+      end
+      if (load) data_q <= words[load_q[IndexWidth-1:0]];
+    end
+  end else begin : gen_direct
+    assign out_valid_o = head_q != tail_q;
+    assign out_data_o = words[head_q[IndexWidth-1:0]];
   end
 
 `ifdef FORMAL
@@ -76,6 +98,18 @@ module spate_fifo #(
     end
   end
 
+  // A word reaches the register in one cycle, and the register is that of the word at the head.
+  if (Registered) begin : gen_formal_registered
+    always_comb begin
+      if (past_reset_q && rst_ni) assert (gen_registered.load_q == head_q + CountWidth'(out_valid_o));
+    end
+    always_ff @(posedge clk_i) begin
+      if (past_reset_q && rst_ni && $past(rst_ni)) begin
+        if ($past(count_o) > CountWidth'($past(pop))) assert (out_valid_o);
+      end
+    end
+  end
+
   // The chosen word is inside from its entry until it leaves.
   logic chosen_inside;
   logic [7:0] chosen_age;
@@ -86,12 +120,13 @@ module spate_fifo #(
     if (past_reset_q && rst_ni) begin
       assert (count_o <= CountWidth'(Depth));
       assert (8'(count_o) == in_place_q - out_place_q);
-      assert (out_valid_o == (count_o != '0));
       assert (in_ready_o == (count_o != CountWidth'(Depth)));
       if (chosen_inside) begin
         assert (words[IndexWidth'(head_q+CountWidth'(chosen_age))] == chosen_word_q);
-        if (out_place_q == chosen) assert (out_data_o == chosen_word_q);
+        if (out_place_q == chosen && out_valid_o) assert (out_data_o == chosen_word_q);
       end
+      if (out_valid_o) assert (count_o != '0);
+      if (!Registered && count_o != '0) assert (out_valid_o);
       cover (count_o == CountWidth'(Depth));
       cover (out_place_q == 8'(Depth + 1) && count_o == '0);
     end

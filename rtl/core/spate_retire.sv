@@ -70,6 +70,7 @@ module spate_retire
     logic                    block_4096;
     logic                    beats;           // a stream read: its beats follow, in order
     logic                    last;
+    logic                    good;            // its status is 0
     logic                    from_registers;
     logic [15:0]             tag;
     logic [SectorsWidth-1:0] sectors;
@@ -95,6 +96,7 @@ module spate_retire
           block_4096: head_i.block_4096,
           beats: asks,
           last: head_i.last,
+          good: head_i.status == '0,
           from_registers: head_i.from_registers,
           tag: head_i.tag,
           sectors: head_i.sectors,
@@ -146,7 +148,8 @@ module spate_retire
 
   spate_fifo #(
       .Width($bits(retired_t)),
-      .Depth(4)
+      .Depth(4),
+      .Registered(1'b1)
   ) u_asked (
       .clk_i,
       .rst_ni,
@@ -161,15 +164,14 @@ module spate_retire
 
   // ---- pass the beats to the stream ----
 
-  logic beats_end, response_room, good;
+  logic beats_end, response_room;
 
   // The last beat of a request waits for room for its response, so that `current` ends with its last beat.
   assign response_room = !(current.last && response_valid_o);
-  assign good = current.status == '0;
   assign data_o = drained_data_i;
   assign data_valid_o = current_valid && current.beats && drained_valid_i && (response_room || !beats_end);
   assign data_last_o = current.last && beats_end;
-  assign data_error_o = !good;
+  assign data_error_o = !current.good;
   assign drained_ready_o = data_valid_o && data_ready_i;
   assign current_done = current_valid && (current.beats ? drained_ready_o && beats_end : response_room);
 
@@ -195,30 +197,35 @@ module spate_retire
 
   logic [SectorsWidth-1:0] blocks;
   logic [15:0] status_q;  // of the request: its first error
+  logic failed_q;  // there is one
   logic [31:0] done_q;  // blocks before that error
 
   assign free_valid_o = current_done && current.stream;
   assign free_sectors_o = current.sectors;
-  assign command_error_o = current_done && !good;
-  assign blocks = current.block_4096 ? SectorsWidth'(current.sectors[SectorsWidth-1:3]) : current.sectors;
+  assign command_error_o = current_done && !current.good;
 
   logic [31:0] done;
   logic [15:0] status;
-  assign done = good && status_q == '0 ? done_q + 32'(blocks) : done_q;
-  assign status = status_q == '0 ? current.status : status_q;
+  logic counts;  // in the request's blocks
+  assign counts = current.good && !failed_q;
+  assign blocks = current.block_4096 ? SectorsWidth'(current.sectors[SectorsWidth-1:3]) : current.sectors;
+  assign done = done_q + (counts ? 32'(blocks) : 32'd0);
+  assign status = failed_q ? status_q : current.status;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       status_q <= '0;
+      failed_q <= 1'b0;
       done_q <= '0;
       written_blocks_o <= '0;
       response_valid_o <= 1'b0;
     end else begin
       if (current_done) begin
         status_q <= current.last ? '0 : status;
+        failed_q <= !current.last && !counts;
         done_q <= current.last ? '0 : done;
       end
-      if (current_done && current.write && status == '0) written_blocks_o <= written_blocks_o + LbaWidth'(blocks);
+      if (current_done && current.write && counts) written_blocks_o <= written_blocks_o + LbaWidth'(blocks);
       if (current_done && current.last) response_valid_o <= 1'b1;
       else if (response_ready_i) response_valid_o <= 1'b0;
     end

@@ -72,10 +72,9 @@ module spate_ring_cut
     part_o.gone = part_q.gone || drive_i.gone;
   end
 
-  logic beyond;
-  logic [LbaWidth:0] command_end;
-  assign beyond = command_i.lba[63:LbaWidth] != '0 || command_end > (LbaWidth + 1)'(drive_i.blocks);
-  assign command_end = (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
+  // The block after the request's last one, in registers. It is compared while its first part is sized.
+  logic ready_q, lba_high_q;
+  logic [LbaWidth:0] end_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -102,7 +101,9 @@ module spate_ring_cut
       StIdle: begin
         part_q.write <= command_i.op == OpWrite;
         part_q.fua <= command_i.fua;
-        part_q.beyond <= drive_i.ready && beyond;
+        ready_q <= drive_i.ready;
+        lba_high_q <= command_i.lba[63:LbaWidth] != '0;
+        end_q <= (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
         part_q.invalid <= command_i.source != SourceStream || command_i.blocks == '0;
         part_q.lba <= command_i.lba[LbaWidth-1:0];
         part_q.from_registers <= command_i.from_registers;
@@ -113,6 +114,7 @@ module spate_ring_cut
       StSize: begin
         part_sectors_o <= fits ? PartBits'(left_q) : most;
         part_q.last <= fits;
+        part_q.beyond <= ready_q && (lba_high_q || end_q > (LbaWidth + 1)'(drive_i.blocks));
       end
       StPart: begin
         if (part) begin
@@ -131,13 +133,16 @@ module spate_ring_cut
   logic past_reset_q = 1'b0;
   logic [SectorBits-4:0] pages_q;
   logic block_q, gone_past_q, accepted;
+  logic [LbaWidth-1:0] blocks_q, asked_limit_q;
+  logic [65:0] asked_end_q;
   logic [SectorBits-1:0] used_q, next_q;  // sectors in use; where the next place begins
   command_t asked_q;  // the request that is being split, as it came
-  logic asked_block_q, asked_beyond_q, doomed_q;  // doomed: its drive went since it came
+  logic asked_block_q, asked_ready_q, asked_beyond, doomed_q;  // doomed: its drive went since it came
   logic [34:0] asked_sectors, before_q;  // its sectors, and those of the parts before this one
   logic has_room;
   logic begun_q;  // the request came, or the part before this one left, in the cycle before
 
+  assign asked_beyond = asked_ready_q && asked_end_q > 66'(asked_limit_q);
   assign accepted = command_valid_i && command_ready_o;
   assign has_room = (SectorBits + 1)'(used_q) + (SectorBits + 1)'(part_sectors_o) <= (SectorBits + 1)'(ring_sectors);
   assign asked_sectors = asked_q.source != SourceStream ? '0 : 35'(asked_q.blocks) * (asked_block_q ? 35'd8 : 35'd1);
@@ -147,7 +152,9 @@ module spate_ring_cut
     assume (ring_pages_i >= (SectorBits - 3)'(2) && (!past_reset_q || ring_pages_i == pages_q));
     assume (command_i.op inside {OpWrite, OpRead});
     if (past_reset_q && rst_ni) begin
-      if (!drive_i.gone && !gone_past_q && (used_q != '0 || !idle)) assume (drive_i.block_4096 == block_q);
+      if (!drive_i.gone && !gone_past_q && (used_q != '0 || !idle)) begin
+        assume (drive_i.block_4096 == block_q && drive_i.blocks == blocks_q);
+      end
       if (free_i) assume (SectorBits'(free_sectors_i) <= used_q && 32'(free_sectors_i) <= PartSectors);
     end
   end
@@ -156,11 +163,14 @@ module spate_ring_cut
     past_reset_q <= 1'b1;
     pages_q <= ring_pages_i;
     block_q <= drive_i.block_4096;
+    blocks_q <= drive_i.blocks;
     gone_past_q <= drive_i.gone;
     if (accepted) begin
       asked_q <= command_i;
       asked_block_q <= drive_i.block_4096;
-      asked_beyond_q <= drive_i.ready && 66'(command_i.lba) + 66'(command_i.blocks) > 66'(drive_i.blocks);
+      asked_ready_q <= drive_i.ready;
+      asked_end_q <= 66'(command_i.lba) + 66'(command_i.blocks);
+      asked_limit_q <= drive_i.blocks;
       before_q <= '0;
     end else if (part) before_q <= before_q + 35'(part_sectors_o);
     begun_q <= accepted || part;
@@ -197,7 +207,8 @@ module spate_ring_cut
       if (!idle) begin
         assert (part_o.write == (asked_q.op == OpWrite) && part_o.fua == asked_q.fua);
         assert (part_o.from_registers == asked_q.from_registers && part_o.tag == asked_q.tag);
-        assert (part_o.beyond == asked_beyond_q && part_o.gone == (doomed_q || drive_i.gone));
+        assert (part_o.gone == (doomed_q || drive_i.gone));
+        if (part_valid_o && !part_o.gone) assert (part_o.beyond == asked_beyond);
         if (!part_o.gone)
           assert (part_o.lba == asked_q.lba[LbaWidth-1:0] + LbaWidth'(asked_block_q ? before_q >> 3 : before_q));
       end
@@ -209,13 +220,19 @@ module spate_ring_cut
       if (!idle) begin
         assert (before_q <= asked_sectors && left_q == asked_sectors - before_q);
         assert ((left_q == '0) == part_o.invalid && part_o.invalid == (asked_sectors == '0));
+        assert (ready_q == asked_ready_q);
+        if (lba_high_q)
+          assert (asked_end_q >> LbaWidth != '0);
+          else assert (66'(end_q) == asked_end_q);
         if (!doomed_q && !drive_i.gone) begin
+          assert (drive_i.blocks == asked_limit_q);
           assert (drive_i.block_4096 == asked_block_q && (!asked_block_q || part_place_o[2:0] == '0));
           assert (!asked_block_q || before_q[2:0] == '0);
         end
       end
       assert ((state_q == StPart) == (!idle && !begun_q));
       if (state_q == StPart) begin
+        if (!part_o.gone) assert (part_o.beyond == asked_beyond);
         assert (part_sectors_o == (fits ? PartBits'(left_q) : most) && part_q.last == fits);
       end
 

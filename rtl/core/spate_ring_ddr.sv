@@ -204,7 +204,8 @@ module spate_ring_ddr
 
   spate_fifo #(
       .Width($bits(ring_part_t) + SectorBits + PartBits),
-      .Depth(Parts)
+      .Depth(Parts),
+      .Registered(1'b1)
   ) u_issue (
       .clk_i,
       .rst_ni,
@@ -264,7 +265,8 @@ module spate_ring_ddr
       };
   spate_fifo #(
       .Width($bits(order_t)),
-      .Depth(Parts)
+      .Depth(Parts),
+      .Registered(1'b1)
   ) u_order (
       .clk_i,
       .rst_ni,

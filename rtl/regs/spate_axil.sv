@@ -5,7 +5,7 @@
 //   bus ──► address, data ──► request ──► registers ──► acknowledge ──► response ──► bus
 //
 // Each arrow is a register, except that a write is acknowledged in the cycle of its request. The response to a write comes
-// three cycles after its address, that to a read four: little beside the processor's way here. The generator's own
+// three cycles after its address, that to a read five: little beside the processor's way here. The generator's own
 // AXI4-Lite interface overlaps three accesses. Its longest path was the longest of the whole host.
 //
 // Guarantee: each access gets one response, OKAY, and accesses of one kind get theirs in order.

@@ -23,32 +23,49 @@ SOURCE = ROOT / "rtl" / "regs" / "spate_regs.rdl"
 PEAKRDL = pathlib.Path(sys.executable).with_name("peakrdl")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do not edit."
-# A read takes one cycle longer than a write, so the shift register that delays the next write has one bit. Shifted by one it is
-# zero; tools warn about a shift by the operand's width.
-ONE_BIT, SHIFTED = "logic [0:0] cpuif_req_stall_sr;", "(cpuif_req_stall_sr >> 'd1)"
-
 # The generated read-back keeps a copy of the address for slow registers, and first chooses between the copy and the address.
 # spate_axil holds the address until the acknowledge, so the copy is not needed. The choice was in the host's longest path.
 HELD = re.compile(r"    logic \[13:0\] pending_rd_addr;\n.*?(    assign rd_mux_addr = )[^;]*;", re.S)
+
+# The read-back has two stages: the first chooses within each group of registers, the second between the groups. The generator makes
+# groups of 256 bytes, in which all of these registers would be one. Groups of 32 bytes are those of address bits 7 to 5.
+GROUPS = {
+    "function automatic bit [7:0] ad_low(bit [13:0] addr);\n        return addr[7:0];":
+        "function automatic bit [10:0] ad_low(bit [13:0] addr);\n        return {addr[13:8], addr[4:0]};",
+    "function automatic bit [5:0] ad_hi(bit [13:0] addr);\n        return addr[13:8];":
+        "function automatic bit [2:0] ad_hi(bit [13:0] addr);\n        return addr[7:5];",
+    "logic [31:0] readback_data_rt_c[64];": "logic [31:0] readback_data_rt_c[8];",
+    "automatic logic [31:0] readback_data_var[64];\n        for(int i=0; i<64; i++)":
+        "automatic logic [31:0] readback_data_var[8];\n        for(int i=0; i<8; i++)",
+    "logic [31:0] readback_data_rt[64];": "logic [31:0] readback_data_rt[8];",
+    "for(int i=0; i<64; i++) readback_data_rt[i] <= '0;": "for(int i=0; i<8; i++) readback_data_rt[i] <= '0;",
+    "readback_data_rt[readback_addr_rt[13:8]]": "readback_data_rt[readback_addr_rt[7:5]]",
+}
 
 
 def peakrdl(*arguments: str) -> None:
     program.run(PEAKRDL, *arguments)
 
 
+def two_stages(text: str) -> str:
+    text, count = HELD.subn(r"\1decoded_addr;", text)
+    for written, wanted in GROUPS.items():
+        count &= text.count(written) == 1
+        text = text.replace(written, wanted)
+    if not count:
+        raise SystemExit(f"spate_regs.sv: the generator writes the read-back in another way; see HELD and GROUPS in {__file__}")
+    return text
+
+
 def rtl(folder: pathlib.Path) -> dict[str, str]:
     """The generated files: {path in the repository: text}."""
-    options = ("--cpuif", "passthrough", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-response")
+    options = ("--cpuif", "passthrough", "--default-reset", "rst_n", "--addr-width", "14", "--rt-read-fanin", "--rt-read-response")
     peakrdl("regblock", str(SOURCE), "-o", str(folder), *options)
     texts = {}
     for name in ("spate_regs_pkg.sv", "spate_regs.sv"):
         text = "\n".join(line.rstrip() for line in (folder / name).read_text().splitlines())
-        if ONE_BIT in text:
-            text = text.replace(SHIFTED, "'0")
         if name == "spate_regs.sv":
-            text, count = HELD.subn(r"\1decoded_addr;", text)
-            if count != 1:
-                raise SystemExit(f"{name}: the generator writes the read-back's address in another way; see HELD in {__file__}")
+            text = two_stages(text)
         texts[f"rtl/regs/generated/{name}"] = f"// {SPDX}\n// {ORIGIN}\n{rules.with_nettype(text)}\n"
     return texts
 

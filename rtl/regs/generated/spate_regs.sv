@@ -61,14 +61,14 @@ module spate_regs (
     logic external_pending;
 
     // Read latency > write latency. May need to delay next write that follows a read
-    logic [0:0] cpuif_req_stall_sr;
+    logic [1:0] cpuif_req_stall_sr;
     always_ff @(posedge clk) begin
         if(~rst_n) begin
             cpuif_req_stall_sr <= '0;
         end else if(cpuif_req && !cpuif_req_is_wr) begin
             cpuif_req_stall_sr <= '1;
         end else begin
-            cpuif_req_stall_sr <= '0;
+            cpuif_req_stall_sr <= (cpuif_req_stall_sr >> 'd1);
         end
     end
     assign cpuif_req_stall_rd = external_pending;
@@ -903,8 +903,13 @@ module spate_regs (
     end
 
     logic readback_external_rd_ack;
-
-    assign readback_external_rd_ack = readback_external_rd_ack_c;
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            readback_external_rd_ack <= '0;
+        end else begin
+            readback_external_rd_ack <= readback_external_rd_ack_c;
+        end
+    end
 
     logic [13:0] rd_mux_addr;
     assign rd_mux_addr = decoded_addr;
@@ -912,124 +917,189 @@ module spate_regs (
     logic readback_err;
     logic readback_done;
     logic [31:0] readback_data;
+    function automatic bit [10:0] ad_low(bit [13:0] addr);
+        return {addr[13:8], addr[4:0]};
+    endfunction
+    function automatic bit [2:0] ad_hi(bit [13:0] addr);
+        return addr[7:5];
+    endfunction
+
+    // readback stage 1
+    logic [31:0] readback_data_rt_c[8];
+    always_comb begin
+        automatic logic [31:0] readback_data_var[8];
+        for(int i=0; i<8; i++) readback_data_var[i] = '0;
+        if(ad_low(rd_mux_addr) == ad_low(14'h0)) begin
+            readback_data_var[ad_hi(14'h0)][31:0] = 32'h53505445;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h4)) begin
+            readback_data_var[ad_hi(14'h4)][15:0] = 16'h1;
+            readback_data_var[ad_hi(14'h4)][31:16] = 16'h1;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h8)) begin
+            readback_data_var[ad_hi(14'h8)][7:0] = hwif_in.parameters.data_bytes.next;
+            readback_data_var[ad_hi(14'h8)][24:16] = hwif_in.parameters.slots.next;
+            readback_data_var[ad_hi(14'h8)][31] = hwif_in.parameters.memory_mode.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'hc)) begin
+            readback_data_var[ad_hi(14'hc)][31:0] = hwif_in.ring.bytes.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h10)) begin
+            readback_data_var[ad_hi(14'h10)][0] = field_storage.control.enable.value;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h14)) begin
+            readback_data_var[ad_hi(14'h14)][0] = hwif_in.interrupt_status.response.next;
+            readback_data_var[ad_hi(14'h14)][1] = field_storage.interrupt_status.ready_changed.value;
+            readback_data_var[ad_hi(14'h14)][2] = field_storage.interrupt_status.gone.value;
+            readback_data_var[ad_hi(14'h14)][3] = field_storage.interrupt_status.health_warning.value;
+            readback_data_var[ad_hi(14'h14)][4] = field_storage.interrupt_status.command_refused.value;
+            readback_data_var[ad_hi(14'h14)][5] = field_storage.interrupt_status.recovery.value;
+            readback_data_var[ad_hi(14'h14)][6] = field_storage.interrupt_status.power.value;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h18)) begin
+            readback_data_var[ad_hi(14'h18)][6:0] = field_storage.interrupt_enable.enable.value;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h1c)) begin
+            readback_data_var[ad_hi(14'h1c)][0] = hwif_in.status.ready.next;
+            readback_data_var[ad_hi(14'h1c)][1] = hwif_in.status.gone.next;
+            readback_data_var[ad_hi(14'h1c)][2] = hwif_in.status.epoch.next;
+            readback_data_var[ad_hi(14'h1c)][3] = hwif_in.status.link_up.next;
+            readback_data_var[ad_hi(14'h1c)][4] = hwif_in.status.health_valid.next;
+            readback_data_var[ad_hi(14'h1c)][5] = hwif_in.status.volatile_cache.next;
+            readback_data_var[ad_hi(14'h1c)][6] = hwif_in.status.block_4096.next;
+            readback_data_var[ad_hi(14'h1c)][8] = hwif_in.status.command_ready.next;
+            readback_data_var[ad_hi(14'h1c)][9] = hwif_in.status.response_valid.next;
+            readback_data_var[ad_hi(14'h1c)][10] = hwif_in.status.tap_lost.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h20)) begin
+            readback_data_var[ad_hi(14'h20)][7:0] = hwif_in.bring_up.step.next;
+            readback_data_var[ad_hi(14'h20)][15:8] = hwif_in.bring_up.error.next;
+            readback_data_var[ad_hi(14'h20)][31:16] = hwif_in.bring_up.link_status.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h24)) begin
+            readback_data_var[ad_hi(14'h24)][31:0] = hwif_in.error_detail.value.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h28)) begin
+            readback_data_var[ad_hi(14'h28)][31:0] = hwif_in.blocks_low.low.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h2c)) begin
+            readback_data_var[ad_hi(14'h2c)][7:0] = hwif_in.blocks_high.high.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h30)) begin
+            readback_data_var[ad_hi(14'h30)][12:0] = hwif_in.geometry.command_sectors_max.next;
+            readback_data_var[ad_hi(14'h30)][19:16] = hwif_in.geometry.queue_shift.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h34)) begin
+            readback_data_var[ad_hi(14'h34)][31:0] = hwif_in.nsid.value.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h38)) begin
+            readback_data_var[ad_hi(14'h38)][31:0] = hwif_in.cap_low.value.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h3c)) begin
+            readback_data_var[ad_hi(14'h3c)][15:0] = hwif_in.power.losses.next;
+            readback_data_var[ad_hi(14'h3c)][31:16] = hwif_in.power.unknown.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h58)) begin
+            readback_data_var[ad_hi(14'h58)][15:0] = hwif_in.response.tag.next;
+            readback_data_var[ad_hi(14'h58)][31:16] = hwif_in.response.status.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h5c)) begin
+            readback_data_var[ad_hi(14'h5c)][31:0] = hwif_in.response_done_low.low.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h60)) begin
+            readback_data_var[ad_hi(14'h60)][31:0] = hwif_in.response_done_high.high.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h68)) begin
+            readback_data_var[ad_hi(14'h68)][7:0] = hwif_in.health.critical_warning.next;
+            readback_data_var[ad_hi(14'h68)][31:16] = hwif_in.health.temperature_k.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h6c)) begin
+            readback_data_var[ad_hi(14'h6c)][7:0] = hwif_in.wear.spare_percent.next;
+            readback_data_var[ad_hi(14'h6c)][15:8] = hwif_in.wear.spare_threshold_percent.next;
+            readback_data_var[ad_hi(14'h6c)][23:16] = hwif_in.wear.used_percent.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h70)) begin
+            readback_data_var[ad_hi(14'h70)][31:0] = hwif_in.media_errors.value.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h74)) begin
+            readback_data_var[ad_hi(14'h74)][31:0] = hwif_in.unsafe_shutdowns.value.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h78)) begin
+            readback_data_var[ad_hi(14'h78)][31:0] = hwif_in.written_low.low.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h7c)) begin
+            readback_data_var[ad_hi(14'h7c)][7:0] = hwif_in.written_high.high.next;
+        end
+        readback_data_rt_c = readback_data_var;
+    end
+
+    logic [31:0] readback_data_rt[8];
+    logic readback_done_rt;
+    logic readback_err_rt;
+    logic [13:0] readback_addr_rt;
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            for(int i=0; i<8; i++) readback_data_rt[i] <= '0;
+            readback_done_rt <= '0;
+            readback_err_rt <= '0;
+            readback_addr_rt <= '0;
+        end else begin
+            readback_data_rt <= readback_data_rt_c;
+            readback_err_rt <= decoded_err;
+            readback_done_rt <= decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;
+            readback_addr_rt <= rd_mux_addr;
+        end
+    end
+
+
+    logic [31:0] readback_ext_block_data_rt_c;
+    logic readback_is_ext_block_c;
     always_comb begin
         automatic logic [31:0] readback_data_var;
+        automatic logic is_external_block_var;
         readback_data_var = '0;
-        if(rd_mux_addr == 14'h0) begin
-            readback_data_var[31:0] = 32'h53505445;
-        end
-        if(rd_mux_addr == 14'h4) begin
-            readback_data_var[15:0] = 16'h1;
-            readback_data_var[31:16] = 16'h1;
-        end
-        if(rd_mux_addr == 14'h8) begin
-            readback_data_var[7:0] = hwif_in.parameters.data_bytes.next;
-            readback_data_var[24:16] = hwif_in.parameters.slots.next;
-            readback_data_var[31] = hwif_in.parameters.memory_mode.next;
-        end
-        if(rd_mux_addr == 14'hc) begin
-            readback_data_var[31:0] = hwif_in.ring.bytes.next;
-        end
-        if(rd_mux_addr == 14'h10) begin
-            readback_data_var[0] = field_storage.control.enable.value;
-        end
-        if(rd_mux_addr == 14'h14) begin
-            readback_data_var[0] = hwif_in.interrupt_status.response.next;
-            readback_data_var[1] = field_storage.interrupt_status.ready_changed.value;
-            readback_data_var[2] = field_storage.interrupt_status.gone.value;
-            readback_data_var[3] = field_storage.interrupt_status.health_warning.value;
-            readback_data_var[4] = field_storage.interrupt_status.command_refused.value;
-            readback_data_var[5] = field_storage.interrupt_status.recovery.value;
-            readback_data_var[6] = field_storage.interrupt_status.power.value;
-        end
-        if(rd_mux_addr == 14'h18) begin
-            readback_data_var[6:0] = field_storage.interrupt_enable.enable.value;
-        end
-        if(rd_mux_addr == 14'h1c) begin
-            readback_data_var[0] = hwif_in.status.ready.next;
-            readback_data_var[1] = hwif_in.status.gone.next;
-            readback_data_var[2] = hwif_in.status.epoch.next;
-            readback_data_var[3] = hwif_in.status.link_up.next;
-            readback_data_var[4] = hwif_in.status.health_valid.next;
-            readback_data_var[5] = hwif_in.status.volatile_cache.next;
-            readback_data_var[6] = hwif_in.status.block_4096.next;
-            readback_data_var[8] = hwif_in.status.command_ready.next;
-            readback_data_var[9] = hwif_in.status.response_valid.next;
-            readback_data_var[10] = hwif_in.status.tap_lost.next;
-        end
-        if(rd_mux_addr == 14'h20) begin
-            readback_data_var[7:0] = hwif_in.bring_up.step.next;
-            readback_data_var[15:8] = hwif_in.bring_up.error.next;
-            readback_data_var[31:16] = hwif_in.bring_up.link_status.next;
-        end
-        if(rd_mux_addr == 14'h24) begin
-            readback_data_var[31:0] = hwif_in.error_detail.value.next;
-        end
-        if(rd_mux_addr == 14'h28) begin
-            readback_data_var[31:0] = hwif_in.blocks_low.low.next;
-        end
-        if(rd_mux_addr == 14'h2c) begin
-            readback_data_var[7:0] = hwif_in.blocks_high.high.next;
-        end
-        if(rd_mux_addr == 14'h30) begin
-            readback_data_var[12:0] = hwif_in.geometry.command_sectors_max.next;
-            readback_data_var[19:16] = hwif_in.geometry.queue_shift.next;
-        end
-        if(rd_mux_addr == 14'h34) begin
-            readback_data_var[31:0] = hwif_in.nsid.value.next;
-        end
-        if(rd_mux_addr == 14'h38) begin
-            readback_data_var[31:0] = hwif_in.cap_low.value.next;
-        end
-        if(rd_mux_addr == 14'h3c) begin
-            readback_data_var[15:0] = hwif_in.power.losses.next;
-            readback_data_var[31:16] = hwif_in.power.unknown.next;
-        end
-        if(rd_mux_addr == 14'h58) begin
-            readback_data_var[15:0] = hwif_in.response.tag.next;
-            readback_data_var[31:16] = hwif_in.response.status.next;
-        end
-        if(rd_mux_addr == 14'h5c) begin
-            readback_data_var[31:0] = hwif_in.response_done_low.low.next;
-        end
-        if(rd_mux_addr == 14'h60) begin
-            readback_data_var[31:0] = hwif_in.response_done_high.high.next;
-        end
-        if(rd_mux_addr == 14'h68) begin
-            readback_data_var[7:0] = hwif_in.health.critical_warning.next;
-            readback_data_var[31:16] = hwif_in.health.temperature_k.next;
-        end
-        if(rd_mux_addr == 14'h6c) begin
-            readback_data_var[7:0] = hwif_in.wear.spare_percent.next;
-            readback_data_var[15:8] = hwif_in.wear.spare_threshold_percent.next;
-            readback_data_var[23:16] = hwif_in.wear.used_percent.next;
-        end
-        if(rd_mux_addr == 14'h70) begin
-            readback_data_var[31:0] = hwif_in.media_errors.value.next;
-        end
-        if(rd_mux_addr == 14'h74) begin
-            readback_data_var[31:0] = hwif_in.unsafe_shutdowns.value.next;
-        end
-        if(rd_mux_addr == 14'h78) begin
-            readback_data_var[31:0] = hwif_in.written_low.low.next;
-        end
-        if(rd_mux_addr == 14'h7c) begin
-            readback_data_var[7:0] = hwif_in.written_high.high.next;
-        end
+        is_external_block_var = '0;
         if((rd_mux_addr >= 14'h80) && (rd_mux_addr <= 14'h80 + 14'h3f)) begin
             readback_data_var = hwif_in.raw.rd_data;
+            is_external_block_var = 1'b1;
         end
         if((rd_mux_addr >= 14'hc0) && (rd_mux_addr <= 14'hc0 + 14'h3f)) begin
             readback_data_var = hwif_in.counters.rd_data;
+            is_external_block_var = 1'b1;
         end
         if((rd_mux_addr >= 14'h1000) && (rd_mux_addr <= 14'h1000 + 14'hfff)) begin
             readback_data_var = hwif_in.mailbox.rd_data;
+            is_external_block_var = 1'b1;
         end
         if((rd_mux_addr >= 14'h2000) && (rd_mux_addr <= 14'h2000 + 14'hfff)) begin
             readback_data_var = hwif_in.admin_page.rd_data;
+            is_external_block_var = 1'b1;
         end
-        readback_data = readback_data_var;
-        readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;
+        readback_ext_block_data_rt_c = readback_data_var;
+        readback_is_ext_block_c = is_external_block_var;
+    end
+
+    logic [31:0] readback_ext_block_data_rt;
+    logic readback_is_ext_block;
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            readback_ext_block_data_rt <= '0;
+            readback_is_ext_block <= '0;
+        end else begin
+            readback_ext_block_data_rt <= readback_ext_block_data_rt_c;
+            readback_is_ext_block <= readback_is_ext_block_c;
+        end
+    end
+
+
+    // readback stage 2
+    always_comb begin
+        if(readback_is_ext_block) begin
+            readback_data = readback_ext_block_data_rt;
+        end else begin
+            readback_data = readback_data_rt[readback_addr_rt[7:5]];
+        end
+        readback_done = readback_done_rt;
         readback_err = '0;
     end
 

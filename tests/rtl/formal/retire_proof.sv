@@ -255,13 +255,13 @@ module retire_proof
     inside_streams = freed_q;
     inside_beats = given_beats_q - of_first;
     for (int unsigned i = 0; i < 4; i++) begin
-      automatic logic [$bits(slot_retire_t):0] word;
+      automatic logic [$bits(slot_retire_t)+1:0] word;
       automatic slot_retire_t command;
-      automatic logic beats;
+      automatic logic beats, good;
       automatic logic [31:0] blocks;
       automatic account_t result;
       word = u_retire.u_asked.words[2'(u_retire.u_asked.head_q+3'(i))];
-      {command.write, command.stream, command.block_4096, beats, command.last, command.from_registers, command.tag,
+      {command.write, command.stream, command.block_4096, beats, command.last, good, command.from_registers, command.tag,
        command.sectors, command.status} = word;
       at_head = u_retire.handed_q && 3'(i + 1) == u_retire.u_asked.count_o;
       if (3'(i) < u_retire.u_asked.count_o) begin
@@ -273,6 +273,8 @@ module retire_proof
         if (checked) begin
           assert (beats == (command.stream && !command.write) && command.sectors <= SectorsWidth'(2));
           if (command.stream) assert (HasRing && command.sectors != '0);
+          assert (good == (command.status == '0));
+          if (i == 0 && u_retire.current_valid) assert (u_retire.current == word);
           assert (result == account(inside_account, command.status, blocks));
           if (at_head) assert (command == head_i && inside_account == account_q);
           if (command.last && inside_requests == any_request && !at_head) begin
@@ -299,6 +301,7 @@ module retire_proof
       end
     end
     if (checked) begin
+      assert (u_retire.failed_q == (u_retire.status_q != '0));
       if (!u_retire.handed_q) assert (inside_account == account_q);
       if (!HasRing) assert (inside_written == written_q);
       assert (inside_requests == requests_q + count_t'(u_retire.handed_q && head_i.last));
