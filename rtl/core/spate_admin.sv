@@ -223,12 +223,13 @@ module spate_admin
 
   // ---- registers, operand, arithmetic ----
   //
-  // There is one read port: `rd` is read in StDecode, the operand's register in StOperand. The result is written, and
-  // the flags are set, while the next instruction is fetched.
+  // There is one read port: `rd` is read in StDecode, the operand's register in StOperand. An operand from elsewhere is
+  // chosen in StDecode, but for a dword of the raw command, of which a fill needs another one each time. The result is
+  // written, and the flags are set, while the next instruction is fetched.
 
   logic [31:0] registers[32];
   logic [4:0] register_address, result_address_q;
-  logic [31:0] register_data, value_q, value, operand, result, result_q;
+  logic [31:0] register_data, value_q, value, input_, input_q, operand, result, result_q;
   logic again, shifting_q, result_valid_q, sets_flags_q, result_carry_q;  // shifting_q: the value is the last result
   logic [32:0] sum;
   logic [4:0] count_q;  // bits left of a shift, or dwords left of a fill
@@ -238,16 +239,10 @@ module spate_admin
   assign register_data = registers[register_address];
 
   always_comb begin
-    unique case (state_q == StAccess ? (operation == DoPage ? InPage : InAccess) : instruction.source)
-      InImmediate: operand = {16'd0, instruction.immediate};
-      InHigh: operand = {instruction.immediate, 16'd0};
-      InRegister: operand = register_data;
-      InNow: operand = now_q;
-      InAccess: operand = mmio_result_i.data;
-      InPage: operand = page_data_i;
-      InRaw: operand = raw_data_i;
+    unique case (instruction.source)
+      InNow: input_ = now_q;
       InCommand:
-      operand = {
+      input_ = {
         command_q.address[15:0],
         command_q.lba[39:32],
         command_q.lba[63:40] != '0,
@@ -255,14 +250,26 @@ module spate_admin
         command_q.source,
         command_q.op
       };
-      InLba: operand = command_q.lba[31:0];
-      InBlocks: operand = command_q.blocks;
-      InAdminStatus: operand = {admin_cid_q, 1'b0, admin_status_q};
-      InAdminResult: operand = admin_result_q;
-      InSideStatus: operand = {written_q[39:32], 9'd0, side_status_q};
-      InSideResult: operand = side_result_q;
-      InWritten: operand = written_q[31:0];
-      default: operand = '0;
+      InLba: input_ = command_q.lba[31:0];
+      InBlocks: input_ = command_q.blocks;
+      InAdminStatus: input_ = {admin_cid_q, 1'b0, admin_status_q};
+      InAdminResult: input_ = admin_result_q;
+      InSideStatus: input_ = {written_q[39:32], 9'd0, side_status_q};
+      InSideResult: input_ = side_result_q;
+      InWritten: input_ = written_q[31:0];
+      default: input_ = {16'd0, instruction.immediate};
+    endcase
+  end
+  always_ff @(posedge clk_i) input_q <= input_;
+
+  always_comb begin
+    unique case (state_q == StAccess ? (operation == DoPage ? InPage : InAccess) : instruction.source)
+      InHigh: operand = {instruction.immediate, 16'd0};
+      InRegister: operand = register_data;
+      InAccess: operand = mmio_result_i.data;
+      InPage: operand = page_data_i;
+      InRaw: operand = raw_data_i;
+      default: operand = input_q;
     endcase
   end
 

@@ -105,7 +105,10 @@ module spate_splitter
   next_e next_state_q;
   request_t next_q;
   logic [LbaWidth:0] next_end_q;  // the block after its last one
-  logic next_invalid_q, next_lba_high_q, next_beyond, next_gone;
+  logic [63:LbaWidth] next_lba_high_q;
+  logic [63:0] next_address_q;
+  logic next_sourced_q;  // from where this core's commands take their data
+  logic next_invalid_q, next_too_high_q, next_beyond, next_gone;
   logic take;
   logic [SectorsWidth-1:0] sectors_max, next_first_blocks;
 
@@ -113,7 +116,7 @@ module spate_splitter
 
   assign sectors_max = drive_i.ready ? drive_i.command_sectors_max : GoneSectors;
   assign next_first_blocks = next_q.fits ? next_q.blocks[SectorsWidth-1:0] : next_q.blocks_max;
-  assign next_beyond = drive_i.ready && (next_lba_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
+  assign next_beyond = drive_i.ready && (next_too_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
 
   assign next_gone = drive_i.gone && next_q.status == StatusOk &&
                      next_state_q inside {NextSized, NextFitted, NextChecked};
@@ -141,15 +144,17 @@ module spate_splitter
         next_q.tag <= command_i.tag;
         next_q.lba <= command_i.lba[LbaWidth-1:0];
         next_q.blocks <= command_i.blocks;
-        next_q.base <= HasRing ? '0 : command_i.address[2+:BaseBits];
-        next_lba_high_q <= command_i.lba[63:LbaWidth] != '0;
-        if (HasRing) next_invalid_q <= command_i.blocks == '0 || command_i.source != SourceStream;
-        else
-          next_invalid_q <= command_i.blocks == '0 || command_i.source != SourceAddress ||
-              command_i.address[1:0] != '0 ||
-              command_i.address[63:2] != 62'(command_i.address[2+:BaseBits]);
+        next_lba_high_q <= command_i.lba[63:LbaWidth];
+        next_address_q <= HasRing ? '0 : command_i.address;
+        next_sourced_q <= command_i.source == (HasRing ? SourceStream : SourceAddress);
       end
-      NextFound: next_end_q <= (LbaWidth + 1)'(next_q.lba) + (LbaWidth + 1)'(next_q.blocks);
+      NextFound: begin
+        next_end_q <= (LbaWidth + 1)'(next_q.lba) + (LbaWidth + 1)'(next_q.blocks);
+        next_too_high_q <= next_lba_high_q != '0;
+        next_q.base <= next_address_q[2+:BaseBits];
+        next_invalid_q <= next_q.blocks == '0 || !next_sourced_q || next_address_q[1:0] != '0 ||
+            next_address_q[63:2] != 62'(next_address_q[2+:BaseBits]);
+      end
       NextTaken: begin
         next_q.stream <= HasRing && !next_invalid_q;
         next_q.block_4096 <= drive_i.block_4096;
@@ -312,7 +317,14 @@ module spate_splitter
     logic [12:0]         blocks_max;
   } shadow_t;
 
+  function automatic logic no_beats(command_t command);
+    return command.blocks == '0 || (command.source == SourceStream) != HasRing ||
+        (!HasRing && (command.address & 64'h3) != '0) ||
+        (!HasRing && command.address >= 64'd1 << 2 << BaseBits && BaseBits != 62);
+  endfunction
+
   shadow_t shadow_next_q, shadow_q;
+  command_t taken_q;
   logic past_reset_q = 1'b0;
   logic taken;
   (* keep *) logic [SectorsWidth-1:0] issue_blocks, drive_blocks_max;
@@ -330,9 +342,8 @@ module spate_splitter
       shadow_next_q.tag <= command_i.tag;
       shadow_next_q.lba <= command_i.lba[LbaWidth-1:0];
       shadow_next_q.left <= 33'(command_i.blocks);
-      shadow_next_q.no_beats <= command_i.blocks == '0 || (command_i.source == SourceStream) != HasRing ||
-                                (!HasRing && (command_i.address & 64'h3) != '0) ||
-                                (!HasRing && command_i.address >= 64'd1 << 2 << BaseBits && BaseBits != 62);
+      shadow_next_q.no_beats <= no_beats(command_i);
+      taken_q <= command_i;
       shadow_next_q.end_ <= 65'(command_i.lba) + 65'(command_i.blocks);
     end
     if (next_state_q == NextTaken) begin
@@ -377,16 +388,19 @@ module spate_splitter
       if (next_state_q != NextEmpty) begin
         assert (next_q.write == shadow_next_q.write && next_q.tag == shadow_next_q.tag);
         assert (next_q.lba == shadow_next_q.lba);
-        assert (next_invalid_q == shadow_next_q.no_beats);
+        if (next_state_q != NextFound) assert (next_invalid_q == shadow_next_q.no_beats);
         assert (shadow_next_q.left <= 33'h0ffffffff);
         assert (shadow_next_q.no_beats || shadow_next_q.left != '0);
         if (!(next_state_q inside {NextFitted, NextChecked})) assert (33'(next_q.blocks) == shadow_next_q.left);
         if (next_state_q == NextFound) begin
-          if (next_lba_high_q)
+          assert (next_sourced_q == (taken_q.source == (HasRing ? SourceStream : SourceAddress)));
+          assert (next_address_q == (HasRing ? 64'd0 : taken_q.address) && is_data_command(taken_q));
+          assert (shadow_next_q.no_beats == no_beats(taken_q) && next_q.blocks == taken_q.blocks);
+          if (next_lba_high_q != '0)
             assert (shadow_next_q.end_ >> LbaWidth != '0);
             else assert (shadow_next_q.end_ == 65'(next_q.lba) + 65'(next_q.blocks));
         end else if (next_state_q == NextTaken) begin
-          if (next_lba_high_q)
+          if (next_too_high_q)
             assert (shadow_next_q.end_ >> LbaWidth != '0);
             else assert (shadow_next_q.end_ == 65'(next_end_q));
         end else begin

@@ -107,9 +107,8 @@ module spate_user_side
   // An output of a crossing that does not run is from before a reset, so it is not shown.
   localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
   logic [PlacesWidth-1:0] places_q, crossing_q;
-  logic command_there, response_there, command_may_go, is_data, command_ready;
-  assign is_data = is_data_command(command_o);
-  assign command_may_go = core_run && places_q != '0;
+  logic command_there, response_there, command_may_go, is_data, command_ready, room_q;
+  assign command_may_go = core_run && room_q;
   assign command_valid_o = command_there && command_may_go && is_data;
   assign side_valid_o = command_there && command_may_go && !is_data;
   assign command_ready = command_may_go && (is_data ? command_ready_i : side_ready_i);
@@ -117,7 +116,7 @@ module spate_user_side
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
   // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
-  // place.
+  // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another.
   logic response_left, response_dropped;
   assign response_ready_o = 1'b1;
   assign response_dropped = response_valid_i && !core_run;
@@ -125,7 +124,9 @@ module spate_user_side
     if (!rst_ni) begin
       places_q <= PlacesWidth'(ResponseDepth);
       crossing_q <= '0;
+      room_q <= 1'b0;
     end else begin
+      room_q <= places_q != '0 && !(command_there && command_ready);
       places_q <= places_q - PlacesWidth'(command_there && command_ready) +
           PlacesWidth'(response_left || response_dropped) + (core_clear ? crossing_q : '0);
       if (core_clear) crossing_q <= '0;
@@ -146,7 +147,7 @@ module spate_user_side
       };
 
   spate_cdc_fifo #(
-      .Width($bits(command_t)),
+      .Width(1 + $bits(command_t)),
       .Depth(CommandDepth)
   ) u_commands (
       .in_clk_i(user_clk_i),
@@ -154,7 +155,7 @@ module spate_user_side
       .in_clear_i(user_clear),
       .in_valid_i(cmd_valid_i),
       .in_ready_o(cmd_ready_o),
-      .in_data_i(user_command),
+      .in_data_i({is_data_command(user_command), user_command}),
       .in_empty_o(),
       .in_left_o(),
       .out_clk_i(clk_i),
@@ -162,7 +163,7 @@ module spate_user_side
       .out_clear_i(core_clear),
       .out_valid_o(command_there),
       .out_ready_i(command_ready),
-      .out_data_o(command_o)
+      .out_data_o({is_data, command_o})
   );
 
   spate_cdc_fifo #(
