@@ -15,6 +15,8 @@ module spate_buffer
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned RamBytes = 262144,  // a multiple of 4096, at least 8192; more than 8192: there is a ring
+    parameter RamStyle = "auto",  // the attribute ram_style: "auto", "block", "ultra"
+    parameter int unsigned RamRegisters = 1,  // registers after the memory, 1 to 4
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned Beats = RamBytes / BeatBytes,
     localparam int unsigned BeatBits = $clog2(Beats),
@@ -24,8 +26,8 @@ module spate_buffer
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // The drive's reads: an address each cycle. The beat comes ReadLatency = 3 cycles later, in the cycle after the
-    // third rising edge that follows the one that takes the address: enable in cycle 0, data in cycle 3.
+    // The drive's reads: an address each cycle. The beat comes ReadLatency = 2 + RamRegisters cycles later: with one
+    // register, enable in cycle 0, data in cycle 3.
     input  wire logic                 target_read_i,
     input  wire logic [ BeatBits-1:0] target_read_beat_i,
     output logic      [DataWidth-1:0] target_read_data_o,
@@ -75,6 +77,14 @@ module spate_buffer
     $error("spate_buffer: RamBytes must be a multiple of 4096, at least 8192");
   end
 
+  if (!(64'(RamStyle) inside {64'("auto"), 64'("block"), 64'("ultra")})) begin : gen_ram_style
+    $error("spate_buffer: RamStyle must be auto, block or ultra");
+  end
+  if (RamRegisters < 1 || RamRegisters > 4) begin : gen_ram_registers
+    $error("spate_buffer: RamRegisters must be 1 to 4");
+  end
+
+  localparam int unsigned ReadLatency = 2 + RamRegisters;
   localparam int unsigned DwordBits = $clog2(BeatBytes / 4);  // of a dword's place in its beat
   localparam logic [BeatBits-1:0] PageBeat = BeatBits'((RamBytes - 8192) / BeatBytes);
   localparam int unsigned DrainDepth = 8;  // beats read ahead: more than the latencies of the read and of the queue
@@ -107,10 +117,11 @@ module spate_buffer
     end
   end
 
-  // ---- the memory, with a register before and after it ----
+  // ---- the memory, with registers before and after it ----
 
   logic [BeatBits-1:0] page_beat, read_beat_q, write_beat_q;
-  logic [DataWidth-1:0] write_data_q, ram_data_q, read_data_q;
+  logic [DataWidth-1:0] write_data_q, ram_data_q, read_data;
+  logic [RamRegisters-1:0][DataWidth-1:0] read_data_q;
   logic [BeatBytes-1:0] page_strobe, write_strobe_q;
 
   assign page_beat = PageBeat + BeatBits'(page_i.dword[10:DwordBits]);
@@ -139,7 +150,7 @@ module spate_buffer
   end
 
   // A beat that is read and written in one cycle may return the old or the new data: nothing depends on it.
-  logic [DataWidth-1:0] ram[Beats];
+  (* ram_style = RamStyle *) logic [DataWidth-1:0] ram[Beats];
 
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < BeatBytes; i++) begin
@@ -149,14 +160,15 @@ module spate_buffer
 
   always_ff @(posedge clk_i) begin
     ram_data_q <= ram[read_beat_q];
-    read_data_q <= ram_data_q;
+    read_data_q <= (RamRegisters * DataWidth)'({read_data_q, ram_data_q});
   end
 
-  assign target_read_data_o = read_data_q;
+  assign read_data = read_data_q[RamRegisters-1];
+  assign target_read_data_o = read_data;
 
   // ---- the destination of the beat that the memory returns ----
 
-  logic [2:0] page_read_q, drain_q;  // one bit for each cycle of the latency
+  logic [ReadLatency-1:0] page_read_q, drain_q;  // one bit for each cycle of the latency
   logic page_done_write_q;
   logic [DwordBits-1:0] page_lane_q;
 
@@ -167,8 +179,8 @@ module spate_buffer
       page_done_write_q <= 1'b0;
       page_busy_q <= 1'b0;
     end else begin
-      page_read_q <= {page_read_q[1:0], page_read};
-      drain_q <= {drain_q[1:0], drain};
+      page_read_q <= {page_read_q[ReadLatency-2:0], page_read};
+      drain_q <= {drain_q[ReadLatency-2:0], drain};
       page_done_write_q <= page_write;
       if (page_read || page_write) page_busy_q <= 1'b1;
       else if (page_done_o) page_busy_q <= 1'b0;
@@ -176,8 +188,8 @@ module spate_buffer
     if (page_read) page_lane_q <= page_i.dword[DwordBits-1:0];
   end
 
-  assign page_done_o = page_read_q[2] || page_done_write_q;
-  assign page_data_o = read_data_q[32*page_lane_q+:32];
+  assign page_done_o = page_read_q[ReadLatency-1] || page_done_write_q;
+  assign page_data_o = read_data[32*page_lane_q+:32];
 
   // Beats for the stream wait here. Those that are being read and those that wait are never more than the queue can
   // hold.
@@ -199,9 +211,9 @@ module spate_buffer
   ) u_drained (
       .clk_i,
       .rst_ni,
-      .in_valid_i(drain_q[2]),
+      .in_valid_i(drain_q[ReadLatency-1]),
       .in_ready_o(),
-      .in_data_i(read_data_q),
+      .in_data_i(read_data),
       .out_valid_o(drained_valid_o),
       .out_ready_i(drained_ready_i),
       .out_data_o(drained_data_o),
@@ -252,9 +264,9 @@ module spate_buffer
   // The queue has room for each beat that the memory returns.
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      assert (4'(drain_count_q) == 4'(u_drained.count_o) + 4'(drain_q[0]) + 4'(drain_q[1]) + 4'(drain_q[2]));
+      assert (4'(drain_count_q) == 4'(u_drained.count_o) + 4'($countones(drain_q)));
       assert (drain_count_q <= 4'(DrainDepth));
-      if (drain_q[2]) assert (u_drained.in_ready_o);
+      if (drain_q[ReadLatency-1]) assert (u_drained.in_ready_o);
     end
   end
 

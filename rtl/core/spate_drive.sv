@@ -14,6 +14,8 @@ module spate_drive
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     parameter int unsigned RamBytes = 262144,  // size of the data buffer; 8192: memory mode
+    parameter RamStyle = "auto",  // of the data buffer: the attribute ram_style
+    parameter int unsigned RamRegisters = 1,  // of the data buffer: registers after the memory, 1 … 4
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // aligned to 2^WindowBits
     parameter logic [63:0] BarBase = 64'he000_0000,
     parameter int unsigned AddressBits = 40,  // memory mode: width of data addresses
@@ -344,6 +346,7 @@ module spate_drive
   spate_windows_read #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
+      .RamRegisters(RamRegisters),
       .WindowBits(WindowBits),
       .WindowBase(WindowBase),
       .SlotBits(SlotBits),
@@ -455,7 +458,9 @@ module spate_drive
 
   spate_buffer #(
       .DataWidth(DataWidth),
-      .RamBytes(RamBytes)
+      .RamBytes(RamBytes),
+      .RamStyle(RamStyle),
+      .RamRegisters(RamRegisters)
   ) u_buffer (
       .clk_i,
       .rst_ni,

@@ -41,17 +41,19 @@ module spate_ring_cut
 
   typedef enum logic [1:0] {
     StIdle,
+    StMost,  // most_q is what a part may have here
     StSize,
-    StPart
+    StPart  // it waits for room
   } state_e;
 
   state_e state_q;
   ring_part_t part_q;
   logic [34:0] left_q;  // sectors of the request, from this part on
-  logic [SectorBits-1:0] ring_sectors, to_ring_end, room_q;
-  logic [PartBits-1:0] most;
+  logic [SectorBits-1:0] ring_sectors, to_ring_end_q, room_q;
+  logic [PartBits-1:0] most_q;
+  logic enough_q;  // there is room for this part: more becomes free meanwhile, never less
   logic signed [PartBits:0] room_less;  // what a part takes, less what is free again
-  logic idle, off_block, fits, part;
+  logic idle, off_block, fits, part, restart, wraps;
 
   // A part ends where the ring does, and must not end within a block. Requests in small blocks may leave an odd number
   // of sectors used when a drive with large blocks comes. The ring then restarts at its beginning, as soon as it is
@@ -60,11 +62,12 @@ module spate_ring_cut
   assign idle = state_q == StIdle;
   assign command_ready_o = idle && (drive_i.ready || drive_i.gone) && !off_block;
 
+  assign restart = idle && off_block && room_q == ring_sectors;
+  assign wraps = SectorBits'(part_sectors_o) == to_ring_end_q;
+
   assign ring_sectors = {ring_pages_i, 3'd0};
-  assign to_ring_end = ring_sectors - part_place_o;
-  assign most = to_ring_end < SectorBits'(PartSectors) ? PartBits'(to_ring_end) : PartBits'(PartSectors);
-  assign fits = left_q <= 35'(most);
-  assign part_valid_o = state_q == StPart && room_q >= SectorBits'(part_sectors_o);
+  assign fits = left_q <= 35'(most_q);
+  assign part_valid_o = state_q == StPart && enough_q;
   assign part = part_valid_o && part_ready_i;
   assign room_less = (part ? $signed({1'b0, part_sectors_o}) : '0) - (free_i ? $signed({1'b0, free_sectors_i}) : '0);
   always_comb begin
@@ -80,19 +83,22 @@ module spate_ring_cut
     if (!rst_ni) begin
       state_q <= StIdle;
       part_place_o <= '0;
+      to_ring_end_q <= ring_sectors;
       room_q <= ring_sectors;
     end else begin
       unique case (state_q)
-        StIdle: begin
-          if (command_valid_i && command_ready_o) state_q <= StSize;
-          if (off_block && room_q == ring_sectors) part_place_o <= '0;
-        end
+        StIdle: if (command_valid_i && command_ready_o) state_q <= StMost;
+        StMost: state_q <= StSize;
         StSize: state_q <= StPart;
-        StPart: if (part) state_q <= part_q.last ? StIdle : StSize;
+        StPart: if (part) state_q <= part_q.last ? StIdle : StMost;
         default: state_q <= StIdle;
       endcase
-      if (part) begin
-        part_place_o <= SectorBits'(part_sectors_o) == to_ring_end ? '0 : part_place_o + SectorBits'(part_sectors_o);
+      if (restart || (part && wraps)) begin
+        part_place_o <= '0;
+        to_ring_end_q <= ring_sectors;
+      end else if (part) begin
+        part_place_o <= part_place_o + SectorBits'(part_sectors_o);
+        to_ring_end_q <= to_ring_end_q - SectorBits'(part_sectors_o);
       end
       room_q <= room_q - SectorBits'(room_less);
     end
@@ -111,8 +117,11 @@ module spate_ring_cut
         if (command_i.source != SourceStream) left_q <= '0;
         else left_q <= drive_i.block_4096 ? {command_i.blocks, 3'd0} : {3'd0, command_i.blocks};
       end
+      StMost: begin
+        most_q <= to_ring_end_q[SectorBits-1:PartBits-1] != '0 ? PartBits'(PartSectors) : PartBits'(to_ring_end_q);
+      end
       StSize: begin
-        part_sectors_o <= fits ? PartBits'(left_q) : most;
+        part_sectors_o <= fits ? PartBits'(left_q) : most_q;
         part_q.last <= fits;
         part_q.beyond <= ready_q && (lba_high_q || end_q > (LbaWidth + 1)'(drive_i.blocks));
       end
@@ -124,6 +133,7 @@ module spate_ring_cut
       end
       default: ;
     endcase
+    enough_q <= state_q == StPart && !part && room_q >= SectorBits'(part_sectors_o);
     part_q.gone <= drive_i.gone || (!idle && part_q.gone);
   end
 
@@ -140,7 +150,8 @@ module spate_ring_cut
   logic asked_block_q, asked_ready_q, asked_beyond, doomed_q;  // doomed: its drive went since it came
   logic [34:0] asked_sectors, before_q;  // its sectors, and those of the parts before this one
   logic has_room;
-  logic begun_q;  // the request came, or the part before this one left, in the cycle before
+  logic [1:0] begun_q;  // the request came, or the part before this one left, in one of the two cycles before
+  logic sized_q, had_room_q;  // the part is there since the last cycle or longer; there was room for it then
 
   assign asked_beyond = asked_ready_q && asked_end_q > 66'(asked_limit_q);
   assign accepted = command_valid_i && command_ready_o;
@@ -173,7 +184,9 @@ module spate_ring_cut
       asked_limit_q <= drive_i.blocks;
       before_q <= '0;
     end else if (part) before_q <= before_q + 35'(part_sectors_o);
-    begun_q <= accepted || part;
+    begun_q <= {begun_q[0] && !idle, accepted || part};
+    sized_q <= rst_ni && state_q == StPart && !part;
+    had_room_q <= has_room;
     doomed_q <= drive_i.gone || (!idle && doomed_q);
     if (!rst_ni) begin
       used_q <= '0;
@@ -197,7 +210,9 @@ module spate_ring_cut
         if (asked_block_q && !part_o.gone) assert (part_sectors_o[2:0] == '0 && part_place_o[2:0] == '0);
       end
       // A part waits only for room.
-      if (!idle && !begun_q) assert (part_valid_o == has_room);
+      if (part_valid_o) assert (has_room);
+      if (sized_q && had_room_q) assert (part_valid_o);
+      if (!idle && begun_q == '0) assert (state_q == StPart);
       // The parts are the request, in order, and have its fields.
       if (part_valid_o) begin
         assert (before_q + 35'(part_sectors_o) <= asked_sectors);
@@ -230,13 +245,21 @@ module spate_ring_cut
           assert (!asked_block_q || before_q[2:0] == '0);
         end
       end
-      assert ((state_q == StPart) == (!idle && !begun_q));
+      assert ((state_q == StMost) == begun_q[0] || idle);
+      assert ((state_q == StSize) == begun_q[1] || idle);
+      assert (to_ring_end_q == ring_sectors - part_place_o);
+      if (state_q == StSize || state_q == StPart) begin
+        if (to_ring_end_q < SectorBits'(PartSectors))
+          assert (SectorBits'(most_q) == to_ring_end_q);
+          else assert (32'(most_q) == PartSectors);
+      end
+      if (enough_q && state_q == StPart) assert (room_q >= SectorBits'(part_sectors_o));
       if (state_q == StPart) begin
         if (!part_o.gone) assert (part_o.beyond == asked_beyond);
-        assert (part_sectors_o == (fits ? PartBits'(left_q) : most) && part_q.last == fits);
+        assert (part_sectors_o == (fits ? PartBits'(left_q) : most_q) && part_q.last == fits);
       end
 
-      cover (part && part_place_o != '0 && SectorBits'(part_sectors_o) == to_ring_end && !part_o.last);
+      cover (part && part_place_o != '0 && wraps && !part_o.last);
       cover (accepted && drive_i.block_4096 && next_q[2:0] != '0);
       cover (part && part_o.last && part_o.gone && !drive_i.gone && before_q != '0);
     end

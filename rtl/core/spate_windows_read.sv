@@ -2,10 +2,11 @@
 //
 // Composes what the drive reads, a beat at a time, in a pipeline of fixed length that runs beside the buffer's own:
 //
-//   cycle 0  decode the beat's address; read the buffer; ask the submission queue for an entry's slot
-//   cycle 1  read the slot's fields
-//   cycle 2  compose the beat
-//   cycle 3  write the composed beat, or the buffer's, to the queue of responses
+//   cycle 0  decode the beat's address; ask the submission queue for an entry's slot
+//   cycle 1  read the buffer, and the slot's fields
+//   cycle 2  find which pages the data are in
+//   cycle 3  compose the beat
+//   cycle 4  write the composed beat, or the buffer's, to the queue of responses: later with more RamRegisters
 //
 // Guarantee: every beat that is requested is answered, in order, whatever its address. Reads change nothing. A beat
 // starts only when there is room for its response, so the pipeline never waits. There is no gap between
@@ -17,6 +18,7 @@ module spate_windows_read
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
+    parameter int unsigned RamRegisters = 1,  // of the buffer
     parameter int unsigned WindowBits = 23,
     parameter logic [63:0] WindowBase = 64'h0,
     parameter int unsigned SlotBits = 6,
@@ -131,8 +133,8 @@ module spate_windows_read
     FromRange
   } from_e;
 
-  from_e from, from_q1, from_q2, from_q3, from_q4;
-  logic valid_q1, valid_q2, valid_q3, valid_q4, last_q1, last_q2, last_q3, last_q4;
+  from_e from, from_q1, from_q2, from_q3;
+  logic valid_q1, valid_q2, valid_q3, last_q1, last_q2, last_q3;
   logic [SlotBits-1:0] slot_q1;
   // The offset in the 4 KiB of a list, or in the 64 bytes of an entry.
   logic [11:BeatShift] offset_q1, offset_q2;
@@ -149,8 +151,8 @@ module spate_windows_read
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) {valid_q1, valid_q2, valid_q3, valid_q4} <= '0;
-    else {valid_q1, valid_q2, valid_q3, valid_q4} <= {begin_beat, valid_q1, valid_q2, valid_q3};
+    if (!rst_ni) {valid_q1, valid_q2, valid_q3} <= '0;
+    else {valid_q1, valid_q2, valid_q3} <= {begin_beat, valid_q1, valid_q2};
     last_q1 <= last_beat;
     from_q1 <= from;
     slot_q1 <= region == RegionPrp ? address_q[12+:SlotBits] : sq_slot_i;
@@ -266,7 +268,7 @@ module spate_windows_read
   end
   assign range_beat = DataWidth'({64'(range_i.lba), range_i.blocks, 32'd0});
 
-  logic [DataWidth-1:0] beat, beat_q4;
+  logic [DataWidth-1:0] beat;
   always_comb begin
     unique case (from_q3)
       FromSlot: beat = entry_beat;
@@ -276,10 +278,17 @@ module spate_windows_read
       default: beat = '0;
     endcase
   end
+
+  // ---- from cycle 4 on, the beat waits for the buffer's data ----
+
+  logic [RamRegisters-1:0] valid_q4, last_q4, buffered_q4;
+  logic [RamRegisters-1:0][DataWidth-1:0] beat_q4;
   always_ff @(posedge clk_i) begin
-    beat_q4 <= beat;
-    from_q4 <= from_q3;
-    last_q4 <= last_q3;
+    if (!rst_ni) valid_q4 <= '0;
+    else valid_q4 <= RamRegisters'({valid_q4, valid_q3});
+    last_q4 <= RamRegisters'({last_q4, last_q3});
+    buffered_q4 <= RamRegisters'({buffered_q4, from_q3 == FromBuffer});
+    beat_q4 <= (RamRegisters * DataWidth)'({beat_q4, beat});
   end
 
   // ---- responses ----
@@ -294,9 +303,9 @@ module spate_windows_read
   ) u_answers (
       .clk_i,
       .rst_ni,
-      .in_valid_i(valid_q4),
+      .in_valid_i(valid_q4[RamRegisters-1]),
       .in_ready_o(queue_ready),
-      .in_data_i({last_q4, from_q4 == FromBuffer ? buffer_data_i : beat_q4}),
+      .in_data_i({last_q4[RamRegisters-1], buffered_q4[RamRegisters-1] ? buffer_data_i : beat_q4[RamRegisters-1]}),
       .out_valid_o(data_valid_o),
       .out_ready_i(data_ready_i),
       .out_data_o({last_o, data_o}),
@@ -315,9 +324,11 @@ module spate_windows_read
     assume (!read_valid_i || read_i.beats != '0);
     if (rst_ni && past_reset_q) begin
       // each beat in the pipeline has a place in the queue of responses
-      assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) + 5'(valid_q4) == 5'(QueueDepth));
+      assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) + 5'($countones(
+          valid_q4
+      )) == 5'(QueueDepth));
       assert (answers <= 5'(QueueDepth) && room_q <= 5'(QueueDepth));
-      assert (!valid_q4 || queue_ready);
+      assert (!valid_q4[RamRegisters-1] || queue_ready);
       assert (!busy_q || left_q != '0);
     end
     cover (rst_ni && past_reset_q && busy_q && room_q == '0);

@@ -137,6 +137,8 @@ spate_nvme_stripe_axi #(
     .SlotBits(6),  // log2 of the commands in flight, 2 … 8
     .QueueShiftMax(7),  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     .RamBytes(262144),  // of each drive's data buffer; 8192: memory mode
+    .RamStyle("auto"),  // of the data buffer: the attribute ram_style
+    .RamRegisters(1),  // of the data buffer: registers after the memory, 1 … 4
     .WindowBase(64'h8000_0000),  // of the aperture, as the drive sees it; aligned to its size
     .BarBase(64'he000_0000),  // the bus address assigned to BAR 0
     .BarAxiBase(64'h0),  // its address at the bridge's slave port

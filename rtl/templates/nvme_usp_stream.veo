@@ -93,6 +93,8 @@ spate_nvme_usp #(
     .SlotBits(6),  // log2 of the commands in flight, 2 … 8
     .QueueShiftMax(7),  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     .RamBytes(262144),  // of the data buffer, above 8192
+    .RamStyle("auto"),  // of the data buffer: the attribute ram_style
+    .RamRegisters(1),  // of the data buffer: registers after the memory, 1 … 4
     .WindowBase(64'h8000_0000),  // of the aperture, as the drive sees it; aligned to its size
     .BarBase(64'he000_0000),  // the bus address assigned to BAR 0
     .ClockHz(250_000_000),  // of clk_i; whole megahertz

@@ -16,6 +16,8 @@ module spate_host
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
     parameter int unsigned QueueShiftMax = 7,  // log2 of the I/O queues' entries; if > SlotBits, all slots stay busy
     parameter int unsigned RamBytes = 262144,  // of the data buffer; 8192: memory mode
+    parameter RamStyle = "auto",  // of the data buffer: the attribute ram_style
+    parameter int unsigned RamRegisters = 1,  // of the data buffer: registers after the memory, 1 … 4
     parameter logic [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
     parameter logic [63:0] BarBase = 64'he000_0000,  // the bus address assigned to BAR 0
     parameter int unsigned AddressBits = 40,  // of data addresses: memory mode, and the memory of a ring in memory
@@ -404,6 +406,8 @@ module spate_host
       .SlotBits(SlotBits),
       .QueueShiftMax(QueueShiftMax),
       .RamBytes(RamBytes),
+      .RamStyle(RamStyle),
+      .RamRegisters(RamRegisters),
       .WindowBase(WindowBase),
       .BarBase(BarBase),
       .AddressBits(AddressBits),

@@ -34,6 +34,7 @@ def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
     # deadline is as long as theirs.
     runner.run("spate_drive", "testbench_drive",
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "SlotBits": slot_bits, "QueueShiftMax": queue_shift,
+                           "RamRegisters": 4 if width == 256 else 1,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
                            "AdminDeadlineMs": 1500, "CommandDeadlineMs": 1500},
                env={"DATA_WIDTH": str(width), "RAM_BYTES": str(ram_bytes), "BLOCK_SHIFT": str(block_shift),

@@ -26,6 +26,8 @@ REFUSED = {
     "a chunk that is no power of two": ("spate_nvme_stripe_axi", {"ChunkBytes": "98304"}, "ChunkBytes must be a power of two"),
     "a deadline beyond the counter": ("spate_nvme_axi", {"CommandDeadlineMs": "20000"}, "DeadlineMs must be 2 to 16000"),
     "no milliseconds": ("spate_nvme_axi", {"UsPerMs": "0"}, "UsPerMs must be 2 to 1000"),
+    "a memory that no device has": ("spate_nvme_usp", {"RamStyle": '"flash"'}, "RamStyle must be auto, block or ultra"),
+    "more registers than the queue behind them": ("spate_nvme_axi", {"RamRegisters": "5"}, "RamRegisters must be 1 to 4"),
     "a ring that is too small": ("spate_nvme_axi", {"RamBytes": "12288"}, "RamBytes 8192, or 40960 and more"),
     "a ring in memory, and one on chip": ("spate_nvme_axi", RING | {"RamBytes": "262144"}, "needs RamBytes 8192"),
     "a ring in memory of less than two parts": (
@@ -56,6 +58,7 @@ CAN = {
     "BAR 0 just behind the aperture": {"RamBytes": "8192", "BarBase": "64'h80400000"},
     "a slot for each list": {"SlotBits": "8", "QueueShiftMax": "10"},
     "a ring of 32 MiB": {"RamBytes": "33562624", "BarBase": "64'h70000000"},
+    "UltraRAM with four registers": {"RamStyle": '"ultra"', "RamRegisters": "4"},
     "the smallest ring": {"RamBytes": "40960"},
     "a ring in memory just before the aperture": RING | {"MemoryRingDriveBase": "64'h40000000"},
     "the smallest ring in memory": RING | {"MemoryRingBytes": "64'h2000", "PartBytes": "4096"},
