@@ -71,7 +71,10 @@ module spate_cdc_fifo #(
       left_q <= '0;
       room_q <= 1'b0;
     end else begin
-      room_q <= (push ? gray(tail_d) : tail_gray_q) != (head_gray_far ^ FullDifference);
+      // Both comparisons, then the choice: `push` comes late.
+      room_q <= push ? gray(
+          tail_d
+      ) != (head_gray_far ^ FullDifference) : tail_gray_q != (head_gray_far ^ FullDifference);
       if (push) begin
         tail_q <= tail_d;
         tail_gray_q <= gray(tail_d);
@@ -115,7 +118,7 @@ module spate_cdc_fifo #(
       out_valid_q <= 1'b0;
       there_q <= 1'b0;
     end else begin
-      there_q <= (load ? gray(head_d) : head_gray_q) != tail_gray_far;
+      there_q <= load ? gray(head_d) != tail_gray_far : head_gray_q != tail_gray_far;
       if (load) begin
         head_q <= head_d;
         head_gray_q <= gray(head_d);

@@ -207,7 +207,8 @@ module spate_buffer
 
   spate_fifo #(
       .Width(DataWidth),
-      .Depth(DrainDepth)
+      .Depth(DrainDepth),
+      .Registered(1'b1)
   ) u_drained (
       .clk_i,
       .rst_ni,

@@ -223,7 +223,8 @@ module spate_drive
       .idle_o(slots_idle)
   );
 
-  logic completion_taken, ended, bad_head;
+  logic completion_taken, ended, head_valid_q, ended_q, bad_head;
+  logic [15:0] head_q;
   logic [QueueShiftMax-1:0] sq_tail, in_flight, cq_head;
   logic [9:0] sq_index;
   logic sq_valid, sq_side;
@@ -243,9 +244,9 @@ module spate_drive
       .push_i(push),
       .push_ready_o(push_ready),
       .push_slot_i(push_slot),
-      .head_valid_i(completion_taken),
-      .head_i(completion.sq_head),
-      .ended_i(ended),
+      .head_valid_i(head_valid_q),
+      .head_i(head_q),
+      .ended_i(ended_q),
       .tail_o(sq_tail),
       .in_flight_o(in_flight),
       .read_index_i(sq_index),
@@ -327,6 +328,12 @@ module spate_drive
   assign completion_ready = completion.cid.side || slot_completion_ready || recovering_q;
   assign completion_taken = completion_valid && completion_ready && !recovering_q;
   assign ended = slot_ended || side_ended;
+  // The submission queue has room for one more a cycle after a command ended.
+  always_ff @(posedge clk_i) begin
+    head_valid_q <= rst_ni && !queues_reset && completion_taken;
+    ended_q <= rst_ni && !queues_reset && ended;
+    head_q <= completion.sq_head;
+  end
   always_ff @(posedge clk_i) begin
     if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
     else if (side_push && side_push_ready) side_busy_q <= 1'b1;

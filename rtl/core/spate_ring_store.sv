@@ -57,19 +57,26 @@ module spate_ring_store #(
   localparam int unsigned BurstsMax = 32;  // without an answer of the memory
 
   // Beats that do not belong to a part yet wait outside, where the user's reset reaches them.
-  logic [SectorBits-1:0] wanted_q;  // sectors of the parts that were given and whose beats are not all here
+  logic [SectorBits-1:0]
+      given_sectors_q, taken_sectors_q;  // of the parts; whose beats are all here; modulo their width
+  logic wants_q;  // they differ, as far as known in the last cycle
   logic [SectorBeatBits-1:0] in_beat_q;
   logic store_ready, in_move, in_sector_end;
 
-  assign data_ready_o = store_ready && wanted_q != '0;
+  assign data_ready_o = store_ready && wants_q;
   assign in_move = data_valid_i && data_ready_o;
   assign in_sector_end = in_move && in_beat_q == '1;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      wanted_q <= '0;
+      given_sectors_q <= '0;
+      taken_sectors_q <= '0;
+      wants_q <= 1'b0;
       in_beat_q <= '0;
     end else begin
-      wanted_q <= wanted_q + (part_valid_i ? SectorBits'(part_sectors_i) : '0) - SectorBits'(in_sector_end);
+      if (part_valid_i) given_sectors_q <= given_sectors_q + SectorBits'(part_sectors_i);
+      if (in_sector_end) taken_sectors_q <= taken_sectors_q + SectorBits'(1);
+      if (in_sector_end) wants_q <= given_sectors_q != taken_sectors_q + SectorBits'(1);
+      else wants_q <= given_sectors_q != taken_sectors_q;
       in_beat_q <= in_beat_q + SectorBeatBits'(in_move);
     end
   end
@@ -212,6 +219,8 @@ module spate_ring_store #(
   // each stage, and each burst without an answer is listed with the number of its part.
   localparam int unsigned Sectors = 2 ** SectorBits;
   logic past_reset_q = 1'b0;
+  logic [SectorBits-1:0] wanted;  // sectors whose beats are not all here
+  assign wanted = given_sectors_q - taken_sectors_q;
   logic [7:0] given_q, started_q, ended_q, answered_q, taken_q;  // parts
   logic [7:0] part_of[BurstsMax];  // in the order of u_bursts
   logic [5:0] owed_q;  // answers of the memory
@@ -236,7 +245,7 @@ module spate_ring_store #(
       assume (given_q - taken_q < 8'(Parts) && part_sectors_i != '0);
       assume (32'(part_place_i) + 32'(part_sectors_i) < Sectors);
     end
-    assume (!part_valid_i || 32'(wanted_q) + 32'(part_sectors_i) < Sectors);
+    assume (!part_valid_i || 32'(wanted) + 32'(part_sectors_i) < Sectors);
     assume (!m_axi_bvalid_i || owed_q != '0);
   end
 
@@ -295,8 +304,8 @@ module spate_ring_store #(
       if (stored_waits_q) assert (stored_valid_o && stored_error_o == stored_error_past_q);
 
       // Invariants for the induction.
-      assert (missing_q == 16'({wanted_q, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
-      assert (wanted_q != '0 || in_beat_q == '0);
+      assert (missing_q == 16'({wanted, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
+      assert (wanted != '0 || (in_beat_q == '0 && !wants_q));
       assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(burst_valid));
       assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Parts));
       assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);

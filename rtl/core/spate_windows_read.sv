@@ -133,19 +133,21 @@ module spate_windows_read
     FromRange
   } from_e;
 
-  from_e from, from_q1, from_q2, from_q3;
+  region_e region_q1;
+  from_e from, from_q2, from_q3;
+  logic sq_valid_q1, sq_side_q1, admin_q1, list_q1, range_q1;  // whether the address is that of what is in the region
   logic valid_q1, valid_q2, valid_q3, last_q1, last_q2, last_q3;
   logic [SlotBits-1:0] slot_q1;
   // The offset in the 4 KiB of a list, or in the 64 bytes of an entry.
   logic [11:BeatShift] offset_q1, offset_q2;
 
   always_comb begin
-    unique case (region)
+    unique case (region_q1)
       RegionAdminPage, RegionMailbox, RegionRing: from = FromBuffer;
-      RegionSq: from = !sq_valid_i ? FromNowhere : sq_side_i ? FromSide : FromSlot;
-      RegionAdminSq: from = admin_entry_valid_i && address_q[11:6] == 6'(admin_entry_i) ? FromAdmin : FromNowhere;
-      RegionPrp: from = address_q[19:12] == 8'(address_q[12+:SlotBits]) ? FromList : FromNowhere;
-      RegionRange: from = address_q[11:BeatShift] == '0 ? FromRange : FromNowhere;
+      RegionSq: from = !sq_valid_q1 ? FromNowhere : sq_side_q1 ? FromSide : slot_valid_i ? FromSlot : FromNowhere;
+      RegionAdminSq: from = admin_q1 ? FromAdmin : FromNowhere;
+      RegionPrp: from = list_q1 && slot_valid_i ? FromList : FromNowhere;
+      RegionRange: from = range_q1 ? FromRange : FromNowhere;
       default: from = FromNowhere;
     endcase
   end
@@ -154,7 +156,12 @@ module spate_windows_read
     if (!rst_ni) {valid_q1, valid_q2, valid_q3} <= '0;
     else {valid_q1, valid_q2, valid_q3} <= {begin_beat, valid_q1, valid_q2};
     last_q1 <= last_beat;
-    from_q1 <= from;
+    region_q1 <= region;
+    sq_valid_q1 <= sq_valid_i;
+    sq_side_q1 <= sq_side_i;
+    admin_q1 <= admin_entry_valid_i && address_q[11:6] == 6'(admin_entry_i);
+    list_q1 <= address_q[19:12] == 8'(address_q[12+:SlotBits]);
+    range_q1 <= address_q[11:BeatShift] == '0;
     slot_q1 <= region == RegionPrp ? address_q[12+:SlotBits] : sq_slot_i;
     offset_q1 <= address_q[11:BeatShift];
     buffer_beat_o <= region_beat;
@@ -172,7 +179,7 @@ module spate_windows_read
   assign slot_o = slot_q1;
   always_ff @(posedge clk_i) begin
     {last_q2, last_q3} <= {last_q1, last_q2};
-    from_q2 <= !slot_valid_i && (from_q1 == FromSlot || from_q1 == FromList) ? FromNowhere : from_q1;
+    from_q2 <= from;
     from_q3 <= from_q2;
     offset_q2 <= offset_q1;
     {slot_q2, slot_q3} <= {slot_i, slot_q2};

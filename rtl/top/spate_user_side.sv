@@ -117,7 +117,7 @@ module spate_user_side
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
   // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
   // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another.
-  logic response_left, response_dropped;
+  logic response_left, response_left_q, response_dropped;
   assign response_ready_o = 1'b1;
   assign response_dropped = response_valid_i && !core_run;
   always_ff @(posedge clk_i) begin
@@ -125,12 +125,14 @@ module spate_user_side
       places_q <= PlacesWidth'(ResponseDepth);
       crossing_q <= '0;
       room_q <= 1'b0;
+      response_left_q <= 1'b0;
     end else begin
+      response_left_q <= response_left && !core_clear;
       room_q <= places_q != '0 && !(command_there && command_ready);
       places_q <= places_q - PlacesWidth'(command_there && command_ready) +
-          PlacesWidth'(response_left || response_dropped) + (core_clear ? crossing_q : '0);
+          PlacesWidth'(response_dropped) + (core_clear ? crossing_q : PlacesWidth'(response_left_q));
       if (core_clear) crossing_q <= '0;
-      else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left);
+      else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left_q);
     end
   end
 
