@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes an address of the aperture: its region, and its beat in the buffer if it is there. Combinational.
+// Decodes an address of the aperture: its region, in the same cycle, and its beat in the buffer, a cycle later.
 //
 // Guarantee: an address of the other epoch, outside the aperture, or where nothing is mapped is RegionNone. A beat is
 // inside the RAM.
@@ -15,11 +15,13 @@ module spate_region
     localparam int unsigned BeatBytes = DataWidth / 8,
     localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
+    input  wire logic                  clk_i,
     input  wire logic                  epoch_i,
     input  wire logic [WindowBits-1:0] address_i,
     input  wire logic                  stray_i,
     output region_e                    region_o,
-    output logic      [  BeatBits-1:0] beat_o,
+    input  wire logic                  take_i,
+    output logic      [  BeatBits-1:0] beat_o,     // of the address in the last cycle in which take_i was high
     output logic                       stale_o
 );
 
@@ -35,13 +37,11 @@ module spate_region
 
   assign stale_o = !stray_i && address_i[WindowBits-1] != epoch_i;
 
-  // The place in the ring's second image.
   logic data, in_ring, behind;
-  logic [PageBits-1:0] page, ring_page;
+  logic [PageBits-1:0] page;
   assign data = HasRing && address_i[WindowBits-2];
   assign page = address_i[PageShift+:PageBits];
-  assign ring_page = page >= RingPages ? page - RingPages : page;
-  assign in_ring = !behind && ring_page < RingPages;
+  assign in_ring = !behind && (PageBits + 1)'(page) < {RingPages, 1'b0};
   if (HasRing && WindowBits - 2 > PageShift + PageBits) begin : gen_behind
     assign behind = address_i[WindowBits-3:PageShift+PageBits] != '0;
   end else begin : gen_filled
@@ -63,17 +63,47 @@ module spate_region
     if (stale_o || stray_i) region_o = RegionNone;
   end
 
-  // The pages are behind the ring, the admin page first. Bit 12 of the offset selects one.
+  // The ring's second image is that of the same beats. The pages are behind the ring, the admin page first: bit 12 of the
+  // offset selects one.
+  logic data_q, again_q;
+  logic [PageBits-1:0] page_q, ring_page;
+  logic [PageShift:BeatShift] offset_q;
   logic [BeatBits-1:0] page_beat;
-  assign page_beat = BeatBits'(address_i[PageShift:BeatShift]) + BeatBits'(RingBytes / BeatBytes);
-  assign beat_o = data ? BeatBits'({ring_page, address_i[PageShift-1:BeatShift]}) : page_beat;
+  always_ff @(posedge clk_i) begin
+    if (take_i) begin
+      data_q <= data;
+      again_q <= page >= RingPages;
+      page_q <= page;
+      offset_q <= address_i[PageShift:BeatShift];
+    end
+  end
+  assign ring_page = page_q - (again_q ? RingPages : '0);
+  assign page_beat = BeatBits'(offset_q) + BeatBits'(RingBytes / BeatBytes);
+  assign beat_o = data_q ? BeatBits'({ring_page, offset_q[PageShift-1:BeatShift]}) : page_beat;
 
 `ifdef FORMAL
   localparam logic [31:0] RingBeats = 32'(RingBytes / BeatBytes);
   localparam logic [31:0] PageBeats = 32'(4096 / BeatBytes);
-  logic [31:0] offset, beat;
+  logic [31:0] offset, offset_past_q, beat;
+  region_e region_past_q;
+  logic taken_q = 1'b0;
   assign offset = HasRing ? 32'(address_i[WindowBits-3:0]) : 32'(address_i[WindowBits-2:0]);
   assign beat = 32'(beat_o);
+  always_ff @(posedge clk_i) begin
+    if (take_i) begin
+      taken_q <= 1'b1;
+      offset_past_q <= offset;
+      region_past_q <= region_o;
+    end
+  end
+  always_comb begin
+    if (taken_q && region_past_q == RegionRing)
+      assert (beat == (offset_past_q >> BeatShift) - (offset_past_q >= 32'(RingBytes) ? RingBeats : 32'd0) &&
+              beat < RingBeats);
+    if (taken_q && region_past_q == RegionAdminPage) assert (beat == RingBeats + (offset_past_q[11:0] >> BeatShift));
+    if (taken_q && region_past_q == RegionMailbox)
+      assert (beat == RingBeats + PageBeats + (offset_past_q[11:0] >> BeatShift));
+  end
   always_comb begin
     if (stray_i || address_i[WindowBits-1] != epoch_i) begin
       assert (region_o == RegionNone && stale_o == !stray_i);
@@ -82,15 +112,10 @@ module spate_region
       if (HasRing && address_i[WindowBits-2]) begin
         // the ring twice, then nothing
         assert (region_o == (offset < 32'(2 * RingBytes) ? RegionRing : RegionNone));
-        if (region_o == RegionRing)
-          assert (beat == (offset >> BeatShift) - (offset >= 32'(RingBytes) ? RingBeats : 32'd0) && beat < RingBeats);
       end else begin
         assert (region_o != RegionRing);
-        if (region_o == RegionAdminPage)
-          assert ((offset >> 12) == 32'(OffsetAdminPage >> 12) && beat == RingBeats + (offset[11:0] >> BeatShift));
-        if (region_o == RegionMailbox)
-          assert ((offset >> 12) == 32'(OffsetMailbox >> 12) &&
-                  beat == RingBeats + PageBeats + (offset[11:0] >> BeatShift));
+        if (region_o == RegionAdminPage) assert ((offset >> 12) == 32'(OffsetAdminPage >> 12));
+        if (region_o == RegionMailbox) assert ((offset >> 12) == 32'(OffsetMailbox >> 12));
       end
       if (region_o == RegionSq) assert ((offset & ~32'hffff) == 32'(OffsetSq));
       if (region_o == RegionCq) assert ((offset & ~32'hffff) == 32'(OffsetCq));

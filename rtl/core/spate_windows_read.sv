@@ -105,18 +105,19 @@ module spate_windows_read
   end
 
   region_e region;
-  logic [BeatBits-1:0] region_beat;
   logic stale;
   spate_region #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
       .WindowBits(WindowBits)
   ) u_region (
+      .clk_i,
       .epoch_i,
       .address_i(address_q),
       .stray_i(stray_q),
       .region_o(region),
-      .beat_o(region_beat),
+      .take_i(1'b1),
+      .beat_o(buffer_beat_o),
       .stale_o(stale)
   );
   assign sq_index_o = address_q[15:6];
@@ -164,7 +165,6 @@ module spate_windows_read
     range_q1 <= address_q[11:BeatShift] == '0;
     slot_q1 <= region == RegionPrp ? address_q[12+:SlotBits] : sq_slot_i;
     offset_q1 <= address_q[11:BeatShift];
-    buffer_beat_o <= region_beat;
   end
   assign buffer_read_o = valid_q1;
 

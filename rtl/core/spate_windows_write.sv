@@ -72,17 +72,18 @@ module spate_windows_write
   end
 
   region_e region;
-  logic [BeatBits-1:0] beat;
   spate_region #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
       .WindowBits(WindowBits)
   ) u_region (
+      .clk_i,
       .epoch_i(address_q[WindowBits-1]),
       .address_i(address_q),
       .stray_i(stray_q),
       .region_o(region),
-      .beat_o(beat),
+      .take_i(move),
+      .beat_o(buffer_beat_o),
       .stale_o()
   );
 
@@ -99,7 +100,6 @@ module spate_windows_write
       // The entry at which the beat begins. Queues are shorter than their windows: an address behind a queue has an
       // index that the queue refuses.
       cq_index_o <= region == RegionAdminCq ? {4'd0, address_q[11:4]} : address_q[15:4];
-      buffer_beat_o <= beat;
       buffer_data_o <= data_q;
       buffer_strobe_o <= strobe_q;
     end
@@ -138,13 +138,29 @@ module spate_windows_write
       .RamBytes(RamBytes),
       .WindowBits(WindowBits)
   ) u_shadow (
+      .clk_i,
       .epoch_i(shadow_address_q[WindowBits-1]),
       .address_i(shadow_address_q),
       .stray_i(shadow_stray_q),
       .region_o(own_region),
-      .beat_o(shadow_beat),
+      .take_i(1'b0),
+      .beat_o(),
       .stale_o()
   );
+
+  // The pages are behind the ring.
+  localparam int unsigned BeatShift = $clog2(DataWidth / 8);
+  localparam logic [31:0] RingBytes = 32'(RamBytes - 8192);
+  logic [31:0] shadow_offset, shadow_place;
+  assign shadow_offset = 32'(shadow_address_q[WindowBits-3:0]);
+  assign shadow_beat = BeatBits'(shadow_place >> BeatShift);
+  always_comb begin
+    unique case (own_region)
+      RegionRing: shadow_place = shadow_offset >= RingBytes ? shadow_offset - RingBytes : shadow_offset;
+      RegionMailbox: shadow_place = RingBytes + 32'd4096 + 32'(shadow_offset[11:0]);
+      default: shadow_place = RingBytes + 32'(shadow_offset[11:0]);
+    endcase
+  end
 
   always_comb begin
     assume (rst_ni == past_reset_q);
@@ -152,6 +168,7 @@ module spate_windows_write
       // A beat goes to one destination or is counted, by the epoch of that cycle.
       assert ($countones({buffer_write_o, cq_valid_o, admin_cq_valid_o, stray_o, stale_o}) == 32'(there_q));
       if (there_q) begin
+        assert (u_region.taken_q && u_region.region_past_q == own_region && u_region.offset_past_q == u_shadow.offset);
         assert (epoch_q == shadow_address_q[WindowBits-1] && decides_q == !shadow_stray_q);
         assert (to_cq_q == (own_region == RegionCq) && to_admin_cq_q == (own_region == RegionAdminCq));
         assert (to_buffer_q == (own_region inside {RegionAdminPage, RegionMailbox, RegionRing}));
@@ -159,7 +176,7 @@ module spate_windows_write
         assert (cq_valid_o == (shadow_region == RegionCq) && admin_cq_valid_o == (shadow_region == RegionAdminCq));
         assert (buffer_write_o == (shadow_region inside {RegionAdminPage, RegionMailbox, RegionRing}));
         assert (buffer_data_o == shadow_data_q && buffer_strobe_o == shadow_strobe_q);
-        assert (buffer_beat_o == shadow_beat);
+        if (to_buffer_q) assert (buffer_beat_o == shadow_beat);
         assert (cq_index_o == (to_admin_cq_q ? {4'd0, shadow_address_q[11:4]} : shadow_address_q[15:4]));
       end
       if (buffer_write_o) assert (32'(buffer_beat_o) < RamBytes / BeatBytes);
