@@ -79,7 +79,7 @@ module spate_registers
   spate_regs_pkg::spate_regs__in_t in;
   spate_regs_pkg::spate_regs__out_t out;
 
-  logic request_valid, request_write, write_stall, read_stall, write_ack, read_ack;
+  logic request_valid, request_write, write_stall, read_stall, write_ack, write_ack_q, read_ack;
   logic [13:0] request_address;
   logic [31:0] request_data, request_enables, read_data;
 
@@ -110,7 +110,7 @@ module spate_registers
       .address_o(request_address),
       .data_o(request_data),
       .enables_o(request_enables),
-      .write_ack_i(write_ack),
+      .write_ack_i(write_ack_q),
       .read_ack_i(read_ack),
       .read_data_i(read_data)
   );
@@ -133,6 +133,9 @@ module spate_registers
       .hwif_in(in),
       .hwif_out(out)
   );
+
+  // The registers acknowledge a write in the cycle of its request: this register divides the path.
+  always_ff @(posedge clk_i) write_ack_q <= rst_ni && write_ack;
 
   assign enable_o = out.control.enable.value;
 
