@@ -51,7 +51,7 @@ def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
 
 
 def size(pool: list[rtl_netlist.Mutant]) -> int:
-    """The number of lines that became logic: of 1400 lines of microcode, only the line that reads it."""
+    """The number of lines that became logic."""
     return len({mutant.line for mutant in pool})
 
 
