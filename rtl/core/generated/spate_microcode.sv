@@ -913,6 +913,7 @@ module spate_microcode
     {DoAdd, 5'd5, InRegister, 16'h001e},  // 307
     // admin_wait:
     {DoJump, IfAdminDone, InImmediate, 16'h030e},  // 308  jump    admin_done, admin_completion
+    // admin_late:
     {DoCall, 5'd0, InImmediate, 16'h038c},  // 309  call    watch
     {DoMove, 5'd0, InRegister, 16'h0019},  // 30a  move    value, opcode
     {DoCompare, 5'd5, InNow, 16'h0000},  // 30b  compare deadline, now
@@ -927,7 +928,7 @@ module spate_microcode
     {DoMove, 5'd1, InRegister, 16'h001a},  // 313  move    temp, status
     {DoAnd, 5'd1, InHigh, 16'hffff},  // 314  and     temp, UpperHalf
     {DoCompare, 5'd1, InRegister, 16'h000b},  // 315  compare temp, cid
-    {DoJump, IfNotZero, InImmediate, 16'h0308},  // 316  jump    not_zero, admin_wait
+    {DoJump, IfNotZero, InImmediate, 16'h0309},  // 316  jump    not_zero, admin_late
     {DoAnd, 5'd26, InImmediate, 16'h7fff},  // 317  and     status, StatusBits
     {DoJump, IfZero, InImmediate, 16'h0320},  // 318  jump    zero, admin_return
     {DoTest, 5'd26, InImmediate, 16'h4000},  // 319  test    status, DoNotRetry
