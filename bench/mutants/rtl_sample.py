@@ -31,7 +31,7 @@ class Recorded:
 
 
 def modules() -> list[str]:
-    """All modules that are written by hand, without those that PeakRDL generates."""
+    """All modules that are written by hand, without those that are generated."""
     return [pathlib.PurePath(path).stem for path in filelist.sources()
             if not path.endswith("_pkg.sv") and "/generated/" not in path]
 
