@@ -241,7 +241,7 @@ scratch  temp = r1
 scratch  other = r2
 scratch  pointer = r3
 scratch  count = r4
-register deadline = r5
+register link_deadline = r5
 register poll_at = r6
 register health_at = r7
 // Bring-ups and recoveries since a command ended or the drive was healthy for 100 ms.
@@ -271,14 +271,26 @@ register shutdown_ms = r29
 register admin_ms = r30                     // deadline of an admin command
 register error = r31                        // `fail` writes it
 
+// Each wait has a deadline of its own name, so that a wait whose deadline is not armed is found.
+register fall_deadline = r5 shares link_deadline
+register device_deadline = r5 shares link_deadline
+register quiet_deadline = r5 shares link_deadline
+register disable_deadline = r5 shares link_deadline
+register enable_deadline = r5 shares link_deadline
+register admin_deadline = r5 shares link_deadline
+register side_deadline = r5 shares link_deadline
+register drain_deadline = r5 shares link_deadline
+register shutdown_deadline = r5 shares link_deadline
+register give_up_deadline = r5 shares link_deadline
+
 // Bring-up uses these before side commands use the others.
 register device_capabilities = r2 shares other
 register mark = r2 shares other             // hash of the drive's identity, as far as it was read
 register bar = r3 shares pointer            // the BAR, before it was written
 register device_control = r18 shares sectors_max
 register bar_units = r26 shares status      // size of the BAR in 16 bytes
-register device_express = r27 shares done_low// the device's PCI Express capability
-register root_express = r28 shares done_high// the root port's
+register device_express = r27 shares done_low // the device's PCI Express capability
+register root_express = r28 shares done_high // the root port's
 register apsta = r27 shares done_low
 register host_buffer = r28 shares done_high // HMPRE
 
@@ -377,7 +389,7 @@ start:
 same_drive:
         out     gone, 0
         move    attempts, 0
-perst:
+handler perst:
         enter   StepPerst
         out     power, PowerReset
         move    error, ErrAccess
@@ -404,10 +416,10 @@ hold:
         move    temp, AdapterMs
         call    delay
         // A link that is still up is the one from before the reset.
-        arm     deadline, LinkFallMs
+        arm     fall_deadline, LinkFallMs
 link_fall:
         jump    link_down, release
-        compare deadline, now
+        compare fall_deadline, now
         jump    not_negative, link_fall
 release:
         catch   released
@@ -420,14 +432,14 @@ release:
 released:
         catch   failed
         out     perst, 1
-        arm     deadline, LinkMs
+        arm     link_deadline, LinkMs
 
-link_wait:                                  // until `deadline`
+link_wait:                                  // until `link_deadline`
         enter   StepLink
 link_poll:
         jump    link_up, root_port
         fail    disabled, ErrLink
-        compare deadline, now
+        compare link_deadline, now
         fail    negative, ErrLink
         jump    link_poll
 
@@ -457,7 +469,7 @@ buses:
         // A device that is still starting answers with a retry status, which bridges show in different ways.
         enter   StepDevice
         out     space, SpaceDevice
-        arm     deadline, DeviceMs
+        arm     device_deadline, DeviceMs
         catch   probe_again
 probe:
         read    value, CfgId
@@ -471,7 +483,7 @@ probe:
 probe_again:
         catch   failed
         fail    link_down, ErrLinkLost
-        compare deadline, now
+        compare device_deadline, now
         fail    negative, ErrNoDevice
         move    temp, 1
         call    delay
@@ -633,10 +645,10 @@ queue_shift_done:
 
         // The reads above pushed the drive's writes. Writes that arrive from now on are of the old epoch.
         enter   StepQuiet
-        arm     deadline, QuietMs
+        arm     quiet_deadline, QuietMs
 quiet_poll:
         jump    quiet, queues_reset
-        compare deadline, now
+        compare quiet_deadline, now
         fail    negative, ErrQuiet
         jump    quiet_poll
 queues_reset:
@@ -665,7 +677,7 @@ queues_reset:
         wide    temp, CcEnabled
         write   RegCc, temp
         out     power, PowerWritten
-        arm     deadline, timeout_ms
+        arm     enable_deadline, timeout_ms
         arm     poll_at, PollMs
 enable_poll:
         read    value, RegCsts
@@ -673,7 +685,7 @@ enable_poll:
         fail    not_zero, ErrFatal
         test    value, CstsRdy
         jump    not_zero, identify_controller
-        compare deadline, now
+        compare enable_deadline, now
         fail    negative, ErrEnable
         fail    link_down, ErrLinkLost
         move    temp, 0
@@ -909,7 +921,7 @@ command:
         jump    command, dispatch
         jump    ready
 
-recover:
+handler recover:
         out     error, error
         out     detail, any value           // not every error has one
 rebuild:
@@ -943,10 +955,10 @@ relink:
         call    delay
         out     adapter_reset, 0
 returned:
-        arm     deadline, LinkReturnMs
+        arm     link_deadline, LinkReturnMs
         jump    link_wait
 
-failed:
+handler failed:
         out     error, error
         out     detail, any value           // not every error has one
         jump    disabled, disabled
@@ -1221,7 +1233,7 @@ shutdown_queues:
         call    admin
         wide    temp, CcShutdown
         write   RegCc, temp
-        arm     deadline, shutdown_ms
+        arm     shutdown_deadline, shutdown_ms
 shutdown_poll:
         read    value, RegCsts
         move    temp, value
@@ -1230,7 +1242,7 @@ shutdown_poll:
         compare temp, CstsShutDown
         jump    zero, shutdown_end
         move    status, ErrShutdownDeadline
-        compare deadline, now
+        compare shutdown_deadline, now
         jump    negative, shutdown_end
         move    temp, 0
         call    delay
@@ -1256,9 +1268,11 @@ routine admin_clear:
         return
 routine admin_identify returns status, value, flags:
         move    opcode, AdminIdentify
+        falls   admin_page
 routine admin_page returns status, value, flags:
         move    temp, OffsetAdminPage
         call    prp
+        falls   admin
 routine admin returns status, value, flags:
         move    retries, AdminRetries
         jump    admin_try
@@ -1277,13 +1291,13 @@ admin_try:
         add     admin_tail, 1
         and     admin_tail, AdminTailMask
         write   RegDoorbells, admin_tail
-        arm     deadline, admin_ms
+        arm     admin_deadline, admin_ms
 admin_wait:
         jump    admin_done, admin_completion
 admin_late:                                 // so that the deadline is met although such completions never stop
         call    watch
         move    value, opcode
-        compare deadline, now
+        compare admin_deadline, now
         fail    negative, ErrAdminDeadline
         jump    admin_wait
 admin_completion:
@@ -1325,12 +1339,12 @@ routine side returns status, flags:
         add     temp, opcode
         entry   0, temp
         out     push, 1
-        arm     deadline, DeadlineMs
+        arm     side_deadline, DeadlineMs
 side_wait:
         jump    side_done, side_ended
         call    watch
         move    value, opcode
-        compare deadline, now
+        compare side_deadline, now
         fail    negative, ErrSideDeadline
         jump    side_wait
 side_ended:
@@ -1373,13 +1387,13 @@ return_status:
 
 // Waits until no command of the data path is in flight, or sets `status` to StatusBusy.
 routine drain returns status, flags:
-        arm     deadline, DeadlineMs
+        arm     drain_deadline, DeadlineMs
 drain_poll:
         move    status, StatusOk
         jump    idle, return_status
         call    watch
         move    status, StatusBusy
-        compare deadline, now
+        compare drain_deadline, now
         jump    negative, return_status
         jump    drain_poll
 
@@ -1396,6 +1410,7 @@ routine raw_pages:
         test    opcode, OpcodeData
         jump    zero, unchanged
         move    temp, OffsetMailbox
+        falls   prp
 routine prp:                                // PRP1 = `temp` in this epoch's half
         add     temp, window
         entry   6, temp
@@ -1456,10 +1471,10 @@ routine give_up:
         out     push, 0
         out     perst, 0
         out     adapter_reset, 1
-        arm     deadline, QuietMs
+        arm     give_up_deadline, QuietMs
 giving_up:
         jump    quiet, given_up
-        compare deadline, now
+        compare give_up_deadline, now
         jump    not_negative, giving_up
 given_up:
         out     gone, 1
@@ -1475,13 +1490,13 @@ routine disable_controller:
         jump    not_zero, disabling         // all ones: the drive did not answer
         out     power, PowerStopped
 disabling:
-        arm     deadline, timeout_ms
+        arm     disable_deadline, timeout_ms
 disable_poll:
         read    value, RegCsts
         test    value, CstsRdy
         jump    zero, witness
         fail    link_down, ErrLinkLost
-        compare deadline, now
+        compare disable_deadline, now
         fail    negative, ErrDisable
         move    temp, 0
         call    delay

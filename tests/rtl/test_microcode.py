@@ -28,8 +28,9 @@ error ErrNone = 0 | none | |
 error ErrSome = 1 | some | |
 """
 ANY_USE = """
-end:
+handler end:
         endless until reset
+        catch   end
         move    temp, Limit
         move    other, temp
         move    life, other

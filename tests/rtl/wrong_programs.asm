@@ -104,8 +104,55 @@ routine a:
         read    temp, 4
 +       catch   end
         return                          //!
-b:
+handler b:
         fill    0
+
+=== a catch that reaches beyond its label | catches only what is between
+        catch   a
+        read    temp, 0
+        jump    b
+a:
+        jump    end
+b:
++       catch   end
+        read    temp, 0                 //!
+
+=== a catch that reaches beyond its label in a call | catches only what is between
+        catch   a
+        read    temp, 0
+        jump    b
+a:
+        jump    end
+b:
++       catch   end
+        call    c
+        jump    end
+routine c:
+        read    temp, 0                 //!
+        return
+
+=== a handler that nothing uses | nothing catches at `a`
+-handler a:                              //!
++a:
+        endless because it waits
+        jump    enabled, a
+
+=== a routine that runs into another | runs into the routine `b`
+        call    a
+        call    b
+        jump    end
+routine a:
+        fill    0
++       falls   b
+routine b:                              //!
+        return
+
+=== a routine that does not follow | does not follow
+        call    a
+        jump    end
+-       falls   b                       //!
+routine a:
+        return
 
 === a register that nothing wrote | before it is written
 +       move    temp, 1
@@ -223,7 +270,7 @@ a:
 
 === a loop of errors | may never end
 +       catch   end
--a:
+-handler a:
 -       catch   a                       //!
         read    temp, 0
 

@@ -78,11 +78,11 @@ module spate_microcode
     {DoOut, OutAdapterReset, InImmediate, 16'h0000},  // 024  out     adapter_reset, 0
     {DoMove, 5'd1, InImmediate, 16'h0004},  // 025  move    temp, AdapterMs
     {DoCall, 5'd0, InImmediate, 16'h03f9},  // 026  call    delay
-    {DoMove, 5'd5, InNow, 16'h0000},  // 027  arm     deadline, LinkFallMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 027  arm     fall_deadline, LinkFallMs
     {DoAdd, 5'd5, InImmediate, 16'h00c8},  // 028
     // link_fall:
     {DoJump, IfLinkDown, InImmediate, 16'h002c},  // 029  jump    link_down, release
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 02a  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 02a  compare fall_deadline, now
     {DoJump, IfNotNegative, InImmediate, 16'h0029},  // 02b  jump    not_negative, link_fall
     // release:
     {DoCatch, 5'd0, InImmediate, 16'h0033},  // 02c  catch   released
@@ -95,14 +95,14 @@ module spate_microcode
     // released:
     {DoCatch, 5'd0, InImmediate, 16'h01f8},  // 033  catch   failed
     {DoOut, OutPerst, InImmediate, 16'h0001},  // 034  out     perst, 1
-    {DoMove, 5'd5, InNow, 16'h0000},  // 035  arm     deadline, LinkMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 035  arm     link_deadline, LinkMs
     {DoAdd, 5'd5, InImmediate, 16'h03e8},  // 036
     // link_wait:
     {DoOut, OutStep, InImmediate, 16'h0002},  // 037  enter   StepLink
     // link_poll:
     {DoJump, IfLinkUp, InImmediate, 16'h003d},  // 038  jump    link_up, root_port
     {DoFail, IfDisabled, InImmediate, 16'h0002},  // 039  fail    disabled, ErrLink
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 03a  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 03a  compare link_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h0002},  // 03b  fail    negative, ErrLink
     {DoJump, IfAlways, InImmediate, 16'h0038},  // 03c  jump    link_poll
     // root_port:
@@ -130,7 +130,7 @@ module spate_microcode
     {DoCall, 5'd0, InImmediate, 16'h03f9},  // 050  call    delay
     {DoOut, OutStep, InImmediate, 16'h0004},  // 051  enter   StepDevice
     {DoOut, OutSpace, InImmediate, 16'h0001},  // 052  out     space, SpaceDevice
-    {DoMove, 5'd5, InNow, 16'h0000},  // 053  arm     deadline, DeviceMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 053  arm     device_deadline, DeviceMs
     {DoAdd, 5'd5, InImmediate, 16'h03e8},  // 054
     {DoCatch, 5'd0, InImmediate, 16'h005e},  // 055  catch   probe_again
     // probe:
@@ -145,7 +145,7 @@ module spate_microcode
     // probe_again:
     {DoCatch, 5'd0, InImmediate, 16'h01f8},  // 05e  catch   failed
     {DoFail, IfLinkDown, InImmediate, 16'h001a},  // 05f  fail    link_down, ErrLinkLost
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 060  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 060  compare device_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h0003},  // 061  fail    negative, ErrNoDevice
     {DoMove, 5'd1, InImmediate, 16'h0001},  // 062  move    temp, 1
     {DoCall, 5'd0, InImmediate, 16'h03f9},  // 063  call    delay
@@ -297,11 +297,11 @@ module spate_microcode
     {DoWrite, 5'd1, InImmediate, 16'h000c},  // 0e9  write   RegIntms, temp
     {DoCall, 5'd0, InImmediate, 16'h03a5},  // 0ea  call    disable_controller
     {DoOut, OutStep, InImmediate, 16'h0009},  // 0eb  enter   StepQuiet
-    {DoMove, 5'd5, InNow, 16'h0000},  // 0ec  arm     deadline, QuietMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 0ec  arm     quiet_deadline, QuietMs
     {DoAdd, 5'd5, InImmediate, 16'h0064},  // 0ed
     // quiet_poll:
     {DoJump, IfQuiet, InImmediate, 16'h00f2},  // 0ee  jump    quiet, queues_reset
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 0ef  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 0ef  compare quiet_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h000e},  // 0f0  fail    negative, ErrQuiet
     {DoJump, IfAlways, InImmediate, 16'h00ee},  // 0f1  jump    quiet_poll
     // queues_reset:
@@ -332,7 +332,7 @@ module spate_microcode
     {DoAdd, 5'd1, InImmediate, 16'h0001},  // 10a
     {DoWrite, 5'd1, InImmediate, 16'h0014},  // 10b  write   RegCc, temp
     {DoOut, OutPower, InImmediate, 16'h0000},  // 10c  out     power, PowerWritten
-    {DoMove, 5'd5, InNow, 16'h0000},  // 10d  arm     deadline, timeout_ms
+    {DoMove, 5'd5, InNow, 16'h0000},  // 10d  arm     enable_deadline, timeout_ms
     {DoAdd, 5'd5, InRegister, 16'h0010},  // 10e
     {DoMove, 5'd6, InNow, 16'h0000},  // 10f  arm     poll_at, PollMs
     {DoAdd, 5'd6, InImmediate, 16'h0064},  // 110
@@ -342,7 +342,7 @@ module spate_microcode
     {DoFail, IfNotZero, InImmediate, 16'h0010},  // 113  fail    not_zero, ErrFatal
     {DoTest, 5'd0, InImmediate, 16'h0001},  // 114  test    value, CstsRdy
     {DoJump, IfNotZero, InImmediate, 16'h011c},  // 115  jump    not_zero, identify_controller
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 116  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 116  compare enable_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h000f},  // 117  fail    negative, ErrEnable
     {DoFail, IfLinkDown, InImmediate, 16'h001a},  // 118  fail    link_down, ErrLinkLost
     {DoMove, 5'd1, InImmediate, 16'h0000},  // 119  move    temp, 0
@@ -595,7 +595,7 @@ module spate_microcode
     {DoCall, 5'd0, InImmediate, 16'h03f9},  // 1f3  call    delay
     {DoOut, OutAdapterReset, InImmediate, 16'h0000},  // 1f4  out     adapter_reset, 0
     // returned:
-    {DoMove, 5'd5, InNow, 16'h0000},  // 1f5  arm     deadline, LinkReturnMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 1f5  arm     link_deadline, LinkReturnMs
     {DoAdd, 5'd5, InImmediate, 16'h07d0},  // 1f6
     {DoJump, IfAlways, InImmediate, 16'h0037},  // 1f7  jump    link_wait
     // failed:
@@ -854,7 +854,7 @@ module spate_microcode
     {DoMove, 5'd1, InHigh, 16'h0046},  // 2d7  wide    temp, CcShutdown
     {DoAdd, 5'd1, InImmediate, 16'h4001},  // 2d8
     {DoWrite, 5'd1, InImmediate, 16'h0014},  // 2d9  write   RegCc, temp
-    {DoMove, 5'd5, InNow, 16'h0000},  // 2da  arm     deadline, shutdown_ms
+    {DoMove, 5'd5, InNow, 16'h0000},  // 2da  arm     shutdown_deadline, shutdown_ms
     {DoAdd, 5'd5, InRegister, 16'h001d},  // 2db
     // shutdown_poll:
     {DoRead, 5'd0, InImmediate, 16'h001c},  // 2dc  read    value, RegCsts
@@ -864,7 +864,7 @@ module spate_microcode
     {DoCompare, 5'd1, InImmediate, 16'h0008},  // 2e0  compare temp, CstsShutDown
     {DoJump, IfZero, InImmediate, 16'h02e8},  // 2e1  jump    zero, shutdown_end
     {DoMove, 5'd26, InImmediate, 16'h001e},  // 2e2  move    status, ErrShutdownDeadline
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 2e3  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 2e3  compare shutdown_deadline, now
     {DoJump, IfNegative, InImmediate, 16'h02e8},  // 2e4  jump    negative, shutdown_end
     {DoMove, 5'd1, InImmediate, 16'h0000},  // 2e5  move    temp, 0
     {DoCall, 5'd0, InImmediate, 16'h03f9},  // 2e6  call    delay
@@ -909,14 +909,14 @@ module spate_microcode
     {DoAdd, 5'd12, InImmediate, 16'h0001},  // 303  add     admin_tail, 1
     {DoAnd, 5'd12, InImmediate, 16'h0003},  // 304  and     admin_tail, AdminTailMask
     {DoWrite, 5'd12, InImmediate, 16'h1000},  // 305  write   RegDoorbells, admin_tail
-    {DoMove, 5'd5, InNow, 16'h0000},  // 306  arm     deadline, admin_ms
+    {DoMove, 5'd5, InNow, 16'h0000},  // 306  arm     admin_deadline, admin_ms
     {DoAdd, 5'd5, InRegister, 16'h001e},  // 307
     // admin_wait:
     {DoJump, IfAdminDone, InImmediate, 16'h030e},  // 308  jump    admin_done, admin_completion
     // admin_late:
     {DoCall, 5'd0, InImmediate, 16'h038c},  // 309  call    watch
     {DoMove, 5'd0, InRegister, 16'h0019},  // 30a  move    value, opcode
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 30b  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 30b  compare admin_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h0011},  // 30c  fail    negative, ErrAdminDeadline
     {DoJump, IfAlways, InImmediate, 16'h0308},  // 30d  jump    admin_wait
     // admin_completion:
@@ -956,13 +956,13 @@ module spate_microcode
     {DoAdd, 5'd1, InRegister, 16'h0019},  // 32c  add     temp, opcode
     {DoEntry, 5'd0, InRegister, 16'h0001},  // 32d  entry   0, temp
     {DoOut, OutPush, InImmediate, 16'h0001},  // 32e  out     push, 1
-    {DoMove, 5'd5, InNow, 16'h0000},  // 32f  arm     deadline, DeadlineMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 32f  arm     side_deadline, DeadlineMs
     {DoAdd, 5'd5, InImmediate, 16'(DeadlineMs)},  // 330
     // side_wait:
     {DoJump, IfSideDone, InImmediate, 16'h0337},  // 331  jump    side_done, side_ended
     {DoCall, 5'd0, InImmediate, 16'h038c},  // 332  call    watch
     {DoMove, 5'd0, InRegister, 16'h0019},  // 333  move    value, opcode
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 334  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 334  compare side_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h001c},  // 335  fail    negative, ErrSideDeadline
     {DoJump, IfAlways, InImmediate, 16'h0331},  // 336  jump    side_wait
     // side_ended:
@@ -1001,14 +1001,14 @@ module spate_microcode
     {DoTest, 5'd26, InImmediate, 16'hffff},  // 353  test    status, LowerHalf
     {DoReturn, 5'd0, InImmediate, 16'h0000},  // 354  return
     // drain:
-    {DoMove, 5'd5, InNow, 16'h0000},  // 355  arm     deadline, DeadlineMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 355  arm     drain_deadline, DeadlineMs
     {DoAdd, 5'd5, InImmediate, 16'(DeadlineMs)},  // 356
     // drain_poll:
     {DoMove, 5'd26, InImmediate, 16'h0000},  // 357  move    status, StatusOk
     {DoJump, IfIdle, InImmediate, 16'h0353},  // 358  jump    idle, return_status
     {DoCall, 5'd0, InImmediate, 16'h038c},  // 359  call    watch
     {DoMove, 5'd26, InImmediate, 16'h8006},  // 35a  move    status, StatusBusy
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 35b  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 35b  compare drain_deadline, now
     {DoJump, IfNegative, InImmediate, 16'h0353},  // 35c  jump    negative, return_status
     {DoJump, IfAlways, InImmediate, 16'h0357},  // 35d  jump    drain_poll
     // raw_pages:
@@ -1082,11 +1082,11 @@ module spate_microcode
     {DoOut, OutPush, InImmediate, 16'h0000},  // 39b  out     push, 0
     {DoOut, OutPerst, InImmediate, 16'h0000},  // 39c  out     perst, 0
     {DoOut, OutAdapterReset, InImmediate, 16'h0001},  // 39d  out     adapter_reset, 1
-    {DoMove, 5'd5, InNow, 16'h0000},  // 39e  arm     deadline, QuietMs
+    {DoMove, 5'd5, InNow, 16'h0000},  // 39e  arm     give_up_deadline, QuietMs
     {DoAdd, 5'd5, InImmediate, 16'h0064},  // 39f
     // giving_up:
     {DoJump, IfQuiet, InImmediate, 16'h03a3},  // 3a0  jump    quiet, given_up
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 3a1  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 3a1  compare give_up_deadline, now
     {DoJump, IfNotNegative, InImmediate, 16'h03a0},  // 3a2  jump    not_negative, giving_up
     // given_up:
     {DoOut, OutGone, InImmediate, 16'h0001},  // 3a3  out     gone, 1
@@ -1101,14 +1101,14 @@ module spate_microcode
     {DoJump, IfNotZero, InImmediate, 16'h03ad},  // 3ab  jump    not_zero, disabling
     {DoOut, OutPower, InImmediate, 16'h0001},  // 3ac  out     power, PowerStopped
     // disabling:
-    {DoMove, 5'd5, InNow, 16'h0000},  // 3ad  arm     deadline, timeout_ms
+    {DoMove, 5'd5, InNow, 16'h0000},  // 3ad  arm     disable_deadline, timeout_ms
     {DoAdd, 5'd5, InRegister, 16'h0010},  // 3ae
     // disable_poll:
     {DoRead, 5'd0, InImmediate, 16'h001c},  // 3af  read    value, RegCsts
     {DoTest, 5'd0, InImmediate, 16'h0001},  // 3b0  test    value, CstsRdy
     {DoJump, IfZero, InImmediate, 16'h03b8},  // 3b1  jump    zero, witness
     {DoFail, IfLinkDown, InImmediate, 16'h001a},  // 3b2  fail    link_down, ErrLinkLost
-    {DoCompare, 5'd5, InNow, 16'h0000},  // 3b3  compare deadline, now
+    {DoCompare, 5'd5, InNow, 16'h0000},  // 3b3  compare disable_deadline, now
     {DoFail, IfNegative, InImmediate, 16'h000d},  // 3b4  fail    negative, ErrDisable
     {DoMove, 5'd1, InImmediate, 16'h0000},  // 3b5  move    temp, 0
     {DoCall, 5'd0, InImmediate, 16'h03f9},  // 3b6  call    delay

@@ -32,6 +32,13 @@ class Routine:
 
 
 @dataclasses.dataclass(frozen=True)
+class Fall:
+    """The path goes on into a routine, on purpose."""
+    routine: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Loop:
     """An exception from the rule that loops end, with its reason."""
     endless: bool
@@ -86,6 +93,8 @@ class Program:
     label_lines: dict[str, int] = dataclasses.field(default_factory=dict)
     registers: dict[str, Register] = dataclasses.field(default_factory=dict)
     routines: dict[str, Routine] = dataclasses.field(default_factory=dict)
+    handlers: dict[str, int] = dataclasses.field(default_factory=dict)  # labels that catch from anywhere: the line
+    falls: dict[int, Fall] = dataclasses.field(default_factory=dict)  # by address
     loops: dict[int, Loop] = dataclasses.field(default_factory=dict)  # by address
     holds: dict[int, list[Hold]] = dataclasses.field(default_factory=dict)  # by address
     chapters: dict[int, str] = dataclasses.field(default_factory=dict)  # by address

@@ -145,8 +145,8 @@ class Lives:
         if owner == NOTHING:
             return f"`{name}` may be read before it is written: write it on every path that leads here"
         if isinstance(owner, Lost):
-            return (f"`{name}` may be lost in the call of `{owner.routine}`, which writes it: write it again after the call, keep it "
-                    f"in another register, or declare `routine {owner.routine} returns {name}:` if that is its result")
+            return (f"`{name}` may be lost in the call of `{owner.routine}`, which writes it: write it again after the call, keep "
+                    f"it in another register, or declare `routine {owner.routine} returns {name}:` if that is its result")
         return f"`{name}` may hold `{owner}` here, which shares its register: write `{name}` after the last use of `{owner}`"
 
 

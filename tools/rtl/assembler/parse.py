@@ -6,10 +6,11 @@ import re
 
 from assembler import expressions
 from assembler.expressions import Value, Wrong, similar
-from assembler.listing import FLAGS, Code, Finding, Hold, Instruction, Loop, Operand, Program, Register, Routine
+from assembler.listing import FLAGS, Code, Fall, Finding, Hold, Instruction, Loop, Operand, Program, Register, Routine
 from assembler.machine import CONDITIONS, IMMEDIATE_BITS, OPERATIONS, OUTPUTS, REGISTER_BITS, SOURCES, Machine
 
-LABEL = re.compile(r"([a-z]\w*):$")
+LABEL = re.compile(r"(handler\s+)?([a-z]\w*)\s*:$")
+FALLS = re.compile(r"falls\s+([a-z]\w*)$")
 ROUTINE = re.compile(r"routine\s+([a-z]\w*)(?:\s+returns\s+([\w\s,]+?))?\s*:$")
 REGISTER = re.compile(r"(register|scratch)\s+([a-z]\w*)\s*=\s*r(\d+)(?:\s+shares\s+([a-z]\w*))?$")
 CODE = re.compile(r"(step|error)\s+([A-Z]\w*)\s*=\s*(\d+)\s*\|(.*)$")
@@ -71,7 +72,7 @@ class Parser:
         first, *_ = self.text.split()
         declare = {"parameter": self.symbol, "localparam": self.symbol, "constant": self.constant, "register": self.name_register,
                    "scratch": self.name_register, "step": self.code, "error": self.code, "chapter": self.chapter,
-                   "endless": self.loop, "bounded": self.loop, "holds": self.hold}.get(first, self.instruction)
+                   "endless": self.loop, "bounded": self.loop, "holds": self.hold, "falls": self.fall}.get(first, self.instruction)
         declare()
 
     def finish(self) -> None:
@@ -94,6 +95,22 @@ class Parser:
                                          f"{end} instructions do not fit into {self.machine.size}: shorten the program, or raise "
                                          "AddressWidth, which takes another block RAM"))
         self.missing_error_register()
+        self.falls_into_routines()
+
+    def falls_into_routines(self) -> None:
+        program = self.program
+        for name, routine in program.routines.items():
+            at = program.labels[name]
+            before = program.instructions[at - 1] if at else None
+            falls = before is not None and before.operation != "return" and before.condition != "always"
+            told = at in program.falls and program.falls[at].routine == name
+            if falls and not told:
+                self.findings.append(Finding(routine.line, f"the path before runs into the routine `{name}`: end it with `return` "
+                                                           f"or `jump`, or write `falls {name}` before the label"))
+        for at, fall in program.falls.items():
+            if program.labels.get(fall.routine) != at or fall.routine not in program.routines:
+                self.findings.append(Finding(fall.line, f"the routine `{fall.routine}` does not follow: delete this, or correct "
+                                                        "the name"))
 
     def missing_error_register(self) -> None:
         fails = [one for one in self.program.instructions if one.operation == "fail"]
@@ -167,11 +184,13 @@ class Parser:
 
     def label(self) -> None:
         routine = ROUTINE.match(self.text)
-        match = routine or self.matched(LABEL, "name:, or routine name:, or routine name returns register, register:")
-        name = match[1]
+        match = routine or self.matched(LABEL, "name:, handler name:, routine name:, or routine name returns register, register:")
+        name = routine[1] if routine else match[2]
         if name in self.program.labels:
             raise Wrong(f"the label `{name}` is already in line {self.program.label_lines[name]}: choose another name")
         self.program.labels[name], self.program.label_lines[name] = len(self.program.instructions), self.line
+        if not routine and match[1]:
+            self.program.handlers[name] = self.line
         if routine:
             returns = tuple(word.strip() for word in (routine[2] or "").split(",") if word.strip())
             self.program.routines[name] = Routine(name, returns, self.line)
@@ -184,6 +203,10 @@ class Parser:
         if not reason:
             raise Wrong(f"write the reason: `{kind} why this loop may go on`")
         self.program.loops[len(self.program.instructions)] = Loop(kind == "endless", reason[0], self.line)
+
+    def fall(self) -> None:
+        match = self.matched(FALLS, "falls routine")
+        self.program.falls[len(self.program.instructions)] = Fall(match[1], self.line)
 
     def hold(self) -> None:
         match = self.matched(HOLDS, "holds register, why it was written under this name on every path that leads here")

@@ -6,6 +6,7 @@ another.
 Also the checks that need no more than this: the depth of calls, and where an error goes:
 
 - Wherever an error may occur, one label catches it: the same on all paths with the same calls.
+- A `handler` catches errors from anywhere, any other label only those between a `catch` and the label, and in calls from there.
 - What caught an error executes `catch` before the next error may occur. Otherwise it might catch its own error for ever.
 - A routine returns with the catch with which it was called.
 """
@@ -80,6 +81,10 @@ class Explorer:
     def __init__(self, program: Program, machine: Machine) -> None:
         self.program, self.machine = program, machine
         self.found: dict[tuple[int, str], None] = {}
+        self.begins: dict[str, int] = {}  # the first `catch` of each label
+        for at, one in enumerate(program.instructions):
+            if one.operation == "catch":
+                self.begins.setdefault(one.target, at)
 
     def report(self, place: Place, text: str) -> None:
         line = self.program.instructions[place.address].line
@@ -161,6 +166,11 @@ class Explorer:
             self.report(place, f"an error here goes to `{place.catch}`, which has just caught one{self.with_calls(place)}: execute "
                                "`catch` between them")
         at = self.program.labels[place.catch]
+        here = place.frames[0].caller if place.frames else place.address
+        if place.catch not in self.program.handlers and not self.begins[place.catch] < here < at:
+            self.report(place, f"an error here goes to `{place.catch}`{self.with_calls(place)}, which catches only what is between "
+                               f"`catch {place.catch}` and the label: execute another `catch` before, or write `handler "
+                               f"{place.catch}:`")
         return [(CAUGHT, dataclasses.replace(place, address=at, frames=(), spent=True))]
 
     def run(self) -> Paths:

@@ -15,6 +15,9 @@ def unused_labels(program: Program) -> list[Finding]:
     called = {one.target for one in program.instructions if one.operation == "call"}
     findings = [Finding(program.label_lines[name], f"nothing goes to `{name}`: delete the label, or make it a comment")
                 for name in program.labels if name not in named]
+    caught = {one.target for one in program.instructions if one.operation == "catch"}
+    findings += [Finding(line, f"nothing catches at `{name}`: make it a label, `{name}:`")
+                 for name, line in program.handlers.items() if name not in caught and name in named]
     return findings + [Finding(routine.line, f"nothing calls `{name}`: make it a label, `{name}:`")
                        for name, routine in program.routines.items() if name not in called and name in named]
 
