@@ -47,18 +47,18 @@ constant FormatMs = 0x0100_0000             // more than four hours
 
 // ---- offsets and bits: configuration space (PCI Express base specification 4.0, 7.5.1) ----
 
-constant CfgId = 0x00
-constant CfgCommand = 0x04
-constant CfgClass = 0x08
-constant CfgHeader = 0x0c
-constant CfgBar0 = 0x10
-constant CfgBar1 = 0x14
-constant CfgBuses = 0x18                    // of a root port, as the next three
-constant CfgMemory = 0x20
-constant CfgPrefetch = 0x24
-constant CfgBridgeControl = 0x3c
-constant CfgCapabilities = 0x34
-constant CfgBridgeEnable = 0x148            // PG194: the bridge's own register
+constant CfgId = 0x00 in SpaceDevice
+constant CfgCommand = 0x04 in SpaceLocal or SpaceDevice
+constant CfgClass = 0x08 in SpaceDevice
+constant CfgHeader = 0x0c in SpaceDevice
+constant CfgBar0 = 0x10 in SpaceDevice
+constant CfgBar1 = 0x14 in SpaceDevice
+constant CfgBuses = 0x18 in SpaceLocal      // of a root port, as the next three
+constant CfgMemory = 0x20 in SpaceLocal
+constant CfgPrefetch = 0x24 in SpaceLocal
+constant CfgBridgeControl = 0x3c in SpaceLocal
+constant CfgCapabilities = 0x34 in SpaceLocal or SpaceDevice
+constant CfgBridgeEnable = 0x148 in SpaceLocal // PG194: the bridge's own register
 
 constant VendorBits = 0xffff                // of CfgId
 constant RetryVendor = 0x0001               // answers a read of CfgId while the device asks for a retry (2.3.2)
@@ -89,18 +89,18 @@ constant ReadSize512 = 0x2000               // of Device Control
 
 // ---- the controller's registers (3.1) ----
 
-constant RegCapLow = 0x00
-constant RegCapHigh = 0x04
-constant RegVs = 0x08
-constant RegIntms = 0x0c
-constant RegCc = 0x14
-constant RegCsts = 0x1c
-constant RegAqa = 0x24
-constant RegAsqLow = 0x28
-constant RegAsqHigh = 0x2c
-constant RegAcqLow = 0x30
-constant RegAcqHigh = 0x34
-constant RegDoorbells = 0x1000
+constant RegCapLow = 0x00 in SpaceBar
+constant RegCapHigh = 0x04 in SpaceBar
+constant RegVs = 0x08 in SpaceBar
+constant RegIntms = 0x0c in SpaceBar
+constant RegCc = 0x14 in SpaceBar
+constant RegCsts = 0x1c in SpaceBar
+constant RegAqa = 0x24 in SpaceBar
+constant RegAsqLow = 0x28 in SpaceBar
+constant RegAsqHigh = 0x2c in SpaceBar
+constant RegAcqLow = 0x30 in SpaceBar
+constant RegAcqHigh = 0x34 in SpaceBar
+constant RegDoorbells = 0x1000 in SpaceBar
 
 constant CapMqes = 0xffff                   // of the lower half
 constant CapTo = 0xff00                     // bits 31:24 of the lower half, after a shift by 16
@@ -251,7 +251,7 @@ register retries = r10                      // left
 register cid = r11                          // of the last admin or side command, in the upper half
 register admin_tail = r12
 register admin_head = r13
-register head_doorbell = r14                // the admin completion queue's
+register head_doorbell = r14 in SpaceBar    // the admin completion queue's
 register window = r15                       // lower 32 bits of this epoch's half of the aperture
 register timeout_ms = r16                   // CAP.TO
 // Hash of the identity of the drive before the bring-up; zero: any drive is accepted.
@@ -289,8 +289,8 @@ register mark = r2 shares other             // hash of the drive's identity, as 
 register bar = r3 shares pointer            // the BAR, before it was written
 register device_control = r18 shares sectors_max
 register bar_units = r26 shares status      // size of the BAR in 16 bytes
-register device_express = r27 shares done_low // the device's PCI Express capability
-register root_express = r28 shares done_high // the root port's
+register device_express = r27 shares done_low in SpaceDevice // the device's PCI Express capability
+register root_express = r28 shares done_high in SpaceLocal // the root port's
 register apsta = r27 shares done_low
 register host_buffer = r28 shares done_high // HMPRE
 
@@ -518,7 +518,7 @@ device:
         move    bar_units, SizeUnits
         sub     bar_units, temp
         move    value, bar_units
-        wide    temp, BarWindowBytes >> 4
+        move    temp, BarWindowBytes >> 4
         compare temp, bar_units
         fail    carry, ErrBarSize
         wide    temp, BarBase[31:0]

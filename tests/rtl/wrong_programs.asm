@@ -154,6 +154,34 @@ routine b:                              //!
 routine a:
         return
 
+=== another space | `Place` is in SpaceBar, but a path comes here with SpaceLocal
+constant Place = 4 in SpaceBar
+        catch   end
+-       jump    idle, a
++       jump    idle, end
+        out     space, SpaceBar
+        jump    a
+a:
+        read    temp, Place + 8         //!
+
+=== another space of a register | `place` is in SpaceDevice or SpaceBar
+register place = r9 in SpaceDevice or SpaceBar
+        catch   end
+        move    place, 4
+-       out     space, SpaceLocal
++       out     space, SpaceDevice
+        call    a
+        jump    end
+routine a:
+        move    temp, 0
+        write   place, temp             //!
+        return
+
+=== a space that does not exist | no space `SpaceBat`; did you mean `SpaceBar`?
+-constant Place = 4 in SpaceBat         //!
++constant Place = 4 in SpaceBar
+        fill    Place
+
 === a register that nothing wrote | before it is written
 +       move    temp, 1
         fill    temp                    //!
@@ -375,9 +403,13 @@ finished:
 -       move    temp, 0x10001           //!
 +       wide    temp, 0x10001
 
+=== a wide number that is none | one instruction loads
+-       wide    temp, 0x10000           //!
++       move    temp, 0x10000
+
 === a number of 33 bits | more than 32 bits
--       wide    temp, 1 << 32           //!
-+       wide    temp, 1 << 31
+-       wide    temp, (1 << 32) + 1           //!
++       wide    temp, (1 << 31) + 1
 
 === a negative number | needs more than one half
 -       move    temp, 1 - 2             //!

@@ -5,8 +5,8 @@
                             build/rtl/spate_microcode.lst (make generate)
     microcode.py --check    compares them with the files in the repository; prints the different ones and ends with status 1
 
-The instruction set is read from rtl/core/spate_microcode_pkg.sv. What is checked: assembler/paths.py, lives.py, loops.py and
-usage.py.
+The instruction set is read from rtl/core/spate_microcode_pkg.sv. What is checked: assembler/paths.py, lives.py, loops.py, spaces.py
+and usage.py.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 import program  # noqa: F401: makes Ctrl-C end this program like the others
-from assembler import lives, loops, machine, output, parse, paths, usage
+from assembler import lives, loops, machine, output, parse, paths, spaces, usage
 from assembler.listing import Finding, Program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def check(assembled: Program, kind: machine.Machine) -> tuple[paths.Paths, list[
     findings = list(explored.findings)
     if not findings:  # the others need paths that are right
         findings = (lives.check(explored, kind.error_register) + loops.check(explored, kind)
-                    + usage.unreachable(assembled, explored.reached))
+                    + spaces.check(explored, kind) + usage.unreachable(assembled, explored.reached))
     return explored, sorted(findings + usage.unused(assembled), key=lambda finding: finding.line)
 
 

@@ -96,6 +96,7 @@ class Program:
     handlers: dict[str, int] = dataclasses.field(default_factory=dict)  # labels that catch from anywhere: the line
     falls: dict[int, Fall] = dataclasses.field(default_factory=dict)  # by address
     loops: dict[int, Loop] = dataclasses.field(default_factory=dict)  # by address
+    spaces: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # of an address: a constant or a register
     holds: dict[int, list[Hold]] = dataclasses.field(default_factory=dict)  # by address
     chapters: dict[int, str] = dataclasses.field(default_factory=dict)  # by address
     parameters: list[str] = dataclasses.field(default_factory=list)  # SystemVerilog

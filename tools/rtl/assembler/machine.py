@@ -10,6 +10,7 @@ NUMBER = re.compile(r"(?:\d*'([dh]))?([0-9a-fA-F_]+)$")
 LOCALPARAM = re.compile(r"\blocalparam\s+[^=;]*?(\w+)\s*=\s*([^;]+);")
 WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 OPERATIONS, SOURCES, CONDITIONS, OUTPUTS = "do_e", "in_e", "if_e", "out_e"
+SPACES = "space_e"
 REGISTER_BITS, IMMEDIATE_BITS = 5, 16
 
 
@@ -69,9 +70,9 @@ def read(*packages: str) -> Machine:
             codes[name], bits[name] = enumeration(members, name), int(high) + 1
         values |= {name: code for name, text in LOCALPARAM.findall(text) if (code := number(text)) is not None}
     language = (OPERATIONS, SOURCES, CONDITIONS, OUTPUTS)
-    absent = [name for name in (*language, "AddressWidth", "CallDepth", "ErrorRegister") if name not in codes | values]
+    absent = [name for name in (*language, SPACES, "AddressWidth", "CallDepth", "ErrorRegister") if name not in codes | values]
     if absent:
-        raise Unreadable(f"the package of the microcode does not declare {', '.join(absent)}")
+        raise Unreadable(f"the packages do not declare {', '.join(absent)}")
     for name, members in codes.items():
         if name not in language:
             values |= members

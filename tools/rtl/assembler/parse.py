@@ -7,14 +7,14 @@ import re
 from assembler import expressions
 from assembler.expressions import Value, Wrong, similar
 from assembler.listing import FLAGS, Code, Fall, Finding, Hold, Instruction, Loop, Operand, Program, Register, Routine
-from assembler.machine import CONDITIONS, IMMEDIATE_BITS, OPERATIONS, OUTPUTS, REGISTER_BITS, SOURCES, Machine
+from assembler.machine import CONDITIONS, IMMEDIATE_BITS, OPERATIONS, OUTPUTS, REGISTER_BITS, SOURCES, SPACES, Machine
 
 LABEL = re.compile(r"(handler\s+)?([a-z]\w*)\s*:$")
 FALLS = re.compile(r"falls\s+([a-z]\w*)$")
 ROUTINE = re.compile(r"routine\s+([a-z]\w*)(?:\s+returns\s+([\w\s,]+?))?\s*:$")
-REGISTER = re.compile(r"(register|scratch)\s+([a-z]\w*)\s*=\s*r(\d+)(?:\s+shares\s+([a-z]\w*))?$")
+REGISTER = re.compile(r"(register|scratch)\s+([a-z]\w*)\s*=\s*r(\d+)(?:\s+shares\s+([a-z]\w*))?(?:\s+in\s+(.+))?$")
 CODE = re.compile(r"(step|error)\s+([A-Z]\w*)\s*=\s*(\d+)\s*\|(.*)$")
-CONSTANT = re.compile(r"constant\s+([A-Z]\w*)\s*=\s*(.+)$")
+CONSTANT = re.compile(r"constant\s+([A-Z]\w*)\s*=\s*(.+?)(?:\s+in\s+(.+))?$")
 PARAMETER = re.compile(r"(parameter|localparam)\s+[^=]*?\b(\w+)\s*=\s*(.+)$")
 HOLDS = re.compile(r"holds\s+([a-z]\w*)\s*,\s*(.+)$")
 CALL = re.compile(r"(bit|when)\((.*)\)$")
@@ -149,6 +149,7 @@ class Parser:
             raise Wrong(f"{match[1]} depends on a parameter: write it as `localparam logic [31:0] {match[1]} = …`")
         self.program.constants[match[1]] = value.number
         self.program.constant_lines[match[1]] = self.line
+        self.place_in_spaces(match[1], match[3])
 
     def name_register(self) -> None:
         match = self.matched(REGISTER, "register name = r5, or register name = r5 shares other")
@@ -165,6 +166,15 @@ class Parser:
         if partner and not others:
             raise Wrong(f"r{number} has no other name: delete `shares {partner}`, or correct the number")
         self.program.registers[match[2]] = Register(match[2], number, match[1] == "scratch", self.line)
+        self.place_in_spaces(match[2], match[5])
+
+    def place_in_spaces(self, name: str, text: str | None) -> None:
+        spaces = [word.strip() for word in text.split(" or ")] if text else []
+        for space in spaces:
+            if space not in self.machine.codes[SPACES]:
+                raise Wrong(f"there is no space `{space}`{similar(space, self.machine.codes[SPACES])}")
+        if spaces:
+            self.program.spaces[name] = tuple(spaces)
 
     def code(self) -> None:
         match = self.matched(CODE, "error ErrName = 5 | meaning | detail | what to do, or step StepName = 5 | what is done | "
@@ -283,21 +293,27 @@ class Parser:
         call = CALL.match(name)
         if call and call[1] == "bit":
             value = self.value(call[2])
-            return Operand("immediate", value, bit=True) if value.number is None else self.constant_operand(1 << value.number, word)
-        value = self.value(word)
-        return Operand("immediate", value) if value.number is None else self.constant_operand(value.number, word)
+            if value.number is None:
+                return Operand("immediate", value, bit=True)
+            value = dataclasses.replace(value, number=1 << value.number)
+        else:
+            value = self.value(word)
+        return Operand("immediate", value) if value.number is None else self.constant_operand(value, word)
 
-    def constant_operand(self, number: int, word: str) -> Operand:
+    def constant_operand(self, value: Value, word: str) -> Operand:
+        number = value.number
         if 0 <= number < 2 ** IMMEDIATE_BITS:
-            return Operand("immediate", Value(number, ""))
+            return Operand("immediate", value)
         if number % 2 ** IMMEDIATE_BITS == 0 and 0 < number < 2 ** WIDE:
-            return Operand("high", Value(number >> IMMEDIATE_BITS, ""))
+            return Operand("high", dataclasses.replace(value, number=number >> IMMEDIATE_BITS))
         raise Wrong(f"{word} is {number:#x}, which needs more than one half of 32 bits: load it with `wide` before")
 
     def take_wide(self, made: Instruction, word: str) -> None:
         value = self.value(word)
         if value.number is not None and not 0 <= value.number < 2 ** WIDE:
             raise Wrong(f"{word} is {value.number:#x}, which has more than {WIDE} bits")
+        if value.number is not None and (value.number < 2 ** IMMEDIATE_BITS or value.number % 2 ** IMMEDIATE_BITS == 0):
+            raise Wrong(f"{word} is {value.number:#x}, which one instruction loads: write `move`")
         made.operand = Operand("immediate", value)
 
     def limited(self, word: str, low: int, high: int, what: str) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All paths of a program. A place on a path is an instruction, the calls that led there, the label that catches errors, and
-the two conditions that only the program changes. Calls are followed one by one, so what is true of one caller is not said of
+three outputs that only the program changes. Calls are followed one by one, so what is true of one caller is not said of
 another.
 
 Also the checks that need no more than this: the depth of calls, and where an error goes:
@@ -17,8 +17,8 @@ import dataclasses
 from assembler.listing import FLAG_CONDITIONS, Finding, Instruction, Program
 from assembler.machine import CONDITIONS, Machine
 
-# After the sequencer's reset both are 0, and only `out` changes them.
-KEPT = ("gone", "ready")
+# After the sequencer's reset they are 0, and only `out` changes them. Two are conditions as well.
+KEPT = ("gone", "ready", "space")
 ALWAYS, NEVER = "always", "never"
 
 
@@ -102,8 +102,8 @@ class Explorer:
         if condition in (ALWAYS, NEVER):
             return [condition == ALWAYS]
         for word, value in zip(KEPT, place.kept):
-            if value is not None and condition in (word, opposite(word, self.machine)):
-                return [(condition == word) == bool(value)]
+            if value is not None and word in self.machine.names[CONDITIONS] and condition in (word, opposite(word, self.machine)):
+                return [(condition == word) == bool(value & 1)]
         return [True, False]
 
     def following(self, place: Place) -> list[tuple[str, Place]]:
@@ -124,7 +124,7 @@ class Explorer:
         if instruction.output in KEPT:
             operand = instruction.operand
             known = operand.source == "immediate" and operand.value.number is not None
-            kept[KEPT.index(instruction.output)] = operand.value.number & 1 if known else None
+            kept[KEPT.index(instruction.output)] = operand.value.number if known else None
         return [(NEXT, dataclasses.replace(place.next(), kept=tuple(kept)))]
 
     def after_jump(self, instruction: Instruction, place: Place) -> list[tuple[str, Place]]:
