@@ -12,7 +12,7 @@ import pytest
 import filelist
 import microcode
 import program
-from assembler import machine, output, parse
+from assembler import instructions, machine, output, parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KIND = microcode.read_machine()
@@ -71,6 +71,12 @@ def test_what_is_wrong_is_found_in_its_line(name):
 def test_a_path_beyond_the_end_is_found():
     text = DECLARED + ANY_USE.replace("jump    end", "jump    enabled, end")
     assert findings(text) == [(text.count("\n"), "the program ends here: jump somewhere, or return")]
+
+
+def test_a_line_without_its_end_is_found():
+    text = DECLARED + ANY_USE
+    expected = (text.count("\n") + 1, "the file ends before this line does: delete the `\\`")
+    assert findings(text + "        fill \\\n    0 \\\n") == [expected]
 
 
 def test_a_program_that_is_too_long_is_found():
@@ -196,7 +202,7 @@ def test_what_a_parameter_decides_is_left_to_systemverilog(tmp_path):
 # ---- the packages, and what is generated ----
 
 def test_an_instruction_that_the_assembler_does_not_know_is_found(monkeypatch):
-    monkeypatch.delitem(parse.FORMS, "page")
+    monkeypatch.delitem(instructions.FORMS, "page")
     with pytest.raises(SystemExit, match="differ in: page"):
         parse.parse("", KIND)
 

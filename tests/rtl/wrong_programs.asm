@@ -454,6 +454,10 @@ finished:
 +register r = r9
         move    r, 0
 
+=== a label and an instruction in a line | no instruction `a:`
+-a:      fill    0                       //!
++        fill    0
+
 === a label twice | already in line 11
         jump    enabled, a
 a:

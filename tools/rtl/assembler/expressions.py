@@ -41,7 +41,8 @@ def evaluate(text: str, numbers: dict[str, int], symbols: set[str]) -> Value:
             raise Wrong(f"`{text}` is no value: names, numbers and operators make one")
         at = match.end()
         if match["number"]:
-            amount = int(match["number"].replace("_", ""), 0)
+            digits = match["number"].replace("_", "")
+            amount = int(digits, 16 if digits.startswith("0x") else 10)
         elif match["name"]:
             name = match["name"]
             names.add(name)

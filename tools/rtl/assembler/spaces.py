@@ -17,6 +17,6 @@ def check(paths: Paths, machine: Machine) -> list[Finding]:
         chosen = names.get(place.kept[KEPT.index("space")], "an unknown space")
         for name in sorted({operand.register, *operand.value.names} & set(program.spaces)):
             if chosen not in program.spaces[name]:
-                found.setdefault((instruction.line, f"`{name}` is in {' or '.join(program.spaces[name])}, but a path comes here with "
-                                                    f"{chosen}: write `out space, {program.spaces[name][0]}` before"))
+                found.setdefault((instruction.line, f"`{name}` is in {' or '.join(program.spaces[name])}, but a path comes here "
+                                                    f"with {chosen}: write `out space, {program.spaces[name][0]}` before"))
     return [Finding(line, text) for line, text in sorted(found)]
