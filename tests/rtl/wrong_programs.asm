@@ -119,7 +119,7 @@ b:
 
 === a catch that reaches beyond its label in a call | catches only what is between
         catch   a
-        read    temp, 0
+        call    d
         jump    b
 a:
         jump    end
@@ -129,6 +129,9 @@ b:
         jump    end
 routine c:
         read    temp, 0                 //!
+        return
+routine d:
+        read    temp, 0
         return
 
 === a handler that nothing uses | nothing catches at `a`
@@ -185,6 +188,19 @@ routine a:
 === a register that nothing wrote | before it is written
 +       move    temp, 1
         fill    temp                    //!
+
+=== an operand that nothing wrote | `other` may be read before it is written
+        move    temp, 1
++       move    other, 2
+        add     temp, other             //!
+
+=== an error code that an access does not write | `error` may be read before it is written
+        catch   a
+-       read    temp, 0
++       fail    disabled, ErrSome
+        jump    end
+a:
+        fill    error                   //!
 
 === a register that one path does not write | before it is written
 +       move    temp, 0
