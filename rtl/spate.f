@@ -30,9 +30,8 @@ rtl/regs/spate_registers.sv
 rtl/core/spate_mmio.sv
 rtl/core/spate_fence.sv
 rtl/core/spate_microcode_pkg.sv
-rtl/core/spate_program.sv
 rtl/core/spate_power.sv
-rtl/core/spate_microcode.sv
+rtl/core/generated/spate_microcode.sv
 rtl/core/spate_admin.sv
 rtl/core/spate_drive.sv
 rtl/core/spate_ring_cut.sv

@@ -31,7 +31,7 @@ class Recorded:
 
 
 def modules() -> list[str]:
-    """All modules that are written by hand, without those that PeakRDL generates."""
+    """All modules that are written by hand, without those that are generated."""
     return [pathlib.PurePath(path).stem for path in filelist.sources()
             if not path.endswith("_pkg.sv") and "/generated/" not in path]
 
@@ -51,7 +51,7 @@ def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
 
 
 def size(pool: list[rtl_netlist.Mutant]) -> int:
-    """The number of lines that became logic: of 1400 lines of microcode, only the line that reads it."""
+    """The number of lines that became logic."""
     return len({mutant.line for mutant in pool})
 
 

@@ -294,7 +294,7 @@ module spate_admin
     if (state_q == StDecode) value_q <= register_data;
     result_q <= result;
     result_carry_q <= sum[32] ^ subtract;
-    result_address_q <= operation == DoFail ? RError : instruction.rd;
+    result_address_q <= operation == DoFail ? ErrorRegister : instruction.rd;
     result_valid_q <= rst_ni && executing && writes_register;
     sets_flags_q <= rst_ni && executing && sets_flags;
     shifting_q <= executing && operation == DoShift && again;
@@ -334,8 +334,8 @@ module spate_admin
   // ---- the sequence ----
 
   logic access_error, caught;
-  logic [AddressWidth-1:0] stack[8];
-  logic [2:0] depth_q;
+  logic [AddressWidth-1:0] stack[CallDepth];
+  logic [$clog2(CallDepth)-1:0] depth_q;
 
   assign again = (operation == DoShift || operation == DoFill) && count_q != '0;
   assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_result_i.error;
@@ -358,7 +358,7 @@ module spate_admin
     if (caught) pc_d = catch_q;
     else if (executing && (operation == DoCall || (operation == DoJump && condition)))
       pc_d = operand_q[AddressWidth-1:0];
-    else if (executing && operation == DoReturn) pc_d = stack[depth_q-3'd1];
+    else if (executing && operation == DoReturn) pc_d = stack[depth_q-1'b1];
     else if (state_q == StFetch) pc_d = pc_q + 1'b1;
   end
 
@@ -372,8 +372,8 @@ module spate_admin
       state_q <= state_d;
       pc_q <= pc_d;
       if (caught) depth_q <= '0;
-      else if (executing && operation == DoCall) depth_q <= depth_q + 3'd1;
-      else if (executing && operation == DoReturn) depth_q <= depth_q - 3'd1;
+      else if (executing && operation == DoCall) depth_q <= depth_q + 1'b1;
+      else if (executing && operation == DoReturn) depth_q <= depth_q - 1'b1;
       if (state_q == StDecode)
         count_q <= operation == DoFill ? 5'd15 : operation == DoShift ? instruction.immediate[4:0] - 5'd1 : 5'd0;
       else if (executing && again) count_q <= count_q - 5'd1;
@@ -447,8 +447,6 @@ module spate_admin
       admin_entry_valid_o <= 1'b0;
       admin_entry_o <= '0;
       bring_up_o <= '0;
-      bring_up_o.step <= StepDisabled;
-      bring_up_o.error <= ErrNone;
       health_o <= '0;
       space_q <= SpaceLocal;
       side_q <= 1'b0;

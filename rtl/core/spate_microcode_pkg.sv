@@ -1,70 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instructions of spate_admin, and the functions with which spate_microcode is written. An instruction does one
-// operation on a register and an operand. It takes five cycles, and the time of any access that it waits for.
+// The instructions of spate_admin. An instruction does one operation on a register and an operand. It takes five cycles,
+// and the time of any access that it waits for. tools/rtl/microcode.py reads this file: the assembly's words are the names
+// below without their prefix, in small letters (IfNotZero is not_zero).
 `default_nettype none
 
 package spate_microcode_pkg;
-
-  // ---- visible to users: docs/reference/gateware-bringup.md has the same two tables with advice ----
-
-  typedef enum logic [7:0] {
-    StepDisabled = 8'd0,
-    StepPerst = 8'd1,
-    StepLink = 8'd2,
-    StepRootPort = 8'd3,
-    StepDevice = 8'd4,
-    StepBar = 8'd5,
-    StepCapabilities = 8'd6,
-    StepController = 8'd7,
-    StepDisable = 8'd8,
-    StepQuiet = 8'd9,
-    StepEnable = 8'd10,
-    StepIdentifyController = 8'd11,
-    StepNamespaceList = 8'd12,
-    StepFeatures = 8'd13,
-    StepIdentifyNamespace = 8'd14,
-    StepQueues = 8'd15,
-    StepHealth = 8'd16,
-    StepReady = 8'd17,
-    StepRecovery = 8'd18,
-    StepShutdown = 8'd19
-  } step_e;
-
-  typedef enum logic [7:0] {
-    ErrNone = 8'd0,
-    ErrAccess = 8'd1,  // a register or configuration access failed or was not answered
-    ErrLink = 8'd2,
-    ErrNoDevice = 8'd3,
-    ErrClass = 8'd4,
-    ErrHeader = 8'd5,
-    ErrBarType = 8'd6,
-    ErrBarSize = 8'd7,
-    ErrCapability = 8'd8,
-    ErrVersion = 8'd9,
-    ErrCommandSet = 8'd10,
-    ErrPageSize = 8'd11,
-    ErrQueueSize = 8'd12,
-    ErrDisable = 8'd13,
-    ErrQuiet = 8'd14,
-    ErrEnable = 8'd15,
-    ErrFatal = 8'd16,
-    ErrAdminDeadline = 8'd17,
-    ErrIdentify = 8'd18,
-    ErrEntrySize = 8'd19,
-    ErrNoNamespace = 8'd20,
-    ErrBlockSize = 8'd21,
-    ErrMetadata = 8'd22,
-    ErrTooLarge = 8'd23,
-    ErrFeatures = 8'd24,
-    ErrCreateQueue = 8'd25,
-    ErrLinkLost = 8'd26,
-    ErrDataPath = 8'd27,  // recover_i, or the link dropped for a moment
-    ErrSideDeadline = 8'd28,
-    ErrShutDown = 8'd29,  // as requested
-    ErrShutdownDeadline = 8'd30,
-    ErrOtherDrive = 8'd31
-  } error_e;
 
   // ---- the instruction set ----
 
@@ -87,8 +28,7 @@ package spate_microcode_pkg;
     DoCall,
     DoReturn,
     DoCatch,  // errors jump to this label from now on
-    DoFail,  // if condition `rd`: RError = operand, drop all calls, jump to the label of DoCatch
-    DoLabel  // not an instruction: the assembler removes it
+    DoFail  // if condition `rd`: register ErrorRegister = operand, drop all calls, jump to the label of DoCatch
   } do_e;
 
   typedef enum logic [3:0] {
@@ -108,41 +48,6 @@ package spate_microcode_pkg;
     InSideResult,
     InWritten  // bits 31:0 of the written blocks, as they were when the side command was pushed
   } in_e;
-
-  typedef enum logic [4:0] {
-    RValue,  // a value that was read; the detail of an error
-    RTemp,
-    ROther,
-    RPointer,
-    RCount,
-    RDeadline,
-    RPollAt,
-    RHealthAt,
-    RAttempts,  // bring-ups and recoveries since a command ended or the drive was healthy for 100 ms
-    RReruns,  // how often the current side command was started, and two flags
-    RRetries,  // left
-    RCid,  // of the last admin or side command, in the upper half
-    RAdminTail,
-    RAdminHead,
-    RHeadDoorbell,  // the admin completion queue's
-    RWindow,  // lower 32 bits of this epoch's half of the aperture
-    RTimeoutMs,  // CAP.TO
-    RKnown,  // hash of the identity of the drive before the bring-up; zero: any drive is accepted
-    RPayload,
-    RQueueEntries,
-    RFeatures,  // bit 0 volatile cache, 1 Format NVM, 2 deallocate, 3 sanitize
-    RNsid,
-    RBlocksLow,
-    RBlocksHigh,
-    RMailboxBlocks,
-    ROpcode,
-    RStatus,
-    RDoneLow,
-    RDoneHigh,
-    RShutdownMs,
-    RAdminMs,  // deadline of an admin command
-    RError = 5'd31
-  } reg_e;
 
   // Bit 0 inverts the condition.
   typedef enum logic [4:0] {
@@ -222,6 +127,8 @@ package spate_microcode_pkg;
   } pulse_e;
 
   localparam int unsigned AddressWidth = 10;  // of the program
+  localparam int unsigned CallDepth = 8;  // calls that have not returned, at most; a power of two
+  localparam logic [4:0] ErrorRegister = 5'd31;
 
   typedef struct packed {
     do_e         operation;
@@ -229,91 +136,6 @@ package spate_microcode_pkg;
     in_e         source;
     logic [15:0] immediate;  // or the number of the operand's register
   } instruction_t;
-
-  typedef struct packed {
-    in_e         source;
-    logic [15:0] immediate;
-  } operand_t;
-
-  // ---- the vocabulary of the listing ----
-
-  function automatic operand_t imm(logic [15:0] value);
-    return '{source: InImmediate, immediate: value};
-  endfunction
-  function automatic operand_t high(logic [15:0] value);
-    return '{source: InHigh, immediate: value};
-  endfunction
-  function automatic operand_t of(reg_e register);
-    return '{source: InRegister, immediate: {11'd0, register}};
-  endfunction
-  function automatic operand_t get(in_e source);
-    return '{source: source, immediate: 16'd0};
-  endfunction
-
-  function automatic instruction_t make(do_e operation, logic [4:0] rd, operand_t operand);
-    return '{operation: operation, rd: rd, source: operand.source, immediate: operand.immediate};
-  endfunction
-
-  function automatic instruction_t load(reg_e rd, operand_t operand);
-    return make(DoMove, rd, operand);
-  endfunction
-  function automatic instruction_t add(reg_e rd, operand_t operand);
-    return make(DoAdd, rd, operand);
-  endfunction
-  function automatic instruction_t sub(reg_e rd, operand_t operand);
-    return make(DoSub, rd, operand);
-  endfunction
-  function automatic instruction_t compare(reg_e rd, operand_t operand);
-    return make(DoCompare, rd, operand);
-  endfunction
-  function automatic instruction_t mask(reg_e rd, operand_t operand);
-    return make(DoAnd, rd, operand);
-  endfunction
-  function automatic instruction_t test(reg_e rd, operand_t operand);
-    return make(DoTest, rd, operand);
-  endfunction
-  function automatic instruction_t flip(reg_e rd, operand_t operand);
-    return make(DoXor, rd, operand);
-  endfunction
-  function automatic instruction_t shift(reg_e rd, logic [4:0] bits);
-    return make(DoShift, rd, imm(16'(bits)));
-  endfunction
-  function automatic instruction_t read(reg_e rd, operand_t address);
-    return make(DoRead, rd, address);
-  endfunction
-  function automatic instruction_t write(operand_t address, reg_e data);
-    return make(DoWrite, data, address);
-  endfunction
-  function automatic instruction_t page(reg_e rd, operand_t dword);
-    return make(DoPage, rd, dword);
-  endfunction
-  function automatic instruction_t out(out_e output_, operand_t operand);
-    return make(DoOut, output_, operand);
-  endfunction
-  function automatic instruction_t entry(logic [3:0] dword, operand_t operand);
-    return make(DoEntry, {1'b0, dword}, operand);
-  endfunction
-  function automatic instruction_t fill(operand_t operand);
-    return make(DoFill, 5'd0, operand);
-  endfunction
-  function automatic instruction_t ret();
-    return make(DoReturn, 5'd0, imm(16'd0));
-  endfunction
-  function automatic instruction_t fail(if_e condition, error_e error);
-    return make(DoFail, condition, imm(16'(error)));
-  endfunction
-  function automatic instruction_t enter(step_e number);
-    return make(DoOut, OutStep, imm(16'(number)));
-  endfunction
-
-  // Two instructions: any constant.
-  function automatic logic [2*$bits(instruction_t)-1:0] wide(reg_e rd, logic [31:0] value);
-    return {make(DoMove, rd, high(value[31:16])), make(DoAdd, rd, imm(value[15:0]))};
-  endfunction
-  // Two instructions: RDeadline is this many milliseconds from now.
-  function automatic logic [2*$bits(instruction_t)-1:0] deadline(operand_t ms);
-    return {make(DoMove, RDeadline, get(InNow)), make(DoAdd, RDeadline, ms)};
-  endfunction
 
 endpackage
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why the core could not bring its drive up, as an error of the library. The names are those of
- * rtl/core/spate_microcode_pkg.sv.
+ * rtl/core/spate_microcode.asm.
  */
 #include "internal.h"
 

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registers: the RTL between a bus master and a random core; and a check that the generated files are up to date."""
 
-import pathlib
-import re
 import sys
 
 import pytest
 
 import registers
 import runner
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("ram_bytes", [8192, 262144])
@@ -35,11 +31,3 @@ def test_user_side(streams):
 def test_what_is_generated_is_up_to_date(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["registers.py", "--check"])
     assert registers.main() == 0, capsys.readouterr().out
-
-
-def test_the_library_knows_each_bring_up_error():
-    core = (ROOT / "rtl" / "core" / "spate_microcode_pkg.sv").read_text()
-    library = (ROOT / "src" / "gateware" / "failure.c").read_text()
-    codes = {name: int(code) for name, code in re.findall(r"\b(Err\w+) = 8'd(\d+)", core)}
-    meanings = {name: int(code) for code, name in re.findall(r"\[(\d+)\] = SPATE_E_\w+,\s*/\* (\w+) \*/", library)}
-    assert codes and meanings == codes

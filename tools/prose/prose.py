@@ -18,7 +18,7 @@ MARKDOWN_CODE = re.compile(r"^( *)(```|~~~).*?^\1\2[^\n]*$|`[^`]*`|\]\([^)\s]*\)
 HASH_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
 SVG_TEXT = re.compile(r"(?<=>)[^<>]+(?=</(?:text|tspan|title|desc)>)")
 
-C_LIKE = {".c", ".h", ".cpp", ".hpp", ".sv", ".svh", ".veo"}
+C_LIKE = {".c", ".h", ".cpp", ".hpp", ".sv", ".svh", ".veo", ".asm"}
 HASH_LIKE = {".sh", ".cmake", ".toml", ".yml", ".yaml", ".profile", ".in", ".rdl", ".f", ".supp", ""}
 
 

@@ -116,6 +116,12 @@ void late_completion(AdminBench &bench) {
   expect("the entries of the submission queue", bench.drive.queues().sq, 128u);
 }
 
+// Completions of another command never stop, and the awaited one does not come.
+void flood(AdminBench &bench) {
+  bench.drive.faults[kIdentify] = {kFlood, kFlood, kFlood};
+  bench.expect_gone(Step::IdentifyController, Error::AdminDeadline);
+}
+
 // The first Identify succeeds, but what is in the page is older: zeros.
 void identify_without_data(AdminBench &bench) {
   bench.drive.faults[kIdentify] = {kNoData};
@@ -147,6 +153,7 @@ void add_faults(Cases &cases) {
       add(cases, std::string("failed_admin_commands_of_the_bring_up/") + commanded.name + ' ' + failing.name,
           [&](AdminBench &bench) { admin_command_fails(bench, commanded, failing); });
   add(cases, "a_late_completion_is_not_taken_for_another_command", late_completion);
+  add(cases, "a_flood_of_late_completions_meets_the_deadline", flood);
   add(cases, "identify_without_data", identify_without_data);
   constexpr std::pair<const char *, AccessFault> kinds[] = {
       {"error", AccessFault::Error}, {"lost", AccessFault::Lost}, {"zeros", AccessFault::Zeros}};

@@ -36,13 +36,14 @@ inline uint64_t lba_of(const Entry &entry) { return entry[10] | static_cast<uint
 
 // What becomes of one command.
 struct Behaviour {
-  enum Kind { Normal, Status, Lost, Double, Late, NoData } kind = Normal;
+  enum Kind { Normal, Status, Lost, Double, Late, NoData, Flood } kind = Normal;
   uint16_t status = 0;
 };
 constexpr Behaviour kNormal = {};
 constexpr Behaviour kLost = {Behaviour::Lost, 0};
 constexpr Behaviour kDouble = {Behaviour::Double, 0}; // it completes twice
 constexpr Behaviour kLate = {Behaviour::Late, 0};     // it completes again with the next command
+constexpr Behaviour kFlood = {Behaviour::Flood, 0};   // completions of another command come without end, and no other
 constexpr Behaviour kNoData = {Behaviour::NoData, 0}; // it succeeds without writing its data
 constexpr Behaviour failed_with(unsigned status) { return {Behaviour::Status, static_cast<uint16_t>(status)}; }
 
@@ -175,7 +176,8 @@ private:
   uint64_t base_ = 0;
   uint32_t admin_head_ = 0, admin_given_ = 0, admin_rung_ = 0;
   std::deque<Completion> admin_done_, side_done_;
-  std::optional<Completion> late_; // of a behaviour kLate
+  std::optional<Completion> late_;  // of a behaviour kLate
+  std::optional<Completion> flood_; // of a behaviour kFlood
 };
 
 } // namespace testbench

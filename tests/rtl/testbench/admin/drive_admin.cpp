@@ -48,6 +48,7 @@ void AdminDrive::see_queues_reset() {
 void AdminDrive::drop_completions() {
   admin_done_.clear();
   late_.reset();
+  flood_.reset();
   side_done_.clear();
 }
 
@@ -76,6 +77,10 @@ void AdminDrive::fetch() {
   admin_log.push_back(entry);
   const Behaviour behaviour = next_of(faults[opcode_of(entry)]);
   if (behaviour.kind == Behaviour::Lost) return;
+  if (behaviour.kind == Behaviour::Flood) {
+    flood_ = Completion{static_cast<uint16_t>(cid ^ 1), 0, 0};
+    return;
+  }
   Result result = {behaviour.status, 0};
   if (behaviour.kind != Behaviour::Status) result = execute(entry, behaviour.kind != Behaviour::NoData);
   const Completion completion = {cid, result.status, result.dword_0};
@@ -87,7 +92,7 @@ void AdminDrive::fetch() {
 }
 
 std::optional<Completion> AdminDrive::admin_completion() {
-  const auto completion = some_of(admin_done_, random_);
+  const auto completion = flood_ ? flood_ : some_of(admin_done_, random_);
   if (completion) admin_given_++;
   return completion;
 }
