@@ -4,6 +4,7 @@ of a script that creates IP."""
 
 import pathlib
 import re
+import shutil
 
 import pytest
 
@@ -58,6 +59,27 @@ def test_a_top_is_covered():
     result = constraints.check_top("spate_nvme_usp", {})
     assert result.findings == []
     assert result.crossings > 1000
+
+
+LINES = [(path.name, number) for path in sorted(constraints.FOLDER.glob("spate_*.tcl"))
+         for number, line in enumerate(path.read_text().splitlines()) if line.strip().startswith("set_")]
+
+
+@pytest.fixture(scope="module")
+def top_netlists() -> dict[str, dict]:
+    return {top: elaborate.elaborate(top, {}, f"test-{top}") for top in ("spate_nvme_axi", "spate_nvme_usp")}
+
+
+@pytest.mark.parametrize(("name", "number"), LINES, ids=str)
+def test_every_constraint_is_needed(top_netlists, tmp_path, name, number):
+    """Without any one line of a file, a path of a top is not covered."""
+    top = "spate_nvme_usp" if "usp" in name else "spate_nvme_axi"
+    folder = shutil.copytree(constraints.FOLDER, tmp_path / "constraints")
+    lines = (folder / name).read_text().splitlines()
+    (folder / name).write_text("\n".join(lines[:number] + lines[number + 1:]))
+    files = [folder / path.relative_to(constraints.FOLDER) for path in constraints.files_of(top)]
+    found = check.check(top_netlists[top], top, files).findings
+    assert found and all("cover" in finding or "longer than the shorter period" in finding for finding in found)
 
 
 def test_every_file_is_read():

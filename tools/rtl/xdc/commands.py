@@ -8,7 +8,7 @@ from . import filters, properties
 from .interpreter import Interpreter, Place, Wrong
 from .objects import Clock, Objects
 from .options import Words, is_number, parse
-from .timing import Exception_, Named, Timing
+from .timing import PathException, Named, Timing
 from .words import split
 
 STARTS = ("clock", "cell", "pin", "port")
@@ -174,7 +174,7 @@ class Commands:
         if kind == "bus_skew":
             self._check_skew(starts, ends)
         ns = None if kind == "false_path" else self._time(said)
-        self.timing.exceptions.append(Exception_(kind, place, self.objects.scope, starts, ends, ns, "-datapath_only" in said.flags))
+        self.timing.exceptions.append(PathException(kind, place, self.objects.scope, starts, ends, ns, "-datapath_only" in said.flags))
         return ""
 
     @staticmethod

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from .objects import Objects
 from .paths import ANY, End, Paths, Start
-from .timing import Exception_, Timing
+from .timing import PathException, Timing
 
 ADVICE = "see rtl/constraints"
 
@@ -25,7 +25,7 @@ def is_synchroniser(objects: Objects, end: End) -> bool:
 class Sets:
     """The starts and ends that a constraint names, to tell quickly whether a path is one of its own."""
 
-    def __init__(self, exception: Exception_, objects: Objects):
+    def __init__(self, exception: PathException, objects: Objects):
         self.exception = exception
         self.starts = self._names(exception.starts, objects)
         self.ends = self._names(exception.ends, objects)
@@ -124,7 +124,7 @@ class Coverage:
             return f"the false path of {false[0].exception.place} overrules its maximum delay: bits that belong together need one"
         return self._of_delay(start, end, delays) or (self._of_bus(start, end, found, bus) if bus else "")
 
-    def _of_delay(self, start: Start, end: End, delays: list[Exception_]) -> str:
+    def _of_delay(self, start: Start, end: End, delays: list[PathException]) -> str:
         holds = max(delays, key=lambda exception: (exception.rank(), self.timing.exceptions.index(exception)))
         period = self.shorter_ns(start, end)
         if not holds.datapath_only:
