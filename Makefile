@@ -281,9 +281,10 @@ rtl-demo: groups-gateware+guest+judges ## Record through the gateware, Verilated
 	@cmake --build --preset gateware --target rtl_demo
 	$(PYTHON) tools/rtl_demo.py $(if $(call yes,KEEP),--keep)
 
-lint-rtl: groups-gateware ## Run Verilator with all warnings, Verible, slang and Yosys on each module, no finding allowed (1 minute; ONLY=fifo)
+lint-rtl: groups-gateware+lint ## Run Verilator with all warnings, Verible, slang and Yosys on each module, and check the timing constraints of the tops, no finding allowed (1 minute; ONLY=fifo)
 	@echo '== lint-rtl'
 	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
+	@$(if $(ONLY),:,$(GATEWARE_PYTHON) tools/rtl/constraints.py)
 
 formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (2 minutes on two cores; ONLY=fifo)
 	@echo '== formal'

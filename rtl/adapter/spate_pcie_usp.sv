@@ -121,7 +121,7 @@ module spate_pcie_usp
   localparam int unsigned MarksDepth = 16;
 
   logic listen, run, clear, core_idle, sent;
-  logic user_link_rst_n, user_run, user_clear, user_busy;
+  logic user_link_rst_n, user_run, user_clear, user_busy_q;
 
   // ---- what the drive writes ----
 
@@ -455,7 +455,6 @@ module spate_pcie_usp
 
   assign core_idle = split_idle && cc_idle && !mark_q && !write_shown_q;
   assign sent = words_empty;
-  assign user_busy = user_send_busy || user_sending;
 
   spate_pcie_usp_link u_link (
       .clk_i,
@@ -471,13 +470,14 @@ module spate_pcie_usp
       .user_clk_i,
       .user_reset_i,
       .user_link_up_i(user_lnk_up_i),
-      .user_busy_i(user_busy),
+      .user_busy_i(user_busy_q),
       .user_link_rst_no(user_link_rst_n),
       .user_run_o(user_run),
       .user_clear_o(user_clear)
   );
 
   always_ff @(posedge user_clk_i) begin
+    user_busy_q <= user_send_busy || user_sending;
     user_quiet_q <= user_cq_idle && user_writes_empty && user_nonposted_empty && !user_send_busy;
   end
 

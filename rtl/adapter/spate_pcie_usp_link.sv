@@ -26,7 +26,7 @@ module spate_pcie_usp_link (
     input  wire logic user_clk_i,
     input  wire logic user_reset_i,
     input  wire logic user_link_up_i,
-    input  wire logic user_busy_i,       // words for the block have not left yet
+    input  wire logic user_busy_i,       // words for the block have not left yet; from a flop
     output logic      user_link_rst_no,  // the block's own reset
     output logic      user_run_o,
     output logic      user_clear_o
@@ -35,7 +35,9 @@ module spate_pcie_usp_link (
   logic reset, stopped, up, busy;
   logic wanted_q;  // the core requested a reset
   logic broken_q;
-  logic [3:0] drained_q;  // counts some cycles, because the last word's `busy` may arrive late
+  // Counts some cycles, because the last word's `busy` may arrive late: by two cycles and a period of user_clk_i, which is
+  // at most six cycles.
+  logic [7:0] drained_q;
   logic stop;
 
   spate_cdc_bit u_reset_bit (
@@ -77,7 +79,7 @@ module spate_pcie_usp_link (
       .b_clear_o(user_clear_o)
   );
 
-  assign stop = reset || stopped || (run_o ? drained_q[3] : adapter_reset_i);
+  assign stop = reset || stopped || (run_o ? drained_q[7] : adapter_reset_i);
   assign listen_o = run_o && !wanted_q;
   assign link_up_o = listen_o && up && !broken_q;
 
@@ -89,7 +91,7 @@ module spate_pcie_usp_link (
     end else begin
       wanted_q <= run_o && (wanted_q || adapter_reset_i);
       broken_q <= listen_o && (broken_q || broken_i);
-      drained_q <= wanted_q && idle_i && sent_i && !busy ? {drained_q[2:0], 1'b1} : '0;
+      drained_q <= wanted_q && idle_i && sent_i && !busy ? {drained_q[6:0], 1'b1} : '0;
     end
   end
 

@@ -11,8 +11,8 @@
 //
 // Full rate from Depth = 16 on: a pointer's round trip takes about ten cycles.
 //
-// Constraints: one period of the faster clock, without clock skew, from tail_gray_q and head_gray_q to the other side
-// and from `words` to out_data_q (docs/use/gateware.md, "Clocks and resets").
+// Constraints: rtl/constraints/spate_cdc_fifo.tcl. One period of the faster clock, without clock skew, from tail_gray_q
+// and head_gray_q to the other side, as delay and as skew, and from `words` to out_data_q.
 `default_nettype none
 
 module spate_cdc_fifo #(
@@ -53,8 +53,10 @@ module spate_cdc_fifo #(
 
   // ---- in ----
 
-  logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_q, head_gray_far, left_q;
-  logic [GrayWidth-1:0] head_gray_q, tail_gray_far;
+  // The highest bit of a Gray code equals that of the position: without the attribute synthesis may keep only that one,
+  // under a name that no constraint knows.
+  (* DONT_TOUCH = "TRUE" *) logic [GrayWidth-1:0] tail_gray_q, head_gray_q;
+  logic [GrayWidth-1:0] tail_q, tail_d, head_gray_far, tail_gray_far, left_q;
   logic push, room_q;
 
   // The other side's position only advances. So a comparison that is a cycle old shows too little room, never too much.

@@ -14,7 +14,7 @@ module pcie_usp_link_proof (
     input logic user_busy_i
 );
 
-  localparam int unsigned SettledCycles = 4;  // as long nothing may be left
+  localparam int unsigned SettledCycles = 8;  // as long nothing may be left
   logic listen, run, clear, link_up;
 
   spate_pcie_usp_link u_link (
