@@ -328,7 +328,7 @@ place: groups-place ## Place and route the gateware on an Artix-7, and report wh
 	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_place.py --seed $(call quoted,SEED) $(if $(TOP),--top $(call quoted,TOP)) $(if $(LITENVME),--litenvme $(call quoted,LITENVME)) $(if $(call yes,CHECK),--check) $(if $(call yes,KEEP),--keep)
 
 # The sources of two cores are not fetched: the command says which files it needs, and where.
-place-calibrate: groups-calibrate ## Place and route open cores with published frequencies, to find what those of make place mean (1 hour; ONLY=picorv32, KEEP=1)
+place-calibrate: groups-calibrate ## Place and route open cores with published frequencies, to find what those of make place mean (2 hours; ONLY=picorv32, KEEP=1)
 	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_calibrate.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 
 generate: groups-gateware+lint ## Generate registers, templates and core file from rtl/regs/spate_regs.rdl and rtl/spate.f

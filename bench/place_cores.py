@@ -82,5 +82,5 @@ def need_sources(core: Core, folder: pathlib.Path = FOLDER) -> None:
             found.append(f"{path} is another file than {file}: its SHA-256 is {own} instead of {digest}")
     if found:
         where = f"github.com/{core.repository}, commit {core.commit}"
-        by = "setup/install calibrate brings it" if core.fetched else "this command does not fetch it"
-        raise SystemExit("\n  ".join([f"{core.name}: sources of {where}; {by}", *found]))
+        by = "setup/install calibrate fetches them" if core.fetched else "no package registry has them, so nothing here fetches them"
+        raise SystemExit("\n  ".join([f"{core.name} needs files of {where}; {by}:", *found]))

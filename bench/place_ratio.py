@@ -24,22 +24,23 @@ class Ratio(NamedTuple):
     value: float
 
 
-def median_mhz(entry: dict) -> float:
-    return statistics.median(place_kept.frequencies(entry, place_kept.GATE_SEEDS))
-
-
 def grade(part: str) -> int:
     """The speed grade in the name of a part: 2 of xcku3p-ffva676-2-e."""
     return int(re.search(r"-(\d)(?:-[a-z])?$", part)[1])
 
 
-def of_core(core: place_cores.Core, entry: dict) -> list[tuple[place_cores.Published, float]]:
-    return [(figure, figure.mhz / median_mhz(entry)) for figure in core.published]
+def of_core(core: place_cores.Core, here_mhz: list[float]) -> list[tuple[place_cores.Published, float]]:
+    """`here_mhz`: the frequencies of the seeds."""
+    return [(figure, figure.mhz / statistics.median(here_mhz)) for figure in core.published]
+
+
+def here_mhz(entry: dict) -> list[float]:
+    return place_kept.frequencies(entry, place_kept.GATE_SEEDS)
 
 
 def all_ratios(cores: list[place_cores.Core], kept: dict) -> list[Ratio]:
     return [Ratio(core.name, figure, value) for core in cores if core.name in kept
-            for figure, value in of_core(core, kept[core.name])]
+            for figure, value in of_core(core, here_mhz(kept[core.name]))]
 
 
 def extent(ratios: list[Ratio]) -> tuple[Ratio, Ratio] | None:

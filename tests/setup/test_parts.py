@@ -165,6 +165,8 @@ def test_a_core_of_the_registry_is_fetched_once(folder):
     assert said.startswith("setup: fetching PicoRV32") and said.endswith("s)\nagain\n")
     assert (folder / "calibrate/picorv32/picorv32.v").read_text() == "module\n"
     assert {path.name for path in (folder / "calibrate").iterdir()} == {"picorv32", "fetched-from"}
+    (folder / "calibrate/picorv32/picorv32.v").unlink()
+    assert "fetching" in shell(folder, f"{CORES} export held=verilog/picorv32.v; fetch_cores").stdout
 
 
 def test_a_wheel_without_the_core_is_refused(folder):
