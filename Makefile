@@ -328,6 +328,10 @@ bench-rtl-area: groups-gateware ## Measure LUTs, flops, RAM and logic levels of 
 place: groups-place ## Place and route the gateware on an Artix-7, and report what limits the clock (10 minutes a design and seed; TOP=axi-stream, SEED=1-8, CHECK=1, KEEP=1, LITENVME=folder)
 	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_place.py --seed $(call quoted,SEED) $(if $(TOP),--top $(call quoted,TOP)) $(if $(LITENVME),--litenvme $(call quoted,LITENVME)) $(if $(call yes,CHECK),--check) $(if $(call yes,KEEP),--keep)
 
+# The sources of two cores are not fetched: the command says which files it needs, and where.
+place-calibrate: groups-calibrate ## Place and route open cores with published frequencies, to find what those of make place mean (2 hours; ONLY=picorv32, KEEP=1)
+	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_calibrate.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
+
 generate: groups-gateware+lint ## Generate registers, microcode, templates and core file from rtl/regs/*.rdl, rtl/core/*.asm and rtl/spate.f
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/microcode.py

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reference/gateware-timing.md from bench/place.json."""
+"""Writes docs/reference/gateware-timing.md from bench/place.json and bench/place_cores.json."""
 
 import statistics
 
 import place_kept
+import place_meaning
+import place_ratio
 import program
 import tops
 from place import report
@@ -16,7 +18,8 @@ Written by `make place KEEP=1`, with Yosys and nextpnr, placed and routed on an 
 These figures show a trend between designs and between versions. They do not promise a frequency on any part. nextpnr routes on
 the real wires of the device and has the delay of each wire. But it knows one speed grade, and its primitives have fixed delays:
 a LUT 0.125 ns, clock-to-Q 0.35 ns, setup 0.10 ns. The core is meant for 250 MHz on UltraScale+: another process, with
-UltraRAM. None of this was measured there.
+UltraRAM. None of this was measured there. [What a figure means](#what-a-figure-means) compares open cores with what others have
+published of them on UltraScale+.
 
 Each design stands alone in a wrapper with three pins. A shift register supplies its inputs. Its outputs end in registers, which a
 chain of XORs combines. So LUTs and flops contain those of the wrapper, and a path may begin or end in it. All clocks are one:
@@ -87,7 +90,8 @@ def section(name: str, entry: dict) -> list[str]:
             f"nextpnr {entry['nextpnr']}, Yosys {entry['yosys']}, sources of commit {entry['commit']}."]
 
 
-def page(kept: dict) -> str:
+def page(kept: dict, measured: dict) -> str:
+    """`measured`: the open cores of bench/place_cores.json."""
     order = [placed.name for placed in tops.PLACED]
     names = sorted(kept, key=lambda name: order.index(name) if name in order else len(order))
     lines = [TEXT, "## Results", "", "Path, levels and wire length are those of the lowest seed.", "", TABLE]
@@ -97,9 +101,10 @@ def page(kept: dict) -> str:
     absent = [name for name in (*order, "litenvme") if name not in kept]
     if absent:
         lines += ["", f"Not measured yet: {', '.join(f'`{name}`' for name in absent)}."]
+    lines += ["", *place_meaning.section({name: kept[name] for name in names}, measured)]
     return "\n".join(lines + [line for name in names for line in section(name, kept[name])]) + "\n"
 
 
 def write(kept: dict) -> None:
-    PAGE.write_text(page(kept))
+    PAGE.write_text(page(kept, place_kept.load(place_ratio.PATH)))
     print(f"tables in {PAGE.relative_to(program.ROOT)}")

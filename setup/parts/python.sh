@@ -80,3 +80,19 @@ fetch_sources() {
   rm -r "$fatfs/archive"
   cp "$here/sources.txt" "$fatfs/installed-from"
 }
+
+# PicoRV32 from the wheel of cores.txt. Nobody imports it.
+fetch_cores() {
+  cores=$build/calibrate
+  cmp -s "$here/cores.txt" "$cores/fetched-from" && [ -e "$cores/picorv32/picorv32.v" ] && return
+  echo "setup: fetching PicoRV32 into build/calibrate (1 MB, about 5 s)"
+  rm -rf "$cores/wheel"
+  mkdir -p "$cores/wheel" "$cores/picorv32"
+  run "pip could not fetch the wheel of setup/cores.txt" pip.log "$build/venv/bin/pip" download --disable-pip-version-check \
+    --no-deps --require-hashes --only-binary :all: --requirement "$here/cores.txt" --dest "$cores/wheel"
+  run "the wheel of setup/cores.txt could not be unpacked" pip.log python3 -m zipfile --extract "$cores"/wheel/*.whl "$cores/wheel"
+  cp "$cores/wheel/pythondata_cpu_picorv32/verilog/picorv32.v" "$cores/picorv32" ||
+    fail "the wheel of setup/cores.txt has no verilog/picorv32.v"
+  rm -r "$cores/wheel"
+  cp "$here/cores.txt" "$cores/fetched-from"
+}

@@ -11,6 +11,7 @@ import filelist
 import only
 import place_kept
 import place_page
+import place_ratio
 import program
 import rtl_place
 import tops
@@ -220,11 +221,13 @@ def test_what_is_kept_is_read_again(result):
     results = {"stripe": place_kept.entry(identity, {2: result, 10: result})}
     text = place_kept.text(results)
     assert json.loads(text) == json.loads(json.dumps(results)) and text.index('"2"') < text.index('"10"')
-    assert "`stripe`" in place_page.page(results) and "| 1.48 | 1 | 1.00 | 0.12 | LUT2 | `spate_fifo` |  |" in place_page.page(results)
+    page = place_page.page(results, {})
+    assert "`stripe`" in page and "| 1.48 | 1 | 1.00 | 0.12 | LUT2 | `spate_fifo` |  |" in page
 
 
 def test_the_page_is_that_of_the_kept_results():
-    assert place_page.PAGE.read_text() == place_page.page(place_kept.load()), "make place KEEP=1 writes it"
+    page = place_page.page(place_kept.load(), place_kept.load(place_ratio.PATH))
+    assert place_page.PAGE.read_text() == page, "make place KEEP=1 and make place-calibrate KEEP=1 write it"
 
 
 def test_what_was_made_of_other_sources_is_made_again(tmp_path):

@@ -14,7 +14,7 @@ from conftest import ROOT, run
 
 PARTS = ROOT / "setup" / "parts"
 BEGIN = f"set -eu; root={shlex.quote(str(ROOT))}; here=$root/setup; build=$PWD; known=$build/known; groups=command\n" + "".join(
-    f". {shlex.quote(str(PARTS / name))}.sh\n" for name in ("running", "debian", "foreign"))
+    f". {shlex.quote(str(PARTS / name))}.sh\n" for name in ("running", "debian", "foreign", "python"))
 # A release that has old, other and good, and speaks German unless it is told not to. good is installed once it was asked for.
 STAND_INS = {
     "apt-cache": """case $2 in old | other | good) found=1.0 ;; *) found="(none)" ;; esac
@@ -147,3 +147,28 @@ def test_the_files_of_nextpnr_are_fetched_and_unpacked_once(folder):
 def test_files_of_nextpnr_that_somebody_has_put_there_are_not_fetched(folder):
     said = shell(folder, f"{PLACE} mkdir -p place/packages; printf right > place/packages/a.deb; fetch_place").stdout
     assert said.startswith("unpacked ")
+
+
+# setup/cores.txt, and what stands for pip: it delivers a wheel with this file.
+CORES = """here=$PWD; echo list > cores.txt; mkdir -p venv/bin
+cat > venv/bin/pip <<'END'
+#!/bin/sh
+while [ "$1" != --dest ]; do shift; done
+mkdir -p "pythondata_cpu_picorv32/$(dirname "$held")"; echo module > "pythondata_cpu_picorv32/$held"
+exec python3 -m zipfile --create "$2/a.whl" pythondata_cpu_picorv32
+END
+chmod +x venv/bin/pip; """
+
+
+def test_a_core_of_the_registry_is_fetched_once(folder):
+    said = shell(folder, f"{CORES} export held=verilog/picorv32.v; fetch_cores; echo again; fetch_cores").stdout
+    assert said.startswith("setup: fetching PicoRV32") and said.endswith("s)\nagain\n")
+    assert (folder / "calibrate/picorv32/picorv32.v").read_text() == "module\n"
+    assert {path.name for path in (folder / "calibrate").iterdir()} == {"picorv32", "fetched-from"}
+    (folder / "calibrate/picorv32/picorv32.v").unlink()
+    assert "fetching" in shell(folder, f"{CORES} export held=verilog/picorv32.v; fetch_cores").stdout
+
+
+def test_a_wheel_without_the_core_is_refused(folder):
+    said = shell(folder, f"{CORES} export held=other.v; fetch_cores", statuses=(1,))
+    assert "has no verilog/picorv32.v" in said.stderr and not (folder / "calibrate/fetched-from").exists()

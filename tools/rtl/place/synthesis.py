@@ -18,6 +18,7 @@ class Design(NamedTuple):
     module: str
     parameters: dict[str, int | str]
     files: tuple[str, ...]  # relative to the repository, packages first
+    open_ports: tuple[str, ...] = ()  # ports whose names begin so stay unconnected: Yosys removes all if one output has no value
 
     @property
     def folder(self) -> pathlib.Path:
@@ -45,11 +46,16 @@ def script(files: list[str], netlist: pathlib.Path) -> str:
             f"write_json {netlist.relative_to(filelist.ROOT)}")
 
 
+def connected(design: Design, modules: dict) -> list[wrapper.Port]:
+    """The ports that the wrapper connects. `modules`: the elaborated design."""
+    return [port for port in wrapper.ports_of(modules[wrapper.top_of(modules)]) if not port.name.startswith(design.open_ports)]
+
+
 def synthesise(design: Design) -> pathlib.Path:
     """The netlist of the wrapped design, made again if the sources have changed."""
     design.folder.mkdir(parents=True, exist_ok=True)
     modules = elaborate(design)
-    text = wrapper.verilog(design.module, design.parameters, wrapper.ports_of(modules[wrapper.top_of(modules)]))
+    text = wrapper.verilog(design.module, design.parameters, connected(design, modules))
     wrapped, netlist = design.folder / "wrapper.v", design.folder / "netlist.json"
     commands = script([*design.files, str(wrapped.relative_to(filelist.ROOT))], netlist)
     source = made.digest(commands, text, YOSYS_VERSION.read_text(), *((filelist.ROOT / path).read_bytes() for path in design.files))
