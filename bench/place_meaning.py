@@ -23,8 +23,8 @@ CAVEATS = """This is a range of ratios, and no promise for our designs:
   registers (retiming), which nothing does here.
 - Three cores are few, and a ratio with `≥` bounds nothing from above. The range does not show that a design meets 250 MHz, nor
   that it does not. Only a vendor's tool shows it."""
-NOT_CALIBRATED = """{cores} of {least} cores are measured. Until then the figures of this page show levels and a trend only, and no
-ratio to another device."""
+NOT_CALIBRATED = """A range needs {least} cores, and {cores} are measured. So the figures of this page show levels and a trend only. No frequency on
+another device follows from them."""
 CORES = """| core | LUT | FF | MHz here | seeds | routing | published MHz | part | with | ratio |
 |---|---|---|---|---|---|---|---|---|---|"""
 BOTH = """The ratios do not tell how much is due to the device and how much to the tools. For a design that Vivado would place no better
@@ -48,7 +48,8 @@ def core_rows(core: place_cores.Core, entry: dict) -> list[str]:
 
 def source_line(core: place_cores.Core) -> str:
     published = "; ".join(f"{figure.mhz:g} MHz: {figure.source}" for figure in core.published)
-    return f"- {core.title}: github.com/{core.repository}, commit {core.commit[:12]}. {published}."
+    compared = "" if core.fetched else " The measured text was not compared with a clone of the repository."
+    return f"- {core.title}: github.com/{core.repository}, commit {core.commit[:12]}. {published}.{compared}"
 
 
 def design_table(designs: dict, least: float, most: float) -> list[str]:
