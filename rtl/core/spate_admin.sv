@@ -262,8 +262,15 @@ module spate_admin
   end
   always_ff @(posedge clk_i) input_q <= input_;
 
+  // Of the operand: decided a cycle before.
+  in_e origin_q;
+  always_ff @(posedge clk_i) begin
+    if (state_q == StDecode) origin_q <= instruction.source;
+    else if (state_q == StOperand && accesses) origin_q <= operation == DoPage ? InPage : InAccess;
+  end
+
   always_comb begin
-    unique case (state_q == StAccess ? (operation == DoPage ? InPage : InAccess) : instruction.source)
+    unique case (origin_q)
       InHigh: operand = {instruction.immediate, 16'd0};
       InRegister: operand = register_data;
       InAccess: operand = mmio_result_i.data;
