@@ -289,13 +289,13 @@ formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/forma
 	@echo '== formal'
 	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
 
-# The smallest shapes of the testbenches, in C++.
+# The smallest shapes of the testbenches, in C++, and the boards.
 test-rtl: groups-gateware$(if $(TEST),+lint) ## Run the gateware's tests that run in make test (2 minutes), or TEST=one of tests/rtl
 	@echo '== test-rtl'
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@$(if $(TEST),:,cmake --build --preset gateware --target quick_testbenches)
 	@$(if $(TEST),:,ctest --preset gateware -L quick -j$(CORES) --no-tests=error)
-	@$(if $(TEST),$(GATEWARE_PYTHON) -m pytest $(call quoted,TEST))
+	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-m 'not thorough' tests/rtl/test_board_*.py)
 
 test-rtl-all: groups-gateware+lint # The cocotb testbenches
 	@echo '== test-rtl-all'

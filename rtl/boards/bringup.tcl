@@ -60,9 +60,9 @@ namespace eval spate {
     27 {"a data command's deadline, a doorbell that was not answered, or a link that was down for a moment"
         "contacts, power, signal quality"}
     28 {"a side command was not answered" "its opcode is in error_detail"}
-    29 {"shut down, as asked" "restart brings the drive up again"}
+    29 {"shut down, as asked" "restart_drive brings it up again"}
     30 {"shut down, but the drive did not say that it finished" "wait before you switch the power off"}
-    31 {"another drive, or namespace, than before the recovery" "put the old one in again, or restart"}
+    31 {"another drive, or namespace, than before the recovery" "put the old one in again, or restart_drive"}
   }
 
   # {status {name what-to-do}}
@@ -70,7 +70,7 @@ namespace eval spate {
     8001 {"invalid" "this is an error of the console"}
     8002 {"range" "the drive has fewer blocks"}
     8003 {"unsupported" "the drive does not have this operation"}
-    8004 {"gone" "status tells why; then restart"}
+    8004 {"gone" "status tells why; then restart_drive"}
     8005 {"deadline" "the drive did not answer each time that it was reset; status tells more"}
     8006 {"busy" "wait for the other commands"}
     8007 {"memory" "this core has no ring in memory: this is an error of the console"}

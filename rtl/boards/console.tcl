@@ -10,7 +10,8 @@
 #   record BYTES ?LBA? ?SEED?   write a test pattern to the drive, and flush it. DESTROYS what is there
 #   verify BYTES ?LBA? ?SEED?   read it back and compare it
 #   registers                   all registers
-#   restart, shutdown           bring the drive up again; flush it, and prepare it for loss of power
+#   restart_drive               bring the drive up again
+#   shut_drive_down             flush it, and prepare it for loss of power
 #   program ?FILE?              load the bitstream
 #
 # BYTES may end in K, M, G or T (1024, 1024^2 …). LBA is a block number; without it, the pattern begins 1 MiB from the
@@ -260,7 +261,7 @@ proc spate::response {progress} {
   set done [expr {[core response_done_low] | [core response_done_high] << 32}]
   write 0x0064 1
   variable tag
-  if {[bits $value 15 0] != $tag} { error "a response with the tag of another command: restart" }
+  if {[bits $value 15 0] != $tag} { error "a response with the tag of another command: `program` again" }
   list [bits $value 31 16] $done
 }
 
@@ -291,8 +292,9 @@ proc spate::simple {what op} {
   puts "$what: done"
 }
 
-proc restart {} { spate::simple restart 7 }
-proc shutdown {} { spate::simple shutdown 6 }
+# Vivado has a command `restart`.
+proc restart_drive {} { spate::simple restart 7 }
+proc shut_drive_down {} { spate::simple shutdown 6 }
 
 # What `record` and `verify` have in common. Returns {bytes lba blocks}.
 proc spate::prepare {bytes lba seed} {
@@ -318,7 +320,7 @@ proc spate::wait_for_drive {} {
   for {set tries 0} {$tries < 600} {incr tries} {
     set status [core status]
     if {[bits $status 0 0]} { return }
-    if {[bits $status 1 1]} { error "there is no drive: [bring_up_text]. Then: restart" }
+    if {[bits $status 1 1]} { error "there is no drive: [bring_up_text]. Then: restart_drive" }
     after 20
   }
   error "the drive is not ready after 12 s: [bring_up_text]"
@@ -339,8 +341,7 @@ proc record {bytes {lba ""} {seed ""}} {
   spate::start 0
   lassign [spate::response {}] status
   if {$status != 0} { error "the flush ended with [spate::status_text $status]" }
-  set cycles [spate::board source_cycles]
-  puts "          [spate::rate $bytes $cycles]; the source waited in [spate::board source_stalls] of $cycles cycles"
+  puts "          [spate::rate $bytes [spate::board source_cycles]]; the source waited [spate::board source_stalls] cycles"
   puts "          written and flushed. `verify` with the same numbers reads it back"
 }
 
@@ -364,8 +365,7 @@ proc verify {bytes {lba ""} {seed ""}} {
     set block [expr {$lba + $at / [spate::block_bytes]}]
     error "$wrong of $beats beats are wrong, the first at byte $at, in block $block: was it recorded with this LBA and SEED?"
   }
-  set cycles [spate::board check_cycles]
-  puts "          [spate::rate $bytes $cycles]; the checker waited in [spate::board check_stalls] of $cycles cycles"
+  puts "          [spate::rate $bytes [spate::board check_cycles]]; the checker waited [spate::board check_stalls] cycles"
   puts "          all $beats beats are as recorded"
 }
 

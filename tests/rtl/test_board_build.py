@@ -102,7 +102,7 @@ def test_every_source_is_added(built):
 
 def test_modules_of_the_vendor_are_those_of_the_top():
     script = (FOLDER / "build.tcl").read_text()
-    created = set(re.findall(r"^create \w+ (\w+) ", script, re.M))
+    created = set(re.findall(r"^create_checked \w+ (\w+) ", script, re.M))
     assert created == {name for name in re.findall(r"^  (\w+_0) u_\w+ \(", TOP, re.M)}
     assert created <= {pathlib.PurePath(path).stem for path in filelist.vendor()}
 

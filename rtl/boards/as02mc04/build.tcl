@@ -65,7 +65,7 @@ set ila {
 }
 
 # Vivado only warns of a property that it does not know, and corrects values without a word: both are errors here.
-proc create {ip name properties {if_present {}}} {
+proc create_checked {ip name properties {if_present {}}} {
   create_ip -vendor xilinx.com -library ip -name $ip -module_name $name
   set known [string tolower [list_property [get_ips $name]]]
   foreach property [dict keys $if_present] {
@@ -112,13 +112,13 @@ add_files -fileset constrs_1 -norecurse [list [file join $here as02mc04.xdc] [fi
 # The block's clocks are known only when its netlist is there.
 set_property used_in {implementation} [get_files crossings.xdc]
 
-create pcie4_uscale_plus pcie4_uscale_plus_0 $pcie $pcie_if_present
-create jtag_axi jtag_axi_0 $jtag
-create ila ila_0 $ila
+create_checked pcie4_uscale_plus pcie4_uscale_plus_0 $pcie $pcie_if_present
+create_checked jtag_axi jtag_axi_0 $jtag
+create_checked ila ila_0 $ila
 
 # ---- synthesis, implementation ----
 
-proc run {name jobs} {
+proc complete {name jobs} {
   launch_runs $name -jobs $jobs
   wait_on_run $name
   if {[get_property PROGRESS [get_runs $name]] ne "100%"} {
@@ -127,8 +127,8 @@ proc run {name jobs} {
 }
 
 set_property strategy Performance_Explore [get_runs impl_1]
-run synth_1 $jobs
-run impl_1 $jobs
+complete synth_1 $jobs
+complete impl_1 $jobs
 open_run impl_1
 report_timing_summary -file [file join $build timing.rpt]
 report_utilization -hierarchical -file [file join $build utilization.rpt]

@@ -11,7 +11,7 @@ BOARD = "as02mc04"
 EXTRA = (*filelist.boards()[BOARD], *filelist.vendor(), "tests/rtl/cocotb/as02mc04_top.sv")
 
 
-@pytest.mark.parametrize("size", ["64K", "1024K"])
+@pytest.mark.parametrize("size", ["64K", pytest.param("1024K", marks=pytest.mark.thorough)])
 def test_the_console_records_and_verifies(size):
     runner.run("as02mc04_top", "testbench_as02mc04", extra=EXTRA, name=size,
                env={"CONSOLE": str(filelist.BOARDS / BOARD / "console.tcl"), "BYTES": size})
