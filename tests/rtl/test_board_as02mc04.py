@@ -8,10 +8,11 @@ import filelist
 import runner
 
 BOARD = "as02mc04"
+PAGE = filelist.ROOT / "docs" / "use" / "boards" / f"{BOARD}.md"
 EXTRA = (*filelist.boards()[BOARD], *filelist.vendor(), "tests/rtl/cocotb/as02mc04_top.sv")
 
 
 @pytest.mark.parametrize("size", ["64K", pytest.param("1024K", marks=pytest.mark.thorough)])
 def test_the_console_records_and_verifies(size):
     runner.run("as02mc04_top", "testbench_as02mc04", extra=EXTRA, name=size,
-               env={"CONSOLE": str(filelist.BOARDS / BOARD / "console.tcl"), "BYTES": size})
+               env={"CONSOLE": str(filelist.BOARDS / BOARD / "console.tcl"), "BYTES": size, "PAGE": str(PAGE)})

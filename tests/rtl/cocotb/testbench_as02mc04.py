@@ -5,6 +5,7 @@ says of a drive or a clock that is not there."""
 import logging
 import os
 import pathlib
+import re
 
 import cocotb
 from cocotb.clock import Clock
@@ -24,9 +25,17 @@ MS_CYCLES, POWER_GOOD_MS = 16, 100
 BLOCKS, BLOCK = 4096 * 8, 512
 CONSOLE = pathlib.Path(os.environ["CONSOLE"])
 BYTES = os.environ["BYTES"]
+PAGE = pathlib.Path(os.environ["PAGE"]).read_text()
 KIB = int(BYTES.removesuffix("K"))
 FIRST = 2048  # 1 MiB
 QUICK = KIB < 1024  # in make test: what a person sees first
+
+
+def stands_on_the_page(lines: list[str]) -> bool:
+    """Whether a block of the page is this output, but for its numbers."""
+    def plain(text):
+        return re.sub(r"\d+(?:\.\d+)?", "N", text)
+    return any(plain(block) == plain("\n".join(lines)) for block in re.findall(r"^```\w*\n(.*?)\n```$", PAGE, re.M | re.S))
 
 
 class Board:
@@ -77,6 +86,7 @@ async def a_recording_is_verified(dut):
     assert "up, 8 GT/s, x4, LTSSM 10h" in state and f"ready, {BLOCKS} blocks of 512 bytes" in state and "step 17 (ready)" in state
     verified = await console.do(f"verify {BYTES}")
     assert f"all {KIB * 32} beats are as recorded" in verified
+    assert stands_on_the_page(console.transcript[1:]), "\n".join(console.transcript)
     assert int(dut.led.value) == 0b1101
     # A bit of the last block but one: verify names the byte.
     at = FIRST + 2 * KIB - 2
@@ -126,6 +136,7 @@ async def a_drive_that_is_not_there_is_named(dut):
     await board.open()
     error = await board.console.fails(f"record {BYTES}")
     assert "there is no drive: step 2 (wait for the link), error 2: the link did not come up. To do: reference clock" in error
+    assert stands_on_the_page(board.console.transcript[1:]), board.console.transcript
     state = await board.console.do("status")
     assert "drive     gone" in state and "down, LTSSM 00h" in state and "no reference clock" not in state
     board.close()
