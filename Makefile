@@ -290,13 +290,13 @@ formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/forma
 	@echo '== formal'
 	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
 
-# The smallest shapes of the testbenches, in C++.
+# The smallest shapes of the testbenches, in C++, and the boards.
 test-rtl: groups-gateware$(if $(TEST),+lint) ## Run the gateware's tests that run in make test (2 minutes), or TEST=one of tests/rtl
 	@echo '== test-rtl'
 	@tools/run build/configure-gateware.log cmake --preset gateware
 	@$(if $(TEST),:,cmake --build --preset gateware --target quick_testbenches)
 	@$(if $(TEST),:,ctest --preset gateware -L quick -j$(CORES) --no-tests=error)
-	@$(if $(TEST),$(GATEWARE_PYTHON) -m pytest $(call quoted,TEST))
+	@$(GATEWARE_PYTHON) -m pytest $(if $(TEST),$(call quoted,TEST),-m 'not thorough' tests/rtl/test_board_*.py)
 
 test-rtl-all: groups-gateware+lint # The cocotb testbenches
 	@echo '== test-rtl-all'
@@ -328,7 +328,7 @@ bench-rtl-area: groups-gateware ## Measure LUTs, flops, RAM and logic levels of 
 place: groups-place ## Place and route the gateware on an Artix-7, and report what limits the clock (10 minutes a design and seed; TOP=axi-stream, SEED=1-8, CHECK=1, KEEP=1, LITENVME=folder)
 	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_place.py --seed $(call quoted,SEED) $(if $(TOP),--top $(call quoted,TOP)) $(if $(LITENVME),--litenvme $(call quoted,LITENVME)) $(if $(call yes,CHECK),--check) $(if $(call yes,KEEP),--keep)
 
-# The sources of two cores are not fetched: the command says which files it needs, and where.
+# The sources of one core are not fetched: the command says which files it needs, and where.
 place-calibrate: groups-calibrate ## Place and route open cores with published frequencies, to find what those of make place mean (2 hours; ONLY=picorv32, KEEP=1)
 	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_calibrate.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 

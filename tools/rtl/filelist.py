@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of gateware sources, rtl/spate.f, for all tools that read it.
+"""The list of gateware sources, rtl/spate.f, and the lists of the boards, rtl/boards/*/sources.f, for all tools that read them.
 
 A file is named like its module or package, so the sources that a module needs are found by the names in its text.
 As a program (for CMake), it prints the sources of a module: filelist.py spate_fifo
@@ -12,22 +12,42 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "rtl" / "spate.f"
+BOARDS = ROOT / "rtl" / "boards"
+VENDOR = ROOT / "tests" / "rtl" / "vendor"  # stand-ins for the vendor's modules that boards use
 NAME = re.compile(r"\bspate_\w+\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
-@functools.cache
-def sources() -> tuple[str, ...]:
-    """Paths relative to the repository, in the order of the list."""
-    lines = (line.strip() for line in LIST.read_text().splitlines())
+def listed(file: pathlib.Path) -> tuple[str, ...]:
+    """The paths that a list has, relative to the repository, in its order."""
+    lines, name = (line.strip() for line in file.read_text().splitlines()), file.relative_to(ROOT)
     paths = [line for line in lines if line and not line.startswith("//")]
     absent = [path for path in paths if not (ROOT / path).is_file()]
     if absent:
-        raise SystemExit(f"rtl/spate.f lists files that do not exist: {', '.join(absent)}")
+        raise SystemExit(f"{name} lists files that do not exist: {', '.join(absent)}")
     twice = sorted({path for path in paths if paths.count(path) > 1})
     if twice:
-        raise SystemExit(f"rtl/spate.f lists files twice: {', '.join(twice)}")
+        raise SystemExit(f"{name} lists files twice: {', '.join(twice)}")
     return tuple(paths)
+
+
+@functools.cache
+def sources() -> tuple[str, ...]:
+    return listed(LIST)
+
+
+@functools.cache
+def boards() -> dict[str, tuple[str, ...]]:
+    """{board: the sources that it has besides rtl/spate.f}. Boards may share some."""
+    return {file.parent.name: listed(file) for file in sorted(BOARDS.glob("*/sources.f"))}
+
+
+def board_top(board: str) -> str:
+    return f"spate_{board}"
+
+
+def vendor() -> tuple[str, ...]:
+    return tuple(str(path.relative_to(ROOT)) for path in sorted(VENDOR.glob("*.sv")))
 
 
 def names_used(path: str) -> set[str]:
@@ -50,9 +70,9 @@ def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
 
 
 def unlisted() -> list[str]:
-    """Sources below rtl/ that are missing from the list: no tool would read them."""
+    """Sources below rtl/ that are missing from the lists: no tool would read them."""
     present = {str(path.relative_to(ROOT)) for path in (ROOT / "rtl").rglob("*.sv")}
-    return sorted(present - set(sources()))
+    return sorted(present - set(sources()) - {path for paths in boards().values() for path in paths})
 
 
 if __name__ == "__main__":

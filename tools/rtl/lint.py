@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, Yosys with slang, and the rules of
-rules.py.
+rules.py. The boards' modules are linted with stand-ins for the vendor's modules.
 
 There must be no finding, and no tool may print a warning. A waiver is in rtl/lint/waivers.vlt with its reason, or beside its
 line. Verible's style rules do not apply to generated files.
@@ -8,7 +8,9 @@ line. Verible's style rules do not apply to generated files.
 """
 
 import concurrent.futures
+import functools
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -20,6 +22,7 @@ import tops
 import yowasp
 
 JOBS = 2
+VENDOR = tuple(name for path in filelist.vendor() for name in re.findall(r"^module (\w+)", (filelist.ROOT / path).read_text(), re.M))
 
 
 def run(*words) -> str:
@@ -43,16 +46,27 @@ def is_written_here(path: str) -> bool:
     return "/generated/" not in path
 
 
+@functools.cache
+def extra(top: str) -> tuple[str, ...]:
+    """What a board's module needs besides rtl/spate.f: a board's top all of the board, a module that boards share only itself."""
+    paths = {name_of(path): (board, path) for board, listed in filelist.boards().items() for path in listed}
+    if top not in paths:
+        return ()
+    board, path = paths[top]
+    return (*filelist.boards()[board], *filelist.vendor()) if top == filelist.board_top(board) else (path,)
+
+
 def chosen(name: str) -> list[str]:
     """The files that can be linted alone: generated packages are not checked."""
     paths = [path for path in filelist.sources() if is_written_here(path) or modules([path])]
-    return only.choose("file of rtl/spate.f", paths, lambda path: (name_of(path),), name)
+    paths += dict.fromkeys(path for board in filelist.boards().values() for path in board)
+    return only.choose("file of rtl/spate.f or of a board", paths, lambda path: (name_of(path),), name)
 
 
 def verilator(top: str, parameters: dict[str, int | str]) -> str:
     return run("tools/rtl/verilator", "--lint-only", "--quiet", "-Wall", "--top-module", top,
                *(f"-G{name}={value}" for name, value in parameters.items()),
-               "rtl/lint/waivers.vlt", *filelist.needed_by(top))
+               "rtl/lint/waivers.vlt", *filelist.needed_by(top, extra(top)))
 
 
 def verible(*paths: str) -> str:
@@ -63,8 +77,9 @@ def yosys(top: str, parameters: dict[str, int | str]) -> str:
     """Elaborates with slang, then checks that there is no latch, no combinational loop, no net with two drivers, and none
     without."""
     values = " ".join(f"-G{name}={value}" for name, value in parameters.items())
-    files = " ".join(filelist.needed_by(top))
-    script = (f"read_slang --threads 1 --ignore-assertions --top {top} {values} {files}; proc; "
+    files = " ".join(filelist.needed_by(top, extra(top)))
+    boxes = " ".join(f"--blackboxed-module {name}" for name in VENDOR) if extra(top) else ""
+    script = (f"read_slang --threads 1 --ignore-assertions --top {top} {boxes} {values} {files}; proc; "
               "select -assert-none t:$dlatch t:$adlatch t:$dlatchsr; check -assert")
     return run(yowasp.YOSYS, "-q", "-p", script)
 
@@ -73,7 +88,7 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     paths, findings = chosen(name), []
     if not name and (forgotten := filelist.unlisted()):
-        findings.append(f"not in rtl/spate.f: {' '.join(forgotten)}")
+        findings.append(f"neither in rtl/spate.f nor in a board's list: {' '.join(forgotten)}")
     findings += rules.findings(paths) + rules.order(filelist.sources())
     sets = [(top, parameters) for top in modules(paths) for parameters in ({}, *tops.LINT.get(top, ()))]
     styled = list(filter(is_written_here, paths))

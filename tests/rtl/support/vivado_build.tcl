@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The commands of Vivado that a board's build.tcl and its constraints use, for tclsh. Nothing is built. What is said of
+# sources, properties, ports and pins is checked, and printed for a test (tests/rtl/test_board_build.py):
+#
+#   tclsh vivado_build.tcl BUILD.TCL ?NAME VALUE …?
+#
+# The names are those of `fake_design` below. The ports and pins are those that the top has.
+
+array set fake_design {
+  ports {} pins {} properties {} corrected {} progress 100% no_clock {} WNS 0.05 WHS 0.01 TPWS 0.000
+}
+set script [lindex $argv 0]
+array set fake_design [lrange $argv 1 end]
+
+proc say {args} { puts "CALL [join $args]" }
+proc unknown {name args} { error "this command of Vivado is not known to the test: $name $args" }
+
+# Options with and without a value; the rest is returned.
+proc options {names flags arguments} {
+  set rest {}
+  while {[llength $arguments]} {
+    set arguments [lassign $arguments word]
+    if {$word in $names} {
+      set arguments [lassign $arguments ::fake_option($word)]
+    } elseif {$word ni $flags} {
+      if {[string match {-[a-z]*} $word]} { error "no option $word" }
+      lappend rest $word
+    }
+  }
+  return $rest
+}
+
+# ---- the project ----
+
+set fake_files {}
+set fake_constraints {}
+set fake_ips {}
+
+proc create_project {args} { say create_project {*}[options {-part} {-force} $args] $::fake_option(-part) }
+proc current_fileset {} { return sources_1 }
+proc update_compile_order {option fileset} {}
+proc add_files {args} {
+  set option_fileset sources_1
+  unset -nocomplain ::fake_option(-fileset)
+  foreach file [concat {*}[options {-fileset} {-norecurse} $args]] {
+    if {![file isfile $file]} { error "no file $file" }
+    if {[info exists ::fake_option(-fileset)]} { lappend ::fake_constraints $file } else { lappend ::fake_files $file }
+  }
+}
+proc get_files {name} {
+  foreach file [concat $::fake_files $::fake_constraints] { if {[file tail $file] eq $name} { return $file } }
+  error "no file $name"
+}
+proc create_ip {args} {
+  if {[llength [options {-vendor -library -name -module_name} {} $args]]} { error "create_ip $args" }
+  lappend ::fake_ips $::fake_option(-module_name)
+  set ::fake_ip_of($::fake_option(-module_name)) $::fake_option(-name)
+}
+proc get_ips {name} { if {$name ni $::fake_ips} { error "no IP $name" }; return $name }
+proc list_property {ip} { return $::fake_design(properties) }
+
+proc set_property {args} {
+  set args [options {} {} [string map {-dict DICT} $args]]
+  if {[lindex $args 0] eq "DICT"} {
+    lassign $args - settings objects
+  } else {
+    lassign $args name value objects
+    set settings [list $name $value]
+  }
+  if {![llength $objects]} { error "set_property without an object: $args" }
+  foreach object $objects {
+    dict for {name value} $settings {
+      if {[info exists ::fake_property($object,$name)] && [string match port:* $object]} { error "$object has $name twice" }
+      if {[dict exists $::fake_design(corrected) $name]} { set value [dict get $::fake_design(corrected) $name] }
+      set ::fake_property($object,$name) $value
+      say set_property $object $name $value
+    }
+  }
+}
+proc get_property {name object} {
+  switch -glob $name {
+    PROGRESS { return $::fake_design(progress) }
+    DIRECTORY { return /build/$object }
+    STATS.* { return $::fake_design([string range $name 6 end]) }
+  }
+  return $::fake_property($object,$name)
+}
+
+# ---- runs and reports ----
+
+proc get_runs {name} { return $name }
+proc launch_runs {name args} {
+  say launch_runs $name
+  if {$name eq "synth_1"} { foreach file $::fake_files { say source $file } }
+  if {$name ne "impl_1"} return
+  foreach file $::fake_constraints { uplevel #0 [list source $file] }
+}
+proc wait_on_run {name} {}
+proc open_run {name} { say open_run $name }
+foreach report {timing_summary utilization cdc methodology drc} { proc report_$report {args} [list say report $report] }
+proc write_bitstream {args} { say write_bitstream {*}[options {} {-force} $args] }
+proc write_debug_probes {args} { say write_debug_probes {*}[options {} {-force} $args] }
+proc write_cfgmem {args} {
+  say write_cfgmem {*}[options {-format -interface -size -loadbit} {-force} $args] $::fake_option(-interface) $::fake_option(-size) \
+    $::fake_option(-loadbit)
+}
+
+# ---- constraints ----
+
+proc current_design {} { return design }
+proc get_ports {patterns} {
+  set found {}
+  foreach pattern $patterns {
+    set exact [string map {[ \\[ ] \\]} $pattern]
+    set ports [lsearch -all -inline -glob $::fake_design(ports) $exact]
+    if {![llength $ports]} { error "no port $pattern" }
+    foreach port $ports { lappend found port:$port }
+  }
+  return $found
+}
+proc get_pins {name} {
+  if {$name ni $::fake_design(pins)} { error "no pin $name" }
+  return pin:$name
+}
+proc create_clock {args} {
+  set port [options {-name -period} {} $args]
+  if {[llength $port] != 1} { error "create_clock $args" }
+  say create_clock $::fake_option(-name) $::fake_option(-period) $port
+}
+# A clock is named like the pin that it comes from.
+proc get_clocks {option pins} {
+  if {$option ne "-of_objects"} { error "get_clocks $option" }
+  set pin [string range $pins 4 end]
+  expr {$pin eq $::fake_design(no_clock) ? "" : "clock_at:$pin"}
+}
+proc set_max_delay {args} {
+  set delay [options {-from -to} {-datapath_only} $args]
+  say set_max_delay $::fake_option(-from) $::fake_option(-to) $delay [expr {"-datapath_only" in $args}]
+}
+proc set_false_path {args} {
+  options {-from -to -through} {} $args
+  say set_false_path {*}$args
+}
+
+if {[catch {source $script} message]} {
+  puts stderr $message
+  exit 1
+}
