@@ -56,7 +56,7 @@ module spate_cdc_fifo #(
   // The highest bit of a Gray code equals that of the position: without the attribute synthesis may keep only that one,
   // under a name that no constraint knows.
   (* DONT_TOUCH = "TRUE" *) logic [GrayWidth-1:0] tail_gray_q, head_gray_q;
-  logic [GrayWidth-1:0] tail_q, tail_d, head_gray_far, tail_gray_far, left_q;
+  logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_d, full_gray, head_gray_far, tail_gray_far, left_q;
   logic push, room_q;
 
   // The other side's position only advances. So a comparison that is a cycle old shows too little room, never too much.
@@ -65,6 +65,8 @@ module spate_cdc_fifo #(
   assign in_left_o = in_run_i && gray(left_q) != head_gray_far;
   assign push = in_valid_i && in_ready_o;
   assign tail_d = tail_q + 1'b1;
+  assign tail_gray_d = gray(tail_d);
+  assign full_gray = head_gray_far ^ FullDifference;
 
   always_ff @(posedge in_clk_i) begin
     if (in_clear_i) begin
@@ -73,13 +75,11 @@ module spate_cdc_fifo #(
       left_q <= '0;
       room_q <= 1'b0;
     end else begin
-      // Both comparisons, then the choice: `push` comes late.
-      room_q <= push ? gray(
-          tail_d
-      ) != (head_gray_far ^ FullDifference) : tail_gray_q != (head_gray_far ^ FullDifference);
+      // Both comparisons, then the choice, because `push` comes late.
+      room_q <= push ? tail_gray_d != full_gray : tail_gray_q != full_gray;
       if (push) begin
         tail_q <= tail_d;
-        tail_gray_q <= gray(tail_d);
+        tail_gray_q <= tail_gray_d;
       end
       if (in_left_o) left_q <= left_q + 1'b1;
     end

@@ -223,9 +223,9 @@ module spate_admin
 
   // ---- registers, operand, arithmetic ----
   //
-  // There is one read port: `rd` is read in StDecode, the operand's register in StOperand. An operand from elsewhere is
-  // chosen in StDecode, but for a dword of the raw command, of which a fill needs another one each time. The result is
-  // written, and the flags are set, while the next instruction is fetched.
+  // There is one read port: `rd` is read in StDecode, the operand's register in StOperand. Other operands are chosen in
+  // StDecode, except a dword of the raw command: a fill repeats StOperand without StDecode, and needs the next dword. The
+  // result is written, and the flags are set, while the next instruction is fetched.
 
   logic [31:0] registers[32];
   logic [4:0] register_address, result_address_q;
@@ -262,8 +262,7 @@ module spate_admin
   end
   always_ff @(posedge clk_i) input_q <= input_;
 
-  // Of the operand: decided a cycle before.
-  in_e origin_q;
+  in_e origin_q;  // where the operand comes from, decided a cycle before operand_q takes it
   always_ff @(posedge clk_i) begin
     if (state_q == StDecode) origin_q <= instruction.source;
     else if (state_q == StOperand && accesses) origin_q <= operation == DoPage ? InPage : InAccess;

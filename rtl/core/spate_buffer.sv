@@ -87,7 +87,8 @@ module spate_buffer
   localparam int unsigned ReadLatency = 2 + RamRegisters;
   localparam int unsigned DwordBits = $clog2(BeatBytes / 4);  // of a dword's place in its beat
   localparam logic [BeatBits-1:0] PageBeat = BeatBits'((RamBytes - 8192) / BeatBytes);
-  localparam int unsigned DrainDepth = 8;  // beats read ahead: more than the latencies of the read and of the queue
+  // Beats read ahead. The place of a beat is free again ReadLatency + 3 cycles after its read at the earliest.
+  localparam int unsigned DrainDepth = 16;
 
   // ---- arbitration of the two ports ----
   // The drive goes first. Of the page and the stream, the one that did not use the port last goes next.
@@ -265,8 +266,8 @@ module spate_buffer
   // The queue has room for each beat that the memory returns.
   always_comb begin
     if (past_reset_q && rst_ni) begin
-      assert (4'(drain_count_q) == 4'(u_drained.count_o) + 4'($countones(drain_q)));
-      assert (drain_count_q <= 4'(DrainDepth));
+      assert (5'(drain_count_q) == 5'(u_drained.count_o) + 5'($countones(drain_q)));
+      assert (drain_count_q <= ($clog2(DrainDepth) + 1)'(DrainDepth));
       if (drain_q[ReadLatency-1]) assert (u_drained.in_ready_o);
     end
   end

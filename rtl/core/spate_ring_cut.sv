@@ -41,9 +41,9 @@ module spate_ring_cut
 
   typedef enum logic [1:0] {
     StIdle,
-    StMost,  // most_q is what a part may have here
+    StMost,  // computes most_q, the most sectors that a part can have at this place
     StSize,
-    StPart  // it waits for room
+    StPart  // the part waits for room, and to be taken
   } state_e;
 
   state_e state_q;

@@ -57,9 +57,9 @@ module spate_ring_store #(
   localparam int unsigned BurstsMax = 32;  // without an answer of the memory
 
   // Beats that do not belong to a part yet wait outside, where the user's reset reaches them.
-  logic [SectorBits-1:0]
-      given_sectors_q, taken_sectors_q;  // of the parts; whose beats are all here; modulo their width
-  logic wants_q;  // they differ, as far as known in the last cycle
+  // Sectors of all parts that were given, and sectors whose beats are all here. Both counters wrap around.
+  logic [SectorBits-1:0] given_sectors_q, taken_sectors_q;
+  logic wants_q;  // the counters differ, apart from parts given in the last cycle
   logic [SectorBeatBits-1:0] in_beat_q;
   logic store_ready, in_move, in_sector_end;
 

@@ -9,8 +9,8 @@
 // another size. Between two commands of a stream write, at most two cycles pass in which no beat is taken, and between
 // two stream writes at most three.
 //
-// The size of a command is a register, and whether the ring has room for it another one: the buffer compares a cycle
-// before the space is allocated. Both are found while the command before it takes its data.
+// A command's size is computed while the command before it takes its data. So is the buffer's comparison of this size
+// with the room in the ring, whose result is a register.
 `default_nettype none
 
 module spate_splitter
@@ -38,7 +38,7 @@ module spate_splitter
     input  wire logic [DataWidth-1:0] data_i,
 
     output logic                         alloc_valid_o,
-    input  wire logic                    alloc_ready_i,    // as of alloc_sectors_o in the cycle before
+    input  wire logic                    alloc_ready_i,    // there is room for alloc_sectors_o of the last cycle
     output logic      [SectorsWidth-1:0] alloc_sectors_o,
     input  wire logic [    RingBits-1:0] alloc_base_i,
 
@@ -107,7 +107,7 @@ module spate_splitter
   logic [LbaWidth:0] next_end_q;  // the block after its last one
   logic [63:LbaWidth] next_lba_high_q;
   logic [63:0] next_address_q;
-  logic next_sourced_q;  // from where this core's commands take their data
+  logic next_sourced_q;  // this core can take the data from where the request says
   logic next_invalid_q, next_too_high_q, next_beyond, next_gone;
   logic take;
   logic [SectorsWidth-1:0] sectors_max, next_first_blocks;
@@ -195,8 +195,8 @@ module spate_splitter
   logic [SectorsWidth-1:0] cut_first_blocks, blocks_q, sectors_q;
   logic last_q, start, issue, fill_end;
 
-  // Cycles until the next command may start: after a start, one each until `fits`, `first_*` and alloc_ready_i are of
-  // what is left; after a request was taken, one until alloc_ready_i is of it.
+  // Cycles until the next command may start. After a start there are three: `fits`, `first_*` and alloc_ready_i follow
+  // one after the other. After a request was taken, only alloc_ready_i must follow.
   logic [1:0] planning_q;
   logic planned;
 

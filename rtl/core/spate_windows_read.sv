@@ -136,7 +136,8 @@ module spate_windows_read
 
   region_e region_q1;
   from_e from, from_q2, from_q3;
-  logic sq_valid_q1, sq_side_q1, admin_q1, list_q1, range_q1;  // whether the address is that of what is in the region
+  logic sq_valid_q1, sq_side_q1;
+  logic admin_q1, list_q1, range_q1;  // the address is that of the entry, of a slot's list, of the range
   logic valid_q1, valid_q2, valid_q3, last_q1, last_q2, last_q3;
   logic [SlotBits-1:0] slot_q1;
   // The offset in the 4 KiB of a list, or in the 64 bytes of an entry.

@@ -48,12 +48,11 @@ def peakrdl(*arguments: str) -> None:
 
 
 def two_stages(text: str) -> str:
-    text, count = HELD.subn(r"\1decoded_addr;", text)
-    for written, wanted in GROUPS.items():
-        count &= text.count(written) == 1
-        text = text.replace(written, wanted)
-    if not count:
+    if len(HELD.findall(text)) != 1 or any(text.count(written) != 1 for written in GROUPS):
         raise SystemExit(f"spate_regs.sv: the generator writes the read-back in another way; see HELD and GROUPS in {__file__}")
+    text = HELD.sub(r"\1decoded_addr;", text)
+    for written, wanted in GROUPS.items():
+        text = text.replace(written, wanted)
     return text
 
 
