@@ -47,7 +47,8 @@ namespace eval spate {
     14 {"accesses of the drive did not end" "switch the drive's power off and on"}
     15 {"the controller did not get ready" "switch the drive's power off and on"}
     16 {"fatal status" "if CSTS reads as ones, the drive vanished: power, contacts"}
-    17 {"an admin command was not answered" "the drive does not reach the window: is the block generated as build.tcl says?"}
+    17 {"an admin command was not answered"
+        "the drive does not reach the window: is the block generated as build.tcl says?"}
     18 {"Identify failed" "the drive's status is in error_detail"}
     19 {"entries are not 64 and 16 bytes" "if zero, what the drive writes does not arrive"}
     20 {"no namespace, or an empty one" "create one on a PC"}

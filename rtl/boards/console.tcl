@@ -54,8 +54,8 @@ proc spate::run {kind address args} {
   if {$axi eq ""} { error "there is no JTAG master: `program` loads the bitstream, `connect` looks again" }
   create_hw_axi_txn -force spate_$kind $axi -type $kind -address [format %08x $address] -len 1 {*}$args
   if {[catch {run_hw_axi [get_hw_axi_txns spate_$kind]} message]} {
-    error [concat "the registers do not answer at [format %04Xh $address] ($message): is the bitstream loaded, and the" \
-      "board's oscillator running? `program` loads it again"]
+    error [concat "the registers do not answer at [format %04Xh $address] ($message): is the bitstream loaded, and" \
+      "the board's oscillator running? `program` loads it again"]
   }
 }
 
@@ -111,8 +111,8 @@ proc spate::connect {} {
     error "no hw_server: $message"
   }
   if {[current_hw_target -quiet] eq "" && [catch {open_hw_target} message]} {
-    error [concat "no JTAG cable, or no device on it ($message): check the cable, its driver, the header's pins and the" \
-      "board's power; a slower clock: set_property PARAM.FREQUENCY 1000000 \[get_hw_targets\]"]
+    error [concat "no JTAG cable, or no device on it ($message): check the cable, its driver, the header's pins and" \
+      "the board's power; a slower clock: set_property PARAM.FREQUENCY 1000000 \[get_hw_targets\]"]
   }
   set device [lindex [get_hw_devices -quiet ${part}*] 0]
   if {$device eq ""} { error "the cable sees no $part: [get_hw_devices -quiet]" }
@@ -219,7 +219,8 @@ proc spate::drive_text {} {
   set status [core status]
   if {[bits $status 1 1]} { return "gone" }
   if {![bits $status 0 0]} { return "not ready yet" }
-  set text [format "ready, %lld blocks of %d bytes, %.1f GB" [blocks] [block_bytes] [expr {[blocks] * [block_bytes] / 1e9}]]
+  set gigabytes [expr {[blocks] * [block_bytes] / 1e9}]
+  set text [format "ready, %lld blocks of %d bytes, %.1f GB" [blocks] [block_bytes] $gigabytes]
   if {[bits $status 4 4]} { append text ", [expr {[bits [core health] 31 16] - 273}] degrees C" }
   return $text
 }
@@ -248,7 +249,7 @@ proc spate::response {progress} {
   while {![bits [core status] 9 9]} {
     after 20
     incr quiet_ms 20
-    set now [eval $progress]
+    set now [{*}$progress]
     if {$now ne $last} {
       set last $now
       set quiet_ms 0
@@ -341,7 +342,8 @@ proc record {bytes {lba ""} {seed ""}} {
   spate::start 0
   lassign [spate::response {}] status
   if {$status != 0} { error "the flush ended with [spate::status_text $status]" }
-  puts "          [spate::rate $bytes [spate::board source_cycles]]; the source waited [spate::board source_stalls] cycles"
+  puts "          [spate::rate $bytes [spate::board source_cycles]]; the source waited\
+    [spate::board source_stalls] cycles"
   puts "          written and flushed. `verify` with the same numbers reads it back"
 }
 
@@ -363,9 +365,11 @@ proc verify {bytes {lba ""} {seed ""}} {
   if {$wrong != 0} {
     set at [expr {8 * [spate::board wrong_word]}]
     set block [expr {$lba + $at / [spate::block_bytes]}]
-    error "$wrong of $beats beats are wrong, the first at byte $at, in block $block: was it recorded with this LBA and SEED?"
+    error [concat "$wrong of $beats beats are wrong, the first at byte $at, in block $block:" \
+      "was it recorded with this LBA and SEED?"]
   }
-  puts "          [spate::rate $bytes [spate::board check_cycles]]; the checker waited [spate::board check_stalls] cycles"
+  puts "          [spate::rate $bytes [spate::board check_cycles]]; the checker waited\
+    [spate::board check_stalls] cycles"
   puts "          all $beats beats are as recorded"
 }
 
@@ -378,4 +382,4 @@ proc registers {} {
   }
 }
 
-foreach name {connect program} { proc $name {args} "spate::$name {*}\$args" }
+foreach name {connect program} { interp alias {} $name {} spate::$name }

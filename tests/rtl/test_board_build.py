@@ -8,6 +8,7 @@ import subprocess
 
 import filelist
 import pytest
+from xdc import properties
 
 BOARD = "as02mc04"
 FOLDER = filelist.BOARDS / BOARD
@@ -122,6 +123,8 @@ def test_the_block_is_what_the_core_wants():
     assert (block["AXISTEN_IF_CQ_ALIGNMENT_MODE"], block["AXISTEN_IF_RQ_ALIGNMENT_MODE"]) == ("Address_Aligned", "DWORD_Aligned")
     assert (block["AXISTEN_IF_RC_STRADDLE"], block["axisten_if_enable_client_tag"]) == ("false", "true")
     assert block["device_port_type"].startswith("Root_Port")
+    for name in block:
+        properties.check("ip.pcie4_uscale_plus", name)
 
 
 def test_the_bitstream_is_the_last_thing(built):

@@ -54,7 +54,8 @@ set_property PACKAGE_PIN AA5 [get_ports {pcie_tx_po[3]}]
 set_property PACKAGE_PIN AA4 [get_ports {pcie_tx_no[3]}]
 
 # A11 of the edge. All other designs have it as an input; LiteNVMe's root port drives it.
-# [litex] and [liske] have LVCMOS18 for this bank and the LEDs'. [chester] measured VCCO of both: 3.3 V. [taxi] has LVCMOS33.
+# [litex] and [liske] have LVCMOS18 for this bank and the LEDs'. [chester] measured VCCO of both: 3.3 V. [taxi] has
+# LVCMOS33.
 set_property -dict {PACKAGE_PIN A9 IOSTANDARD LVCMOS33 SLEW SLOW DRIVE 8} [get_ports perst_no]
 set_false_path -to [get_ports perst_no]
 

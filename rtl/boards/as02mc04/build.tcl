@@ -15,8 +15,9 @@ set build [file join $here build]
 
 # ---- the vendor's modules ----
 
-# The hard block as the core wants it (docs/use/gateware.md, On the hard block). Names and values of properties are those
-# of public projects for this block: fpganinja/taxi (src/cndm/board/AS02MC04), and others named in the card's page.
+# The hard block as the core requires it (docs/use/gateware.md, On the hard block). Names and values of properties are
+# those of public projects for this block: fpganinja/taxi (src/cndm/board/AS02MC04), and others that the card's page
+# names.
 set pcie {
   mode_selection Advanced
   device_port_type Root_Port_of_PCI_Express_Root_Complex
@@ -44,7 +45,7 @@ set pcie {
   pf0_msix_enabled false
 }
 # PG213 has these settings, but no public project for this block that names the properties was found. The values are its
-# defaults. If the block then has not the ports that the top connects, synthesis says so.
+# defaults. If the block then lacks ports that the top connects, synthesis says so.
 set pcie_if_present {
   sys_reset_polarity ACTIVE_LOW
   cfg_status_if true
@@ -78,8 +79,8 @@ proc create_checked {ip name properties {if_present {}}} {
   set settings {}
   dict for {property value} $properties {
     if {"config.[string tolower $property]" ni $known} {
-      error [concat "$ip of this Vivado has no property $property: report_property \[get_ips $name\] lists what it has;" \
-        "change it in build.tcl"]
+      error [concat "$ip of this Vivado has no property $property:" \
+        "report_property \[get_ips $name\] lists what it has; change it in build.tcl"]
     }
     lappend settings CONFIG.$property $value
   }
