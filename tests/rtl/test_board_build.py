@@ -94,6 +94,8 @@ def test_clocks_and_crossings(built):
     assert vco / int(re.search(r"CLKOUT0_DIVIDE_F\((\d+)", TOP)[1]) == hertz
     assert 800e6 <= vco <= 1600e6  # of the MMCM of UltraScale+ (DS922)
     assert "crossings.xdc used_in implementation" in built.stdout
+    modules = set(calls(built, "read_xdc"))
+    assert "spate_cdc_fifo" in modules and modules <= {path.stem for path in (filelist.ROOT / "rtl").glob("*/spate_*.sv")}
 
 
 def test_every_source_is_added(built):

@@ -112,6 +112,7 @@ update_compile_order -fileset sources_1
 add_files -fileset constrs_1 -norecurse [list [file join $here as02mc04.xdc] [file join $here crossings.xdc]]
 # The block's clocks are known only when its netlist is there.
 set_property used_in {implementation} [get_files crossings.xdc]
+source [file join $repository rtl constraints read_usp.tcl]
 
 create_checked pcie4_uscale_plus pcie4_uscale_plus_0 $pcie $pcie_if_present
 create_checked jtag_axi jtag_axi_0 $jtag

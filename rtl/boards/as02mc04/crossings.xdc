@@ -3,8 +3,9 @@
 # NEVER BUILT. Vivado version assumed: 2023.2.
 #
 # What crosses between the core's clock and the block's user clock, of 126 and 125 MHz: docs/use/gateware.md, Clocks and
-# resets. build.tcl reads it for implementation only, because the block's clocks are in its netlist. 7.936 ns is the
-# shorter period.
+# resets. rtl/constraints has the constraints of each crossing module. Those here bound every path between the two
+# clocks, also if a name there is not found. build.tcl reads this file for implementation only, because the block's
+# clocks are in its netlist. 7.936 ns is the shorter period.
 
 set core_clk [get_clocks -of_objects [get_pins u_mmcm/CLKOUT0]]
 set user_clk [get_clocks -of_objects [get_pins u_pcie/user_clk]]

@@ -214,6 +214,8 @@ module spate_as02mc04
   spate_nvme_usp #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
+      .RamStyle("ultra"),
+      .RamRegisters(2),
       .ClockHz(ClockHz),
       .UsPerMs(UsPerMs)
   ) u_spate (

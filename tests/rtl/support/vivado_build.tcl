@@ -35,6 +35,7 @@ proc options {names flags arguments} {
 
 set fake_files {}
 set fake_constraints {}
+set fake_scoped {}
 set fake_ips {}
 
 proc create_project {args} { say create_project {*}[options {-part} {-force} $args] $::fake_option(-part) }
@@ -49,8 +50,17 @@ proc add_files {args} {
   }
 }
 proc get_files {name} {
-  foreach file [concat $::fake_files $::fake_constraints] { if {[file tail $file] eq $name} { return $file } }
+  foreach file [concat $::fake_files $::fake_constraints $::fake_scoped] {
+    if {[file tail $file] eq [file tail $name]} { return $file }
+  }
   error "no file $name"
+}
+proc read_xdc {args} {
+  set file [options {-ref} {-unmanaged} $args]
+  if {![file isfile $file]} { error "no file $file" }
+  lappend ::fake_scoped $file
+  say read_xdc $::fake_option(-ref)
+  return $file
 }
 proc create_ip {args} {
   if {[llength [options {-vendor -library -name -module_name} {} $args]]} { error "create_ip $args" }
