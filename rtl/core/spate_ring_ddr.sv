@@ -478,6 +478,7 @@ module spate_ring_ddr
 
   logic past_reset_q = 1'b0;
   held_t held_q[Held], held_d[Held];
+  logic [SectorBits-1:0] wanted_sectors;  // of parts that the store was given, and whose beats are not all there
   index_t count_q, fetched_count, ordered_count, issue_at;
 
   // ---- the user, the drive and the memory ----
@@ -499,6 +500,7 @@ module spate_ring_ddr
   assign data_taken = drive_command_valid_o && drive_command_ready_i;
   assign fetched_count = index_t'(u_fetched.count_o);
   assign ordered_count = index_t'(u_order.count_o);
+  assign wanted_sectors = u_store.given_sectors_q - u_store.taken_sectors_q;
   assign issue_at = fetched_count + ordered_count;  // of the oldest one that was not issued
 
   always_comb begin
@@ -626,7 +628,7 @@ module spate_ring_ddr
       // The contract of spate_ring_store: the number of parts, each with data, and all within the ring.
       if (placed && part.write && !part.invalid) begin
         assert (unstored_q < ($clog2(Parts) + 1)'(Parts) && part_sectors != '0);
-        assert (32'(u_store.wanted_q) + 32'(part_sectors) <= 32'(ring_sectors));
+        assert (32'(wanted_sectors) + 32'(part_sectors) <= 32'(ring_sectors));
       end
       // Each part is sent to the drive once at most, with its own blocks, and not after its drive went.
       assert (data_taken == (issue_go && !issued.dead));
@@ -655,7 +657,7 @@ module spate_ring_ddr
       // A drive that is gone, its parts while another drive is there, and the ring's end, with both block sizes.
       cover (issue_go && issued.gone && !drive_i.gone && count_q > index_t'(1));
       cover (data_taken && issue_at != '0 && !held_q[0].given);
-      cover (placed && part_place != '0 && SectorBits'(part_sectors) == u_cut.to_ring_end && !asked_doomed_q);
+      cover (placed && part_place != '0 && u_cut.wraps && !asked_doomed_q);
       cover (placed && asked_block_q && asked_write_q && count_q != '0 && !held_q[0].block_4096);
     end
   end
