@@ -6,8 +6,7 @@
 // Guarantee: the commands of a request cover its blocks exactly once, in order, and the last one is marked. A request
 // that cannot be carried out (StatusInvalid, StatusRange) becomes dead commands, which move its beats and never reach
 // the drive. So does the rest of a request (StatusGone) when the drive goes, because the next drive may have blocks of
-// another size. Between two commands of a stream write, at most two cycles pass in which no beat is taken, and between
-// two stream writes at most three.
+// another size. Between two commands of a stream, at most two cycles pass in which no beat is taken.
 //
 // A command's size is computed while the command before it takes its data. So is the buffer's comparison of this size
 // with the room in the ring, whose result is a register.
@@ -195,15 +194,16 @@ module spate_splitter
   logic [SectorsWidth-1:0] cut_first_blocks, blocks_q, sectors_q;
   logic last_q, start, issue, fill_end;
 
-  // Cycles until the next command may start. After a start there are three: `fits`, `first_*` and alloc_ready_i follow
-  // one after the other. After a request was taken, only alloc_ready_i must follow.
+  // Cycles until the next command of the request may start: `fits`, `first_*` and alloc_ready_i follow one after the
+  // other. For the first command of the next request they are there when it is taken.
   logic [1:0] planning_q;
-  logic planned;
+  logic planned, awaits_next;
 
   assign planned = planning_q == '0;
   assign cut_first_blocks = cut_q.fits ? cut_q.blocks[SectorsWidth-1:0] : cut_q.blocks_max;
   assign alloc_valid_o = HasRing && cut_state_q == CutStart && planned && cut_q.stream;
-  assign alloc_sectors_o = cut_q.first_sectors;
+  assign awaits_next = cut_state_q == CutNone || (cut_state_q == CutIssue && last_q);
+  assign alloc_sectors_o = awaits_next ? next_q.first_sectors : cut_q.first_sectors;
   assign start = cut_state_q == CutStart && planned && (!cut_q.stream || alloc_ready_i);
   assign issue = issue_valid_o && issue_ready_i;
   assign take = next_state_q == NextChecked && (cut_state_q == CutNone || (issue && last_q));
@@ -240,7 +240,7 @@ module spate_splitter
         if (!HasRing) cut_q.base <= cut_q.base + BaseBits'({issue_o.sectors, 7'd0});
       end
     end
-    if (take) planning_q <= 2'd1;
+    if (take) planning_q <= 2'd0;
     else if (start) planning_q <= 2'd3;
     else if (!planned) planning_q <= planning_q - 2'd1;
     if (start) begin
@@ -270,7 +270,7 @@ module spate_splitter
       else if (filled) beat_q <= beat_q + 1'b1;
       if (start) begin
         sector_q <= alloc_base_i;
-        left_q <= alloc_sectors_o;
+        left_q <= cut_q.first_sectors;
       end else if (filled && beat_q == '1) begin
         sector_q <= sector_q == SectorLast ? '0 : sector_q + 1'b1;
         left_q <= left_q - 1'b1;
