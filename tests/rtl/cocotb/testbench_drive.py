@@ -64,6 +64,7 @@ async def completions_that_are_none_end_nothing(dut):
     await tb.ready()
     await tb.traffic(REQUESTS)
     await tb.finish()
+    await drive.cycles(200)  # the double of the last completion comes after the last response
     injected = {fault: drive.fault_log.count(fault) for fault in (WRONG_ID, WRONG_PHASE, DOUBLE, WRONG_HEAD)}
     dut._log.info("faults %s, events %s", injected, dict(drive.events))
     assert min(injected.values()) > 0 and not tb.failed
