@@ -300,9 +300,11 @@ class Page:
     """The page after some seconds, as a browser shows it."""
 
     def __init__(self, port, profile):
+        # Chromium keeps its crash reports in the home, whatever --user-data-dir says.
         self.html = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
                                     "--virtual-time-budget=3000", "--dump-dom", f"http://127.0.0.1:{port}/"],
-                                   check=True, capture_output=True, text=True, timeout=60).stdout
+                                   check=True, capture_output=True, text=True, timeout=60,
+                                   env={"PATH": os.environ["PATH"], "HOME": str(profile)}).stdout
 
     def text(self, name):
         return re.sub("<[^>]*>", "", re.search(rf'id="{name}"[^>]*>(.*?)</(?:span|p|b|tbody|small)>', self.html, re.S)[1])
