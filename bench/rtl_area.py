@@ -27,7 +27,7 @@ UltraRAM (URAM, 288 Kbit) where the tool chooses it for them. A RAMB36 counts as
 LiteNVMe's CPU-less core (June 2026, 256 bit at 125 MHz), by `synth_xilinx -family xcup -noiopad -flatten -uram`, has 7936 LUTs, of
 which 2064 are LUTRAM, and 5532 flops. It contains its adapter to the hard block and a window of 256 KiB, carries out one command
 at a time through a staging buffer, and has no recovery. It compares with our whole host on the hard block, which also has
-registers, the user's clock crossing, and ports for commands and streams. The same rate takes 256 bit at 125 MHz or 128 bit at
+registers, the application's clock crossing, and ports for commands and streams. The same rate takes 256 bit at 125 MHz or 128 bit at
 250 MHz. Neither contains the vendor's PCIe wrapper.
 
 The published size of the stock AXI-PCIe bridge alone is 12960 LUTs. That may include the vendor's PCIe wrapper (LiteNVMe's takes 2960).

@@ -9,7 +9,7 @@
 // LTR and power management messages appear on its cfg_* outputs, which stay open. A message that does come on CQ is
 // counted as a stray write. The core writes the maximum payload and the maximum read request, through the ports below.
 //
-//    user clock                                       │ core's clock
+//    block's clock                                    │ core's clock
 //    CQ ─▶ cq ─▶ writes ──────────────────────────────┼─▶ write_*
 //          └───▶ requests that want a completion ─────┼─▶ split ─▶ read_* … data ─▶ cc ─┐
 //    CC ◀─ send ◀─────────────────────────────────────┼──────────────────────────────────┘
@@ -64,9 +64,9 @@ module spate_pcie_usp
     output mmio_response_t     response_o,
 
     // The block's side, in its clock, which may stop.
-    input wire logic       user_clk_i,
-    input wire logic       user_reset_i,
-    input wire logic       user_lnk_up_i,
+    input wire logic       pcie_clk_i,
+    input wire logic       pcie_reset_i,
+    input wire logic       pcie_lnk_up_i,
     input wire logic [1:0] cfg_max_payload_i,
 
     input  wire logic [DataWidth-1:0] m_axis_cq_tdata_i,
@@ -121,7 +121,7 @@ module spate_pcie_usp
   localparam int unsigned MarksDepth = 16;
 
   logic listen, run, clear, core_idle, sent;
-  logic user_link_rst_n, user_run, user_clear, user_busy_q;
+  logic pcie_link_rst_n, pcie_run, pcie_clear, pcie_busy_q;
 
   // ---- what the drive writes ----
 
@@ -133,12 +133,12 @@ module spate_pcie_usp
     logic [DataWidth-1:0]   data;
   } write_t;
 
-  write_t user_write, write;
-  logic user_write_valid, user_write_ready, write_valid, write_taken;
+  write_t pcie_write, write;
+  logic pcie_write_valid, pcie_write_ready, write_valid, write_taken;
   logic write_shown_q;  // once shown to the core, it stays until it is taken
-  nonposted_t user_nonposted, nonposted;
-  logic user_nonposted_valid, user_nonposted_ready, user_nonposted_done, nonposted_valid, nonposted_ready;
-  logic user_cq_idle;
+  nonposted_t pcie_nonposted, nonposted;
+  logic pcie_nonposted_valid, pcie_nonposted_ready, pcie_nonposted_done, nonposted_valid, nonposted_ready;
+  logic pcie_cq_idle;
 
   spate_pcie_usp_cq #(
       .DataWidth(DataWidth),
@@ -146,42 +146,42 @@ module spate_pcie_usp
       .WindowBase(WindowBase),
       .NonpostedMax(NonpostedMax)
   ) u_cq (
-      .clk_i(user_clk_i),
-      .rst_ni(user_run),
-      .link_rst_ni(user_link_rst_n),
+      .clk_i(pcie_clk_i),
+      .rst_ni(pcie_run),
+      .link_rst_ni(pcie_link_rst_n),
       .cq_tdata_i(m_axis_cq_tdata_i),
       .cq_tuser_i(m_axis_cq_tuser_i),
       .cq_tlast_i(m_axis_cq_tlast_i),
       .cq_tvalid_i(m_axis_cq_tvalid_i),
       .cq_tready_o(m_axis_cq_tready_o),
       .np_req_o(pcie_cq_np_req_o),
-      .nonposted_valid_o(user_nonposted_valid),
-      .nonposted_ready_i(user_nonposted_ready),
-      .nonposted_o(user_nonposted),
-      .nonposted_done_i(user_nonposted_done),
-      .write_valid_o(user_write_valid),
-      .write_ready_i(user_write_ready),
-      .write_broken_o(user_write.broken),
-      .write_stray_o(user_write.stray),
-      .write_beat_o(user_write.beat),
-      .write_data_o(user_write.data),
-      .write_strobe_o(user_write.strobe),
-      .idle_o(user_cq_idle)
+      .nonposted_valid_o(pcie_nonposted_valid),
+      .nonposted_ready_i(pcie_nonposted_ready),
+      .nonposted_o(pcie_nonposted),
+      .nonposted_done_i(pcie_nonposted_done),
+      .write_valid_o(pcie_write_valid),
+      .write_ready_i(pcie_write_ready),
+      .write_broken_o(pcie_write.broken),
+      .write_stray_o(pcie_write.stray),
+      .write_beat_o(pcie_write.beat),
+      .write_data_o(pcie_write.data),
+      .write_strobe_o(pcie_write.strobe),
+      .idle_o(pcie_cq_idle)
   );
 
-  logic user_writes_empty, user_nonposted_empty;
+  logic pcie_writes_empty, pcie_nonposted_empty;
 
   spate_cdc_fifo #(
       .Width($bits(write_t)),
       .Depth(16)
   ) u_writes (
-      .in_clk_i(user_clk_i),
-      .in_run_i(user_run),
-      .in_clear_i(user_clear),
-      .in_valid_i(user_write_valid),
-      .in_ready_o(user_write_ready),
-      .in_data_i(user_write),
-      .in_empty_o(user_writes_empty),
+      .in_clk_i(pcie_clk_i),
+      .in_run_i(pcie_run),
+      .in_clear_i(pcie_clear),
+      .in_valid_i(pcie_write_valid),
+      .in_ready_o(pcie_write_ready),
+      .in_data_i(pcie_write),
+      .in_empty_o(pcie_writes_empty),
       .in_left_o(),
       .out_clk_i(clk_i),
       .out_run_i(run),
@@ -219,13 +219,13 @@ module spate_pcie_usp
       .Width($bits(nonposted_t)),
       .Depth(NonpostedMax)
   ) u_nonposted (
-      .in_clk_i(user_clk_i),
-      .in_run_i(user_run),
-      .in_clear_i(user_clear),
-      .in_valid_i(user_nonposted_valid),
-      .in_ready_o(user_nonposted_ready),
-      .in_data_i(user_nonposted),
-      .in_empty_o(user_nonposted_empty),
+      .in_clk_i(pcie_clk_i),
+      .in_run_i(pcie_run),
+      .in_clear_i(pcie_clear),
+      .in_valid_i(pcie_nonposted_valid),
+      .in_ready_o(pcie_nonposted_ready),
+      .in_data_i(pcie_nonposted),
+      .in_empty_o(pcie_nonposted_empty),
       .in_left_o(),
       .out_clk_i(clk_i),
       .out_run_i(run),
@@ -294,9 +294,9 @@ module spate_pcie_usp
     logic [DataWidth-1:0] data;
   } word_t;
 
-  word_t word, user_word;
-  logic word_valid, word_ready, user_word_valid, user_word_ready, words_empty, words_ready;
-  logic mark_q, marks_ready, user_mark_valid, user_mark_ready;
+  word_t word, pcie_word;
+  logic word_valid, word_ready, pcie_word_valid, pcie_word_ready, words_empty, words_ready;
+  logic mark_q, marks_ready, pcie_mark_valid, pcie_mark_ready;
 
   spate_pcie_usp_cc #(
       .DataWidth(DataWidth)
@@ -335,12 +335,12 @@ module spate_pcie_usp
       .in_data_i(word),
       .in_empty_o(words_empty),
       .in_left_o(),
-      .out_clk_i(user_clk_i),
-      .out_run_i(user_run),
-      .out_clear_i(user_clear),
-      .out_valid_o(user_word_valid),
-      .out_ready_i(user_word_ready),
-      .out_data_o(user_word)
+      .out_clk_i(pcie_clk_i),
+      .out_run_i(pcie_run),
+      .out_clear_i(pcie_clear),
+      .out_valid_o(pcie_word_valid),
+      .out_ready_i(pcie_word_ready),
+      .out_data_o(pcie_word)
   );
 
   // A packet's mark follows its last word by one cycle, so that it is never visible first.
@@ -361,45 +361,45 @@ module spate_pcie_usp
       .in_data_i(1'b1),
       .in_empty_o(),
       .in_left_o(),
-      .out_clk_i(user_clk_i),
-      .out_run_i(user_run),
-      .out_clear_i(user_clear),
-      .out_valid_o(user_mark_valid),
-      .out_ready_i(user_mark_ready),
+      .out_clk_i(pcie_clk_i),
+      .out_run_i(pcie_run),
+      .out_clear_i(pcie_clear),
+      .out_valid_o(pcie_mark_valid),
+      .out_ready_i(pcie_mark_ready),
       .out_data_o()
   );
 
-  logic user_send_busy;
+  logic pcie_send_busy;
 
   spate_pcie_usp_send #(
       .DataWidth(DataWidth)
   ) u_send (
-      .clk_i(user_clk_i),
-      .rst_ni(user_run),
-      .mark_valid_i(user_mark_valid),
-      .mark_ready_o(user_mark_ready),
-      .word_valid_i(user_word_valid),
-      .word_ready_o(user_word_ready),
-      .word_data_i(user_word.data),
-      .word_top_lane_i(user_word.top_lane),
-      .word_last_i(user_word.last),
-      .word_final_i(user_word.is_final),
+      .clk_i(pcie_clk_i),
+      .rst_ni(pcie_run),
+      .mark_valid_i(pcie_mark_valid),
+      .mark_ready_o(pcie_mark_ready),
+      .word_valid_i(pcie_word_valid),
+      .word_ready_o(pcie_word_ready),
+      .word_data_i(pcie_word.data),
+      .word_top_lane_i(pcie_word.top_lane),
+      .word_last_i(pcie_word.last),
+      .word_final_i(pcie_word.is_final),
       .cc_tdata_o(s_axis_cc_tdata_o),
       .cc_tkeep_o(s_axis_cc_tkeep_o),
       .cc_tlast_o(s_axis_cc_tlast_o),
       .cc_tvalid_o(s_axis_cc_tvalid_o),
       .cc_tready_i(s_axis_cc_tready_i),
-      .done_o(user_nonposted_done),
-      .busy_o(user_send_busy)
+      .done_o(pcie_nonposted_done),
+      .busy_o(pcie_send_busy)
   );
 
   assign s_axis_cc_tuser_o = '0;
 
   // ---- registers and configuration ----
 
-  mmio_request_t user_request;
-  logic user_start, user_done, user_sending;
-  mmio_result_t user_result;
+  mmio_request_t pcie_request;
+  logic pcie_start, pcie_done, pcie_sending;
+  mmio_result_t pcie_result;
 
   spate_pcie_usp_access u_access (
       .clk_i,
@@ -410,25 +410,25 @@ module spate_pcie_usp
       .request_i,
       .response_valid_o,
       .response_o,
-      .user_clk_i,
-      .user_rst_ni(user_run),
-      .user_start_o(user_start),
-      .user_request_o(user_request),
-      .user_done_i(user_done),
-      .user_result_i(user_result)
+      .pcie_clk_i,
+      .pcie_rst_ni(pcie_run),
+      .pcie_start_o(pcie_start),
+      .pcie_request_o(pcie_request),
+      .pcie_done_i(pcie_done),
+      .pcie_result_i(pcie_result)
   );
 
   spate_pcie_usp_mmio #(
       .DataWidth(DataWidth),
       .BarBase(BarBase)
   ) u_mmio (
-      .clk_i(user_clk_i),
-      .rst_ni(user_run),
-      .link_up_i(user_lnk_up_i),
-      .start_i(user_start),
-      .request_i(user_request),
-      .done_o(user_done),
-      .result_o(user_result),
+      .clk_i(pcie_clk_i),
+      .rst_ni(pcie_run),
+      .link_up_i(pcie_lnk_up_i),
+      .start_i(pcie_start),
+      .request_i(pcie_request),
+      .done_o(pcie_done),
+      .result_o(pcie_result),
       .rq_tdata_o(s_axis_rq_tdata_o),
       .rq_tkeep_o(s_axis_rq_tkeep_o),
       .rq_tuser_o(s_axis_rq_tuser_o),
@@ -446,12 +446,12 @@ module spate_pcie_usp
       .cfg_mgmt_read_o,
       .cfg_mgmt_read_data_i,
       .cfg_mgmt_read_write_done_i,
-      .sending_o(user_sending)
+      .sending_o(pcie_sending)
   );
 
   // ---- the link ----
 
-  logic user_quiet_q, user_quiet;
+  logic pcie_quiet_q, pcie_quiet;
 
   assign core_idle = split_idle && cc_idle && !mark_q && !write_shown_q;
   assign sent = words_empty;
@@ -467,28 +467,28 @@ module spate_pcie_usp
       .run_o(run),
       .clear_o(clear),
       .link_up_o,
-      .user_clk_i,
-      .user_reset_i,
-      .user_link_up_i(user_lnk_up_i),
-      .user_busy_i(user_busy_q),
-      .user_link_rst_no(user_link_rst_n),
-      .user_run_o(user_run),
-      .user_clear_o(user_clear)
+      .pcie_clk_i,
+      .pcie_reset_i,
+      .pcie_lnk_up_i,
+      .pcie_busy_i(pcie_busy_q),
+      .pcie_link_rst_no(pcie_link_rst_n),
+      .pcie_run_o(pcie_run),
+      .pcie_clear_o(pcie_clear)
   );
 
-  always_ff @(posedge user_clk_i) begin
-    user_busy_q <= user_send_busy || user_sending;
-    user_quiet_q <= user_cq_idle && user_writes_empty && user_nonposted_empty && !user_send_busy;
+  always_ff @(posedge pcie_clk_i) begin
+    pcie_busy_q <= pcie_send_busy || pcie_sending;
+    pcie_quiet_q <= pcie_cq_idle && pcie_writes_empty && pcie_nonposted_empty && !pcie_send_busy;
   end
 
   spate_cdc_bit u_quiet (
       .clk_i,
-      .level_i(user_quiet_q),
-      .level_o(user_quiet)
+      .level_i(pcie_quiet_q),
+      .level_o(pcie_quiet)
   );
 
   always_ff @(posedge clk_i) begin
-    quiet_o <= core_idle && !write_valid && (!run || (user_quiet && !nonposted_valid && words_empty));
+    quiet_o <= core_idle && !write_valid && (!run || (pcie_quiet && !nonposted_valid && words_empty));
   end
 
 endmodule

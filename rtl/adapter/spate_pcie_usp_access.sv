@@ -19,12 +19,12 @@ module spate_pcie_usp_access
     output logic               response_valid_o,  // a pulse
     output mmio_response_t     response_o,
 
-    input  wire logic         user_clk_i,
-    input  wire logic         user_rst_ni,
-    output logic              user_start_o,    // a pulse; `request` is stable until it is answered
-    output mmio_request_t     user_request_o,
-    input  wire logic         user_done_i,     // a pulse, with the result
-    input  wire mmio_result_t user_result_i
+    input  wire logic         pcie_clk_i,
+    input  wire logic         pcie_rst_ni,
+    output logic              pcie_start_o,    // a pulse; `request` is stable until it is answered
+    output mmio_request_t     pcie_request_o,
+    input  wire logic         pcie_done_i,     // a pulse, with the result
+    input  wire mmio_result_t pcie_result_i
 );
 
   mmio_request_t request_q;
@@ -33,30 +33,30 @@ module spate_pcie_usp_access
 
   // ---- the block's side ----
 
-  logic user_asked, user_asked_q;
-  logic user_answered_q;
-  mmio_result_t user_result_q;
+  logic pcie_asked, pcie_asked_q;
+  logic pcie_answered_q;
+  mmio_result_t pcie_result_q;
 
   spate_cdc_bit u_asked (
-      .clk_i(user_clk_i),
+      .clk_i(pcie_clk_i),
       .level_i(asked_q),
-      .level_o(user_asked)
+      .level_o(pcie_asked)
   );
   spate_cdc_bit u_answered (
       .clk_i,
-      .level_i(user_answered_q),
+      .level_i(pcie_answered_q),
       .level_o(answered)
   );
 
-  always_ff @(posedge user_clk_i) begin
-    user_asked_q <= user_asked;
-    if (!user_rst_ni) user_answered_q <= 1'b0;
-    else if (user_done_i) user_answered_q <= !user_answered_q;
-    if (user_done_i) user_result_q <= user_result_i;
+  always_ff @(posedge pcie_clk_i) begin
+    pcie_asked_q <= pcie_asked;
+    if (!pcie_rst_ni) pcie_answered_q <= 1'b0;
+    else if (pcie_done_i) pcie_answered_q <= !pcie_answered_q;
+    if (pcie_done_i) pcie_result_q <= pcie_result_i;
   end
 
-  assign user_start_o = user_rst_ni && user_asked_q != user_asked;
-  assign user_request_o = request_q;
+  assign pcie_start_o = pcie_rst_ni && pcie_asked_q != pcie_asked;
+  assign pcie_request_o = request_q;
 
   // ---- the core's side ----
 
@@ -67,7 +67,7 @@ module spate_pcie_usp_access
   assign fail = busy_q && !run_i;
   assign request_ready_o = !busy_q;
   assign response_valid_o = busy_q && (arrived || fail);
-  assign response_o = '{id: request_q.id, result: fail ? '{error: 1'b1, data: '1} : user_result_q};
+  assign response_o = '{id: request_q.id, result: fail ? '{error: 1'b1, data: '1} : pcie_result_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

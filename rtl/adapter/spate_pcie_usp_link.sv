@@ -23,48 +23,48 @@ module spate_pcie_usp_link (
     output logic      link_up_o,
 
     // the block's clock
-    input  wire logic user_clk_i,
-    input  wire logic user_reset_i,
-    input  wire logic user_link_up_i,
-    input  wire logic user_busy_i,       // words for the block have not left yet; from a flop
-    output logic      user_link_rst_no,  // the block's own reset
-    output logic      user_run_o,
-    output logic      user_clear_o
+    input  wire logic pcie_clk_i,
+    input  wire logic pcie_reset_i,
+    input  wire logic pcie_lnk_up_i,
+    input  wire logic pcie_busy_i,       // words for the block have not left yet; from a flop
+    output logic      pcie_link_rst_no,  // the block's own reset
+    output logic      pcie_run_o,
+    output logic      pcie_clear_o
 );
 
   logic reset, stopped, up, busy;
   logic wanted_q;  // the core requested a reset
   logic broken_q;
-  // Counts some cycles, because the last word's `busy` may arrive late: by two cycles and a period of user_clk_i, which is
+  // Counts some cycles, because the last word's `busy` may arrive late: by two cycles and a period of pcie_clk_i, which is
   // at most six cycles.
   logic [7:0] drained_q;
   logic stop;
 
   spate_cdc_bit u_reset_bit (
       .clk_i,
-      .level_i(user_reset_i),
+      .level_i(pcie_reset_i),
       .level_o(reset)
   );
   spate_cdc_bit u_up_bit (
       .clk_i,
-      .level_i(user_link_up_i),
+      .level_i(pcie_lnk_up_i),
       .level_o(up)
   );
   spate_cdc_bit u_busy_bit (
       .clk_i,
-      .level_i(user_busy_i),
+      .level_i(pcie_busy_i),
       .level_o(busy)
   );
   spate_cdc_watch u_watch (
       .clk_i,
       .rst_ni,
-      .watched_clk_i(user_clk_i),
+      .watched_clk_i(pcie_clk_i),
       .stopped_o(stopped)
   );
-  spate_cdc_reset u_user_reset (
-      .clk_i(user_clk_i),
-      .rst_ni(!user_reset_i),
-      .rst_no(user_link_rst_no)
+  spate_cdc_reset u_pcie_reset (
+      .clk_i(pcie_clk_i),
+      .rst_ni(!pcie_reset_i),
+      .rst_no(pcie_link_rst_no)
   );
   spate_cdc_flush u_flush (
       .a_clk_i(clk_i),
@@ -73,10 +73,10 @@ module spate_pcie_usp_link (
       .a_idle_i(idle_i),
       .a_run_o(run_o),
       .a_clear_o(clear_o),
-      .b_clk_i(user_clk_i),
-      .b_rst_ni(user_link_rst_no),
-      .b_run_o(user_run_o),
-      .b_clear_o(user_clear_o)
+      .b_clk_i(pcie_clk_i),
+      .b_rst_ni(pcie_link_rst_no),
+      .b_run_o(pcie_run_o),
+      .b_clear_o(pcie_clear_o)
   );
 
   assign stop = reset || stopped || (run_o ? drained_q[7] : adapter_reset_i);

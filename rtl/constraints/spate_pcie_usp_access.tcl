@@ -7,5 +7,5 @@ set block_clock [get_clocks -of_objects [get_pins {u_asked/level_q_reg[0]/C}]]
 if {$core_clock ne $block_clock} {
   set period [expr {min([get_property -min PERIOD $core_clock], [get_property -min PERIOD $block_clock])}]
   set_max_delay -datapath_only -from [get_cells request_q_reg*] -to $block_clock $period
-  set_max_delay -datapath_only -from [get_cells user_result_q_reg*] -to $core_clock $period
+  set_max_delay -datapath_only -from [get_cells pcie_result_q_reg*] -to $core_clock $period
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of each spate_user_drive whose user has another clock. The values are stable while u_ready or u_gone tells of them.
+# Of each spate_user_drive whose app_clk_i is not the core's. The values are stable while u_ready or u_gone says so.
 # Those that a design leaves open are gone.
 
 set core_clock [get_clocks -of_objects [get_pins gone_q_reg/C]]
-set user_clock [get_clocks -of_objects [get_pins {u_gone/level_q_reg[0]/C}]]
+set app_clock [get_clocks -of_objects [get_pins {u_gone/level_q_reg[0]/C}]]
 set values [get_cells -quiet {drive_step_o_reg* drive_error_o_reg* drive_block_4096_o_reg drive_blocks_o_reg*}]
 
-if {$core_clock ne $user_clock && [llength $values] > 0} {
-  set period [expr {min([get_property -min PERIOD $core_clock], [get_property -min PERIOD $user_clock])}]
+if {$core_clock ne $app_clock && [llength $values] > 0} {
+  set period [expr {min([get_property -min PERIOD $core_clock], [get_property -min PERIOD $app_clock])}]
   set_max_delay -datapath_only -from $core_clock -to $values $period
 }

@@ -12,8 +12,8 @@ localparam logic [63:0] MemoryRingBase = 64'h1_0000_0000;
 localparam logic [63:0] MemoryRingDriveBase = 64'h1_0000_0000;
 logic clk;
 logic rst_n;
-logic user_clk;
-logic user_rst_n;
+logic app_clk;
+logic app_rst_n;
 logic cmd_valid;
 logic cmd_ready;
 logic [3:0] cmd_op;
@@ -189,8 +189,8 @@ spate_nvme_axi #(
 ) u_spate (
     .clk_i(clk),
     .rst_ni(rst_n),
-    .user_clk_i(user_clk),
-    .user_rst_ni(user_rst_n),
+    .app_clk_i(app_clk),
+    .app_rst_ni(app_rst_n),
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op),

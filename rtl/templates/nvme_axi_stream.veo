@@ -7,8 +7,8 @@ localparam int unsigned AddressWidth = 64;
 localparam int unsigned IdWidth = 4;
 logic clk;
 logic rst_n;
-logic user_clk;
-logic user_rst_n;
+logic app_clk;
+logic app_rst_n;
 logic cmd_valid;
 logic cmd_ready;
 logic [3:0] cmd_op;
@@ -154,8 +154,8 @@ spate_nvme_axi #(
 ) u_spate (
     .clk_i(clk),
     .rst_ni(rst_n),
-    .user_clk_i(user_clk),
-    .user_rst_ni(user_rst_n),
+    .app_clk_i(app_clk),
+    .app_rst_ni(app_rst_n),
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op),

@@ -12,8 +12,8 @@ logic array_valid;
 logic [Drives-1:0][spate_pkg::LbaWidth-1:0] array_data_lba;
 logic [spate_pkg::LbaWidth-1:0] array_member_blocks;
 logic [spate_pkg::LbaWidth+2:0] array_written_blocks;
-logic user_clk;
-logic user_rst_n;
+logic app_clk;
+logic app_rst_n;
 logic cmd_valid;
 logic cmd_ready;
 logic [3:0] cmd_op;
@@ -160,8 +160,8 @@ spate_nvme_stripe_axi #(
     .array_data_lba_i(array_data_lba),
     .array_member_blocks_i(array_member_blocks),
     .array_written_blocks_o(array_written_blocks),
-    .user_clk_i(user_clk),
-    .user_rst_ni(user_rst_n),
+    .app_clk_i(app_clk),
+    .app_rst_ni(app_rst_n),
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op),

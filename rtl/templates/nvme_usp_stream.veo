@@ -5,8 +5,8 @@
 localparam int unsigned DataWidth = 128;
 logic clk;
 logic rst_n;
-logic user_clk;
-logic user_rst_n;
+logic app_clk;
+logic app_rst_n;
 logic cmd_valid;
 logic cmd_ready;
 logic [3:0] cmd_op;
@@ -105,8 +105,8 @@ spate_nvme_usp #(
 ) u_spate (
     .clk_i(clk),
     .rst_ni(rst_n),
-    .user_clk_i(user_clk),
-    .user_rst_ni(user_rst_n),
+    .app_clk_i(app_clk),
+    .app_rst_ni(app_rst_n),
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op),

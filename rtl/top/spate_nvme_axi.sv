@@ -4,7 +4,7 @@
 // their own, the registers for a processor, the core, the adapter. docs/understand/gateware.md explains the structure,
 // docs/reference/registers.md the registers. rtl/templates has an instantiation for each mode.
 //
-// Guarantee: that of spate_host, from the user's clock to the bridge's.
+// Guarantee: that of spate_host, from the application's clock to the bridge's.
 `default_nettype none
 
 module spate_nvme_axi
@@ -41,9 +41,9 @@ module spate_nvme_axi
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
-    input wire logic user_clk_i,
-    input wire logic user_rst_ni,
+    // The application's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
+    input wire logic app_clk_i,
+    input wire logic app_rst_ni,
 
     // Commands and responses: spate_pkg::command_t and response_t.
     input  wire logic        cmd_valid_i,
@@ -61,7 +61,7 @@ module spate_nvme_axi
     output logic      [15:0] rsp_status_o,
     output logic      [63:0] rsp_done_o,
 
-    // The drive, in the user's clock. Commands wait for `ready`. Block size and number of blocks are valid while it is
+    // The drive, in app_clk_i. Commands wait for `ready`. Block size and number of blocks are valid while it is
     // high, and while `gone` is high the step of bring-up and the error with which the drive was given up:
     // docs/reference/gateware-bringup.md.
     output logic                drive_ready_o,
@@ -241,8 +241,8 @@ module spate_nvme_axi
       .HasStreams(!InMemory || MemoryRingBytes != '0),
       .ResponseDepth(2 ** SlotBits)
   ) u_user_side (
-      .user_clk_i,
-      .user_rst_ni,
+      .app_clk_i,
+      .app_rst_ni,
       .cmd_valid_i,
       .cmd_ready_o,
       .cmd_op_i,
@@ -292,7 +292,7 @@ module spate_nvme_axi
       .drive_i(drive),
       .step_i(step),
       .error_i(error),
-      .user_clk_i,
+      .app_clk_i,
       .drive_ready_o,
       .drive_gone_o,
       .drive_step_o,

@@ -5,7 +5,7 @@
 // a processor accesses the metadata, with the library's stripe over one spate_gateware for each drive, and the drives'
 // health. Stream commands belong to the stripe: the registers must not be given any.
 //
-// Guarantee: that of spate_stripe over spate_host, from the user's clock to the bridges'.
+// Guarantee: that of spate_stripe over spate_host, from the application's clock to the bridges'.
 `default_nettype none
 
 module spate_nvme_stripe_axi
@@ -46,9 +46,9 @@ module spate_nvme_stripe_axi
     input wire logic [LbaWidth-1:0] array_member_blocks_i,
     output logic [LbaWidth+2:0] array_written_blocks_o,  // answered; of each write those before its first error
 
-    // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
-    input wire logic user_clk_i,
-    input wire logic user_rst_ni,
+    // The application's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
+    input wire logic app_clk_i,
+    input wire logic app_rst_ni,
 
     // Commands and responses: spate_pkg::command_t and response_t.
     input  wire logic        cmd_valid_i,
@@ -66,7 +66,7 @@ module spate_nvme_stripe_axi
     output logic      [15:0] rsp_status_o,
     output logic      [63:0] rsp_done_o,
 
-    // Each drive, in the user's clock: block size and number of blocks are valid while it is ready. While it is gone, the
+    // Each drive, in app_clk_i: block size and number of blocks are valid while it is ready. While it is gone, the
     // step of bring-up and the error with which it was given up are: docs/reference/gateware-bringup.md.
     output logic [Drives-1:0]               drive_ready_o,
     output logic [Drives-1:0]               drive_gone_o,        // commands end with StatusGone
@@ -207,8 +207,8 @@ module spate_nvme_stripe_axi
       .HasStreams(HasStreams),
       .ResponseDepth(StripeParts)
   ) u_user_side (
-      .user_clk_i,
-      .user_rst_ni,
+      .app_clk_i,
+      .app_rst_ni,
       .cmd_valid_i,
       .cmd_ready_o,
       .cmd_op_i,
@@ -334,7 +334,7 @@ module spate_nvme_stripe_axi
         .drive_i(drive[i]),
         .step_i(step),
         .error_i(error),
-        .user_clk_i,
+        .app_clk_i,
         .drive_ready_o(drive_ready_o[i]),
         .drive_gone_o(drive_gone_o[i]),
         .drive_step_o(drive_step_o[i]),

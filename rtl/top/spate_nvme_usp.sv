@@ -4,7 +4,7 @@
 // bridge. Otherwise like spate_nvme_axi in stream mode. spate_pcie_usp lists the settings with which to generate the
 // block.
 //
-// Guarantee: that of spate_host, from the user's clock to the block's.
+// Guarantee: that of spate_host, from the application's clock to the block's.
 `default_nettype none
 
 module spate_nvme_usp
@@ -29,9 +29,9 @@ module spate_nvme_usp
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // The user's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
-    input wire logic user_clk_i,
-    input wire logic user_rst_ni,
+    // The application's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
+    input wire logic app_clk_i,
+    input wire logic app_rst_ni,
 
     // Commands and responses: spate_pkg::command_t and response_t.
     input  wire logic        cmd_valid_i,
@@ -49,7 +49,7 @@ module spate_nvme_usp
     output logic      [15:0] rsp_status_o,
     output logic      [63:0] rsp_done_o,
 
-    // The drive, in the user's clock. Commands wait for `ready`. Block size and number of blocks are valid while it is
+    // The drive, in app_clk_i. Commands wait for `ready`. Block size and number of blocks are valid while it is
     // high, and while `gone` is high the step of bring-up and the error with which the drive was given up:
     // docs/reference/gateware-bringup.md.
     output logic                drive_ready_o,
@@ -158,8 +158,8 @@ module spate_nvme_usp
       .HasStreams(HasStreams),
       .ResponseDepth(2 ** SlotBits)
   ) u_user_side (
-      .user_clk_i,
-      .user_rst_ni,
+      .app_clk_i,
+      .app_rst_ni,
       .cmd_valid_i,
       .cmd_ready_o,
       .cmd_op_i,
@@ -208,7 +208,7 @@ module spate_nvme_usp
       .drive_i(drive),
       .step_i(step),
       .error_i(error),
-      .user_clk_i,
+      .app_clk_i,
       .drive_ready_o,
       .drive_gone_o,
       .drive_step_o,
@@ -354,9 +354,9 @@ module spate_nvme_usp
       .request_i(mmio_request),
       .response_valid_o(mmio_response_valid),
       .response_o(mmio_response),
-      .user_clk_i(pcie_clk_i),
-      .user_reset_i(pcie_reset_i),
-      .user_lnk_up_i(pcie_lnk_up_i),
+      .pcie_clk_i,
+      .pcie_reset_i,
+      .pcie_lnk_up_i,
       .cfg_max_payload_i,
       .m_axis_cq_tdata_i(pcie_m_axis_cq_tdata_i),
       .m_axis_cq_tuser_i(pcie_m_axis_cq_tuser_i),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The drive's state for the user's logic, in the user's clock.
+// The drive's state for the user's logic, in the application's clock.
 //
 // Guarantee: while `drive_ready_o` is high, block size and number of blocks are those of the drive that is ready. While
 // `drive_gone_o` is high, step and error are those with which it was given up. A recovery shorter than two cycles of the
-// user's clock is not visible; it ended with the same drive.
+// application's clock is not visible; it ended with the same drive.
 `default_nettype none
 
 module spate_user_drive
@@ -15,7 +15,7 @@ module spate_user_drive
     input wire logic   [7:0] step_i,
     input wire logic   [7:0] error_i,
 
-    input wire logic user_clk_i,
+    input wire logic app_clk_i,
     output logic drive_ready_o,
     output logic drive_gone_o,  // given up, disabled or shut down: commands end with StatusGone
     output logic [7:0] drive_step_o,  // as in the registers: docs/reference/gateware-bringup.md
@@ -35,18 +35,18 @@ module spate_user_drive
   logic ready, gone;
 
   spate_cdc_bit u_ready (
-      .clk_i(user_clk_i),
+      .clk_i(app_clk_i),
       .level_i(drive_i.ready),
       .level_o(ready)
   );
   spate_cdc_bit u_gone (
-      .clk_i(user_clk_i),
+      .clk_i(app_clk_i),
       .level_i(gone_q),
       .level_o(gone)
   );
 
   // The values are stable from before `ready` or `gone` rises until long after it falls.
-  always_ff @(posedge user_clk_i) begin
+  always_ff @(posedge app_clk_i) begin
     drive_ready_o <= ready;
     drive_gone_o <= gone;
     if (gone && !drive_gone_o) {drive_step_o, drive_error_o} <= {step_q, error_q};

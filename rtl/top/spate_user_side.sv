@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The user's command, response and data streams, from the user's clock to the core's and back.
+// The user's command, response and data streams, from the application's clock to the core's and back.
 //
 // Guarantee: what enters leaves once, in order. No combinational path from one side to the other. A reset of the user's
 // side, which may come at any time, empties the clock crossings and nothing else: a request that the core has taken
@@ -25,8 +25,8 @@ module spate_user_side
     parameter int unsigned DoneWidth = LbaWidth + 3,  // of a response's `done`: counts the blocks of a stripe
     parameter int unsigned DataDepth = 32  // beats, each way; a power of two, at least 16
 ) (
-    input wire logic user_clk_i,
-    input wire logic user_rst_ni,
+    input wire logic app_clk_i,
+    input wire logic app_rst_ni,
 
     input  wire logic        cmd_valid_i,
     output logic             cmd_ready_o,
@@ -75,31 +75,31 @@ module spate_user_side
 
   // ---- both sides run only while both are out of reset ----
 
-  logic user_rst_n, user_up;
-  logic core_run, core_clear, user_run, user_clear;
+  logic app_rst_n, app_up;
+  logic core_run, core_clear, app_run, app_clear;
 
   spate_cdc_reset u_reset (
-      .clk_i(user_clk_i),
-      .rst_ni(user_rst_ni),
-      .rst_no(user_rst_n)
+      .clk_i(app_clk_i),
+      .rst_ni(app_rst_ni),
+      .rst_no(app_rst_n)
   );
   spate_cdc_bit u_up (
       .clk_i,
-      .level_i(user_rst_n),
-      .level_o(user_up)
+      .level_i(app_rst_n),
+      .level_o(app_up)
   );
   // The core's side has no transaction to finish before a clear: each beat is a transfer of its own.
   spate_cdc_flush u_flush (
       .a_clk_i(clk_i),
       .a_rst_ni(rst_ni),
-      .a_stop_i(!user_up),
+      .a_stop_i(!app_up),
       .a_idle_i(1'b1),
       .a_run_o(core_run),
       .a_clear_o(core_clear),
-      .b_clk_i(user_clk_i),
-      .b_rst_ni(user_rst_n),
-      .b_run_o(user_run),
-      .b_clear_o(user_clear)
+      .b_clk_i(app_clk_i),
+      .b_rst_ni(app_rst_n),
+      .b_run_o(app_run),
+      .b_clear_o(app_clear)
   );
 
   // ---- commands and responses ----
@@ -112,7 +112,7 @@ module spate_user_side
   assign command_valid_o = command_there && command_may_go && is_data;
   assign side_valid_o = command_there && command_may_go && !is_data;
   assign command_ready = command_may_go && (is_data ? command_ready_i : side_ready_i);
-  assign rsp_valid_o = response_there && user_run;
+  assign rsp_valid_o = response_there && app_run;
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
   // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
@@ -152,9 +152,9 @@ module spate_user_side
       .Width(1 + $bits(command_t)),
       .Depth(CommandDepth)
   ) u_commands (
-      .in_clk_i(user_clk_i),
-      .in_run_i(user_run),
-      .in_clear_i(user_clear),
+      .in_clk_i(app_clk_i),
+      .in_run_i(app_run),
+      .in_clear_i(app_clear),
       .in_valid_i(cmd_valid_i),
       .in_ready_o(cmd_ready_o),
       .in_data_i({is_data_command(user_command), user_command}),
@@ -180,9 +180,9 @@ module spate_user_side
       .in_data_i({response_i.tag, response_i.status, response_i.done[DoneWidth-1:0]}),
       .in_empty_o(),
       .in_left_o(response_left),
-      .out_clk_i(user_clk_i),
-      .out_run_i(user_run),
-      .out_clear_i(user_clear),
+      .out_clk_i(app_clk_i),
+      .out_run_i(app_run),
+      .out_clear_i(app_clear),
       .out_valid_o(response_there),
       .out_ready_i(rsp_ready_i),
       .out_data_o({rsp_tag_o, rsp_status_o, rsp_done_o[DoneWidth-1:0]})
@@ -194,15 +194,15 @@ module spate_user_side
   if (HasStreams) begin : gen_streams
     logic in_there, out_there;
     assign data_valid_o = in_there && core_run;
-    assign m_axis_tvalid_o = out_there && user_run;
+    assign m_axis_tvalid_o = out_there && app_run;
 
     spate_cdc_fifo #(
         .Width(DataWidth),
         .Depth(DataDepth)
     ) u_data_in (
-        .in_clk_i(user_clk_i),
-        .in_run_i(user_run),
-        .in_clear_i(user_clear),
+        .in_clk_i(app_clk_i),
+        .in_run_i(app_run),
+        .in_clear_i(app_clear),
         .in_valid_i(s_axis_tvalid_i),
         .in_ready_o(s_axis_tready_o),
         .in_data_i(s_axis_tdata_i),
@@ -227,9 +227,9 @@ module spate_user_side
         .in_data_i({data_error_i, data_last_i, data_i}),
         .in_empty_o(),
         .in_left_o(),
-        .out_clk_i(user_clk_i),
-        .out_run_i(user_run),
-        .out_clear_i(user_clear),
+        .out_clk_i(app_clk_i),
+        .out_run_i(app_run),
+        .out_clear_i(app_clear),
         .out_valid_o(out_there),
         .out_ready_i(m_axis_tready_i),
         .out_data_o({m_axis_tuser_o, m_axis_tlast_o, m_axis_tdata_o})

@@ -16,7 +16,7 @@ TOP = "spate_user_side"
 MODULES = ("spate_cdc_bit", "spate_cdc_fifo", "spate_cdc_reset")
 CLOCKS = """
 set core [create_clock -name core -period 4.0 [get_ports clk_i]]
-set user [create_clock -name user -period 6.4 [get_ports user_clk_i]]
+set user [create_clock -name user -period 6.4 [get_ports app_clk_i]]
 set user_ports {cmd_* rsp_* s_axis_* m_axis_*}
 set core_ports {rst_ni user_up_o command_* side_* response_* data_*}
 foreach {clock ports} [list $core $core_ports $user $user_ports] {
@@ -92,7 +92,7 @@ def test_a_module_is_covered(netlist, tmp_path):
 
 def test_two_sides_may_have_one_clock(netlist, tmp_path):
     """Then the paths are timed as all others, and only the resets need a constraint."""
-    clocks = CLOCKS.replace("[get_ports clk_i]", "[get_ports {clk_i user_clk_i}]")
+    clocks = CLOCKS.replace("[get_ports clk_i]", "[get_ports {clk_i app_clk_i}]")
     clocks = re.sub(r"set user \[.*\]", "set user $core", clocks)
     assert run(netlist, tmp_path, "clocks", lambda text: clocks) == []
 
@@ -132,7 +132,7 @@ FILES = {
     "ends that are not connected": ("spate_cdc_fifo",
                                     added("set_max_delay 4 -from [get_cells head_q_reg*] -to [get_cells tail_q_reg*]"), "covers no path"),
     "a port without a clock": ("clocks", replaced("s_axis_* m_axis_*", "m_axis_*"), "a port without a clock"),
-    "a clock that is not there": ("clocks", replaced("[get_ports user_clk_i]", "[get_ports rst_ni]"), "no clock is there"),
+    "a clock that is not there": ("clocks", replaced("[get_ports app_clk_i]", "[get_ports rst_ni]"), "no clock is there"),
 }
 
 

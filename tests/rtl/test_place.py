@@ -30,7 +30,7 @@ def test_all_clocks_are_one_and_every_other_port_has_its_own_bits():
         assert line in text
 
 
-@pytest.mark.parametrize("name", ["clk", "clk_i", "axi_aclk_i", "user_clk_i", "pcie_clk"])
+@pytest.mark.parametrize("name", ["clk", "clk_i", "axi_aclk_i", "app_clk_i", "pcie_clk"])
 def test_names_of_clocks(name):
     assert wrapper.is_clock(wrapper.Port(name, "input", 1)) and not wrapper.is_clock(wrapper.Port(name, "output", 1))
 

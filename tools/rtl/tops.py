@@ -44,7 +44,7 @@ AREAS = [
     Area("whole host on the hard block, 256 wide", "spate_nvme_usp", {"DataWidth": 256}, luts_max=8500, uram=True),
     Area("bridge adapter", "spate_pcie_axi", {"DataWidth": 128}),
     Area("registers", "spate_registers", {"DataWidth": 128}),
-    Area("user's clock crossing", "spate_user_side", {"DataWidth": 128}),
+    Area("application's clock crossing", "spate_user_side", {"DataWidth": 128}),
     Area("command arbiter", "spate_command_arbiter", {}),
     Area("block adapter, 128", "spate_pcie_usp", {"DataWidth": 128}),
     Area("block adapter, 256", "spate_pcie_usp", {"DataWidth": 256}),

@@ -221,8 +221,8 @@ module spate_as02mc04
   ) u_spate (
       .clk_i(clk),
       .rst_ni(rst_n),
-      .user_clk_i(clk),
-      .user_rst_ni(user_rst_n),
+      .app_clk_i(clk),
+      .app_rst_ni(user_rst_n),
       .cmd_valid_i(1'b0),
       .cmd_ready_o(),
       .cmd_op_i('0),

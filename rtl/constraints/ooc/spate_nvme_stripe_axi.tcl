@@ -4,14 +4,14 @@
 # bridges, and user_link_up_i.
 
 set core_clock [create_clock -name core_clock -period 4.0 [get_ports clk_i]]
-set user_clock [create_clock -name user_clock -period 6.4 [get_ports user_clk_i]]
+set app_clock [create_clock -name app_clock -period 6.4 [get_ports app_clk_i]]
 set axi_clocks [list [create_clock -name axi_clock_0 -period 5.0 [get_ports {axi_aclk_i[0]}]] \
   [create_clock -name axi_clock_1 -period 3.2 [get_ports {axi_aclk_i[1]}]]]
 
 set core {rst_ni array_* s_axil_* irq_o* perst_no*}
 set user {cmd_* rsp_* drive_* s_axis_* m_axis_*}
 
-foreach {clock ports} [list $core_clock $core $user_clock $user] {
+foreach {clock ports} [list $core_clock $core $app_clock $user] {
   set_input_delay -clock $clock 0.0 [get_ports -filter {DIRECTION == IN} $ports]
   set_output_delay -clock $clock 0.0 [get_ports -filter {DIRECTION == OUT} $ports]
 }

@@ -114,8 +114,8 @@ module nvme_usp_top
   ) dut (
       .clk_i(clk),
       .rst_ni(rst_n),
-      .user_clk_i(app_clk),
-      .user_rst_ni(app_rst_n),
+      .app_clk_i(app_clk),
+      .app_rst_ni(app_rst_n),
       .cmd_valid_i(cmd_valid),
       .cmd_ready_o(cmd_ready),
       .cmd_op_i(cmd_op),

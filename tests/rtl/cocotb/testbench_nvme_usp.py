@@ -138,7 +138,7 @@ class Testbench:
                 request = self.tags.pop(word["tag"])
                 request.status, request.done = word["status"], word["done"]
             return not self.tags and len(self.data_out.words) >= beats
-        # The last beats may come after the response, because the two cross into the user's clock independently.
+        # The last beats may come after the response, because the two cross into the application's clock independently.
         beats = sum(len(request.data) // self.beat for request in self.asked if request.op == "read")
         await self.drive.until(answered, limit, f"answers to {len(self.tags)} requests")
         for request in self.asked:
@@ -207,7 +207,7 @@ async def stream_by_the_registers(tb: Testbench, lba: int) -> None:
 
 
 async def the_user_sees_the_drive(dut, blocks: int) -> None:
-    """In the user's clock: ready comes once, with the drive's size."""
+    """In app_clk: ready comes once, with the drive's size."""
     await ClockCycles(dut.app_clk, 4)
     assert not dut.drive_ready.value, "ready at once"
     await RisingEdge(dut.drive_ready)
@@ -273,7 +273,7 @@ async def stalled_from_perst_to_shutdown(dut):
 
 @cocotb.test(**case("refused"))
 async def a_drive_that_is_refused_says_why_without_a_processor(dut):
-    """An empty namespace: in the user's clock the ports have the step and the error when `gone` rises, and keep them while it is
+    """An empty namespace: in app_clk the ports have the step and the error when `gone` rises, and keep them while it is
     high, as the registers have them."""
     tb = Testbench(dut, blocks=0)
     await ClockCycles(dut.app_clk, 12)

@@ -21,7 +21,7 @@ WRITE, READ, STREAM, ADDRESS = 1, 2, 0, 1
 
 class Testbench:
     def __init__(self, dut, stall: float):
-        user, core = (dut.user_clk_i, dut.user_rst_ni), (dut.clk_i, dut.rst_ni)
+        user, core = (dut.app_clk_i, dut.app_rst_ni), (dut.clk_i, dut.rst_ni)
         self.dut = dut
         self.commands_in = Source(*user, dut.cmd_valid_i, dut.cmd_ready_o, {
             "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
@@ -94,15 +94,15 @@ def bits(count: int) -> int:
 
 async def start(dut, user_ns: float, stall: float) -> Testbench:
     Clock(dut.clk_i, 4, unit="ns").start()
-    Clock(dut.user_clk_i, user_ns, unit="ns").start()
+    Clock(dut.app_clk_i, user_ns, unit="ns").start()
     dut.rst_ni.value = 0
-    dut.user_rst_ni.value = 0
+    dut.app_rst_ni.value = 0
     tb = Testbench(dut, stall)
     for _ in range(8):
-        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.app_clk_i)
     dut.rst_ni.value = 1
-    await RisingEdge(dut.user_clk_i)
-    dut.user_rst_ni.value = 1
+    await RisingEdge(dut.app_clk_i)
+    dut.app_rst_ni.value = 1
     return tb
 
 
@@ -128,22 +128,22 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
     tb = await start(dut, user_ns, 0.5)
     tb.put(WORDS)
     for _ in range(300):
-        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.app_clk_i)
     for sink in tb.sinks:
         sink.stall = Stall(0.0)  # a reset withdraws words that wait: from here on none waits, except those on the way
     for _ in range(40):
-        await RisingEdge(dut.user_clk_i)
-    dut.user_rst_ni.value = 0
+        await RisingEdge(dut.app_clk_i)
+    dut.app_rst_ni.value = 0
     tb.responses.clear()
     for source in (tb.commands_in, tb.written_in, tb.read_in):
         while len(source.words) > 1:  # the word that is shown stays until it is taken
             source.words.pop()
     for _ in range(60):
         await RisingEdge(dut.clk_i)
-        await RisingEdge(dut.user_clk_i)
-    dut.user_rst_ni.value = 1
+        await RisingEdge(dut.app_clk_i)
+    dut.app_rst_ni.value = 1
     for _ in range(300):
-        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.app_clk_i)
     tb.dropped += tb.taken
     for sink in tb.sinks:
         sink.words.clear()
@@ -193,18 +193,18 @@ async def resets_lose_no_place(dut, user_ns):
         for _ in range(random.randint(20, 120)):
             await RisingEdge(dut.clk_i)
         tb.answers_at_once = random.random() < 0.5
-        dut.user_rst_ni.value = 0
+        dut.app_rst_ni.value = 0
         for source in (tb.commands_in, tb.written_in, tb.read_in):
             while len(source.words) > 1:
                 source.words.pop()
         for _ in range(random.randint(60, 100)):
             await RisingEdge(dut.clk_i)
-            await RisingEdge(dut.user_clk_i)
-        dut.user_rst_ni.value = 1
+            await RisingEdge(dut.app_clk_i)
+        dut.app_rst_ni.value = 1
     tb.answers_at_once = True
     tb.responses_out.stall = Stall(0.0)
     for _ in range(400):
-        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.app_clk_i)
     tb.dropped += tb.taken
     for sink in tb.sinks:
         sink.words.clear()
@@ -212,7 +212,7 @@ async def resets_lose_no_place(dut, user_ns):
     tb.answers_at_once = False
     expected = tb.put(2 * RESPONSES)
     for _ in range(20 * RESPONSES):
-        await RisingEdge(dut.user_clk_i)
+        await RisingEdge(dut.app_clk_i)
         await RisingEdge(dut.clk_i)
     assert tb.taken == RESPONSES
     tb.answers_at_once = True

@@ -9,9 +9,9 @@ module pcie_usp_link_proof (
     input logic broken_i,
     input logic idle_i,
     input logic sent_i,
-    input logic user_reset_i,
-    input logic user_link_up_i,
-    input logic user_busy_i
+    input logic pcie_reset_i,
+    input logic pcie_lnk_up_i,
+    input logic pcie_busy_i
 );
 
   localparam int unsigned SettledCycles = 8;  // as long nothing may be left
@@ -28,13 +28,13 @@ module pcie_usp_link_proof (
       .run_o(run),
       .clear_o(clear),
       .link_up_o(link_up),
-      .user_clk_i(clk_i),
-      .user_reset_i,
-      .user_link_up_i,
-      .user_busy_i,
-      .user_link_rst_no(),
-      .user_run_o(),
-      .user_clear_o()
+      .pcie_clk_i(clk_i),
+      .pcie_reset_i,
+      .pcie_lnk_up_i,
+      .pcie_busy_i,
+      .pcie_link_rst_no(),
+      .pcie_run_o(),
+      .pcie_clear_o()
   );
 
   logic past_reset_q = 1'b0;
@@ -49,10 +49,10 @@ module pcie_usp_link_proof (
   logic [3:0] settled_q, settled_then_q;  // cycles in which nothing was left; the same a cycle ago, when it was decided
   logic requested_q, broken_q, run_q;
   always_ff @(posedge clk_i) begin
-    busy_q <= {busy_q[0], user_busy_i};
-    up_q <= {up_q[0], user_link_up_i};
+    busy_q <= {busy_q[0], pcie_busy_i};
+    up_q <= {up_q[0], pcie_lnk_up_i};
     run_q <= rst_ni && run;
-    if (!rst_ni || user_reset_i || !run) undisturbed_q <= '0;
+    if (!rst_ni || pcie_reset_i || !run) undisturbed_q <= '0;
     else if (undisturbed_q != '1) undisturbed_q <= undisturbed_q + 3'd1;
     if (!rst_ni || !idle_i || !sent_i || busy_q[1] || !requested_q) settled_q <= '0;
     else if (settled_q != '1) settled_q <= settled_q + 4'd1;

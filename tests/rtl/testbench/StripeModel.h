@@ -21,8 +21,8 @@
   X(array_valid_i)                                                                                                     \
   X(array_data_lba_i)                                                                                                  \
   X(array_member_blocks_i)                                                                                             \
-  X(user_clk_i)                                                                                                        \
-  X(user_rst_ni)                                                                                                       \
+  X(app_clk_i)                                                                                                         \
+  X(app_rst_ni)                                                                                                        \
   X(cmd_valid_i)                                                                                                       \
   X(cmd_op_i)                                                                                                          \
   X(cmd_source_i)                                                                                                      \

@@ -23,7 +23,7 @@ Board::Board(const BoardConfig &config) : config_(config), random_(config.seed) 
   }
   set_clocks(false);
   model_->rst_ni = 0;
-  model_->user_rst_ni = 0;
+  model_->app_rst_ni = 0;
   model_->axi_aresetn_i = 0;
   model_->eval();
 }
@@ -40,11 +40,11 @@ void Board::run_axi_clock(bool runs) {
 
 void Board::reset() {
   model_->rst_ni = 0;
-  model_->user_rst_ni = 0;
+  model_->app_rst_ni = 0;
   model_->axi_aresetn_i = 0;
   run(16);
   model_->rst_ni = 1;
-  model_->user_rst_ni = 1;
+  model_->app_rst_ni = 1;
   model_->axi_aresetn_i = 1;
   run(16);
 }
@@ -52,7 +52,7 @@ void Board::reset() {
 void Board::set_clocks(bool high) {
   if (!high || domains_[0].rises) model_->clk_i = high;
   if (!high || domains_[1].rises) model_->axi_aclk_i = high;
-  if (!high || domains_[2].rises) model_->user_clk_i = high;
+  if (!high || domains_[2].rises) model_->app_clk_i = high;
 }
 
 void Board::step() {

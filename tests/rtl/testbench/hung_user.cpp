@@ -68,7 +68,7 @@ void run() {
     testbench.board.fail("%u of %u responses are there", responses, kWrites);
   responses = 0;
   give_writes(2);
-  testbench.board.pins().user_rst_ni = 0;
+  testbench.board.pins().app_rst_ni = 0;
   testbench.board.run(1'000);
   flush(testbench, 3, "is in reset");
 }

@@ -8,7 +8,7 @@ User::User(Board &board, unsigned stall_percent) : board_(board), pins_(board.pi
 }
 
 void User::sample() {
-  if (!pins_.user_rst_ni) return;
+  if (!pins_.app_rst_ni) return;
   if (command_valid_ && pins_.cmd_ready_o) {
     const UserCommand command = commands_.front();
     commands_.pop_front();

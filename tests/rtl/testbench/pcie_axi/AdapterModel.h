@@ -9,7 +9,7 @@
 class AdapterModel : public Vpcie_axi_model {
 public:
   using Vpcie_axi_model::Vpcie_axi_model;
-  CData user_clk_i = 0, user_rst_ni = 0;
+  CData app_clk_i = 0, app_rst_ni = 0;
 };
 
 #endif
