@@ -295,8 +295,9 @@ enum spate_nvme_admin_user {
 };
 
 struct spate_nvme_admin_slot {
-  uint64_t deadline_ticks; /* UINT64_MAX: none */
-  uint32_t result;         /* dword 0 of the completion */
+  void (*completed)(struct spate_nvme *controller); /* NULL: the sender polls `busy` */
+  uint64_t deadline_ticks;                          /* UINT64_MAX: none */
+  uint32_t result;                                  /* dword 0 of the completion */
   uint16_t id;
   uint16_t status; /* without the phase bit; SPATE_NVME_CANCELLED when a reset cancelled the command */
   bool busy;
@@ -375,7 +376,8 @@ struct spate_nvme {
 
   struct spate_nvme_queue *abort_queue; /* of the command being aborted */
   struct spate_nvme_slot *abort_slot;
-  uint64_t abort_sent; /* abort_slot->sent when the abort was sent */
+  uint64_t abort_sent;     /* abort_slot->sent when the abort was sent */
+  uint64_t abort_by_ticks; /* then the controller is reset */
 };
 
 /*

@@ -2,6 +2,8 @@
 /* The admin queue. Each of its few users has one command in flight at a time, so each user has one slot. */
 #include "internal.h"
 
+#define PHYSICALLY_CONTIGUOUS 1u
+
 /* Empties the queues and writes their addresses to the registers of a controller that is disabled. */
 void spate_nvme_admin_reset(struct spate_nvme *controller) {
   const uintptr_t registers = controller->config.registers;
@@ -39,6 +41,7 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
 
   slot->id = (uint16_t)((slot->id + 0x100u) & 0x7f00u) | (uint16_t)user;
   slot->busy = true;
+  slot->completed = command->completed;
   slot->deadline_ticks = timeout_ms == 0 ? UINT64_MAX : spate_port_ticks() + spate_nvme_ticks(controller, timeout_ms);
   entry[NVME_SQE_CDW0_NSID] = nvme_sqe_cdw0_nsid(command->opcode, slot->id, command->nsid);
   entry[NVME_SQE_PRP1] = command->data == NULL ? 0 : spate_port_dma_address(command->data);
@@ -64,9 +67,7 @@ static void completed(struct spate_nvme *controller, const volatile uint32_t *en
   slot->busy = false;
   slot->result = entry[NVME_CQE_DW0];
   slot->status = nvme_cqe_status(dw3);
-  if (user == SPATE_NVME_ADMIN_EVENT) spate_nvme_event_taken(controller);
-  if (user == SPATE_NVME_ADMIN_LOG) spate_nvme_log_taken(controller);
-  if (user == SPATE_NVME_ADMIN_REQUEST) controller->request_ops->answered(controller);
+  if (slot->completed != NULL) slot->completed(controller);
 }
 
 void spate_nvme_admin_reap(struct spate_nvme *controller) {
@@ -94,30 +95,15 @@ bool spate_nvme_admin_expired(const struct spate_nvme *controller) {
   return false;
 }
 
-enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
-                                 uint32_t timeout_ms) {
-  struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_CALLER];
-
-  spate_nvme_wait_for_running(controller);
-  if (!spate_nvme_is_running(controller)) return controller->error;
-  if (slot->busy) return SPATE_E_BUSY;
-  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, command, timeout_ms);
-  for (;;) { /* at the latest until its deadline: the controller is then reset, which cancels the command */
-    spate_nvme_service(controller);
-    if (!slot->busy) break;
-    spate_port_relax();
-  }
-  if (slot->status == 0) return SPATE_OK;
-  if (slot->status == SPATE_NVME_CANCELLED) return controller->error;
-  controller->status = slot->status;
-  return SPATE_E_COMMAND;
+/* The command that creates the submission or the completion queue. */
+void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half,
+                       struct nvme_command *command) {
+  *command = (struct nvme_command){.opcode = half,
+                                   .data = queue->cq,
+                                   .dword10 = nvme_create_queue_cdw10(queue->id, queue->entries),
+                                   .dword11 = PHYSICALLY_CONTIGUOUS};
+  if (half == NVME_CREATE_CQ) return;
+  command->data = queue->sq;
+  command->dword11 |= (uint32_t)queue->id << 16; /* CQID */
+  if ((queue->controller->needs & NVME_MEDIUM_PRIORITY) != 0) command->dword11 |= NVME_PRIORITY_MEDIUM;
 }
-
-enum spate_error spate_nvme_call_dwords(struct spate_nvme *controller, uint32_t opcode, uint32_t dword10,
-                                        uint32_t dword11) {
-  const struct nvme_command command = {.opcode = opcode, .dword10 = dword10, .dword11 = dword11};
-
-  return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-}
-
-uint16_t spate_nvme_last_status(const struct spate_nvme *controller) { return controller->status; }

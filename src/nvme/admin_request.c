@@ -95,25 +95,6 @@ static size_t cache_bytes(const struct spate_nvme_admin_request *request) {
   return ((size_t)request->bytes + SPATE_DMA_ALIGN - 1u) & ~(size_t)(SPATE_DMA_ALIGN - 1u);
 }
 
-static void send(struct spate_nvme *controller, const struct spate_nvme_admin_request *request) {
-  uint64_t *const first = controller->request_lists; /* NULL: the buffer needs no list */
-  uint64_t *const lists[] = {first, first == NULL ? NULL : first + SPATE_PAGE_BYTES / sizeof first[0]};
-  const uint32_t *dwords = request->dwords_10_15;
-  struct nvme_prps prps = {0, 0};
-
-  if (request->bytes != 0)
-    spate_nvme_prps_chained(lists, spate_port_dma_address(request->buffer), request->bytes, &prps);
-  const struct nvme_command command = {.opcode = request->opcode,
-                                       .nsid = request->nsid,
-                                       .data = request->bytes == 0 ? NULL : request->buffer,
-                                       .second_prp = prps.second,
-                                       .dword10 = dwords[0],
-                                       .dword11 = dwords[1],
-                                       .dwords_12_13 = (uint64_t)dwords[3] << 32 | dwords[2],
-                                       .dwords_14_15 = (uint64_t)dwords[5] << 32 | dwords[4]};
-  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_REQUEST, &command, 0);
-}
-
 static void answered(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_REQUEST];
   struct spate_nvme_admin_request *request = controller->request;
@@ -125,6 +106,26 @@ static void answered(struct spate_nvme *controller) {
   if (controller->request_aborted && NVME_STATUS_CODE(slot->status) == NVME_STATUS_ABORTED)
     request->error = SPATE_E_TIMEOUT;
   controller->request_answered = true;
+}
+
+static void send(struct spate_nvme *controller, const struct spate_nvme_admin_request *request) {
+  uint64_t *const first = controller->request_lists; /* NULL: the buffer needs no list */
+  uint64_t *const lists[] = {first, first == NULL ? NULL : first + SPATE_PAGE_BYTES / sizeof first[0]};
+  const uint32_t *dwords = request->dwords_10_15;
+  struct nvme_prps prps = {0, 0};
+
+  if (request->bytes != 0)
+    spate_nvme_prps_chained(lists, spate_port_dma_address(request->buffer), request->bytes, &prps);
+  const struct nvme_command command = {.completed = answered,
+                                       .opcode = request->opcode,
+                                       .nsid = request->nsid,
+                                       .data = request->bytes == 0 ? NULL : request->buffer,
+                                       .second_prp = prps.second,
+                                       .dword10 = dwords[0],
+                                       .dword11 = dwords[1],
+                                       .dwords_12_13 = (uint64_t)dwords[3] << 32 | dwords[2],
+                                       .dwords_14_15 = (uint64_t)dwords[5] << 32 | dwords[4]};
+  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_REQUEST, &command, 0);
 }
 
 /* Called when the admin queue is consistent, because `done` may submit the next request. */
@@ -168,8 +169,7 @@ static void end(struct spate_nvme *controller, enum spate_error error) {
   deliver(controller);
 }
 
-static const struct spate_nvme_request_ops ops = {
-    .answered = answered, .deliver = deliver, .supervise = supervise, .end = end};
+static const struct spate_nvme_request_ops ops = {.deliver = deliver, .supervise = supervise, .end = end};
 
 enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller, struct spate_nvme_admin_request *request) {
   enum spate_error error = check(controller, request);

@@ -6,9 +6,8 @@
  */
 #include "internal.h"
 
-#define SUBSYSTEM_RESET   UINT32_C(0x4e564d65) /* "NVMe", written to NSSR (3.1.9) */
-#define RESET_TIMEOUT_MS  2000u
-#define RESET_INTERVAL_MS 1u
+#define SUBSYSTEM_RESET  UINT32_C(0x4e564d65) /* "NVMe", written to NSSR (3.1.9) */
+#define RESET_TIMEOUT_MS 2000u
 
 /* controller->resets_tried: 0 none, 1 the subsystem, then enum spate_nvme_reset + 2. */
 #define TRIED_SUBSYSTEM 1u
@@ -20,35 +19,22 @@ static bool reset_subsystem(const struct spate_nvme *controller) {
   return true;
 }
 
-/* The controller was reset, and may have lost its configuration and its link. `failures` stays at its limit: each reset
- * is followed by one bring-up. */
-static void was_reset(struct spate_nvme *controller) {
-  spate_nvme_power_reset(controller);
-  controller->silent_since_ticks = 0;
-  controller->reattach_by_ticks = 0; /* the time to reattach starts again */
-  if (controller->config.bus.restore != NULL)
-    spate_nvme_detach(controller);
-  else
-    spate_nvme_disable(controller);
-}
-
-bool spate_nvme_escalate(struct spate_nvme *controller) {
-  if (controller->resets_tried == TRIED_ALL) return false;
+enum nvme_reset_step spate_nvme_escalate(struct spate_nvme *controller) {
+  if (controller->resets_tried == TRIED_ALL) return NVME_RESET_NONE_LEFT;
   controller->resets_tried++;
   if (controller->resets_tried == TRIED_SUBSYSTEM) {
     if (reset_subsystem(controller)) {
       spate_port_log("nvme: subsystem reset, after error", controller->error);
       controller->counters.hard_resets++;
-      was_reset(controller);
-      return true;
+      spate_nvme_power_reset(controller);
+      return NVME_RESET_DONE;
     }
     controller->resets_tried++;
   }
-  if (controller->config.bus.reset == NULL) return false;
+  if (controller->config.bus.reset == NULL) return NVME_RESET_NONE_LEFT;
   controller->reset_begun = false;
   controller->reset_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, RESET_TIMEOUT_MS);
-  spate_nvme_enter(controller, SPATE_NVME_RESETTING, 0);
-  return true;
+  return NVME_RESET_UNDER_WAY;
 }
 
 /* Some drives do not survive a function level reset while they are enabled. OK: this reset may begin. BUSY: not yet. If
@@ -63,11 +49,10 @@ static enum spate_error stop_before(const struct spate_nvme *controller, enum sp
   return SPATE_E_BUSY;
 }
 
-void spate_nvme_poll_resetting(struct spate_nvme *controller) {
+enum nvme_reset_step spate_nvme_reset_poll(struct spate_nvme *controller) {
   const struct spate_nvme_bus *bus = &controller->config.bus;
   const uint64_t now = spate_port_ticks();
 
-  if (now < controller->deadline_ticks) return;
   const unsigned how = controller->resets_tried - TRIED_SUBSYSTEM - 1u;
   enum spate_error error = SPATE_OK;
   if (!controller->reset_begun) error = stop_before(controller, (enum spate_nvme_reset)how);
@@ -79,10 +64,9 @@ void spate_nvme_poll_resetting(struct spate_nvme *controller) {
   if (error == SPATE_OK) {
     spate_port_log("nvme: reset by the bus, kind", how);
     controller->counters.hard_resets++;
-    was_reset(controller);
-  } else if (error == SPATE_E_BUSY && now < controller->reset_by_ticks) {
-    spate_nvme_enter(controller, SPATE_NVME_RESETTING, RESET_INTERVAL_MS);
-  } else if (!spate_nvme_escalate(controller)) {
-    spate_nvme_give_up(controller, controller->error);
+    spate_nvme_power_reset(controller);
+    return NVME_RESET_DONE;
   }
+  return error == SPATE_E_BUSY && now < controller->reset_by_ticks ? NVME_RESET_UNDER_WAY
+                                                                   : spate_nvme_escalate(controller);
 }

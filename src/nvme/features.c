@@ -4,12 +4,6 @@
 
 #define POWER_STATE_MASK 0x1fu
 
-void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on) {
-  controller->cache_on = on;
-  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
-    queue->block.volatile_cache = on;
-}
-
 enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on) {
   if (!controller->identity.volatile_cache) return SPATE_E_UNSUPPORTED;
   const enum spate_error error = spate_nvme_call_dwords(controller, NVME_GET_FEATURES, NVME_FEATURE_WRITE_CACHE, 0);

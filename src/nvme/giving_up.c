@@ -7,20 +7,6 @@
  */
 #include "internal.h"
 
-static void end(struct spate_nvme *controller, enum spate_error error) {
-  spate_port_log("nvme: controller given up, error", error);
-  spate_nvme_admin_cancel(controller);
-  controller->error = error;
-  controller->state = SPATE_NVME_DEAD;
-  spate_nvme_request_end(controller, error);
-}
-
-void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error) {
-  controller->error = error;
-  controller->disable_sent = false;
-  spate_nvme_enter(controller, SPATE_NVME_HALTING, spate_nvme_ready_timeout_ms(controller));
-}
-
 static bool isolated(const struct spate_nvme *controller) {
   const struct spate_nvme_bus *bus = &controller->config.bus;
 
@@ -30,24 +16,23 @@ static bool isolated(const struct spate_nvme *controller) {
 /* A drive that is off the bus cannot write to memory. Silent registers do not prove that it is off the bus, so the
  * drive is isolated if possible. The error is GONE in both cases: most drives with silent registers are off the bus,
  * and spate/nvme.h says what the others may do. */
-static void end_silent(struct spate_nvme *controller) {
+static enum spate_error silent(const struct spate_nvme *controller) {
   (void)isolated(controller);
-  end(controller, controller->error);
+  return controller->error;
 }
 
-void spate_nvme_poll_halting(struct spate_nvme *controller) {
+enum spate_error spate_nvme_halt(struct spate_nvme *controller) {
   uint32_t control, status;
 
-  if (controller->disable_sent && spate_port_ticks() < controller->pause_until_ticks) return;
-  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK) {
-    end_silent(controller);
-  } else if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
+  if (controller->disable_sent && spate_port_ticks() < controller->pause_until_ticks) return SPATE_E_BUSY;
+  if (spate_nvme_control_status(controller, &control, &status) != SPATE_OK) return silent(controller);
+  if (!controller->disable_sent && (control & NVME_CC_ENABLE) != 0) {
     spate_nvme_write_control(controller, control & ~NVME_CC_ENABLE);
     spate_nvme_pause(controller);
     controller->disable_sent = true;
-  } else if ((control & NVME_CC_ENABLE) == 0 && (status & NVME_CSTS_READY) == 0) {
-    end(controller, controller->error);
-  } else if (spate_port_ticks() >= controller->deadline_ticks) {
-    end(controller, isolated(controller) ? controller->error : SPATE_E_NOT_STOPPED);
+    return SPATE_E_BUSY;
   }
+  if ((control & NVME_CC_ENABLE) == 0 && (status & NVME_CSTS_READY) == 0) return controller->error;
+  if (spate_port_ticks() < controller->deadline_ticks) return SPATE_E_BUSY;
+  return isolated(controller) ? controller->error : SPATE_E_NOT_STOPPED;
 }

@@ -64,17 +64,20 @@ void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to
                                    .dword10 = nvme_get_log_cdw10(page, NVME_LOG_BYTES)};
 }
 
+static void log_taken(struct spate_nvme *controller);
+
 static void start_reading(struct spate_nvme *controller, uint8_t page) {
   struct nvme_command command;
 
   controller->log_page = page;
   spate_nvme_log_command(&command, page, controller->log);
+  command.completed = log_taken;
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_LOG, &command, ADMIN_TIMEOUT_MS);
 }
 
 /* Reading the log page of an event clears the event (RAE 0). Until then the drive reports no other event of this type,
  * so every page is read, one after the other. */
-void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page) {
+static void log_read(struct spate_nvme *controller, uint8_t page) {
   if (controller->log_page == 0)
     start_reading(controller, page);
   else
@@ -92,7 +95,7 @@ static void read_next(struct spate_nvme *controller) {
   }
 }
 
-void spate_nvme_log_taken(struct spate_nvme *controller) {
+static void log_taken(struct spate_nvme *controller) {
   const uint16_t status = controller->admin[SPATE_NVME_ADMIN_LOG].status;
   const uint8_t page = controller->log_page;
 
@@ -102,12 +105,6 @@ void spate_nvme_log_taken(struct spate_nvme *controller) {
   else if (page == NVME_LOG_HEALTH)
     (void)spate_nvme_health_take(controller, controller->log);
   read_next(controller);
-}
-
-void spate_nvme_event_arm(struct spate_nvme *controller) {
-  const struct nvme_command command = {.opcode = NVME_ASYNC_EVENT};
-
-  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_EVENT, &command, 0);
 }
 
 /* Requests the next event: a few at once, then one a second. The drive keeps its events until one is requested. So an
@@ -121,15 +118,21 @@ static void request_again(struct spate_nvme *controller) {
   controller->event_again_ticks = now + (ahead > EVENTS_AT_ONCE * interval ? ahead - EVENTS_AT_ONCE * interval : 0);
 }
 
-void spate_nvme_event_taken(struct spate_nvme *controller) {
+static void event_taken(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_EVENT];
   const uint32_t result = slot->result;
 
   if (slot->status != 0) return; /* refused, as the next one would be */
   controller->counters.events++;
   spate_port_log("nvme: asynchronous event", result);
-  if (EVENT_PAGE(result) != 0) spate_nvme_log_read(controller, EVENT_PAGE(result));
+  if (EVENT_PAGE(result) != 0) log_read(controller, EVENT_PAGE(result));
   request_again(controller);
+}
+
+void spate_nvme_event_arm(struct spate_nvme *controller) {
+  const struct nvme_command command = {.opcode = NVME_ASYNC_EVENT, .completed = event_taken};
+
+  spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_EVENT, &command, 0);
 }
 
 void spate_nvme_event_supervise(struct spate_nvme *controller) {
@@ -140,17 +143,8 @@ void spate_nvme_event_supervise(struct spate_nvme *controller) {
 
 enum spate_error spate_nvme_health_start(struct spate_nvme *controller) {
   if (!spate_nvme_is_running(controller) || controller->log_page != 0) return SPATE_E_BUSY;
-  spate_nvme_log_read(controller, NVME_LOG_HEALTH);
+  log_read(controller, NVME_LOG_HEALTH);
   return SPATE_OK;
-}
-
-enum spate_error spate_nvme_health_read(struct spate_nvme *controller) {
-  struct nvme_command command;
-
-  spate_nvme_log_command(&command, NVME_LOG_HEALTH, controller->data);
-  const enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-  if (error != SPATE_OK) return error;
-  return spate_nvme_health_take(controller, controller->data) ? SPATE_OK : SPATE_E_UNSUPPORTED;
 }
 
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller) { return &controller->health; }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identify (5.15): the controller, its active namespaces, a namespace. Every field is checked before it is used. */
+/* What the pages of Identify (5.15) say of a controller and of a namespace. Every field is checked before it is used.
+ */
 #include "internal.h"
 
-#define NAMESPACES_IN_LIST 1024u
-#define VERSION_1_1        UINT32_C(0x00010100)
-#define MDTS_USED_MAX      19u /* 2 GiB. A larger value limits nothing here, and the shift would overflow */
-#define POWER_STATES_MAX   32u
-
-static enum spate_error identify(struct spate_nvme *controller, enum nvme_identify what, uint32_t nsid) {
-  const struct nvme_command command = {
-      .opcode = NVME_IDENTIFY, .nsid = nsid, .data = controller->data, .dword10 = (uint32_t)what};
-
-  return spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-}
+#define MDTS_USED_MAX    19u /* 2 GiB. A larger value limits nothing here, and the shift would overflow */
+#define POWER_STATES_MAX 32u
 
 /* `from` is ASCII, padded with spaces, not terminated. */
 static void take_text(char *to, const uint8_t *from, unsigned bytes) {
@@ -107,57 +99,6 @@ const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *c
   return &controller->identity;
 }
 
-struct nsid_list {
-  uint32_t *nsids; /* room for `max` */
-  unsigned max, count;
-};
-
-static void add(struct nsid_list *list, uint32_t nsid) {
-  if (list->count < list->max) list->nsids[list->count] = nsid;
-  list->count++;
-}
-
-static void take_active(const struct spate_nvme *controller, struct nsid_list *list) {
-  uint32_t previous = 0;
-
-  for (unsigned i = 0; i < NAMESPACES_IN_LIST; i++) {
-    const uint32_t nsid = spate_nvme_dword(controller->data, 4u * i);
-    if (nsid <= previous) break; /* 0 ends the list. Some drives list identifiers above NN */
-    add(list, nsid);
-    previous = nsid;
-  }
-}
-
-/* For a drive without a list: asks for each namespace from 1 to NN, up to the length of a list. */
-static enum spate_error try_each(struct spate_nvme *controller, struct nsid_list *list) {
-  struct spate_nvme_namespace namespace;
-
-  for (uint32_t nsid = 1; nsid <= controller->identity.namespaces_max && nsid <= NAMESPACES_IN_LIST; nsid++) {
-    const enum spate_error error = spate_nvme_namespace(controller, nsid, &namespace);
-    if (error == SPATE_OK)
-      add(list, nsid);
-    else if (error != SPATE_E_NO_NAMESPACE && error != SPATE_E_COMMAND)
-      return error;
-  }
-  return SPATE_OK;
-}
-
-/* NVMe 1.0 has no list (CNS has one bit there), and some later drives refuse it (Linux: NVME_QUIRK_IDENTIFY_CNS). */
-enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max, unsigned *count) {
-  struct nsid_list list = {.nsids = nsids, .max = max};
-  enum spate_error error = SPATE_E_COMMAND;
-
-  *count = 0;
-  if (controller->identity.version >= VERSION_1_1) error = identify(controller, NVME_IDENTIFY_ACTIVE, 0);
-  if (error == SPATE_OK)
-    take_active(controller, &list);
-  else if (error == SPATE_E_COMMAND)
-    error = try_each(controller, &list);
-  if (error != SPATE_OK) return error;
-  *count = list.count;
-  return list.count == 0 ? SPATE_E_NO_NAMESPACE : SPATE_OK;
-}
-
 /* The block size of an LBA format; 0 if it has metadata or a size that is not from 512 bytes to 32 KiB. */
 static uint16_t format_bytes(uint32_t format) {
   const uint32_t shift = NVME_LBAF_LBADS(format);
@@ -183,16 +124,6 @@ bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid
   out->metadata = NVME_LBAF_MS(format) != 0 || (dps & 7u) != 0; /* metadata, or protection information */
   if (!out->metadata) out->block_bytes = out->format_block_bytes[out->format];
   return true;
-}
-
-enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid, struct spate_nvme_namespace *out) {
-  *out = (struct spate_nvme_namespace){.nsid = nsid};
-  if (nsid == 0 || nsid >= NVME_ALL_NAMESPACES) return SPATE_E_NO_NAMESPACE;
-  const enum spate_error error = identify(controller, NVME_IDENTIFY_NAMESPACE, nsid);
-  if (error == SPATE_E_COMMAND && NVME_STATUS_CODE(controller->status) == NVME_STATUS_NAMESPACE)
-    return SPATE_E_NO_NAMESPACE;
-  if (error != SPATE_OK) return error;
-  return spate_nvme_namespace_decode(out, nsid, controller->data) ? SPATE_OK : SPATE_E_NO_NAMESPACE;
 }
 
 static uint64_t folded(uint64_t mark, uint64_t more) { return (mark << 7 | mark >> 57) ^ more; }

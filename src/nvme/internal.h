@@ -115,8 +115,9 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 #define ATTEMPTS_BUDGET SPATE_NVME_LINK_DROPS_MAX
 #define ATTEMPT_COST    (ATTEMPTS_BUDGET / SPATE_NVME_ATTEMPTS_MAX)
 
-#define INTERVAL_MS      100u /* between calls of service; also the unit of the drive's retry delays */
-#define FLUSH_TIMEOUT_MS 30000u
+#define SILENT_AT_OPEN_MS 2000u /* some drives read as all ones for so long after a reset */
+#define INTERVAL_MS       100u  /* between calls of service; also the unit of the drive's retry delays */
+#define FLUSH_TIMEOUT_MS  30000u
 
 #define NVME_STALE_FATAL_MS 10u /* CSTS.CFS of before was seen 1 ms after CC.EN was set */
 
@@ -125,6 +126,8 @@ enum nvme_identify { NVME_IDENTIFY_NAMESPACE = 0, NVME_IDENTIFY_CONTROLLER = 1, 
 
 /* The fields of an admin command that may be other than zero. */
 struct nvme_command {
+  void (*completed)(
+      struct spate_nvme *controller); /* takes the completion from the slot; NULL: the sender polls the slot */
   uint32_t opcode, nsid;
   const volatile void *data; /* NULL: none */
   uint64_t second_prp;       /* 0: the data are within one page, or are a queue */
@@ -139,7 +142,11 @@ void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_
                            const struct nvme_command *command, uint32_t timeout_ms);
 void spate_nvme_admin_reap(struct spate_nvme *controller);
 bool spate_nvme_admin_expired(const struct spate_nvme *controller);
-/* Sends one command and waits for its completion. The result is in admin[CALLER].result. */
+/* The command that creates the submission or the completion queue. */
+void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half, struct nvme_command *command);
+
+/* call.c: sends one command and waits for its completion. The result is in admin[CALLER].result. */
+void spate_nvme_wait_for_running(struct spate_nvme *controller);
 SPATE_MUST_CHECK enum spate_error spate_nvme_call(struct spate_nvme *controller, const struct nvme_command *command,
                                                   uint32_t timeout_ms);
 /* The same for a command that has only dwords 10 and 11. */
@@ -149,7 +156,6 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_call_dwords(struct spate_nvme *cont
 /* admin_request.c: admin commands of the caller. The first one sets the pointer to these functions, so a program that
  * submits none is linked without them. */
 struct spate_nvme_request_ops {
-  void (*answered)(struct spate_nvme *controller);
   void (*deliver)(struct spate_nvme *controller);
   void (*supervise)(struct spate_nvme *controller); /* aborts the request when its time-out has passed */
   void (*end)(struct spate_nvme *controller, enum spate_error error);
@@ -164,15 +170,12 @@ void spate_nvme_service(struct spate_nvme *controller);
 /* Services the controller, then polls the queue. For a controller that is dead, ends the requests instead. */
 unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
-/* Starts bring-up because of this error. It waits first until the drive is on the bus. */
-void spate_nvme_begin(struct spate_nvme *controller, enum spate_error error);
-void spate_nvme_failed(struct spate_nvme *controller, enum spate_error error);
-void spate_nvme_disable(struct spate_nvme *controller);
-/* The drive is off the bus: call config.bus.restore in a millisecond. */
-void spate_nvme_detach(struct spate_nvme *controller);
-/* How long the controller may take to become ready or to stop. */
-uint32_t spate_nvme_ready_timeout_ms(const struct spate_nvme *controller);
-void spate_nvme_wait_for_running(struct spate_nvme *controller);
+/* Starts the first bring-up. */
+void spate_nvme_start(struct spate_nvme *controller);
+/* Starts a reset. Until the controller runs again submit answers FULL. */
+void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error);
+/* Stops the controller; its requests end with this error when it has stopped. */
+void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error);
 
 /* registers.c: outside the data path. GONE: the drive is off the bus, and the values that were read are not valid. */
 bool spate_nvme_link_is_up(const struct spate_nvme *controller);
@@ -181,6 +184,8 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_control_status(const struct spate_n
 SPATE_MUST_CHECK enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, uint64_t *cap,
                                                           uint32_t *version);
 void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t control);
+/* 0: not in BAR 0. `index`: 2 * queue identifier for the submission queue, 1 more for the completion queue. */
+uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
 /* Do AQA, ASQ and ACQ have what spate_nvme_admin_reset() wrote? */
 bool spate_nvme_admin_registers_are_ours(const struct spate_nvme *controller);
 /* For a controller that was ready. FATAL: it reports a fatal error (CSTS.CFS), or it is not ready any more, for example
@@ -193,37 +198,42 @@ void spate_nvme_pause(struct spate_nvme *controller);
 /* Takes back what the drive announces and should not be used: can_zero, can_trim. */
 void spate_nvme_needs_apply(struct spate_nvme *controller);
 
-/* escalate.c: starts the next reset beyond CC.EN. False: all were tried. */
-bool spate_nvme_escalate(struct spate_nvme *controller);
-void spate_nvme_poll_resetting(struct spate_nvme *controller);
+/* escalate.c: resets beyond CC.EN */
+enum nvme_reset_step {
+  NVME_RESET_DONE,      /* the controller was reset */
+  NVME_RESET_UNDER_WAY, /* call spate_nvme_reset_poll() */
+  NVME_RESET_NONE_LEFT
+};
+/* Starts the next reset. */
+enum nvme_reset_step spate_nvme_escalate(struct spate_nvme *controller);
+enum nvme_reset_step spate_nvme_reset_poll(struct spate_nvme *controller);
 
-/* giving_up.c: stops the controller, then ends its requests with this error. */
-void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error);
-void spate_nvme_poll_halting(struct spate_nvme *controller);
+/* giving_up.c: BUSY: it has not stopped yet. Otherwise the error with which its requests end. */
+enum spate_error spate_nvme_halt(struct spate_nvme *controller);
 
 /* setup.c */
 void spate_nvme_setup_start(struct spate_nvme *controller);
-void spate_nvme_setup_advance(struct spate_nvme *controller);
+/* OK: bring-up is complete. BUSY: a command is in flight. Otherwise bring-up has failed. */
+enum spate_error spate_nvme_setup_advance(struct spate_nvme *controller);
+void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);
 
 /* identify.c */
 enum spate_error spate_nvme_identity_take(struct spate_nvme *controller);
 /* A hash by which the namespace that was just identified is recognised later. */
 uint64_t spate_nvme_namespace_mark(const struct spate_nvme *controller);
 
-/* open.c */
-void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
-void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half, struct nvme_command *command);
-/* 0: not in BAR 0. `index`: 2 * queue identifier for the submission queue, 1 more for the completion queue. */
-uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index);
-
 /* closed.c */
 extern const struct spate_block_ops spate_nvme_closed_ops;
 
-/* queue.c: the data path */
+/* queue_ops.c */
 extern const struct spate_block_ops spate_nvme_queue_ops;
+
+/* queue.c: the data path */
+enum spate_error spate_nvme_queue_submit(struct spate_block *block, struct spate_io *io);
 void spate_nvme_queue_kick(struct spate_nvme_queue *queue);
 /* Reaps completions, sends the commands that wait, and rings pending doorbells. */
 unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max);
+void spate_nvme_queue_rings(struct spate_nvme_queue *queue);
 
 /* request.c: the slow path */
 enum spate_error spate_nvme_submit_parts(struct spate_nvme_queue *queue, struct spate_io *io);
@@ -250,23 +260,23 @@ void spate_nvme_prps_chained(uint64_t *const lists[], uint64_t address, uint64_t
 unsigned spate_nvme_prps_lists(uint64_t address, uint64_t bytes);
 void spate_nvme_lists_free(struct spate_nvme_queue *queue, const struct spate_nvme_slot *slot);
 
-/* recovery.c */
-void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error);
+/* recovery.c: what becomes of the requests in flight */
+/* A reset begins: nothing is submitted, and no doorbell is rung, until the replay. */
+void spate_nvme_hold(struct spate_nvme *controller);
 void spate_nvme_quiesce(struct spate_nvme *controller);
-void spate_nvme_running(struct spate_nvme *controller);
-void spate_nvme_supervise(struct spate_nvme *controller);
+/* Sends again what the reset interrupted. */
+void spate_nvme_replay(struct spate_nvme *controller, bool was_link_drop);
+/* Of a controller that runs. OK, or why it must be reset. While an abort is in flight, abort_slot is not NULL. */
+SPATE_MUST_CHECK enum spate_error spate_nvme_supervise(struct spate_nvme *controller);
 bool spate_nvme_has_requests(const struct spate_nvme_queue *queue);
 unsigned spate_nvme_fail_requests(struct spate_nvme_queue *queue, unsigned max);
 
 /* health.c */
 void spate_nvme_log_command(struct nvme_command *command, uint8_t page, void *to);
-void spate_nvme_log_read(struct spate_nvme *controller, uint8_t page);
-void spate_nvme_log_taken(struct spate_nvme *controller);
 /* False: the log has no contents. */
 bool spate_nvme_health_take(struct spate_nvme *controller, const void *log);
 void spate_nvme_event_arm(struct spate_nvme *controller);
 void spate_nvme_event_supervise(struct spate_nvme *controller);
-void spate_nvme_event_taken(struct spate_nvme *controller);
 
 /* power.c: did the drive lose power? */
 /* The controller has restarted since it was ready. */
@@ -280,11 +290,12 @@ void spate_nvme_power_reset(struct spate_nvme *controller);
 /* `good`: health has a new log. False: the drive gave none. */
 void spate_nvme_power_judge(struct spate_nvme *controller, bool good);
 
-/* features.c */
-void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on);
-
 static inline bool spate_nvme_is_running(const struct spate_nvme *controller) {
   return controller->state == SPATE_NVME_RUNNING || controller->state == SPATE_NVME_ABORTING;
+}
+
+static inline struct spate_nvme_queue *spate_nvme_queue_of(struct spate_block *block) {
+  return (struct spate_nvme_queue *)(void *)block;
 }
 
 static inline bool spate_nvme_in_flight(const struct spate_nvme_slot *slot) { return (slot->sent & SLOT_IDLE) == 0; }

@@ -1,245 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates I/O queue pairs, in memory and in the drive. */
+/* Opens a controller: its capabilities, its memory, and the first bring-up. */
 #include "internal.h"
+#include <spate/clock.h>
 
-#define PHYSICALLY_CONTIGUOUS 1u
-#define NAMESPACE_MAX         (UINT32_C(1) << 30) /* the bits above are flags of slot->sent */
-#define SQE_BYTES             64u
-#define CQE_BYTES             16u
+#define CAP_QUEUE_ENTRIES(cap)   ((uint32_t)((cap)&0xffffu) + 1u)
+#define CAP_READY_TIMEOUT(cap)   ((uint32_t)((cap) >> 24) & 0xffu) /* in 500 ms */
+#define CAP_DOORBELL_STRIDE(cap) ((uint32_t)((cap) >> 32) & 0xfu)
+#define CAP_NVM_COMMAND_SET      (UINT64_C(1) << 37)
+#define CAP_PAGE_SIZE_MIN(cap)   ((uint32_t)((cap) >> 48) & 0xfu)
+#define COMMAND_TIMEOUT_MS       10000u
+#define CAP_SUBSYSTEM_RESET      (UINT64_C(1) << 36)
+#define BEHAVIOR_BYTES           512u
 
-/* Larger than any number of unused bytes. */
-#define WASTE_NO_MEMORY_YET UINT32_C(0x10000)
-#define WASTE_TOO_SMALL     UINT32_C(0x20000)
+/* A drive that was reset just before may be silent for a while. One whose link is down is not waited for. */
+static enum spate_error first_look(const struct spate_nvme *controller, uint64_t *cap, uint32_t *version) {
+  const uint64_t end_ticks = spate_port_ticks() + spate_nvme_ticks(controller, SILENT_AT_OPEN_MS);
+  enum spate_error error;
 
-static size_t sq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * SQE_BYTES); }
-
-static size_t cq_bytes(uint32_t entries) { return SPATE_NVME_PAGES_BYTES((size_t)entries * CQE_BYTES); }
-
-uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
-  const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
-
-  if (offset + sizeof(uint32_t) > controller->config.registers_bytes) return 0;
-  return controller->config.registers + (uintptr_t)offset;
-}
-
-/* Empties both queues. The count of commands goes on at the next multiple of the queue's length, so that commands keep
- * their order over a reset. The submission entries need no clearing: every command writes the same quadwords of them.
- */
-void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
-  volatile uint64_t *cq = (volatile uint64_t *)(uintptr_t)queue->cq;
-
-  for (uint32_t i = 0; i < queue->entries * NVME_CQE_QWORDS; i++)
-    cq[i] = 0;
-  queue->sq_tail = (queue->sq_tail + queue->entries - 1u) & ~(queue->entries - 1u);
-  queue->sq_rung = queue->sq_tail;
-  queue->cq_head = queue->cq;
-  queue->fast_match ^= nvme_cqe_from_sqid(queue->phase ^ NVME_CQE_PHASE);
-  queue->phase = NVME_CQE_PHASE;
-}
-
-/* The command that creates the submission or the completion queue. */
-void spate_nvme_create(const struct spate_nvme_queue *queue, enum nvme_admin_opcode half,
-                       struct nvme_command *command) {
-  *command = (struct nvme_command){.opcode = half,
-                                   .data = queue->cq,
-                                   .dword10 = nvme_create_queue_cdw10(queue->id, queue->entries),
-                                   .dword11 = PHYSICALLY_CONTIGUOUS};
-  if (half == NVME_CREATE_CQ) return;
-  command->data = queue->sq;
-  command->dword11 |= (uint32_t)queue->id << 16; /* CQID */
-  if ((queue->controller->needs & NVME_MEDIUM_PRIORITY) != 0) command->dword11 |= NVME_PRIORITY_MEDIUM;
-}
-
-static enum spate_error choose_namespace(struct spate_nvme *controller, uint32_t nsid,
-                                         struct spate_nvme_namespace *namespace) {
-  unsigned count = 0;
-  enum spate_error error = SPATE_OK;
-
-  if (nsid == 0) error = spate_nvme_namespaces(controller, &nsid, 1, &count);
-  if (error != SPATE_OK) return error;
-  if (nsid == 0 || nsid >= NAMESPACE_MAX) return SPATE_E_NO_NAMESPACE;
-  error = spate_nvme_namespace(controller, nsid, namespace);
-  if (error != SPATE_OK) return error;
-  if (namespace->metadata) return SPATE_E_METADATA;
-  if (namespace->block_bytes != 512 && namespace->block_bytes != 4096) return SPATE_E_BLOCK_SIZE;
-  /* A size in bytes that does not fit into 64 bits is an error of the drive. */
-  return namespace->blocks > UINT64_MAX >> 12 ? SPATE_E_UNSUPPORTED : SPATE_OK;
-}
-
-static void describe(struct spate_nvme_queue *queue, const struct spate_nvme_namespace *namespace, uint32_t depth) {
-  const struct spate_nvme_identity *identity = &queue->controller->identity;
-  const uint32_t transfer_bytes = identity->transfer_bytes_max == 0 ? UINT32_MAX : identity->transfer_bytes_max;
-  struct spate_block *block = &queue->block;
-
-  block->ops = &spate_nvme_queue_ops;
-  block->blocks = namespace->blocks;
-  block->block_shift = namespace->block_bytes == 4096 ? 12 : 9;
-  block->volatile_cache = queue->controller->cache_on;
-  block->can_trim = identity->can_trim;
-  block->can_zero = identity->can_zero;
-  block->depth = (uint16_t)depth;
-  block->command_bytes_max = SPATE_REGION_COMMAND_BYTES;
-  while (block->command_bytes_max > transfer_bytes || block->command_bytes_max >> block->block_shift > block->blocks)
-    block->command_bytes_max >>= 1;
-  block->request_blocks_max = (depth - 1u) * (block->command_bytes_max >> block->block_shift);
-  queue->buffer_bytes_max = transfer_bytes;
-  queue->fast_lba_max = block->blocks - (block->command_bytes_max >> block->block_shift);
-}
-
-/* An identifier without memory has no entries. */
-static bool is_enough(const struct spate_nvme_queue_memory *memory, uint32_t entries, uint32_t list_pages) {
-  return memory->entries >= entries && memory->list_pages >= list_pages;
-}
-
-/* The layout follows from the size of the memory, not of this queue. So submission entries are always in the same
- * place, and their unused quadwords stay zero.
- *
- * Memory that is too small is replaced, and lost. What replaces it is as large in entries and in list pages as any
- * before, so that queues of two shapes that alternate do not use up the arena. */
-static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate_nvme_queue_memory *memory) {
-  if (!is_enough(memory, queue->entries, queue->list_pages)) {
-    const uint32_t entries = queue->entries > memory->entries ? queue->entries : memory->entries;
-    const uint32_t list_pages = queue->list_pages > memory->list_pages ? queue->list_pages : memory->list_pages;
-    const size_t lists_bytes = (size_t)list_pages * SPATE_PAGE_BYTES;
-    uint8_t *start =
-        spate_arena_take(queue->controller->config.queue_memory,
-                         sq_bytes(entries) + cq_bytes(entries) + SPATE_PAGE_BYTES + lists_bytes, SPATE_PAGE_BYTES);
-    if (start == NULL) return SPATE_E_MEMORY;
-    *memory = (struct spate_nvme_queue_memory){
-        .start = start, .entries = (uint16_t)entries, .list_pages = (uint8_t)list_pages};
-  }
-  uint64_t *cq = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries));
-
-  queue->sq = (uint64_t *)(void *)memory->start;
-  queue->cq = cq;
-  queue->cq_end = cq + (size_t)queue->entries * NVME_CQE_QWORDS;
-  queue->range = (uint64_t *)(void *)(memory->start + sq_bytes(memory->entries) + cq_bytes(memory->entries));
-  queue->lists = queue->range + SPATE_PAGE_BYTES / sizeof queue->range[0];
-  return SPATE_OK;
-}
-
-/* The queue identifier to use: the one with the smallest memory that is enough, otherwise one without memory, otherwise
- * any. 0: the drive has no more queues. */
-static unsigned choose_id(const struct spate_nvme *controller, uint32_t entries, uint32_t list_pages) {
-  unsigned chosen = 0;
-  uint32_t chosen_waste = UINT32_MAX;
-
-  for (unsigned id = 1; id <= controller->queues_max; id++) {
-    const struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
-    uint32_t waste = WASTE_TOO_SMALL;
-    if (memory->start == NULL)
-      waste = WASTE_NO_MEMORY_YET;
-    else if (is_enough(memory, entries, list_pages))
-      waste =
-          (memory->entries - entries) * (SQE_BYTES + CQE_BYTES) + (memory->list_pages - list_pages) * SPATE_PAGE_BYTES;
-    if (memory->in_use || waste >= chosen_waste || spate_nvme_doorbell(controller, 2u * id + 1u) == 0) continue;
-    chosen = id;
-    chosen_waste = waste;
-  }
-  return chosen;
-}
-
-static void slots_init(struct spate_nvme_queue *queue) {
-  for (uint32_t i = queue->slot_mask + 1u; i-- > 0;) {
-    struct spate_nvme_slot *slot = &queue->slots[i];
-    *slot = (struct spate_nvme_slot){.base = nvme_sqe_cdw0_nsid(NVME_READ, i, queue->nsid), .sent = SLOT_FREE};
-    if (i >= queue->block.depth) continue;
-    slot->next_free = queue->free;
-    queue->free = slot;
-  }
-}
-
-/* `left`: after an error, whether the drive still has the completion queue. */
-static enum spate_error create_in_drive(struct spate_nvme_queue *queue, bool *left) {
-  struct spate_nvme *controller = queue->controller;
-  const uint32_t resets = controller->counters.resets;
-  struct nvme_command command;
-
-  *left = false;
-  spate_nvme_create(queue, NVME_CREATE_CQ, &command);
-  enum spate_error error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-  if (error != SPATE_OK) return error;
-  spate_nvme_create(queue, NVME_CREATE_SQ, &command);
-  error = spate_nvme_call(controller, &command, ADMIN_TIMEOUT_MS);
-  if (error != SPATE_OK && controller->counters.resets == resets) {
-    const uint16_t status = controller->status;
-    *left = spate_nvme_call_dwords(controller, NVME_DELETE_CQ, queue->id, 0) != SPATE_OK &&
-            controller->counters.resets == resets;
-    controller->status = status; /* the caller gets the status of the creation, not of the deletion */
-  }
+  while ((error = spate_nvme_capabilities(controller, cap, version)) == SPATE_E_GONE &&
+         spate_nvme_link_is_up(controller) && spate_port_ticks() < end_ticks)
+    spate_port_relax();
   return error;
 }
 
-/* The smallest power of two above `depth`, or less where the drive allows less. */
-static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth) {
-  uint32_t entries = SPATE_NVME_RING_ENTRIES(1u);
+static enum spate_error capabilities_take(struct spate_nvme *controller) {
+  struct spate_nvme_identity *identity = &controller->identity;
+  uint64_t cap;
+  const enum spate_error error = first_look(controller, &cap, &identity->version);
 
-  while (entries <= depth && entries * 2u <= controller->identity.queue_entries_max)
-    entries *= 2u;
-  return entries;
+  if (error != SPATE_OK) return error;
+  if ((cap & CAP_NVM_COMMAND_SET) == 0) return SPATE_E_COMMAND_SET;
+  if (CAP_PAGE_SIZE_MIN(cap) != 0) return SPATE_E_PAGE_SIZE;
+  identity->queue_entries_max = CAP_QUEUE_ENTRIES(cap);
+  if ((controller->needs & NVME_DEEPER_QUEUES) != 0 && identity->queue_entries_max == 1u)
+    identity->queue_entries_max = 64;
+  identity->ready_timeout_ms = CAP_READY_TIMEOUT(cap) * 500u;
+  identity->doorbell_stride_bytes = 4u << CAP_DOORBELL_STRIDE(cap);
+  controller->doorbell_shift = 2u + CAP_DOORBELL_STRIDE(cap);
+  controller->can_reset_subsystem = (cap & CAP_SUBSYSTEM_RESET) != 0;
+  if (identity->queue_entries_max < SPATE_NVME_RING_ENTRIES(1u)) return SPATE_E_UNSUPPORTED;
+  return spate_nvme_doorbell(controller, 1) == 0 ? SPATE_E_UNSUPPORTED : SPATE_OK;
 }
 
-/* SPATE_NVME_SLOTS(depth), which is for constants. */
-static uint32_t slots_for(unsigned depth) {
-  uint32_t slots = SPATE_NVME_SLOTS(1u);
+static enum spate_error memory_take(struct spate_nvme *controller) {
+  struct spate_arena *arena = controller->config.queue_memory;
+  uint8_t *pages = spate_arena_take(arena, SPATE_NVME_CONTROLLER_MEMORY_BYTES, SPATE_PAGE_BYTES);
 
-  while (slots < depth)
-    slots *= 2u;
-  return slots;
-}
-
-static enum spate_error check(const struct spate_nvme_queue_config *config) {
-  if (config->depth < 2u || config->depth > SPATE_NVME_QUEUE_DEPTH_MAX ||
-      config->list_pages > SPATE_NVME_LIST_PAGES_MAX)
-    return SPATE_E_INVALID;
-  const uint32_t slots = slots_for(config->depth);
-  if (config->slots != NULL && config->slot_count >= slots) return SPATE_OK;
-  spate_port_log("nvme: a queue of this depth needs more slots; their number", slots);
-  return SPATE_E_INVALID;
-}
-
-enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
-                                       const struct spate_nvme_queue_config *config) {
-  const unsigned depth = config->depth;
-  const uint32_t entries = ring_entries(controller, depth);
-  const uint32_t list_pages = config->list_pages == 0 ? 1u : config->list_pages;
-  struct spate_nvme_namespace namespace;
-  enum spate_error error = check(config);
-
-  if (error != SPATE_OK) return error;
-  for (const struct spate_nvme_queue *open = controller->queues; open != NULL; open = open->next)
-    if (open == queue) return SPATE_E_OPEN; /* a second time in the list would make the list endless */
-  error = choose_namespace(controller, config->nsid, &namespace);
-  if (error != SPATE_OK) return error;
-  const unsigned id = choose_id(controller, entries, list_pages);
-  if (id == 0) return SPATE_E_FULL;
-
-  struct spate_nvme_queue_memory *memory = &controller->queue_memory[id - 1u];
-  *queue = (struct spate_nvme_queue){.controller = controller,
-                                     .nsid = namespace.nsid,
-                                     .id = (uint16_t)id,
-                                     .entries = entries,
-                                     .list_pages = list_pages,
-                                     .slots = config->slots,
-                                     .slot_mask = slots_for(depth) - 1u};
-  queue->namespace_mark = spate_nvme_namespace_mark(controller);
-  queue->sq_mask = queue->entries * NVME_SQE_QWORDS - 1u;
-  queue->fast_match = nvme_sqe_cdw0_nsid(NVME_READ, 0, queue->nsid) ^ queue->id;
-  queue->sq_doorbell = spate_nvme_doorbell(controller, 2u * id);
-  queue->cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u);
-  describe(queue, &namespace, depth < queue->entries - 1u ? depth : queue->entries - 1u);
-  slots_init(queue);
-  error = memory_take(queue, memory);
-  if (error != SPATE_OK) return error;
-  spate_nvme_queue_rings(queue);
-  error = create_in_drive(queue, &memory->in_use);
-  if (error != SPATE_OK) return error;
-
-  memory->in_use = true;
-  queue->next = controller->queues;
-  controller->queues = queue;
-  queue->fast_boundary_bytes = queue->block.command_bytes_max;
+  if (pages == NULL) return SPATE_E_MEMORY;
+  controller->admin_sq = (uint64_t *)(void *)pages;
+  controller->admin_cq = (const volatile uint32_t *)(const volatile void *)(pages + SPATE_PAGE_BYTES);
+  controller->log = pages + SPATE_PAGE_BYTES + SPATE_PAGE_BYTES / 2u;
+  controller->host_buffer_list = (uint64_t *)(void *)(controller->log + NVME_LOG_BYTES);
+  controller->behavior = pages + 2u * (size_t)SPATE_PAGE_BYTES - BEHAVIOR_BYTES;
+  controller->behavior[0] = 1; /* ACRE: Advanced Command Retry Enable */
+  controller->data = pages + 2u * (size_t)SPATE_PAGE_BYTES;
   return SPATE_OK;
 }
 
-unsigned spate_nvme_queues_max(const struct spate_nvme *controller) { return controller->queues_max; }
+enum spate_error spate_nvme_open(struct spate_nvme *controller, const struct spate_nvme_config *config) {
+  const uint64_t ticks_per_second = spate_port_ticks_per_second();
+  const uint32_t timeout_ms = config->command_timeout_ms == 0 ? COMMAND_TIMEOUT_MS : config->command_timeout_ms;
+
+  *controller = (struct spate_nvme){.state = SPATE_NVME_CLOSED, .shutdown_ms = 10000};
+  if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
+  controller->config = *config;
+  controller->needs = spate_nvme_needs(config->bus.vendor_id, config->bus.device_id);
+  controller->opening = true;
+  /* A little more than a thousandth, without a division: some processors have no instruction for it. */
+  controller->ticks_per_ms = (ticks_per_second >> 10) + (ticks_per_second >> 15) + 1u;
+  controller->interval_ticks = spate_nvme_ticks(controller, INTERVAL_MS);
+  controller->aged_ticks = spate_port_ticks();
+  controller->age_max = (uint16_t)(timeout_ms / INTERVAL_MS < 0xfff0u ? timeout_ms / INTERVAL_MS : 0xfff0u);
+  if (controller->age_max == 0) controller->age_max = 1;
+  if (config->host_buffer != NULL && (spate_port_dma_address(config->host_buffer) & (SPATE_PAGE_BYTES - 1u)) != 0)
+    return SPATE_E_INVALID;
+  controller->error = capabilities_take(controller);
+  if (controller->error == SPATE_OK) controller->error = memory_take(controller);
+  if (controller->error != SPATE_OK) return controller->error;
+  if (config->host_buffer != NULL) /* from here on only the drive uses it */
+    spate_port_cache_invalidate(config->host_buffer, (size_t)config->host_buffer_bytes);
+
+  controller->failures = SPATE_NVME_RECOVERIES_MAX - 1u; /* the first failure ends spate_nvme_open() */
+  spate_nvme_start(controller);
+  spate_nvme_wait_for_running(controller);
+  controller->opening = false;
+  return spate_nvme_is_running(controller) ? SPATE_OK : controller->error;
+}

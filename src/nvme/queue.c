@@ -6,8 +6,6 @@
  */
 #include "internal.h"
 
-static struct spate_nvme_queue *queue_of(struct spate_block *block) { return (struct spate_nvme_queue *)(void *)block; }
-
 /* CDW0 and NSID of the command for `op`, READ or WRITE, given those of a Read: only the opcode differs. */
 static uint64_t cdw0_nsid_of(uint64_t read_cdw0_nsid, uint32_t op) { return read_cdw0_nsid - op; }
 
@@ -23,8 +21,8 @@ _Static_assert(SPATE_READ == 0 && SPATE_WRITE == 1 && NVME_READ - 1 == NVME_WRIT
  * the offset of the first block. That also limits the length and catches offsets that wrap. A request of 0 blocks
  * counts as 2^32 blocks here, and crosses a multiple.
  */
-static enum spate_error submit(struct spate_block *block, struct spate_io *io) {
-  struct spate_nvme_queue *queue = queue_of(block);
+enum spate_error spate_nvme_queue_submit(struct spate_block *block, struct spate_io *io) {
+  struct spate_nvme_queue *queue = spate_nvme_queue_of(block);
   const struct spate_region *region = io->region;
 
   if (region == NULL) return spate_nvme_submit_parts(queue, io);
@@ -90,8 +88,6 @@ void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
   spate_port_write32(queue->sq_doorbell, tail & queue->sq_mask / NVME_SQE_QWORDS);
 }
 
-static void kick(struct spate_block *block) { spate_nvme_queue_kick(queue_of(block)); }
-
 /*
  * Reaps entries of fast-path commands that succeeded, up to `end` or to the first other entry. One comparison of
  * submission queue identifier, command identifier, phase and status with slot->sent decides all of this: the entry is
@@ -153,19 +149,17 @@ unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max) {
   return reaped;
 }
 
-/* Commands that wait are not checked here: they are sent only after a completion, or at the end of an interval. */
-static bool nothing_to_do(const struct spate_nvme_queue *queue) {
-  return ((queue->cq_head[NVME_CQE_DW2_3] ^ queue->phase) & NVME_CQE_PHASE) != 0 && queue->sq_tail == queue->sq_rung;
+/* Empties both queues. The count of commands goes on at the next multiple of the queue's length, so that commands keep
+ * their order over a reset. The submission entries need no clearing: every command writes the same quadwords of them.
+ */
+void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
+  volatile uint64_t *cq = (volatile uint64_t *)(uintptr_t)queue->cq;
+
+  for (uint32_t i = 0; i < queue->entries * NVME_CQE_QWORDS; i++)
+    cq[i] = 0;
+  queue->sq_tail = (queue->sq_tail + queue->entries - 1u) & ~(queue->entries - 1u);
+  queue->sq_rung = queue->sq_tail;
+  queue->cq_head = queue->cq;
+  queue->fast_match ^= nvme_cqe_from_sqid(queue->phase ^ NVME_CQE_PHASE);
+  queue->phase = NVME_CQE_PHASE;
 }
-
-static unsigned poll(struct spate_block *block, unsigned max) {
-  struct spate_nvme_queue *queue = queue_of(block);
-  const struct spate_nvme *controller = queue->controller;
-
-  if (controller->state != SPATE_NVME_RUNNING ||
-      spate_port_ticks() - controller->serviced_ticks >= controller->interval_ticks)
-    return spate_nvme_service_poll(queue, max);
-  return nothing_to_do(queue) ? 0 : spate_nvme_queue_poll(queue, max);
-}
-
-const struct spate_block_ops spate_nvme_queue_ops = {.submit = submit, .kick = kick, .poll = poll};

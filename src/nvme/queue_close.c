@@ -23,8 +23,8 @@ static void unlink_queue(struct spate_nvme *controller, struct spate_nvme_queue 
   *link = queue->next;
   queue->block.ops = &spate_nvme_closed_ops;
   queue->fast_boundary_bytes = 0;
-  if (controller->state == SPATE_NVME_ABORTING && controller->abort_queue == queue)
-    controller->state = SPATE_NVME_RUNNING; /* the queue has no request, so the aborted command has completed */
+  if (controller->abort_queue == queue)
+    controller->abort_slot = NULL; /* no request, so the aborted command has completed */
 }
 
 static void relink_queue(struct spate_nvme *controller, struct spate_nvme_queue *queue) {

@@ -9,16 +9,13 @@
 #define FLUSH_AGE_MAX      (FLUSH_TIMEOUT_MS / INTERVAL_MS)
 #define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second time-out ends it */
 
-/* Starts the reset. Until the controller runs again submit answers FULL: with fast_boundary_bytes 0 every request takes
- * the slow path, which checks the state. */
-void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error) {
-  spate_port_log("nvme: controller reset, error", error);
-  controller->counters.resets++;
+/* With fast_boundary_bytes 0 every request takes the slow path, which checks the state. */
+void spate_nvme_hold(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     queue->fast_boundary_bytes = 0;
     queue->sq_rung = queue->sq_tail; /* the doorbells of a disabled controller are not rung; replay sends the rest */
   }
-  spate_nvme_begin(controller, error);
+  controller->abort_slot = NULL;
 }
 
 /* The controller is disabled and writes to memory no more. Reaps what it completed before, then empties all queues. */
@@ -52,7 +49,7 @@ static struct spate_nvme_slot *oldest_interrupted(struct spate_nvme_queue *queue
 /* A command that was in flight at each of several failures may be their cause, and ends with their error. It tolerates
  * more link drops than other failures, because a bad connector is the more likely cause of those. The number is still
  * limited: without it, link drops that each end in time could repeat endlessly. */
-static void replay(struct spate_nvme_queue *queue, uint8_t cost) {
+static void replay_queue(struct spate_nvme_queue *queue, uint8_t cost) {
   struct spate_nvme *controller = queue->controller;
   struct spate_nvme_slot *slot;
 
@@ -104,21 +101,12 @@ static void pass_delays(struct spate_nvme *controller) {
   }
 }
 
-/* Bring-up is complete. */
-void spate_nvme_running(struct spate_nvme *controller) {
-  const bool was_link_drop = controller->reattach_by_ticks != 0 && controller->resets_tried == 0;
-
+void spate_nvme_replay(struct spate_nvme *controller, bool was_link_drop) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
-    replay(queue, was_link_drop ? 1u : ATTEMPT_COST);
+    replay_queue(queue, was_link_drop ? 1u : ATTEMPT_COST);
     queue->fast_boundary_bytes = queue->block.command_bytes_max;
   }
   pass_delays(controller);
-  controller->counters.reattachments += was_link_drop;
-  controller->reattach_by_ticks = 0;
-  controller->failures = 0;
-  controller->resets_tried = 0;
-  controller->serviced_ticks = spate_port_ticks();
-  controller->state = SPATE_NVME_RUNNING;
 }
 
 /* Write Zeroes and TRIM are optional, and some drives that announce them hang in them. When a command times out that
@@ -141,8 +129,8 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   controller->abort_queue = queue;
   controller->abort_slot = slot;
   controller->abort_sent = slot->sent;
+  controller->abort_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, ABORT_TIMEOUT_MS);
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_ABORT, &command, ABORT_TIMEOUT_MS);
-  spate_nvme_enter(controller, SPATE_NVME_ABORTING, ABORT_TIMEOUT_MS);
 }
 
 /* The time-out of a command, in intervals. A drive may have gigabytes to write before it completes a flush. */
@@ -182,7 +170,7 @@ static void age_commands(struct spate_nvme *controller) {
       spate_nvme_issue_waiting(queue);
       spate_nvme_queue_kick(queue);
     }
-    if (slot == NULL || controller->state != SPATE_NVME_RUNNING) continue;
+    if (slot == NULL || controller->abort_slot != NULL) continue;
     /* The command may have completed already, and the caller has not polled since. */
     const uint64_t sent = slot->sent;
     (void)spate_nvme_queue_poll(queue, queue->entries);
@@ -192,34 +180,31 @@ static void age_commands(struct spate_nvme *controller) {
   }
 }
 
-/* An abort may succeed, be too late or be ignored. Only the completion of the command itself ends this state. */
-static void poll_abort(struct spate_nvme *controller) {
+/* An abort may succeed, be too late or be ignored. Only the completion of the command itself ends it. */
+static enum spate_error poll_abort(struct spate_nvme *controller) {
   (void)spate_nvme_queue_poll(controller->abort_queue, controller->abort_queue->entries);
   if (controller->abort_slot->sent != controller->abort_sent)
-    controller->state = SPATE_NVME_RUNNING;
-  else if (spate_port_ticks() >= controller->deadline_ticks)
-    spate_nvme_recover(controller, SPATE_E_TIMEOUT);
+    controller->abort_slot = NULL;
+  else if (spate_port_ticks() >= controller->abort_by_ticks)
+    return SPATE_E_TIMEOUT;
+  return SPATE_OK;
 }
 
-void spate_nvme_supervise(struct spate_nvme *controller) {
+enum spate_error spate_nvme_supervise(struct spate_nvme *controller) {
   const uint64_t now = spate_port_ticks();
 
-  if (controller->state == SPATE_NVME_ABORTING) poll_abort(controller);
-  if (!spate_nvme_is_running(controller)) return;
+  if (controller->abort_slot != NULL && poll_abort(controller) != SPATE_OK) return SPATE_E_TIMEOUT;
   spate_nvme_event_supervise(controller);
   if (controller->request != NULL) controller->request_ops->supervise(controller);
   if (spate_nvme_admin_expired(controller)) {
     controller->counters.timeouts++;
-    spate_nvme_recover(controller, SPATE_E_TIMEOUT);
-    return;
+    return SPATE_E_TIMEOUT;
   }
-  if (now - controller->serviced_ticks < controller->interval_ticks) return;
+  if (now - controller->serviced_ticks < controller->interval_ticks) return SPATE_OK;
   controller->serviced_ticks = now;
   const enum spate_error error = spate_nvme_status_check(controller);
-  if (error != SPATE_OK)
-    spate_nvme_recover(controller, error);
-  else
-    age_commands(controller);
+  if (error == SPATE_OK) age_commands(controller);
+  return error;
 }
 
 bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {

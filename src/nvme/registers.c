@@ -61,3 +61,10 @@ bool spate_nvme_admin_registers_are_ours(const struct spate_nvme *controller) {
 void spate_nvme_write_control(const struct spate_nvme *controller, uint32_t control) {
   if (spate_nvme_link_is_up(controller)) spate_port_write32(controller->config.registers + NVME_CC, control);
 }
+
+uintptr_t spate_nvme_doorbell(const struct spate_nvme *controller, unsigned index) {
+  const uint64_t offset = NVME_DOORBELLS + ((uint64_t)index << controller->doorbell_shift);
+
+  if (offset + sizeof(uint32_t) > controller->config.registers_bytes) return 0;
+  return controller->config.registers + (uintptr_t)offset;
+}

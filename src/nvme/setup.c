@@ -111,6 +111,12 @@ static bool make(struct spate_nvme *controller, struct nvme_command *command) {
   return true;
 }
 
+void spate_nvme_write_cache_take(struct spate_nvme *controller, bool on) {
+  controller->cache_on = on;
+  for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
+    queue->block.volatile_cache = on;
+}
+
 /* Drives refuse to set the number, or to tell it, and work otherwise: there is always one pair. */
 static void take_queue_count(struct spate_nvme *controller, uint16_t status, uint32_t result) {
   const uint32_t submission = (result & 0xffffu) + 1u, completion = (result >> 16) + 1u;
@@ -163,21 +169,17 @@ void spate_nvme_setup_start(struct spate_nvme *controller) {
   controller->setup_step = STEP_IDENTIFY;
   controller->setup_sent = false;
   controller->setup_queue = controller->queues;
-  spate_nvme_enter(controller, SPATE_NVME_SETUP, 0); /* each command has its own deadline */
 }
 
-void spate_nvme_setup_advance(struct spate_nvme *controller) {
+enum spate_error spate_nvme_setup_advance(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_CALLER];
   struct nvme_command command;
 
-  if (slot->busy) return;
+  if (slot->busy) return SPATE_E_BUSY;
   if (controller->setup_sent) {
     controller->setup_sent = false;
     const enum spate_error error = take(controller, slot->status, slot->result);
-    if (error != SPATE_OK) {
-      spate_nvme_failed(controller, error);
-      return;
-    }
+    if (error != SPATE_OK) return error;
     controller->setup_step++;
     if (controller->setup_step == STEPS) {
       controller->setup_queue = controller->setup_queue->next;
@@ -188,10 +190,10 @@ void spate_nvme_setup_advance(struct spate_nvme *controller) {
     if (make(controller, &command)) {
       spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_CALLER, &command, ADMIN_TIMEOUT_MS);
       controller->setup_sent = true;
-      return;
+      return SPATE_E_BUSY;
     }
     controller->setup_step++;
   }
   spate_nvme_event_arm(controller);
-  spate_nvme_running(controller);
+  return SPATE_OK;
 }
