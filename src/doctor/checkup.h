@@ -3,7 +3,7 @@
 #ifndef SPATE_DOCTOR_CHECKUP_H
 #define SPATE_DOCTOR_CHECKUP_H
 
-#include "../nvme/internal.h"
+#include "../nvme/shared.h"
 #include "internal.h"
 
 #include <spate/checkup.h>

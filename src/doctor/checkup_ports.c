@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the drive, or the ports that could have one. */
-#include "../pcie/internal.h"
+#include "../pcie/registers.h"
 #include "checkup.h"
 
 #define DEVICES 32u

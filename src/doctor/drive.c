@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The controller, the drive and its namespaces. */
-#include "../nvme/internal.h"
+#include "../nvme/shared.h"
 #include "internal.h"
 
 #define CAP_COMMAND_SETS(cap) ((uint32_t)((cap) >> 37) & 0xffu) /* CAP.CSS: bit 0 NVM */

@@ -111,9 +111,6 @@ bool spate_pcie_links_stayed_up(struct spate_pcie_host *host, const struct spate
 void spate_pcie_forget_change(const struct pcie_function *function, struct spate_pcie_saved *bridge);
 /* upstream.c: the number of changes of the host and of the bridges above this device. */
 uint32_t spate_pcie_changes(const struct spate_pcie_host *host, const struct spate_pcie_device *device);
-/* No device answered. Most bridges return all ones. A PG194 bridge that reports a configuration time-out as OKAY
- * returns zeros. */
-static inline bool spate_pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
 /* pcie.c: whether the library can use these windows on a processor whose last address is `cpu_last` (UINTPTR_MAX; a
  * parameter so that 32-bit processors can be tested). */
 bool spate_pcie_windows_valid(const struct spate_pcie_window *memory, const struct spate_pcie_window *prefetchable,

@@ -3,6 +3,7 @@
 #ifndef SPATE_PCIE_REGISTERS_H
 #define SPATE_PCIE_REGISTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Type 0 and type 1 headers (7.5.1). */
@@ -103,5 +104,9 @@ typedef uint32_t pcie_reader(const void *context, unsigned offset);
  * only within configuration space, and a limited number of times in case they form a loop. */
 uint16_t spate_pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted);
 uint16_t spate_pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted);
+
+/* No device answered. Most bridges return all ones. A PG194 bridge that reports a configuration time-out as OKAY
+ * returns zeros. */
+static inline bool spate_pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
 
 #endif

@@ -69,6 +69,12 @@ def test_no_file_calls_itself_through_others(uses):
     assert not circles, "these call each other in a circle"
 
 
+def test_no_folder_includes_the_internal_header_of_another():
+    others = {f"{path.relative_to(ROOT)}: {name}" for path in sorted((ROOT / "src").rglob("*.[ch]"))
+              for name in re.findall(r'^#include "(\.\./.*internal\.h)"', path.read_text(), re.M)}
+    assert not others, "what another folder uses stands in a header of its own, as src/nvme/shared.h"
+
+
 def test_folders_use_only_what_is_below(uses):
     used = {part: {folder(other) for name, others in uses.items() if folder(name) == part for other in others} - {part}
             for part in BELOW}
