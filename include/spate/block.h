@@ -96,9 +96,9 @@ struct spate_block {
    * then, too. */
   uint32_t power_unknown;
 
-  /* Set by the caller, may be NULL: called in each turn of spate_block_do(), so that streams go on while a metadata
-   * operation waits. It may submit requests and ring the doorbell; it must not poll this device or call
-   * spate_block_do(). */
+  /* Set by spate_exfat_take_turns(), or by a caller without a volume; may be NULL. Called in each turn of
+   * spate_block_do(), so that streams go on while a metadata operation waits. It may submit requests and ring the
+   * doorbell; it must not poll this device or call spate_block_do(). */
   void (*while_waiting)(void *context);
   void *while_waiting_context;
 

@@ -150,7 +150,7 @@ struct spate_exfat_search {
 struct spate_exfat {
   struct spate_exfat_config config;
   const struct spate_exfat *mounted;         /* this struct while it is mounted */
-  const void *recorder;                      /* that records on it; NULL: none */
+  const void *turns_of;                      /* who gets the turns while an operation waits; NULL: nobody */
   const struct spate_exfat_repairs *repairs; /* NULL: mounted with spate_exfat_mount_own() */
 
   /* geometry, checked by mount */
@@ -279,6 +279,14 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume
  * is being written (spate_exfat_publish() answered BUSY), until the device has ended that request. Requests of a
  * recorder still use the recorder, its streams and their pieces: keep this memory until the device has ended them. */
 void spate_exfat_abandon(struct spate_exfat *volume);
+
+/* While an operation on a volume of this device waits, `turn` is called: see while_waiting in spate/block.h. It ends
+ * with spate_exfat_leave_turns(), and with the volume. `context` tells whose turns they are, and must not be NULL.
+ * Errors: NOT_MOUNTED, OPEN (another has the turns of this device). A recorder takes them while it is open. */
+SPATE_MUST_CHECK enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context),
+                                                         void *context);
+/* Does nothing if they are not the turns of this context. */
+void spate_exfat_leave_turns(struct spate_exfat *volume, const void *context);
 
 struct spate_exfat_info {
   uint64_t bytes, free_bytes;

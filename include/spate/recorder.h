@@ -293,8 +293,9 @@ struct spate_recorder {
 
 /* ---- set up ---- */
 
-/* `volume` stays mounted until spate_recorder_close(). The recorder uses the device's while_waiting hook. Errors:
- * NOT_MOUNTED, OPEN (the device has a recorder already), CLOCK. */
+/* `volume` stays mounted until spate_recorder_close(). The recorder takes the volume's turns
+ * (spate_exfat_take_turns()). Errors: NOT_MOUNTED, OPEN (they are another's: the device has a recorder already), CLOCK.
+ */
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 

@@ -236,16 +236,30 @@ static void end_publishing(struct spate_exfat *volume) {
   }
 }
 
-void spate_exfat_abandon(struct spate_exfat *volume) {
+enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context), void *context) {
+  if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
+  struct spate_block *device = volume->config.block;
+  if (device->while_waiting_context != NULL) return SPATE_E_OPEN;
+  device->while_waiting = turn;
+  device->while_waiting_context = context;
+  volume->turns_of = context;
+  return SPATE_OK;
+}
+
+void spate_exfat_leave_turns(struct spate_exfat *volume, const void *context) {
   struct spate_block *device = volume->config.block;
 
+  if (volume->turns_of != context || device->while_waiting_context != context) return;
+  device->while_waiting = NULL;
+  device->while_waiting_context = NULL;
+  volume->turns_of = NULL;
+}
+
+void spate_exfat_abandon(struct spate_exfat *volume) {
   if (volume->mounted != volume) return;
-  if (volume->recorder != NULL && device->while_waiting_context == volume->recorder) {
-    device->while_waiting = NULL;
-    device->while_waiting_context = NULL;
-  }
+  if (volume->turns_of != NULL) spate_exfat_leave_turns(volume, volume->turns_of);
   end_publishing(volume);
-  spate_block_release(device, volume);
+  spate_block_release(volume->config.block, volume);
   volume->mounted = NULL;
 }
 

@@ -54,8 +54,7 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
                                      const struct spate_recorder_config *config) {
   if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   struct spate_block *block = volume->config.block;
-  /* The device knows its recorder, and calls it while a metadata operation waits. */
-  if (block->while_waiting == while_waiting) return SPATE_E_OPEN;
+  if (block->while_waiting_context != NULL) return SPATE_E_OPEN; /* before *recorder is written: it may be this one */
   if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
 
   *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};
@@ -67,10 +66,7 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
   recorder->now_ticks = spate_port_ticks();
   recorder->checkpoint_started_ticks = recorder->now_ticks;
   spate_watch_open(recorder);
-  block->while_waiting = while_waiting;
-  block->while_waiting_context = recorder;
-  volume->recorder = recorder;
-  return SPATE_OK;
+  return spate_exfat_take_turns(volume, while_waiting, recorder);
 }
 
 enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
@@ -81,9 +77,7 @@ enum spate_error spate_recorder_close(struct spate_recorder *recorder) {
   for (uint32_t i = 0; i < recorder->stream_count; i++)
     if (recorder->streams[i]->clips[0].state == CLIP_STUCK || recorder->streams[i]->clips[1].state == CLIP_STUCK)
       return SPATE_E_IN_USE;
-  recorder->block->while_waiting = NULL;
-  recorder->block->while_waiting_context = NULL;
-  recorder->volume->recorder = NULL;
+  spate_exfat_leave_turns(recorder->volume, recorder);
   return SPATE_OK;
 }
 

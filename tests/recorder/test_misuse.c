@@ -267,8 +267,34 @@ static void a_closed_recorder_is_not_used(void **state) {
   end_fixture(fixture);
 }
 
+static void count_turn(void *context) { ++*(unsigned *)context; }
+
+static void turns_have_one_owner(void **state) {
+  (void)state;
+  struct fixture *fixture = open_fixture(512, VOLUME_MIB);
+  struct spate_recorder_config config = {.checkpoint_ms = 100};
+  struct spate_exfat unmounted = {.mounted = NULL};
+  unsigned turns = 0, others = 0;
+
+  OK(spate_recorder_close(&fixture->recorder));
+  GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_take_turns(&unmounted, count_turn, &turns));
+  OK(spate_exfat_take_turns(&fixture->volume, count_turn, &turns));
+  GIVES(SPATE_E_OPEN, spate_exfat_take_turns(&fixture->volume, count_turn, &others));
+  GIVES(SPATE_E_OPEN, spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  spate_exfat_leave_turns(&fixture->volume, &others);
+  OK(spate_exfat_mkdir(&fixture->volume, "A"));
+  assert_true(turns > 0 && others == 0);
+  spate_exfat_leave_turns(&fixture->volume, &turns);
+  turns = 0;
+  OK(spate_exfat_mkdir(&fixture->volume, "B"));
+  assert_int_equal(turns, 0);
+  OK(spate_recorder_open(&fixture->recorder, &fixture->volume, &config));
+  end_fixture(fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(turns_have_one_owner),
       cmocka_unit_test(a_stream_is_opened_once),
       cmocka_unit_test(pieces_are_one_streams),
       cmocka_unit_test(a_drive_has_one_recorder),
