@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generates the files with which other tools and people use the tops, from their elaborated sources and rtl/top/interfaces.toml:
+instantiation templates, the FuseSoC core file.
+
+    tops_generate.py            writes them (make generate)
+    tops_generate.py --check    compares them with the files in the repository; prints the different ones and ends with status 1
+"""
+
+import argparse
+import sys
+
+import filelist
+import program  # noqa: F401: makes Ctrl-C end this program like the others
+import tops_clocks
+import tops_core
+import tops_described
+import tops_page
+import tops_templates
+
+OUTPUTS = (tops_templates, tops_core, tops_clocks, tops_page)
+
+
+def texts() -> dict[str, str]:
+    """All that is generated: {path in the repository: text}."""
+    return {path: text for output in OUTPUTS for path, text in output.texts(tops_described.tops()).items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="What tools and people need to use the tops")
+    parser.add_argument("--check", action="store_true", help="compare only")
+    check = parser.parse_args().check
+    try:
+        wanted = texts()
+    except tops_described.Wrong as wrong:
+        raise SystemExit(f"rtl/top/interfaces.toml: {wrong}") from wrong
+    different = [path for path, text in wanted.items()
+                 if not (filelist.ROOT / path).is_file() or (filelist.ROOT / path).read_text() != text]
+    for path in different:
+        print(f"{path}: {'differs from' if check else 'generated from'} the tops and rtl/top/interfaces.toml")
+        if not check:
+            (filelist.ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (filelist.ROOT / path).write_text(wanted[path])
+    return 1 if check and different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
