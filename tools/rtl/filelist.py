@@ -42,6 +42,11 @@ def boards() -> dict[str, tuple[str, ...]]:
     return {file.parent.name: listed(file) for file in sorted(BOARDS.glob("*/sources.f"))}
 
 
+def wrappers() -> tuple[str, ...]:
+    """The generated Verilog around the tops."""
+    return tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "rtl" / "ip").glob("*/*.v")))
+
+
 def board_top(board: str) -> str:
     return f"spate_{board}"
 

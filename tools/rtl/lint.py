@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, Yosys with slang, and the rules of
-rules.py. The boards' modules are linted with stand-ins for the vendor's modules.
+rules.py. The boards' modules are linted with stand-ins for the vendor's modules. The generated Verilog around the tops must be
+Verilog-2001, for Verilator and for Yosys' own reader.
 
 There must be no finding, and no tool may print a warning. A waiver is in rtl/lint/waivers.vlt with its reason, or beside its
 line. Verible's style rules do not apply to generated files.
@@ -43,13 +44,16 @@ def modules(paths: list[str]) -> list[str]:
 
 
 def is_written_here(path: str) -> bool:
-    return "/generated/" not in path
+    return "/generated/" not in path and path not in filelist.wrappers()
 
 
 @functools.cache
 def extra(top: str) -> tuple[str, ...]:
     """What a board's module needs besides rtl/spate.f: a board's top all of the board, a module that boards share only itself."""
     paths = {name_of(path): (board, path) for board, listed in filelist.boards().items() for path in listed}
+    wrappers = {name_of(path): path for path in filelist.wrappers()}
+    if top in wrappers:
+        return (wrappers[top],)
     if top not in paths:
         return ()
     board, path = paths[top]
@@ -60,11 +64,12 @@ def chosen(name: str) -> list[str]:
     """The files that can be linted alone: generated packages are not checked."""
     paths = [path for path in filelist.sources() if is_written_here(path) or modules([path])]
     paths += dict.fromkeys(path for board in filelist.boards().values() for path in board)
-    return only.choose("file of rtl/spate.f or of a board", paths, lambda path: (name_of(path),), name)
+    paths += filelist.wrappers()
+    return only.choose("file of rtl/spate.f, of a board or of rtl/ip", paths, lambda path: (name_of(path),), name)
 
 
 def verilator(top: str, parameters: dict[str, int | str]) -> str:
-    return run("tools/rtl/verilator", "--lint-only", "--quiet", "-Wall", "--top-module", top,
+    return run("tools/rtl/verilator", "--lint-only", "--quiet", "-Wall", "+1364-2001ext+v", "--top-module", top,
                *(f"-G{name}={value}" for name, value in parameters.items()),
                "rtl/lint/waivers.vlt", *filelist.needed_by(top, extra(top)))
 
@@ -84,6 +89,11 @@ def yosys(top: str, parameters: dict[str, int | str]) -> str:
     return run(yowasp.YOSYS, "-q", "-p", script)
 
 
+def verilog(path: str) -> str:
+    """Yosys' own reader, without SystemVerilog."""
+    return run(yowasp.YOSYS, "-q", "-p", f"read_verilog {path}")
+
+
 def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     paths, findings = chosen(name), []
@@ -93,6 +103,7 @@ def main() -> None:
     sets = [(top, parameters) for top in modules(paths) for parameters in ({}, *tops.LINT.get(top, ()))]
     styled = list(filter(is_written_here, paths))
     runs = [*([(verible, *styled)] if styled else []), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets)]
+    runs += [(verilog, path) for path in paths if path in filelist.wrappers()]
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         answers = pool.map(lambda run: run[0](*run[1:]), runs)
         for (tool, *what), answer in zip(runs, answers):

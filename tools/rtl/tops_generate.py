@@ -16,8 +16,9 @@ import tops_core
 import tops_described
 import tops_page
 import tops_templates
+import tops_verilog
 
-OUTPUTS = (tops_templates, tops_core, tops_clocks, tops_page)
+OUTPUTS = (tops_templates, tops_core, tops_clocks, tops_page, tops_verilog)
 
 
 def texts() -> dict[str, str]:
