@@ -62,7 +62,7 @@ def main() -> None:
         print(f"constraints  {len(scripts)} scripts: all properties are known")
         return
     chosen = only.choose("top", list(READ), lambda top: (top,), sys.argv[1] if len(sys.argv) > 1 else "")
-    tclint(*map(pathlib.Path, ("rtl/constraints", "rtl/boards", "tools/rtl/xdc")))
+    tclint(*map(pathlib.Path, ("rtl/constraints", "rtl/boards", "rtl/ip", "tools/rtl/xdc")))
     report("rtl/constraints", unread())
     sets = [(top, parameters) for top in chosen for parameters in ({}, *tops.LINT.get(top, ()))]
     crossings = 0

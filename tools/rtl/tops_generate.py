@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates the files with which other tools and people use the tops, from their elaborated sources and rtl/top/interfaces.toml:
-instantiation templates, the FuseSoC core file.
+instantiation templates, the FuseSoC core file, clocks for rtl/constraints, the page of ports, and for block designs wrappers in
+Verilog and IP-XACT components.
 
     tops_generate.py            writes them (make generate)
     tops_generate.py --check    compares them with the files in the repository; prints the different ones and ends with status 1
@@ -14,11 +15,12 @@ import program  # noqa: F401: makes Ctrl-C end this program like the others
 import tops_clocks
 import tops_core
 import tops_described
+import tops_ipxact
 import tops_page
 import tops_templates
 import tops_verilog
 
-OUTPUTS = (tops_templates, tops_core, tops_clocks, tops_page, tops_verilog)
+OUTPUTS = (tops_templates, tops_core, tops_clocks, tops_page, tops_verilog, tops_ipxact)
 
 
 def texts() -> dict[str, str]:

@@ -9,11 +9,12 @@ import re
 from typing import NamedTuple
 
 from tops_described import Clock, Interface, Top, stem
-from tops_design import Port
+from tops_design import Parameter, Port
+from tops_kinds import KINDS
 
 # The cores that are packaged: {name: (top, number of drives, if it has several)}.
 CORES = {"spate_nvme_axi": ("spate_nvme_axi", 0), "spate_nvme_usp": ("spate_nvme_usp", 0),
-         "spate_nvme_stripe_axi_2": ("spate_nvme_stripe_axi", 2), "spate_nvme_stripe_axi_4": ("spate_nvme_stripe_axi", 4)}
+         "spate_nvme_stripe_axi_2": ("spate_nvme_stripe_axi", 2)}
 
 
 class Outer(NamedTuple):
@@ -100,3 +101,33 @@ def core(name: str, tops: dict[str, Top]) -> Core:
     top = tops[top_name]
     buses = [bus for interface in top.interfaces.values() for bus in buses_of(top, interface, drives)]
     return Core(name, top, drives, clocks_of(top, drives), buses)
+
+
+def parameters(one: Core) -> list[Parameter]:
+    """Without those whose default is an expression: packagers refuse functions, and a user need not know them."""
+    return [parameter for parameter in one.top.design.parameters.values()
+            if not parameter.follows and not (one.drives and parameter.name == one.top.array)]
+
+
+def is_bus(bus: Bus) -> bool:
+    """With several signals and a definition."""
+    return len(KINDS[bus.interface.kind].signals) > 1 and bool(KINDS[bus.interface.kind].vlnv)
+
+
+def clock_facts(one: Core, clock: OuterClock) -> dict[str, str]:
+    """What Vivado wants to know of a clock. The frequency is the design's."""
+    buses = [bus.name for bus in one.buses if bus.clock == clock.port.name and is_bus(bus)]
+    return ({"ASSOCIATED_BUSIF": ":".join(buses)} if buses else {}) | {"ASSOCIATED_RESET": clock.reset.name}
+
+
+def reset_facts(active: str) -> dict[str, str]:
+    return {"POLARITY": f"ACTIVE_{active.upper()}"}
+
+
+def bus_facts(bus: Bus) -> dict[str, str]:
+    kind = KINDS[bus.interface.kind]
+    if bus.interface.kind == "reset":
+        return reset_facts(bus.interface.active)
+    if bus.interface.kind == "interrupt":
+        return {"SENSITIVITY": "LEVEL_HIGH"}
+    return {"PROTOCOL": kind.protocol} if kind.protocol else {}

@@ -10,16 +10,10 @@ import textwrap
 from tops_described import Top
 from tops_design import Parameter
 from tops_kinds import CLOCK, KINDS, RESET
-from tops_outer import CORES, Bus, Core, Outer, OuterClock, core
+from tops_outer import CORES, Bus, Core, Outer, OuterClock, bus_facts, clock_facts, core, parameters, reset_facts
 from tops_templates import with_commas
 
 KINDS_OF_PARAMETERS = {"int unsigned": "integer ", "bit": "[0:0] ", "": ""}
-
-
-def parameters(one: Core) -> list[Parameter]:
-    """Without those whose default is an expression: packagers refuse functions, and a user need not know them."""
-    return [parameter for parameter in one.top.design.parameters.values()
-            if not parameter.follows and not (one.drives and parameter.name == one.top.array)]
 
 
 def declared(parameter: Parameter) -> str:
@@ -36,33 +30,23 @@ def port(one: Outer) -> str:
     return f"    {one.direction}put wire {bits}{one.name}"
 
 
+def interface_parameter(name: str, facts: dict[str, str]) -> str:
+    return ", ".join([f"XIL_INTERFACENAME {name}", *(f"{fact} {value}" for fact, value in facts.items())]) if facts else ""
+
+
 def clock_lines(one: Core, clock: OuterClock) -> list[str]:
-    name, reset = clock.port.name, clock.reset.name
-    buses = [bus.name for bus in one.buses if bus.clock == name and is_bus(bus)]
-    associated = f"ASSOCIATED_BUSIF {':'.join(buses)}, " if buses else ""
-    return [*attributes(X_INTERFACE_INFO=f"{CLOCK} {name} CLK",
-                        X_INTERFACE_PARAMETER=f"XIL_INTERFACENAME {name}, {associated}ASSOCIATED_RESET {reset}"), port(clock.port),
-            *attributes(X_INTERFACE_INFO=f"{RESET} {reset} RST",
-                        X_INTERFACE_PARAMETER=f"XIL_INTERFACENAME {reset}, POLARITY ACTIVE_{clock.clock.active.upper()}"),
-            port(clock.reset)]
-
-
-def is_bus(bus: Bus) -> bool:
-    return bool(KINDS[bus.interface.kind].vlnv) and bus.interface.kind not in ("interrupt", "reset")
-
-
-def bus_parameter(bus: Bus) -> str:
-    said = {"interrupt": "SENSITIVITY LEVEL_HIGH", "reset": f"POLARITY ACTIVE_{bus.interface.active.upper()}"}
-    protocol = KINDS[bus.interface.kind].protocol
-    what = said.get(bus.interface.kind, f"PROTOCOL {protocol}" if protocol else "")
-    return f"XIL_INTERFACENAME {bus.name}, {what}" if what else ""
+    lines = []
+    for outer, info, facts in ((clock.port, f"{CLOCK} {clock.port.name} CLK", clock_facts(one, clock)),
+                               (clock.reset, f"{RESET} {clock.reset.name} RST", reset_facts(clock.clock.active))):
+        lines += [*attributes(X_INTERFACE_INFO=info, X_INTERFACE_PARAMETER=interface_parameter(outer.name, facts)), port(outer)]
+    return lines
 
 
 def bus_lines(bus: Bus) -> list[str]:
     kind, lines = KINDS[bus.interface.kind], []
     for i, (signal, one) in enumerate(bus.ports.items()):
         if kind.vlnv:
-            first = {"X_INTERFACE_MODE": bus.interface.role, "X_INTERFACE_PARAMETER": bus_parameter(bus)} if i == 0 else {}
+            first = {"X_INTERFACE_MODE": bus.interface.role, "X_INTERFACE_PARAMETER": interface_parameter(bus.name, bus_facts(bus))} if i == 0 else {}
             lines += attributes(X_INTERFACE_INFO=f"{kind.vlnv} {bus.name} {signal}", **first)
         else:
             lines += attributes(X_INTERFACE_IGNORE="true")
