@@ -21,14 +21,22 @@ WRONG = {
     "a clock is misspelt": (GOOD.replace('clock = "axi_aclk_i"', 'clock = "axi_clk_i"', 1), r"there is no \[clock.axi_clk_i\]"),
     "a clock is another top's": (GOOD.replace(S_AXI, S_AXI.replace("axi_aclk_i", "pcie_clk_i")),
                                  "interface s_axi: the top has no clock pcie_clk_i"),
-    "a role is the other one": (GOOD.replace(S_AXI, S_AXI.replace("slave", "master")), "s_axi_awid_i must be an output of a master"),
-    "a kind is another one": (GOOD.replace(S_AXI, S_AXI.replace("axi4", "axi4-lite")), "s_axi_awid_i is no signal of axi4-lite"),
+    "a role is the other one": (
+        GOOD.replace(S_AXI, S_AXI.replace("slave", "master")), "s_axi_awid_i must be an output of a master"),
+    "a handshake's role is the other one": (
+        GOOD.replace('kind = "handshake"\nrole = "slave"', 'kind = "handshake"\nrole = "master"'),
+        "cmd_valid_i must be an output of a master"),
+    "a kind is another one": (
+        GOOD.replace(S_AXI, S_AXI.replace("axi4", "axi4-lite")), "s_axi_awid_i is no signal of axi4-lite"),
     "a kind is unknown": (GOOD.replace(S_AXI, S_AXI.replace("axi4", "axi3")), "unknown kind axi3; known: axi4"),
-    "a role is missing": (GOOD.replace(S_AXI, S_AXI.replace('role = "slave"\n', "")), "role must be one of master, slave, monitor"),
+    "a role is missing": (
+        GOOD.replace(S_AXI, S_AXI.replace('role = "slave"\n', "")), "role must be one of master, slave, monitor"),
     "a parameter is misspelt": (GOOD.replace("RamBytes == 8192", "RamByte == 8192"), '"RamByte == 8192" is no condition'),
-    "a condition is not understood": (GOOD.replace("MemoryRingBytes > 0", "MemoryRingBytes >= 1"), "is no condition: write PARAMETER"),
+    "a condition is not understood": (
+        GOOD.replace("MemoryRingBytes > 0", "MemoryRingBytes >= 1"), "is no condition: write PARAMETER"),
     "a key is misspelt": (GOOD.replace("constants = {", "constant = {"), "unknown: constant; known: "),
-    "a constant is no signal": (GOOD.replace("AWCACHE = 2", "AWCASH = 2"), "constants has AWCASH, which the top drives or axi4 lacks"),
+    "a constant is no signal": (
+        GOOD.replace("AWCACHE = 2", "AWCASH = 2"), "constants has AWCASH, which the top drives or axi4 lacks"),
 }
 
 

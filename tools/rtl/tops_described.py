@@ -114,8 +114,9 @@ def interface(design: Design, name: str, said: dict[str, Any], array: str, known
         raise Wrong(f"{where}: some of its ports are one for each drive ([{array}-1:0]), others not")
     if KINDS[kind].vlnv:
         signals = {signal.upper(): port for signal, port in signals.items()}
-        for signal, port in signals.items():
-            check_signal(where, kind, role, signal, port, bool(port.dimensions) and port.dimensions[0].text == array)
+    for signal, port in signals.items():
+        if KINDS[kind].vlnv or signal.upper() in signals_of(kind):
+            check_signal(where, kind, role, signal.upper(), port, bool(port.dimensions) and port.dimensions[0].text == array)
     there = {signal.upper() for signal in signals}
     extra = constants(where, kind, role, there, said.get("constants", {}))
     mine = tuple(part for part in present if part[0] in design.parameters)
@@ -148,8 +149,8 @@ def describe(design: Design, said: dict[str, Any], known: set[str]) -> Top:
     owners = [port.name for one in interfaces.values() for port in one.signals.values()]
     owners += [port.name for clock in clocks.values() for port in (clock.port, clock.reset)]
     for port in design.ports:
-        if owners.count(port) != 1:
-            raise Wrong(f"{design.top}: port {port} belongs to {owners.count(port) or 'no'} interface{'s' * (owners.count(port) > 1)}: "
+        if (count := owners.count(port)) != 1:
+            raise Wrong(f"{design.top}: port {port} belongs to {f'{count} interfaces' if count else 'no interface'}: "
                         f"describe it once in rtl/top/interfaces.toml")
     return Top(design, said["array"], clocks, interfaces)
 

@@ -59,7 +59,8 @@ def compile_top(top: str, values: dict[str, int | str], extra: tuple[str, ...]) 
     parser.addStandardArgs()
     values_set = [f'"-G{name}={value}"' for name, value in values.items()]
     words = ["slang", "-Wnone", "--top", top, *values_set, *(f'"{path}"' for path in paths)]
-    if not (parser.parseCommandLine(" ".join(words), driver.CommandLineOptions()) and parser.processOptions() and parser.parseAllSources()):
+    understood = parser.parseCommandLine(" ".join(words), driver.CommandLineOptions()) and parser.processOptions()
+    if not (understood and parser.parseAllSources()):
         raise SystemExit(f"slang cannot read the sources of {top}")
     compilation = parser.createCompilation()
     if wrong := [diagnostic for diagnostic in compilation.getAllDiagnostics() if diagnostic.isError()]:

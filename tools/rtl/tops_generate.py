@@ -21,11 +21,19 @@ import tops_templates
 import tops_verilog
 
 OUTPUTS = (tops_templates, tops_core, tops_clocks, tops_page, tops_verilog, tops_ipxact)
+FOLDERS = ("rtl/templates", "rtl/ip", "rtl/constraints/ooc")
 
 
 def texts() -> dict[str, str]:
     """All that is generated: {path in the repository: text}."""
     return {path: text for output in OUTPUTS for path, text in output.texts(tops_described.tops()).items()}
+
+
+def leftovers(wanted: set[str]) -> list[str]:
+    """Files of an earlier version in the folders that have only generated ones."""
+    there = {str(path.relative_to(filelist.ROOT)) for folder in FOLDERS for path in (filelist.ROOT / folder).rglob("*")
+             if path.is_file()}
+    return sorted(there - wanted)
 
 
 def main() -> int:
@@ -38,12 +46,15 @@ def main() -> int:
         raise SystemExit(f"rtl/top/interfaces.toml: {wrong}") from wrong
     different = [path for path, text in wanted.items()
                  if not (filelist.ROOT / path).is_file() or (filelist.ROOT / path).read_text() != text]
+    stale = leftovers(set(wanted))
+    for path in stale:
+        print(f"{path}: is not generated any more: remove it")
     for path in different:
         print(f"{path}: {'differs from' if check else 'generated from'} the tops and rtl/top/interfaces.toml")
         if not check:
             (filelist.ROOT / path).parent.mkdir(parents=True, exist_ok=True)
             (filelist.ROOT / path).write_text(wanted[path])
-    return 1 if check and different else 0
+    return 1 if stale or (check and different) else 0
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ class Outer(NamedTuple):
     inner: Port | None  # None: a constant
     constant: int = 0
 
+    @property
+    def bits(self) -> int:
+        """With the defaults."""
+        return int(self.width) if self.width.isdigit() else self.inner.dimensions[-1].size if self.width else 1
+
 
 class Bus(NamedTuple):
     name: str

@@ -60,6 +60,11 @@ def with_commas(lines: list[tuple[str, str]]) -> list[str]:
     return [f"{line}{',' if i < len(lines) - 1 else ''}{behind}" for i, (line, behind) in enumerate(lines)]
 
 
+def connected(port: Port, used: list[Port]) -> str:
+    """What is not in use is zero, or open."""
+    return stem(port.name) if port in used else "'0" if port.direction == "in" else ""
+
+
 def write(name: str, top: Top) -> str:
     chosen, shown = TEMPLATES[name].chosen, [one for one in top.design.parameters.values() if not one.follows]
     assert set(chosen) <= {one.name for one in shown}, f"{name} chooses what is no parameter of {top.design.top}: {chosen}"
@@ -76,10 +81,10 @@ def write(name: str, top: Top) -> str:
     lines += [f"localparam {one.kind} {one.name} = {value(one)};" for one in shown if one.name in named]
     lines += [declaration(port) for port in used]
     lines += ["", f"{top.design.top} #("]
-    lines += with_commas([(f"    .{one.name}({one.name if one.name in named else value(one)})", f"  // {one.what}") for one in shown])
+    values = {one.name: one.name if one.name in named else value(one) for one in shown}
+    lines += with_commas([(f"    .{one.name}({values[one.name]})", f"  // {one.what}") for one in shown])
     lines += [") u_spate ("]
-    lines += with_commas([(f"    .{port.name}({stem(port.name) if port in used else '' if port.direction == 'out' else chr(39) + '0'})",
-                           "") for port in top.design.ports.values()])
+    lines += with_commas([(f"    .{port.name}({connected(port, used)})", "") for port in top.design.ports.values()])
     return "\n".join([*lines, ");"]) + "\n"
 
 

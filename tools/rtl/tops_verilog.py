@@ -18,7 +18,9 @@ KINDS_OF_PARAMETERS = {"int unsigned": "integer ", "bit": "[0:0] ", "": ""}
 
 def declared(parameter: Parameter) -> str:
     kind = KINDS_OF_PARAMETERS.get(parameter.kind)
-    return f"parameter {parameter.kind.removeprefix('logic ') + ' ' if kind is None else kind}{parameter.name} = {parameter.default}"
+    if kind is None:
+        kind = f"{parameter.kind.removeprefix('logic ')} "
+    return f"parameter {kind}{parameter.name} = {parameter.default}"
 
 
 def attributes(**values: str) -> list[str]:
@@ -46,8 +48,10 @@ def bus_lines(bus: Bus) -> list[str]:
     kind, lines = KINDS[bus.interface.kind], []
     for i, (signal, one) in enumerate(bus.ports.items()):
         if kind.vlnv:
-            first = {"X_INTERFACE_MODE": bus.interface.role, "X_INTERFACE_PARAMETER": interface_parameter(bus.name, bus_facts(bus))} if i == 0 else {}
-            lines += attributes(X_INTERFACE_INFO=f"{kind.vlnv} {bus.name} {signal}", **first)
+            lines += attributes(X_INTERFACE_INFO=f"{kind.vlnv} {bus.name} {signal}")
+            if i == 0:
+                said = interface_parameter(bus.name, bus_facts(bus))
+                lines += attributes(X_INTERFACE_MODE=bus.interface.role, X_INTERFACE_PARAMETER=said)
         else:
             lines += attributes(X_INTERFACE_IGNORE="true")
         lines += [port(one)]
