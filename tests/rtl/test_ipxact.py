@@ -130,8 +130,8 @@ namespace eval ipgui {
   proc add_param {args} { puts "shown [dict get [lrange $args 1 end] -name]" }
   proc add_page {args} { return page }
 }
-proc get_property {name parameter} { return "value of $parameter" }
-proc set_property {name value parameter} { puts "$parameter: $value" }
+proc get_property {name parameter} { return "$name of $parameter" }
+proc set_property {name value parameter} { puts "$name of $parameter: $value" }
 source [lindex $argv 0]
 init_gui gui
 foreach procedure [lsort [info procs update_MODELPARAM_VALUE.*]] { $procedure {*}[info args $procedure] }
@@ -145,7 +145,7 @@ def test_what_a_user_sets_reaches_the_module(name, tmp_path):
     said = program.run("tclsh", tmp_path / "vivado.tcl", gui).stdout.splitlines()
     names = list(wrapper(name).parameters)
     assert said == [f"shown {one}" for one in ("Component_Name", *names)] + [
-        f"MODELPARAM_VALUE.{one}: value of PARAM_VALUE.{one}" for one in sorted(names)]
+        f"value of MODELPARAM_VALUE.{one}: value of PARAM_VALUE.{one}" for one in sorted(names)]
 
 
 @pytest.mark.parametrize("name", tops_outer.CORES)
