@@ -229,7 +229,7 @@ proc status {} {
   set mhz [spate::link_clock_mhz]
   puts "board     $spate::name, core's clock [expr {[spate::board clock_hz] / 1e6}] MHz"
   puts [format "link      the block's clock is %.1f MHz%s" $mhz \
-    [expr {$mhz == 0 ? ": no reference clock reaches the card's edge, or the block is in reset" : ""}]]
+    [expr {$mhz == 0 ? ": no reference clock reaches $spate::reference, or the block is in reset" : ""}]]
   puts "          [spate::link_text]"
   puts "drive     [spate::drive_text]"
   puts "bring-up  [spate::bring_up_text]"

@@ -49,15 +49,13 @@ def is_written_here(path: str) -> bool:
 
 @functools.cache
 def extra(top: str) -> tuple[str, ...]:
-    """What a board's module needs besides rtl/spate.f: a board's top all of the board, a module that boards share only itself."""
-    paths = {name_of(path): (board, path) for board, listed in filelist.boards().items() for path in listed}
+    """What a module needs besides rtl/spate.f: a Verilog wrapper itself, a board's module all of a board that lists it, and the
+    stand-ins."""
     wrappers = {name_of(path): path for path in filelist.wrappers()}
     if top in wrappers:
         return (wrappers[top],)
-    if top not in paths:
-        return ()
-    board, path = paths[top]
-    return (*filelist.boards()[board], *filelist.vendor()) if top == filelist.board_top(board) else (path,)
+    board = next((board for board, listed in filelist.boards().items() if top in map(name_of, listed)), None)
+    return (*filelist.boards()[board], *filelist.vendor()) if board else ()
 
 
 def chosen(name: str) -> list[str]:

@@ -8,6 +8,7 @@
 namespace eval spate {
   variable name as02mc04
   variable part xcku3p
+  variable reference "the card's edge"
   variable bitstream [file join [file dirname [file normalize [info script]]] build spate_as02mc04.bit]
 }
 source [file join [file dirname [file normalize [info script]]] .. console.tcl]

@@ -8,10 +8,10 @@
 # clocks are in its netlist. 7.936 ns is the shorter period.
 
 set core_clk [get_clocks -of_objects [get_pins u_mmcm/CLKOUT0]]
-set user_clk [get_clocks -of_objects [get_pins u_pcie/user_clk]]
+set user_clk [get_clocks -of_objects [get_pins u_board/u_pcie/user_clk]]
 set_max_delay -datapath_only -from $core_clk -to $user_clk 7.936
 set_max_delay -datapath_only -from $user_clk -to $core_clk 7.936
 
 # The block takes its reset as an asynchronous one, in several clocks. phy_rdy_out is a level for a person.
-set_false_path -through [get_pins u_pcie/sys_reset]
-set_false_path -through [get_pins u_pcie/phy_rdy_out]
+set_false_path -through [get_pins u_board/u_pcie/sys_reset]
+set_false_path -through [get_pins u_board/u_pcie/phy_rdy_out]

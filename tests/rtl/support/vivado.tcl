@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The commands of Vivado's hardware manager that rtl/boards/console.tcl uses, for tclsh: a simulation is the device. The
-# arguments are those of UG835, and others are errors. It talks to a program by lines (tests/rtl/support/tcl_console.py):
+# arguments are those of UG835, and others are errors. DEVICE in the environment is what the cable sees. It talks to a
+# program by lines (tests/rtl/support/tcl_console.py):
 #
 #   to the program    R address, W address data, T ms: it answers with a line
 #                     P text: output.  D: the command is done.  E text: it failed, with this text
@@ -43,11 +44,11 @@ proc current_hw_target {option} { expr {"target" in $::opened ? "localhost/cable
 proc open_hw_target {} { need server; lappend ::opened target }
 proc get_hw_devices {option {pattern *}} {
   need target
-  expr {[string match $pattern xcku3p_0] ? "xcku3p_0" : ""}
+  expr {[string match $pattern $::env(DEVICE)] ? $::env(DEVICE) : ""}
 }
 proc current_hw_device {{device ""}} {
-  if {$device eq "xcku3p_0"} { lappend ::opened device }
-  expr {"device" in $::opened ? "xcku3p_0" : ""}
+  if {$device eq $::env(DEVICE)} { lappend ::opened device }
+  expr {"device" in $::opened ? $::env(DEVICE) : ""}
 }
 proc refresh_hw_device {option device} { need device }
 proc set_msg_config {args} { if {[lsort [dict keys [lrange $args 0 1]]] ne "-id"} { error "set_msg_config $args" } }

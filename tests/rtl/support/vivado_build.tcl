@@ -5,10 +5,11 @@
 #
 #   tclsh vivado_build.tcl BUILD.TCL ?NAME VALUE …?
 #
-# The names are those of `fake_design` below. The ports and pins are those that the top has.
+# The names are those of `fake_design` below. The ports and pins are those that the top has, `cells` are those of the
+# vendor's modules, each with its primitive type, and `properties` are those of each IP: {IP {CONFIG.NAME …} …}.
 
 array set fake_design {
-  ports {} pins {} properties {} corrected {} progress 100% no_clock {} WNS 0.05 WHS 0.01 TPWS 0.000
+  ports {} pins {} cells {} properties {} corrected {} progress 100% no_clock {} WNS 0.05 WHS 0.01 TPWS 0.000
 }
 set script [lindex $argv 0]
 array set fake_design [lrange $argv 1 end]
@@ -65,10 +66,11 @@ proc read_xdc {args} {
 proc create_ip {args} {
   if {[llength [options {-vendor -library -name -module_name} {} $args]]} { error "create_ip $args" }
   lappend ::fake_ips $::fake_option(-module_name)
+  say create_ip $::fake_option(-module_name)
   set ::fake_ip_of($::fake_option(-module_name)) $::fake_option(-name)
 }
 proc get_ips {name} { if {$name ni $::fake_ips} { error "no IP $name" }; return $name }
-proc list_property {ip} { return $::fake_design(properties) }
+proc list_property {ip} { dict get $::fake_design(properties) $::fake_ip_of($ip) }
 
 proc set_property {args} {
   set args [options {} {} [string map {-dict DICT} $args]]
@@ -108,7 +110,7 @@ proc launch_runs {name args} {
 }
 proc wait_on_run {name} {}
 proc open_run {name} { say open_run $name }
-foreach report {timing_summary utilization cdc methodology drc} { proc report_$report {args} [list say report $report] }
+foreach report {timing_summary utilization cdc bus_skew methodology drc} { proc report_$report {args} [list say report $report] }
 proc write_bitstream {args} { say write_bitstream {*}[options {} {-force} $args] }
 proc write_debug_probes {args} { say write_debug_probes {*}[options {} {-force} $args] }
 proc write_cfgmem {args} {
@@ -132,6 +134,24 @@ proc get_ports {patterns} {
 proc get_pins {name} {
   if {$name ni $::fake_design(pins)} { error "no pin $name" }
   return pin:$name
+}
+# The filter is a list of `PROPERTY =~ PATTERN`, joined by &&. Brackets of a pattern are characters.
+proc get_cells {args} {
+  if {[llength [options {-filter} {-hierarchical} $args]] || "-hierarchical" ni $args} { error "get_cells $args" }
+  set found {}
+  foreach {name type} $::fake_design(cells) {
+    set matches 1
+    foreach term [split [string map {&& \n} $::fake_option(-filter)] \n] {
+      if {![regexp {^\s*(NAME|PRIMITIVE_TYPE)\s*=~\s*"?([^"\s]+)"?\s*$} $term -> property pattern]} {
+        error "this filter is not known to the test: $term"
+      }
+      set value [expr {$property eq "NAME" ? $name : $type}]
+      if {![string match [string map {[ \\[ ] \\]} $pattern] $value]} { set matches 0 }
+    }
+    if {$matches} { lappend found cell:$name }
+  }
+  if {![llength $found]} { error "no cell: $::fake_option(-filter)" }
+  return $found
 }
 proc create_clock {args} {
   set port [options {-name -period} {} $args]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole AS02MC04, commanded by its own console.tcl: from the MMCM's lock to a recording that is verified, and what the console
+"""A whole board, commanded by its own console.tcl: from the MMCM's lock to a recording that is verified, and what the console
 says of a drive or a clock that is not there."""
 
 import logging
@@ -18,24 +18,25 @@ from drive_model import MEDIA_ERROR, PERIOD_NS
 from tcl_console import Console
 from usp_drive import UspDrive
 
-for model in ("cocotb.as02mc04_top", "cocotb.pcie"):  # the models log each packet, which takes more time than anything else
+for model in ("cocotb.board_usp_top", "cocotb.pcie"):  # the models log each packet, which takes more time than anything else
     logging.getLogger(model).setLevel(logging.WARNING)
 WINDOW, BAR = 0x8000_0000, 0xE000_0000  # the core's defaults
 MS_CYCLES, POWER_GOOD_MS = 16, 100
 BLOCKS, BLOCK = 4096 * 8, 512
 CONSOLE = pathlib.Path(os.environ["CONSOLE"])
 BYTES = os.environ["BYTES"]
-PAGE = pathlib.Path(os.environ["PAGE"]).read_text()
+PAGES = "".join(pathlib.Path(page).read_text() for page in os.environ["PAGES"].split())
+REFERENCE = os.environ["REFERENCE"]  # where the board's reference clock comes in
 KIB = int(BYTES.removesuffix("K"))
 FIRST = 2048  # 1 MiB
 QUICK = KIB < 1024  # in make test: what a person sees first
 
 
 def stands_on_the_page(lines: list[str]) -> bool:
-    """Whether a block of the page is this output, but for its numbers."""
+    """Whether a block of the pages is this output, but for its numbers and the board's name."""
     def plain(text):
-        return re.sub(r"\d+(?:\.\d+)?", "N", text)
-    return any(plain(block) == plain("\n".join(lines)) for block in re.findall(r"^```\w*\n(.*?)\n```$", PAGE, re.M | re.S))
+        return re.sub(r"\d+(?:\.\d+)?", "N", re.sub(r"^(board +)\w+", r"\1NAME", text, flags=re.M))
+    return any(plain(block) == plain("\n".join(lines)) for block in re.findall(r"^```\w*\n(.*?)\n```$", PAGES, re.M | re.S))
 
 
 class Board:
@@ -150,6 +151,6 @@ async def a_reference_clock_that_is_not_there_is_named(dut):
     dut.rst_n.value = 1
     await board.open()
     state = await board.console.do("status")
-    assert "0.0 MHz: no reference clock reaches the card's edge" in state
+    assert f"0.0 MHz: no reference clock reaches {REFERENCE}" in state
     assert "error 2" in await board.console.fails(f"record {BYTES}")
     board.close()

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recorder without a processor on the integrated block of an UltraScale+ device: everything but the board's clock and
+// pins. spate_board_bench is the console, usp.tcl makes the block.
+//
+//   clk_i ─┬─► reset ─► core, block, PERST#
+//          │
+//   JTAG ─► spate_board_bench ─► spate_nvme_usp ─► pcie4_uscale_plus_0 ─► four lanes
+//                                                        ▲
+//                                                     REFCLK
+//
+// Two clocks: the block's user clock, 125 MHz from REFCLK, and the core's, clk_i. The core's does not come from the
+// block: without REFCLK the block has no user clock, and the console must tell just that. It is faster than the block's
+// by more than both oscillators' tolerances, because a core that is slower than the block would lose rate.
+`default_nettype none
+
+module spate_board_usp
+  import spate_pkg::*;
+#(
+    parameter int unsigned ClockHz = 126_000_000,  // of clk_i; more than the block's 125 MHz
+    parameter int unsigned UsPerMs = 1000,  // simulations use less
+    parameter int unsigned RamBytes = 524288  // 16 UltraRAMs
+) (
+    input  wire logic       clk_i,           // it always runs
+    input  wire logic       locked_i,        // asynchronous: clk_i is good
+    input  wire logic       pcie_refclk_pi,
+    input  wire logic       pcie_refclk_ni,
+    input  wire logic [3:0] pcie_rx_pi,
+    input  wire logic [3:0] pcie_rx_ni,
+    output logic      [3:0] pcie_tx_po,
+    output logic      [3:0] pcie_tx_no,
+    output logic            perst_no,        // to the drive: an output here, because the board is the root port
+    output logic      [3:0] led_o            // ready, gone, link, the block has a clock
+);
+
+  localparam int unsigned DataWidth = 256;
+  localparam int unsigned PowerGoodMs = 100;
+  localparam int unsigned HoldCycles = PowerGoodMs * UsPerMs * (ClockHz / 1_000_000);
+
+  logic rst_n;
+
+  spate_board_reset #(
+      .HoldCycles(HoldCycles)
+  ) u_reset (
+      .clk_i,
+      .locked_i,
+      .rst_no(rst_n)
+  );
+
+  // ---- the console ----
+
+  logic [13:0] core_awaddr, core_araddr;
+  logic [31:0] core_wdata, core_rdata;
+  logic [3:0] core_wstrb;
+  logic core_awvalid, core_awready, core_wvalid, core_wready, core_bvalid, core_bready;
+  logic core_arvalid, core_arready, core_rvalid, core_rready;
+  logic user_rst_n, in_valid, in_ready, out_valid, out_ready, out_last, out_error;
+  logic [DataWidth-1:0] in_data, out_data;
+  logic [5:0] ltssm;
+  logic [2:0] link_width;
+  logic [1:0] link_speed;
+  logic phy_ready, pcie_reset, pcie_link_up, pcie_clk;
+
+  logic drive_ready, drive_gone;
+  logic [7:0] drive_step, drive_error;
+
+  spate_board_bench #(
+      .DataWidth(DataWidth),
+      .ClockHz(ClockHz)
+  ) u_bench (
+      .clk_i,
+      .rst_ni(rst_n),
+      .m_axil_awaddr_o(core_awaddr),
+      .m_axil_awvalid_o(core_awvalid),
+      .m_axil_awready_i(core_awready),
+      .m_axil_wdata_o(core_wdata),
+      .m_axil_wstrb_o(core_wstrb),
+      .m_axil_wvalid_o(core_wvalid),
+      .m_axil_wready_i(core_wready),
+      .m_axil_bvalid_i(core_bvalid),
+      .m_axil_bready_o(core_bready),
+      .m_axil_araddr_o(core_araddr),
+      .m_axil_arvalid_o(core_arvalid),
+      .m_axil_arready_i(core_arready),
+      .m_axil_rdata_i(core_rdata),
+      .m_axil_rvalid_i(core_rvalid),
+      .m_axil_rready_o(core_rready),
+      .user_rst_no(user_rst_n),
+      .m_axis_tvalid_o(in_valid),
+      .m_axis_tready_i(in_ready),
+      .m_axis_tdata_o(in_data),
+      .s_axis_tvalid_i(out_valid),
+      .s_axis_tready_o(out_ready),
+      .s_axis_tdata_i(out_data),
+      .s_axis_tlast_i(out_last),
+      .s_axis_tuser_i(out_error),
+      .drive_ready_i(drive_ready),
+      .drive_gone_i(drive_gone),
+      .drive_step_i(drive_step),
+      .drive_error_i(drive_error),
+      .link_i({perst_no, pcie_reset, pcie_link_up, phy_ready, link_speed, link_width, ltssm}),
+      .pcie_clk_i(pcie_clk),
+      .led_o
+  );
+
+  // ---- the core ----
+
+  logic [1:0] cfg_max_payload, cq_np_req;
+  logic [DataWidth-1:0] cq_tdata, cc_tdata, rq_tdata, rc_tdata;
+  logic [DataWidth/32-1:0] cc_tkeep, rq_tkeep;
+  logic [87:0] cq_tuser;
+  logic [32:0] cc_tuser;
+  logic [61:0] rq_tuser;
+  logic [74:0] rc_tuser;
+  logic [3:0] cc_tready, rq_tready;  // the block's four bits are equal
+  logic cq_tlast, cq_tvalid, cq_tready, cc_tlast, cc_tvalid, rq_tlast, rq_tvalid, rc_tvalid, rc_tready;
+  logic [9:0] cfg_mgmt_addr;
+  logic [31:0] cfg_mgmt_write_data, cfg_mgmt_read_data;
+  logic [3:0] cfg_mgmt_byte_enable;
+  logic cfg_mgmt_write, cfg_mgmt_read, cfg_mgmt_read_write_done;
+
+  // The console gives the commands, through the registers. User's clock and core's clock are the same.
+  spate_nvme_usp #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .RamStyle("ultra"),
+      .RamRegisters(2),
+      .ClockHz(ClockHz),
+      .UsPerMs(UsPerMs)
+  ) u_spate (
+      .clk_i,
+      .rst_ni(rst_n),
+      .app_clk_i(clk_i),
+      .app_rst_ni(user_rst_n),
+      .cmd_valid_i(1'b0),
+      .cmd_ready_o(),
+      .cmd_op_i('0),
+      .cmd_source_i('0),
+      .cmd_fua_i(1'b0),
+      .cmd_tag_i('0),
+      .cmd_lba_i('0),
+      .cmd_blocks_i('0),
+      .cmd_address_i('0),
+      .rsp_valid_o(),
+      .rsp_ready_i(1'b1),
+      .rsp_tag_o(),
+      .rsp_status_o(),
+      .rsp_done_o(),
+      .drive_ready_o(drive_ready),
+      .drive_gone_o(drive_gone),
+      .drive_step_o(drive_step),
+      .drive_error_o(drive_error),
+      .drive_block_4096_o(),
+      .drive_blocks_o(),
+      .s_axis_tvalid_i(in_valid),
+      .s_axis_tready_o(in_ready),
+      .s_axis_tdata_i(in_data),
+      .m_axis_tvalid_o(out_valid),
+      .m_axis_tready_i(out_ready),
+      .m_axis_tdata_o(out_data),
+      .m_axis_tlast_o(out_last),
+      .m_axis_tuser_o(out_error),
+      .s_axil_awaddr_i(core_awaddr),
+      .s_axil_awvalid_i(core_awvalid),
+      .s_axil_awready_o(core_awready),
+      .s_axil_wdata_i(core_wdata),
+      .s_axil_wstrb_i(core_wstrb),
+      .s_axil_wvalid_i(core_wvalid),
+      .s_axil_wready_o(core_wready),
+      .s_axil_bresp_o(),
+      .s_axil_bvalid_o(core_bvalid),
+      .s_axil_bready_i(core_bready),
+      .s_axil_araddr_i(core_araddr),
+      .s_axil_arvalid_i(core_arvalid),
+      .s_axil_arready_o(core_arready),
+      .s_axil_rdata_o(core_rdata),
+      .s_axil_rresp_o(),
+      .s_axil_rvalid_o(core_rvalid),
+      .s_axil_rready_i(core_rready),
+      .irq_o(),
+      .perst_no,
+      .pcie_clk_i(pcie_clk),
+      .pcie_reset_i(pcie_reset),
+      .pcie_lnk_up_i(pcie_link_up),
+      .cfg_max_payload_i(cfg_max_payload),
+      .pcie_m_axis_cq_tdata_i(cq_tdata),
+      .pcie_m_axis_cq_tuser_i(cq_tuser),
+      .pcie_m_axis_cq_tlast_i(cq_tlast),
+      .pcie_m_axis_cq_tvalid_i(cq_tvalid),
+      .pcie_m_axis_cq_tready_o(cq_tready),
+      .pcie_cq_np_req_o(cq_np_req),
+      .pcie_s_axis_cc_tdata_o(cc_tdata),
+      .pcie_s_axis_cc_tkeep_o(cc_tkeep),
+      .pcie_s_axis_cc_tuser_o(cc_tuser),
+      .pcie_s_axis_cc_tlast_o(cc_tlast),
+      .pcie_s_axis_cc_tvalid_o(cc_tvalid),
+      .pcie_s_axis_cc_tready_i(cc_tready[0]),
+      .pcie_s_axis_rq_tdata_o(rq_tdata),
+      .pcie_s_axis_rq_tkeep_o(rq_tkeep),
+      .pcie_s_axis_rq_tuser_o(rq_tuser),
+      .pcie_s_axis_rq_tlast_o(rq_tlast),
+      .pcie_s_axis_rq_tvalid_o(rq_tvalid),
+      .pcie_s_axis_rq_tready_i(rq_tready[0]),
+      .pcie_m_axis_rc_tdata_i(rc_tdata),
+      .pcie_m_axis_rc_tuser_i(rc_tuser),
+      .pcie_m_axis_rc_tvalid_i(rc_tvalid),
+      .pcie_m_axis_rc_tready_o(rc_tready),
+      .cfg_mgmt_addr_o(cfg_mgmt_addr),
+      .cfg_mgmt_write_o(cfg_mgmt_write),
+      .cfg_mgmt_write_data_o(cfg_mgmt_write_data),
+      .cfg_mgmt_byte_enable_o(cfg_mgmt_byte_enable),
+      .cfg_mgmt_read_o(cfg_mgmt_read),
+      .cfg_mgmt_read_data_i(cfg_mgmt_read_data),
+      .cfg_mgmt_read_write_done_i(cfg_mgmt_read_write_done)
+  );
+
+  // ---- the hard block, as usp.tcl creates it ----
+
+  logic refclk, refclk_gt;
+
+  // Both outputs have the frequency of the input. The block has the BUFG_GT behind ODIV2.
+  IBUFDS_GTE4 #(
+      .REFCLK_HROW_CK_SEL(2'b00)
+  ) u_refclk (
+      .I(pcie_refclk_pi),
+      .IB(pcie_refclk_ni),
+      .CEB(1'b0),
+      .O(refclk_gt),
+      .ODIV2(refclk)
+  );
+
+  // sys_reset is active low, and is not PERST#: the core drives PERST#, and a block in reset would have no clock.
+  // Ports of functions that a root port without interrupts does not have are left out.
+  pcie4_uscale_plus_0 u_pcie (
+      .sys_clk(refclk),
+      .sys_clk_gt(refclk_gt),
+      .sys_reset(rst_n),
+      .phy_rdy_out(phy_ready),
+      .pci_exp_rxp(pcie_rx_pi),
+      .pci_exp_rxn(pcie_rx_ni),
+      .pci_exp_txp(pcie_tx_po),
+      .pci_exp_txn(pcie_tx_no),
+      .user_clk(pcie_clk),
+      .user_reset(pcie_reset),
+      .user_lnk_up(pcie_link_up),
+      .m_axis_cq_tdata(cq_tdata),
+      .m_axis_cq_tkeep(),
+      .m_axis_cq_tuser(cq_tuser),
+      .m_axis_cq_tlast(cq_tlast),
+      .m_axis_cq_tvalid(cq_tvalid),
+      .m_axis_cq_tready(cq_tready),
+      .pcie_cq_np_req(cq_np_req),
+      .pcie_cq_np_req_count(),
+      .s_axis_cc_tdata(cc_tdata),
+      .s_axis_cc_tkeep(cc_tkeep),
+      .s_axis_cc_tuser(cc_tuser),
+      .s_axis_cc_tlast(cc_tlast),
+      .s_axis_cc_tvalid(cc_tvalid),
+      .s_axis_cc_tready(cc_tready),
+      .s_axis_rq_tdata(rq_tdata),
+      .s_axis_rq_tkeep(rq_tkeep),
+      .s_axis_rq_tuser(rq_tuser),
+      .s_axis_rq_tlast(rq_tlast),
+      .s_axis_rq_tvalid(rq_tvalid),
+      .s_axis_rq_tready(rq_tready),
+      .m_axis_rc_tdata(rc_tdata),
+      .m_axis_rc_tkeep(),
+      .m_axis_rc_tuser(rc_tuser),
+      .m_axis_rc_tlast(),
+      .m_axis_rc_tvalid(rc_tvalid),
+      .m_axis_rc_tready(rc_tready),
+      .cfg_mgmt_addr(cfg_mgmt_addr),
+      .cfg_mgmt_function_number('0),
+      .cfg_mgmt_write(cfg_mgmt_write),
+      .cfg_mgmt_write_data(cfg_mgmt_write_data),
+      .cfg_mgmt_byte_enable(cfg_mgmt_byte_enable),
+      .cfg_mgmt_read(cfg_mgmt_read),
+      .cfg_mgmt_read_data(cfg_mgmt_read_data),
+      .cfg_mgmt_read_write_done(cfg_mgmt_read_write_done),
+      .cfg_mgmt_debug_access(1'b0),
+      .cfg_max_payload(cfg_max_payload),
+      .cfg_ltssm_state(ltssm),
+      .cfg_negotiated_width(link_width),
+      .cfg_current_speed(link_speed),
+      .cfg_config_space_enable(1'b1),
+      .cfg_link_training_enable(1'b1),
+      .cfg_power_state_change_ack(1'b1),
+      .cfg_hot_reset_in(1'b0),
+      .cfg_req_pm_transition_l23_ready(1'b0),
+      .cfg_err_cor_in(1'b0),
+      .cfg_err_uncor_in(1'b0),
+      .cfg_flr_done('0),
+      .cfg_vf_flr_done('0),
+      .cfg_vf_flr_func_num('0),
+      .cfg_msg_transmit(1'b0),
+      .cfg_msg_transmit_type('0),
+      .cfg_msg_transmit_data('0),
+      .cfg_fc_sel('0),
+      .cfg_dsn('0),
+      .cfg_ds_port_number('0),
+      .cfg_ds_bus_number('0),
+      .cfg_ds_device_number('0),
+      .cfg_interrupt_int('0),
+      .cfg_interrupt_pending('0),
+      .cfg_pm_aspm_l1_entry_reject(1'b0),
+      .cfg_pm_aspm_tx_l0s_entry_disable(1'b0)
+  );
+
+  logic unused;  // the other bits of ready
+  assign unused = ^{cc_tready[3:1], rq_tready[3:1]};
+
+endmodule
+
+`default_nettype wire
