@@ -203,13 +203,15 @@ proc spate::link_clock_mhz {} {
 }
 
 proc spate::link_text {} {
+  variable tells_training
   set link [board link]
   set speeds {2.5 5 8 16}
   set text [expr {[bits $link 12 12] ? "up" : "down"}]
-  if {[bits $link 12 12]} {
+  if {$tells_training && [bits $link 12 12]} {
     append text [format ", %s GT/s, x%d" [lindex $speeds [bits $link 10 9]] [expr {1 << [bits $link 8 6]}]]
   }
-  format "%s, LTSSM %02Xh, PERST# %s" $text [bits $link 5 0] [expr {[bits $link 14 14] ? "high" : "low"}]
+  if {$tells_training} { append text [format ", LTSSM %02Xh" [bits $link 5 0]] }
+  return "$text, PERST# [expr {[bits $link 14 14] ? "high" : "low"}]"
 }
 
 proc spate::blocks {} { expr {[core blocks_low] | [core blocks_high] << 32} }

@@ -9,16 +9,19 @@ import filelist
 import runner
 
 PAGES = filelist.ROOT / "docs" / "use" / "boards"
-BOARDS = {"as02mc04": "xcku3p_0", "zcu106": "xczu7_0"}  # → the device that the cable sees
+BOARDS = {"as02mc04": "xcku3p_0", "zcu106": "xczu7_0", "ac701": "xc7a200t_0"}  # → the device that the cable sees
+USP = ("as02mc04", "zcu106")
 SIZES = [("as02mc04", "64K"), *((board, "1024K") for board in BOARDS)]  # what all have in common is in the first
 
 
 @pytest.mark.parametrize(("board", "size"), [
     pytest.param(board, size, marks=[pytest.mark.thorough] if size != "64K" else []) for board, size in SIZES])
 def test_the_console_records_and_verifies(board, size):
-    sources = dict.fromkeys(path for name in BOARDS for path in filelist.boards()[name])
+    top, same = ("board_usp_top", USP) if board in USP else ("board_axi_top", (board,))
+    sources = dict.fromkeys(path for name in same for path in filelist.boards()[name])
     console = filelist.BOARDS / board / "console.tcl"
-    runner.run("board_usp_top", "testbench_board", parameters={"Board": list(BOARDS).index(board)}, name=f"{board}-{size}",
-               extra=(*sources, *filelist.vendor(), "tests/rtl/cocotb/board_usp_top.sv"),
+    runner.run(top, "testbench_board", parameters={"Board": USP.index(board)} if board in USP else {}, name=f"{board}-{size}",
+               extra=(*sources, *filelist.vendor(), f"tests/rtl/cocotb/{top}.sv"),
                env={"CONSOLE": str(console), "BYTES": size, "PAGES": " ".join(str(PAGES / f"{page}.md") for page in ("console", board)),
-                    "REFERENCE": re.search(r'^  variable reference "(.*)"$', console.read_text(), re.M)[1], "DEVICE": BOARDS[board]})
+                    "TOP": top, "DEVICE": BOARDS[board],
+                    "REFERENCE": re.search(r'^  variable reference "(.*)"$', console.read_text(), re.M)[1]})

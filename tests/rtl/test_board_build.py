@@ -13,11 +13,14 @@ import pytest
 import filelist
 from xdc import properties
 
-BOARDS = ("as02mc04", "zcu106")
+BOARDS = ("as02mc04", "zcu106", "ac701")
 FAKE = pathlib.Path(__file__).parent / "support" / "vivado_build.tcl"
-BLOCK_HZ = {"as02mc04": 125_000_000, "zcu106": 125_000_000}  # of the block's user clock
-OSCILLATOR_HZ = {"as02mc04": 100e6, "zcu106": 125e6}
-VCO_HZ = (800e6, 1600e6)  # of the MMCM of UltraScale+ (DS922, DS925)
+BLOCK_HZ = 125_000_000  # of the block's user clock; of the bridge of 7-series at most
+OSCILLATOR_HZ = {"as02mc04": 100e6, "zcu106": 125e6, "ac701": 200e6}
+VCO_HZ = {"MMCME4_BASE": (800e6, 1600e6), "MMCME2_BASE": (600e6, 1440e6)}  # DS922, DS925; DS181, speed grade 2
+BLOCKS = {"as02mc04": "pcie4_uscale_plus", "zcu106": "pcie4_uscale_plus", "ac701": "axi_pcie"}  # the IP behind the core
+CLOCK_PIN = {"pcie4_uscale_plus": "user_clk", "axi_pcie": "axi_aclk_out"}  # of the block's user clock
+ROOT_PORT = {"pcie4_uscale_plus": ("usp.tcl", "device_port_type"), "axi_pcie": ("axi_pcie.tcl", "INCLUDE_RC")}
 # FMC pin of each lane → channel, of the boards whose lanes are not in the order of the channels.
 CHANNELS = {"zcu106": {"u_board/u_pcie/inst/gt_top_i/diablo_gt.diablo_gt_phy_wrapper/gt_wizard.gtwizard_top_i/pcie4_uscale_plus_0_gt_i/"
                        "inst/gen_gtwizard_gthe4_top.pcie4_uscale_plus_0_gt_gtwizard_gthe4_inst/gen_gtwizard_gthe4."
@@ -25,6 +28,10 @@ CHANNELS = {"zcu106": {"u_board/u_pcie/inst/gt_top_i/diablo_gt.diablo_gt_phy_wra
                        f"gen_gthe4_channel_inst[{lane}].GTHE4_CHANNEL_PRIM_INST": f"GTHE4_CHANNEL_X0Y{12 + channel}"
                        for lane, channel in enumerate((2, 1, 3, 0))}}
 PCIE_BLOCK = "u_board/u_pcie/inst/pcie_4_0_pipe_inst/pcie_4_0_e4_inst"
+SERIES7 = "u_board/u_pcie/inst/comp_axi_enhanced_pcie/comp_enhanced_core_top_wrap/axi_pcie_enhanced_core_top_i/pcie_7x_v3_3_20_inst/inst/"
+SERIES7_CELLS = {f"{SERIES7}pcie_top_i/pcie_7x_i/pcie_block_i": "HARD_IP.pcie.PCIE_2_1",
+                 f"{SERIES7}gt_top_i/pipe_wrapper_i/pipe_lane[0].pipe_quad.gt_common_enabled.gt_common_int.gt_common_i/qpll_wrapper_i/"
+                 "gtp_common.gtpe2_common_i": "IO.gt.GTPE2_COMMON"}
 
 
 def folder(board: str) -> pathlib.Path:
@@ -81,6 +88,7 @@ def tcl(words) -> str:
 
 def cells(board: str) -> str:
     types = {name: "ADVANCED.GT.GTHE4_CHANNEL" for name in CHANNELS.get(board, {})} | {PCIE_BLOCK: "ADVANCED.PCIE.PCIE40E4"}
+    types = SERIES7_CELLS if BLOCKS[board] == "axi_pcie" else types
     return tcl(word for pair in types.items() for word in pair)
 
 
@@ -158,11 +166,11 @@ def test_lanes_in_another_order(board):
 def test_clocks_and_crossings(board, built):
     names = [call.split()[0] for call in calls(built, "create_clock")]
     assert names == ["board_clk", "pcie_refclk"]
-    one, other = "clock_at:u_mmcm/CLKOUT0", "clock_at:u_board/u_pcie/user_clk"
+    one, other = "clock_at:u_mmcm/CLKOUT0", f"clock_at:u_board/u_pcie/{CLOCK_PIN[BLOCKS[board]]}"
     period = re.match(r"\S+ \S+ ([\d.]+) 1$", calls(built, "set_max_delay")[0])[1]
     assert calls(built, "set_max_delay") == [f"{one} {other} {period} 1", f"{other} {one} {period} 1"]
     hertz = number(r"ClockHz = ([\d_]+)", top(board))
-    assert hertz > BLOCK_HZ[board], "the core is slower than the block"
+    assert hertz > BLOCK_HZ, "the core is slower than the block"
     assert 0 <= 1e9 / hertz - float(period) < 0.001, "not the shorter period"
     assert "crossings.xdc used_in implementation" in built.stdout
     modules = set(calls(built, "read_xdc"))
@@ -174,7 +182,8 @@ def test_the_core_has_the_clock_that_it_is_told(board, built):
     period = float(calls(built, "create_clock")[0].split()[1])
     assert 1e9 / period == OSCILLATOR_HZ[board] and number(r"CLKIN1_PERIOD\((\d+)", text) == period
     vco = OSCILLATOR_HZ[board] / number(r"DIVCLK_DIVIDE\((\d+)", text) * number(r"CLKFBOUT_MULT_F\((\d+)", text)
-    assert VCO_HZ[0] <= vco <= VCO_HZ[1]
+    lowest, highest = VCO_HZ[instances(text)["u_mmcm"][0]]
+    assert lowest <= vco <= highest
     assert vco / number(r"CLKOUT0_DIVIDE_F\((\d+)", text) == number(r"ClockHz = ([\d_]+)", text)
 
 
@@ -198,15 +207,29 @@ def test_probes_are_those_of_the_stand_in(built):
     assert ila["C_NUM_OF_PROBES"] == str(len(probes))
 
 
-@pytest.mark.parametrize("board", [board for board in BOARDS if "spate_board_usp" in top(board)])
+@pytest.mark.parametrize("board", [board for board in BOARDS if BLOCKS[board] == "pcie4_uscale_plus"])
 def test_the_block_is_what_the_core_wants(board):
     block = settings(build(board), "pcie4_uscale_plus_0")
     width = number(r"DataWidth = (\d+);", module("spate_board_usp"))
     assert block["axisten_if_width"] == f"{width}_bit"
-    assert int(block["axisten_freq"]) * 1_000_000 == BLOCK_HZ[board]
+    assert int(block["axisten_freq"]) * 1_000_000 == BLOCK_HZ
     assert (block["AXISTEN_IF_CQ_ALIGNMENT_MODE"], block["AXISTEN_IF_RQ_ALIGNMENT_MODE"]) == ("Address_Aligned", "DWORD_Aligned")
     assert (block["AXISTEN_IF_RC_STRADDLE"], block["axisten_if_enable_client_tag"]) == ("false", "true")
     assert block["device_port_type"].startswith("Root_Port")
+
+
+@pytest.mark.parametrize("board", [board for board in BOARDS if BLOCKS[board] == "axi_pcie"])
+def test_the_bridge_is_what_the_core_wants(board):
+    bridge, text = settings(build(board), "axi_pcie_0"), module("spate_board_axi_pcie")
+    assert bridge["S_AXI_DATA_WIDTH"] == bridge["M_AXI_DATA_WIDTH"] == str(number(r"DataWidth = (\d+);", text))
+    bar = int(re.search(r"Bar = 32'h([\d_a-f]+);", text)[1].replace("_", ""), 16)
+    assert int(bridge["AXIBAR_0"], 16) == int(bridge["AXIBAR2PCIEBAR_0"], 16) == bar
+    assert int(bridge["AXIBAR_HIGHADDR_0"], 16) == bar + 2**20 - 1
+    assert int(bridge["BASEADDR"], 16) == 0 and int(bridge["HIGHADDR"], 16) >= 2 * 2**20 - 1, "bus 1 is not reached"
+    assert (bridge["BAR0_SIZE"], bridge["BAR0_SCALE"], int(bridge["PCIEBAR2AXIBAR_0"], 16)) == ("4", "Gigabytes", 0)
+    assert bridge["S_AXI_SUPPORTS_NARROW_BURST"] == "true", "the core's accesses have 4 bytes"
+    assert bridge["INCLUDE_RC"].startswith("Root_Port")
+    assert int(bridge["NO_OF_LANES"].removeprefix("X")) == number(r"\[(\d+):0\] pcie_rx_pi", text) + 1
 
 
 def test_the_bitstream_is_the_last_thing(board, built):
@@ -240,15 +263,16 @@ def test_what_goes_wrong_is_an_error(board, design, error):
     assert calls(run, "write_bitstream") == []
 
 
-@pytest.mark.parametrize("board", CHANNELS)
-def test_a_lane_that_is_not_found_is_an_error(board):
-    run = build(board, cells=tcl([PCIE_BLOCK, "ADVANCED.PCIE.PCIE40E4"]))
-    assert run.returncode == 1 and "no cell: PRIMITIVE_TYPE =~ ADVANCED.GT.GTHE4_CHANNEL" in run.stderr
+@pytest.mark.parametrize(("board", "missing"), [*((board, "PRIMITIVE_TYPE =~ ADVANCED.GT.GTHE4_CHANNEL") for board in CHANNELS),
+                                                ("ac701", "REF_NAME == GTPE2_COMMON")])
+def test_a_lane_that_is_not_found_is_an_error(board, missing):
+    run = build(board, cells=tcl([PCIE_BLOCK, "ADVANCED.PCIE.PCIE40E4", "block", "HARD_IP.pcie.PCIE_2_1"]))
+    assert run.returncode == 1 and f"no cell: {missing}" in run.stderr
 
 
 CHANGED = {
-    "a misspelt property": ("usp.tcl", "device_port_type", "device_port_typ", "has no property device_port_typ"),
-    "a misspelt pin": ("BOARD/crossings.xdc", "u_pcie/user_clk", "u_pcie/user_clock", "no pin u_board/u_pcie/user_clock"),
+    "a misspelt property": ("BLOCK.tcl", "ROOT_PORT ", "ROOT_PORTS ", "has no property ROOT_PORTS"),
+    "a misspelt pin": ("BOARD/crossings.xdc", "u_pcie/CLOCK]", "u_pcie/CLOCKS]", "no pin u_board/u_pcie/CLOCKS"),
     "a misspelt port": ("BOARD/BOARD.xdc", "get_ports pcie_refclk_pi", "get_ports pcie_refclk_p", "no port pcie_refclk_p"),
     "a command that does not exist": ("BOARD/crossings.xdc", "set_max_delay", "set_maximum_delay", "not known to the test: set_maximum"),
     "an option that does not exist": ("BOARD/crossings.xdc", "-datapath_only", "-datapaths_only", "no option -datapaths_only"),
@@ -259,10 +283,10 @@ CHANGED = {
 @pytest.mark.parametrize("change", CHANGED)
 def test_a_mistake_in_a_file_is_an_error(board, change, tmp_path):
     """In a copy of the boards, at its place in a copy of what they read."""
-    name, old, new, error = CHANGED[change]
-    if name == "usp.tcl" and "usp.tcl" not in script(board).read_text():
-        name, old, new, error = "BOARD/build.tcl", "INCLUDE_RC", "INCLUDE_RCS", "has no property INCLUDE_RCS"
-    file = copied(tmp_path) / name.replace("BOARD", board)
+    block = BLOCKS[board]
+    names = {"BOARD": board, "BLOCK.tcl": ROOT_PORT[block][0], "ROOT_PORT": ROOT_PORT[block][1], "CLOCK": CLOCK_PIN[block]}
+    name, old, new, error = (functools.reduce(lambda text, pair: text.replace(*pair), names.items(), word) for word in CHANGED[change])
+    file = copied(tmp_path) / name
     text = file.read_text()
     file.write_text(text.replace(old, new))
     assert file.read_text() != text
@@ -299,8 +323,8 @@ def test_a_crossing_that_was_removed_is_seen(board, direction, tmp_path):
 
 
 def test_a_property_that_this_vivado_does_not_have_is_named(board):
-    ip = "pcie4_uscale_plus" if "usp.tcl" in script(board).read_text() else "axi_pcie"
-    name = {"pcie4_uscale_plus": "device_port_type", "axi_pcie": "INCLUDE_RC"}[ip]
+    ip = BLOCKS[board]
+    name = ROOT_PORT[ip][1]
     run = build(board, ips={ip: [known_name for known_name in known()[ip] if known_name != f"CONFIG.{name}"]})
     assert run.returncode == 1
     assert f"{ip} of this Vivado has no property {name}: report_property [get_ips {ip}_0]" in run.stderr

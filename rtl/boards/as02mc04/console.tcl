@@ -9,6 +9,7 @@ namespace eval spate {
   variable name as02mc04
   variable part xcku3p
   variable reference "the card's edge"
+  variable tells_training 1    ;# the block has ports for the link's speed, width and LTSSM state
   variable bitstream [file join [file dirname [file normalize [info script]]] build spate_as02mc04.bit]
 }
 source [file join [file dirname [file normalize [info script]]] .. console.tcl]

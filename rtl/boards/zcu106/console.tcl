@@ -9,6 +9,7 @@ namespace eval spate {
   variable name zcu106
   variable part xczu7
   variable reference "GBTCLK0 of HPC0"
+  variable tells_training 1    ;# the block has ports for the link's speed, width and LTSSM state
   variable bitstream [file join [file dirname [file normalize [info script]]] build spate_zcu106.bit]
 }
 source [file join [file dirname [file normalize [info script]]] .. console.tcl]

@@ -6,6 +6,7 @@ import logging
 import os
 import pathlib
 import re
+from types import SimpleNamespace
 
 import cocotb
 from cocotb.clock import Clock
@@ -14,11 +15,12 @@ from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 
 from admin_drive import DNR, Profile
+from axi_drive import AxiDrive
 from drive_model import MEDIA_ERROR, PERIOD_NS
 from tcl_console import Console
 from usp_drive import UspDrive
 
-for model in ("cocotb.board_usp_top", "cocotb.pcie"):  # the models log each packet, which takes more time than anything else
+for model in ("cocotb.board_usp_top", "cocotb.board_axi_top", "cocotb.pcie"):  # the models log each packet, which takes more time than anything else
     logging.getLogger(model).setLevel(logging.WARNING)
 WINDOW, BAR = 0x8000_0000, 0xE000_0000  # the core's defaults
 MS_CYCLES, POWER_GOOD_MS = 16, 100
@@ -26,6 +28,9 @@ BLOCKS, BLOCK = 4096 * 8, 512
 CONSOLE = pathlib.Path(os.environ["CONSOLE"])
 BYTES = os.environ["BYTES"]
 PAGES = "".join(pathlib.Path(page).read_text() for page in os.environ["PAGES"].split())
+BRIDGE = os.environ["TOP"] == "board_axi_top"
+UP, DOWN = ("up, PERST# high", "down, PERST#") if BRIDGE else ("up, 8 GT/s, x4, LTSSM 10h", "down, LTSSM 00h")
+BEATS_OF_KIB = 64 if BRIDGE else 32
 REFERENCE = os.environ["REFERENCE"]  # where the board's reference clock comes in
 KIB = int(BYTES.removesuffix("K"))
 FIRST = 2048  # 1 MiB
@@ -47,12 +52,16 @@ class Board:
         self.console = Console(bus, lambda ms: ClockCycles(dut.clk, ms * MS_CYCLES))
         profile = {"blocks": BLOCKS, "mdts": 5, "payload": 1} | profile
         if profile.pop("reference_clock", True):
-            self.drive = UspDrive(dut, Profile(**profile), Clock(dut.user_clk, 4100, unit="ps"), window=WINDOW, bar=BAR, stall=0.0)
+            clock = Clock(dut.user_clk, 4100, unit="ps")
+            self.drive = (AxiDrive if BRIDGE else UspDrive)(dut, Profile(**profile), clock, window=WINDOW, bar=BAR, stall=0.0)
         else:
             self.without_reference_clock()
 
     def without_reference_clock(self) -> None:
         dut = self.dut
+        if BRIDGE:
+            AxiDrive(dut, Profile(), SimpleNamespace(start=lambda: None), window=WINDOW, bar=BAR, stall=0.0)
+            return
         for name in ("user_clk", "user_lnk_up", "cfg_max_payload", "cq_tvalid", "cc_tready", "rq_tready", "rc_tvalid",
                      "cfg_mgmt_read_write_done"):
             getattr(dut, name).value = 0
@@ -84,18 +93,18 @@ async def a_recording_is_verified(dut):
     words = b"".join(((0x53504154 + i * 0x9E3779B97F4A7C15) % 2**64).to_bytes(8, "little") for i in range(KIB * 128))
     assert b"".join(drive.media[FIRST + i] for i in range(2 * KIB)) == words
     state = await console.do("status")
-    assert "up, 8 GT/s, x4, LTSSM 10h" in state and f"ready, {BLOCKS} blocks of 512 bytes" in state and "step 17 (ready)" in state
+    assert UP in state and f"ready, {BLOCKS} blocks of 512 bytes" in state and "step 17 (ready)" in state
     verified = await console.do(f"verify {BYTES}")
-    assert f"all {KIB * 32} beats are as recorded" in verified
+    assert f"all {KIB * BEATS_OF_KIB} beats are as recorded" in verified
     assert stands_on_the_page(console.transcript[1:]), "\n".join(console.transcript)
     assert int(dut.led.value) == 0b1101
     # A bit of the last block but one: verify names the byte.
     at = FIRST + 2 * KIB - 2
     drive.media[at] = bytes([drive.media[at][0] ^ 4]) + drive.media[at][1:]
     error = await console.fails(f"verify {BYTES}")
-    assert f"1 of {KIB * 32} beats are wrong, the first at byte {KIB * 1024 - 1024}, in block {at}" in error
+    assert f"1 of {KIB * BEATS_OF_KIB} beats are wrong, the first at byte {KIB * 1024 - 1024}, in block {at}" in error
     # Another seed is another pattern, and another place has none of it.
-    assert f"{KIB * 32} of {KIB * 32} beats are wrong" in await console.fails(f"verify {BYTES} {FIRST} 7")
+    assert f"{KIB * BEATS_OF_KIB} of {KIB * BEATS_OF_KIB} beats are wrong" in await console.fails(f"verify {BYTES} {FIRST} 7")
     await console.do(f"record 4K {FIRST + 9} 7")
     await console.do(f"verify 4K {FIRST + 9} 7")
     board.close()
@@ -139,7 +148,7 @@ async def a_drive_that_is_not_there_is_named(dut):
     assert "there is no drive: step 2 (wait for the link), error 2: the link did not come up. To do: reference clock" in error
     assert stands_on_the_page(board.console.transcript[1:]), board.console.transcript
     state = await board.console.do("status")
-    assert "drive     gone" in state and "down, LTSSM 00h" in state and "no reference clock" not in state
+    assert "drive     gone" in state and DOWN in state and "no reference clock" not in state
     board.close()
 
 

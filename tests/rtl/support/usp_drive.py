@@ -7,13 +7,12 @@ new one without any state of the old.
 
 import random
 import warnings
-from collections import deque
 
 import cocotb
-from cocotb.triggers import ClockCycles, Event, First, RisingEdge, Timer, ValueChange
+from cocotb.triggers import ClockCycles, Event, First, RisingEdge
 
 from admin_drive import ALL_ONES, BAR, BRIDGE_CONTROL, CONTROL_2, DEVICE, LOCAL, TIMEOUT_210_MS
-from drive_model import PERIOD_NS, DriveModel
+from linked_drive import LinkedDrive, TlpPort
 from usp_root_port import RootPort
 
 with warnings.catch_warnings():
@@ -42,54 +41,7 @@ class DriveFunction(MemoryEndpoint):
         return self.memory_space_enable << 1 | self.bus_master_enable << 2 | self.interrupt_disable << 10
 
 
-class TlpPort:
-    """The drive's reads and writes, through its current function. Those of a function that was replaced, or of a controller that
-    was reset, have no effect: they read zeros."""
-
-    def __init__(self):
-        self.function, self.ended, self.wake = None, Event(), Event()
-        self.writes, self.writing = deque(), False
-        cocotb.start_soon(self._write())
-
-    def attach(self, function: DriveFunction | None) -> None:
-        self.function = function
-        self.abort()
-
-    def abort(self) -> None:
-        self.writes.clear()
-        self.ended.set()
-        self.ended = Event()
-
-    async def read(self, address: int, length: int) -> bytes:
-        if not self.function or not self.function.bus_master_enable:
-            return bytes(length)
-        ended, task = self.ended, cocotb.start_soon(self.function.mem_read(address, length))
-        await First(task, ended.wait())
-        return task.result() if task.done() else bytes(length)
-
-    def write(self, address: int, data: bytes) -> None:
-        """Posted; in order."""
-        self.writes.append((address, bytes(data)))
-        self.wake.set()
-
-    async def _write(self):
-        while True:
-            await self.wake.wait()
-            self.wake.clear()
-            self.writing = True
-            while self.writes:
-                address, data = self.writes.popleft()
-                if self.function and self.function.bus_master_enable:
-                    await First(cocotb.start_soon(self.function.mem_write(address, data)), self.ended.wait())
-            self.writing = False
-
-    async def pushed(self) -> None:
-        """Earlier writes are on the link."""
-        while self.writes or self.writing:
-            await Timer(PERIOD_NS, unit="ns")
-
-
-class UspDrive(DriveModel):
+class UspDrive(LinkedDrive):
     """`dut` is nvme_usp_top, `clock` the block's. `way` is how the link drops: "link": only user_lnk_up falls; "reset": the
     block's reset comes with it; "clock": its clock stops as well. Nothing here runs in every cycle, because there are many.
     """
@@ -113,28 +65,7 @@ class UspDrive(DriveModel):
         dut = self.dut
         await ClockCycles(dut.user_clk, 8)
         dut.rst_n.value, dut.user_reset.value = 1, 0
-        cocotb.start_soon(self.io())
-        while True:
-            self.see_perst(not dut.perst_n.value)
-            await ValueChange(dut.perst_n)
-
-    # ---- time ----
-
-    async def cycles(self, count: int) -> None:
-        await Timer(max(count, 8) * PERIOD_NS, unit="ns")
-
-    def after(self, cycles: int, action) -> None:
-        async def later():
-            await Timer(max(cycles, 1) * PERIOD_NS, unit="ns")
-            action()
-        cocotb.start_soon(later())
-
-    async def until(self, condition, limit: int = 60000, what: str = "") -> None:
-        for _ in range(limit // 8):
-            if condition():
-                return
-            await self.cycles(8)
-        raise AssertionError(f"not in {limit} cycles: {what}")
+        await self.follow_perst()
 
     # ---- the link ----
 
@@ -206,18 +137,8 @@ class UspDrive(DriveModel):
         self.write_log.append((BAR, address, int.from_bytes(data, "little")))
         self.register(True, address, int.from_bytes(data, "little"))
 
-    def shown_epoch(self) -> int:
-        return self.epoch
-
     def control_2(self, space: int) -> int:
         return self.function.pcie_cap.completion_timeout_value if space == DEVICE else super().control_2(space)
-
-    def enable(self, on: bool) -> None:
-        if on:
-            self.epoch = int(self.registers[0x28] | self.registers[0x2C] << 32 != self.window)
-        super().enable(on)
-        if not on:
-            self.port.abort()
 
     async def management(self) -> None:
         """The root port's own configuration space, at the block's management port."""

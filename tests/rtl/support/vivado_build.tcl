@@ -135,17 +135,18 @@ proc get_pins {name} {
   if {$name ni $::fake_design(pins)} { error "no pin $name" }
   return pin:$name
 }
-# The filter is a list of `PROPERTY =~ PATTERN`, joined by &&. Brackets of a pattern are characters.
+# The filter is a list of `PROPERTY =~ PATTERN` or `REF_NAME == NAME`, joined by &&. Brackets of a pattern are characters.
 proc get_cells {args} {
   if {[llength [options {-filter} {-hierarchical} $args]] || "-hierarchical" ni $args} { error "get_cells $args" }
   set found {}
   foreach {name type} $::fake_design(cells) {
     set matches 1
     foreach term [split [string map {&& \n} $::fake_option(-filter)] \n] {
-      if {![regexp {^\s*(NAME|PRIMITIVE_TYPE)\s*=~\s*"?([^"\s]+)"?\s*$} $term -> property pattern]} {
+      if {![regexp {^\s*(NAME|PRIMITIVE_TYPE|REF_NAME)\s*(=~|==)\s*"?([^"\s]+)"?\s*$} $term -> property is pattern]
+          || ($is eq "==") != ($property eq "REF_NAME")} {
         error "this filter is not known to the test: $term"
       }
-      set value [expr {$property eq "NAME" ? $name : $type}]
+      set value [dict get [list NAME $name PRIMITIVE_TYPE $type REF_NAME [lindex [split $type .] end]] $property]
       if {![string match [string map {[ \\[ ] \\]} $pattern] $value]} { set matches 0 }
     }
     if {$matches} { lappend found cell:$name }
