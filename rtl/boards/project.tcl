@@ -7,10 +7,11 @@
 #   begin_project BOARD PART READ   make the project, with the sources and constraints of the board; READ is the file
 #                                   of rtl/constraints that the core needs
 #   create_checked IP NAME {PROPERTY VALUE …} ?{PROPERTY VALUE …}?
+#                                   an IP core, with these properties; with the second ones if it has them
 #   create_bench                    the JTAG master and the logic analyser of spate_board_bench
 #   finish_project BOARD JOBS PINS  build, check, and write the bitstream; PINS are the clocks of crossings.xdc
 #
-# It needs `here`, the folder of the board.
+# It needs `here`, the folder of the board. A board with a block design makes its project itself.
 
 set repository [file normalize [file join $here .. .. ..]]
 set build [file join $here build]
@@ -18,9 +19,9 @@ set build [file join $here build]
 # ---- the vendor's modules ----
 
 # Vivado only warns of a property that it does not know, and corrects values without a word: both are errors here.
-proc create_checked {ip name properties {if_present {}}} {
-  create_ip -vendor xilinx.com -library ip -name $ip -module_name $name
-  set known [string tolower [list_property [get_ips $name]]]
+# `object` is an IP core, or a cell of a block design.
+proc set_checked {ip object properties {if_present {}}} {
+  set known [string tolower [list_property $object]]
   foreach property [dict keys $if_present] {
     if {"config.[string tolower $property]" in $known} {
       dict set properties $property [dict get $if_present $property]
@@ -32,17 +33,22 @@ proc create_checked {ip name properties {if_present {}}} {
   dict for {property value} $properties {
     if {"config.[string tolower $property]" ni $known} {
       error [concat "$ip of this Vivado has no property $property:" \
-        "report_property \[get_ips $name\] lists what it has; change it where it is set, below rtl/boards"]
+        "report_property of $object lists what it has; change it where it is set, below rtl/boards"]
     }
     lappend settings CONFIG.$property $value
   }
-  set_property -dict $settings [get_ips $name]
+  set_property -dict $settings $object
   dict for {property value} $properties {
-    set is [get_property CONFIG.$property [get_ips $name]]
+    set is [get_property CONFIG.$property $object]
     if {![string equal -nocase $is $value]} {
       error "$ip: $property is $is, not $value as it was set: set what decides it before"
     }
   }
+}
+
+proc create_checked {ip name properties {if_present {}}} {
+  create_ip -vendor xilinx.com -library ip -name $ip -module_name $name
+  set_checked $ip [get_ips $name] $properties $if_present
 }
 
 proc create_bench {} {

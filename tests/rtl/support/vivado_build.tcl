@@ -5,11 +5,14 @@
 #
 #   tclsh vivado_build.tcl BUILD.TCL ?NAME VALUE …?
 #
+# Of a block design, vivado_design.tcl beside this file has the commands.
+#
 # The names are those of `fake_design` below. The ports and pins are those that the top has, `cells` are those of the
 # vendor's modules, each with its primitive type, and `properties` are those of each IP: {IP {CONFIG.NAME …} …}.
 
 array set fake_design {
-  ports {} pins {} cells {} properties {} corrected {} progress 100% no_clock {} WNS 0.05 WHS 0.01 TPWS 0.000
+  ports {} pins {} cells {} properties {} corrected {} interfaces {} segments {} defaults {} needed {}
+  progress 100% no_clock {} WNS 0.05 WHS 0.01 TPWS 0.000
 }
 set script [lindex $argv 0]
 array set fake_design [lrange $argv 1 end]
@@ -51,6 +54,7 @@ proc add_files {args} {
   }
 }
 proc get_files {name} {
+  if {$name eq "$::fake_block.bd"} { return $name }
   foreach file [concat $::fake_files $::fake_constraints $::fake_scoped] {
     if {[file tail $file] eq [file tail $name]} { return $file }
   }
@@ -96,7 +100,8 @@ proc get_property {name object} {
     DIRECTORY { return /build/$object }
     STATS.* { return $::fake_design([string range $name 6 end]) }
   }
-  return $::fake_property($object,$name)
+  if {[info exists ::fake_property($object,$name)]} { return $::fake_property($object,$name) }
+  dict get $::fake_design(defaults) $name
 }
 
 # ---- runs and reports ----
@@ -174,6 +179,7 @@ proc set_false_path {args} {
   say set_false_path {*}$args
 }
 
+source [file join [file dirname [info script]] vivado_design.tcl]
 if {[catch {source $script} message]} {
   puts stderr $message
   exit 1

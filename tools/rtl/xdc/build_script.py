@@ -18,7 +18,8 @@ NOTHING = tuple("""
     get_runs launch_runs wait_on_run open_run
     create_bd_design current_bd_design validate_bd_design save_bd_design make_wrapper assign_bd_address connect_bd_net
     connect_bd_intf_net create_bd_port create_bd_intf_port make_bd_pins_external make_bd_intf_pins_external
-    get_bd_pins get_bd_intf_pins get_bd_ports get_bd_intf_ports
+    get_bd_pins get_bd_intf_pins get_bd_ports get_bd_intf_ports get_bd_addr_spaces get_bd_addr_segs exclude_bd_addr_seg
+    apply_bd_automation write_hw_platform write_debug_probes get_board_parts
 """.split())
 
 
