@@ -42,6 +42,7 @@ rtl/core/spate_ring_ddr.sv
 rtl/top/spate_user_side.sv
 rtl/top/spate_user_drive.sv
 rtl/top/spate_command_arbiter.sv
+rtl/top/spate_write_frames.sv
 rtl/adapter/spate_pcie_axi_read.sv
 rtl/adapter/spate_pcie_axi_write.sv
 rtl/adapter/spate_pcie_axi_mmio.sv

@@ -25,7 +25,8 @@ package spate_pkg;
   typedef enum logic [1:0] {
     SourceStream = 2'd0,  // data are in the streams and pass through the ring
     SourceAddress = 2'd1,  // data are in memory, at `address`; the drive accesses it directly
-    SourceMailbox = 2'd2  // data are in the 4 KiB page behind the registers: for metadata
+    SourceMailbox = 2'd2,  // data are in the 4 KiB page behind the registers: for metadata
+    SourceFrame = 2'd3  // OpWrite: data are in the stream, up to `tlast`; `blocks` are the most
   } source_e;
 
   typedef struct packed {
@@ -39,10 +40,9 @@ package spate_pkg;
     logic [31:0] blocks;          // at least 1, except for operations without a range
   } command_t;
 
-  // Reads and writes of a stream or an address go through the data lane. Every other command is a side command.
+  // Reads and writes go through the data lane, except those of the mailbox. Every other command is a side command.
   function automatic logic is_data_command(command_t command);
-    return (command.op == OpWrite || command.op == OpRead) &&
-           (command.source == SourceStream || command.source == SourceAddress);
+    return (command.op == OpWrite || command.op == OpRead) && command.source != SourceMailbox;
   endfunction
 
   typedef struct packed {

@@ -10,7 +10,7 @@
 #define SPATE_REGS_MAGIC_VALUE_NOW                    UINT32_C(0x53505445)
 #define SPATE_REGS_VERSION                            0x004u
 #define SPATE_REGS_VERSION_MINOR                      UINT32_C(0xffff)
-#define SPATE_REGS_VERSION_MINOR_NOW                  UINT32_C(0x1)
+#define SPATE_REGS_VERSION_MINOR_NOW                  UINT32_C(0x2)
 #define SPATE_REGS_VERSION_MAJOR                      UINT32_C(0xffff0000)
 #define SPATE_REGS_VERSION_MAJOR_SHIFT                16u
 #define SPATE_REGS_VERSION_MAJOR_NOW                  UINT32_C(0x1)
@@ -18,6 +18,7 @@
 #define SPATE_REGS_PARAMETERS_DATA_BYTES              UINT32_C(0xff)
 #define SPATE_REGS_PARAMETERS_SLOTS                   UINT32_C(0x1ff0000)
 #define SPATE_REGS_PARAMETERS_SLOTS_SHIFT             16u
+#define SPATE_REGS_PARAMETERS_WRITE_FRAMES            UINT32_C(0x40000000)
 #define SPATE_REGS_PARAMETERS_MEMORY_MODE             UINT32_C(0x80000000)
 #define SPATE_REGS_RING                               0x00cu
 #define SPATE_REGS_CONTROL                            0x010u
@@ -103,6 +104,7 @@
 #define SPATE_REGS_RAW_WORDS                          16u
 #define SPATE_REGS_COUNTERS                           0x0c0u
 #define SPATE_REGS_COUNTERS_WORDS                     16u
+#define SPATE_REGS_FRAMES                             0x100u
 #define SPATE_REGS_MAILBOX                            0x1000u
 #define SPATE_REGS_MAILBOX_WORDS                      1024u
 #define SPATE_REGS_ADMIN_PAGE                         0x2000u

@@ -155,6 +155,8 @@ module spate_board_usp
       .s_axis_tvalid_i(in_valid),
       .s_axis_tready_o(in_ready),
       .s_axis_tdata_i(in_data),
+      .s_axis_tkeep_i('1),
+      .s_axis_tlast_i(1'b0),
       .m_axis_tvalid_o(out_valid),
       .m_axis_tready_i(out_ready),
       .m_axis_tdata_o(out_data),

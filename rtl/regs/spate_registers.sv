@@ -13,7 +13,8 @@ module spate_registers
 #(
     parameter int unsigned DataWidth = 128,  // reported to software
     parameter int unsigned Slots = 64,  // reported to software
-    parameter int unsigned RamBytes = 262144  // of the buffer; 8192: memory mode
+    parameter int unsigned RamBytes = 262144,  // of the buffer; 8192: memory mode
+    parameter bit WriteFrames = 1'b0  // writes can end with `tlast`
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,
@@ -63,6 +64,7 @@ module spate_registers
     input wire events_t                  events_i,
     input wire logic                     beat_in_i,         // a beat of the write stream was taken
     input wire logic                     beat_out_i,        // a beat of the read stream was given
+    input wire logic                     frame_i,           // a beat with `tlast` was taken
     input wire logic                     command_taken_i,
     input wire logic                     response_given_i,
     input wire logic                     link_up_i,
@@ -313,6 +315,20 @@ module spate_registers
   assign in.counters.rd_data = count;
   assign in.counters.wr_ack = out.counters.req && out.counters.req_is_wr;
 
+  logic [31:0] frames;
+  if (WriteFrames) begin : gen_frames
+    logic [31:0] frames_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) frames_q <= '0;
+      else frames_q <= frames_q + 32'(frame_i);
+    end
+    assign frames = frames_q;
+  end else begin : gen_no_frames
+    logic unused;
+    assign unused = frame_i;
+    assign frames = '0;
+  end
+
   // ---- what can be read, as it was a cycle ago ----
   //
   // These values come from all parts of the core. Copies of them here shorten the path from an address to its data. An
@@ -387,6 +403,7 @@ module spate_registers
 
   assign in.parameters.data_bytes.next = 8'(BeatBytes);
   assign in.parameters.slots.next = 9'(Slots);
+  assign in.parameters.write_frames.next = WriteFrames;
   assign in.parameters.memory_mode.next = RamBytes == 8192;
   assign in.ring.bytes.next = 32'(RamBytes - 8192);
   assign in.status.ready.next = drive_q.ready;
@@ -422,6 +439,7 @@ module spate_registers
   assign in.wear.used_percent.next = health_q.used_percent;
   assign in.media_errors.value.next = health_q.media_errors;
   assign in.unsafe_shutdowns.value.next = shown_power_q.unsafe_shutdowns;
+  assign in.frames.value.next = frames;
   assign in.written_low.low.next = written_blocks_q[31:0];
   assign in.written_high.high.next = 8'(written_blocks_q[LbaWidth-1:32]);
 

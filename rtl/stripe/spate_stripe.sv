@@ -57,6 +57,13 @@ module spate_stripe
     input wire logic [  Drives-1:0]               drive_gone_i,
     input wire logic [  Drives-1:0]               drive_block_4096_i, // valid while `ready`
 
+    // For spate_write_frames: commands are taken; all members are dead; a member goes, or one that was dead returns; the
+    // block size by which commands are split.
+    output logic array_ready_o,
+    output logic array_gone_o,
+    output logic array_lost_o,
+    output logic array_block_4096_o,
+
     // The user's side, like a drive's.
     input  wire logic                     command_valid_i,
     output logic                          command_ready_o,
@@ -120,18 +127,24 @@ module spate_stripe
 
   logic [ArrayWidth-1:0] array_blocks_q;
   logic known_q, ready_q, block_4096_q, differ_q, resize, empty, cut_idle, side_idle, beats_left;
-  logic [Drives-1:0] dead_q, same;
+  logic [Drives-1:0] dead_q, dead, same;
   assign same = drive_block_4096_i ~^ {Drives{block_4096_q}};
   // All members were given up, and one comes back with another block size: requests in the stripe end with the old one.
+  assign dead = drive_gone_i | (dead_q & ~(drive_ready_i & same));
   assign resize = &dead_q && |(drive_ready_i & ~same);
   always_ff @(posedge clk_i) begin
     known_q <= rst_ni && array_valid_i && (known_q || &(drive_ready_i | drive_gone_i));
     ready_q <= rst_ni && array_valid_i && known_q && !resize;
     if (!known_q || (resize && empty)) block_4096_q <= |(drive_ready_i & drive_block_4096_i);
     differ_q <= rst_ni && array_valid_i && known_q && (differ_q || (!(&dead_q) && |(drive_ready_i & ~same)));
-    dead_q <= drive_gone_i | (dead_q & ~(drive_ready_i & same));
+    dead_q <= dead;
     array_blocks_q <= ArrayWidth'(member_blocks_i) * ArrayWidth'(Drives);
   end
+
+  assign array_ready_o = ready_q;
+  assign array_gone_o = known_q && &dead_q;
+  assign array_lost_o = dead != dead_q;
+  assign array_block_4096_o = block_4096_q;
 
   // ---- requests are split into parts ----
 

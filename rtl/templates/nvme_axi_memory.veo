@@ -142,6 +142,7 @@ spate_nvme_axi #(
     .MemoryRingDriveBase(64'h0),  // address of the same byte, as the drive sees it
     .PartBytes(524288),  // ring in memory: largest part; a power of two, at least 4096
     .Parts(32),  // ring in memory: parts in flight; a power of two
+    .WriteFrames(1'b0),  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     .ClockHz(250_000_000),  // of clk_i; whole megahertz
     .UsPerMs(1000),  // microseconds per millisecond; simulations use less to shorten bring-up
     .HealthMs(1000),  // time between two reads of the SMART log
@@ -178,6 +179,8 @@ spate_nvme_axi #(
     .s_axis_tvalid_i('0),
     .s_axis_tready_o(),
     .s_axis_tdata_i('0),
+    .s_axis_tkeep_i('0),
+    .s_axis_tlast_i('0),
     .m_axis_tvalid_o(),
     .m_axis_tready_i('0),
     .m_axis_tdata_o(),

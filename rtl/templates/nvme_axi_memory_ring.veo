@@ -37,6 +37,8 @@ logic [39:0] drive_blocks;
 logic s_axis_tvalid;
 logic s_axis_tready;
 logic [DataWidth-1:0] s_axis_tdata;
+logic [DataWidth/8-1:0] s_axis_tkeep;
+logic s_axis_tlast;
 logic m_axis_tvalid;
 logic m_axis_tready;
 logic [DataWidth-1:0] m_axis_tdata;
@@ -178,6 +180,7 @@ spate_nvme_axi #(
     .MemoryRingDriveBase(MemoryRingDriveBase),  // address of the same byte, as the drive sees it
     .PartBytes(524288),  // ring in memory: largest part; a power of two, at least 4096
     .Parts(32),  // ring in memory: parts in flight; a power of two
+    .WriteFrames(1'b0),  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     .ClockHz(250_000_000),  // of clk_i; whole megahertz
     .UsPerMs(1000),  // microseconds per millisecond; simulations use less to shorten bring-up
     .HealthMs(1000),  // time between two reads of the SMART log
@@ -214,6 +217,8 @@ spate_nvme_axi #(
     .s_axis_tvalid_i(s_axis_tvalid),
     .s_axis_tready_o(s_axis_tready),
     .s_axis_tdata_i(s_axis_tdata),
+    .s_axis_tkeep_i(s_axis_tkeep),
+    .s_axis_tlast_i(s_axis_tlast),
     .m_axis_tvalid_o(m_axis_tvalid),
     .m_axis_tready_i(m_axis_tready),
     .m_axis_tdata_o(m_axis_tdata),

@@ -11,6 +11,7 @@ logic rst_n;
 logic array_valid;
 logic [Drives-1:0][39:0] array_data_lba;
 logic [39:0] array_member_blocks;
+logic [31:0] array_frames;
 logic [42:0] array_written_blocks;
 logic app_clk;
 logic app_rst_n;
@@ -37,6 +38,8 @@ logic [Drives-1:0][39:0] drive_blocks;
 logic s_axis_tvalid;
 logic s_axis_tready;
 logic [DataWidth-1:0] s_axis_tdata;
+logic [DataWidth/8-1:0] s_axis_tkeep;
+logic s_axis_tlast;
 logic m_axis_tvalid;
 logic m_axis_tready;
 logic [DataWidth-1:0] m_axis_tdata;
@@ -145,6 +148,7 @@ spate_nvme_stripe_axi #(
     .AddressWidth(AddressWidth),  // of the bridge's master
     .IdWidth(IdWidth),  // of the bridge's master
     .AddressBits(40),  // memory mode: of data addresses
+    .WriteFrames(1'b0),  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     .ClockHz(250_000_000),  // of clk_i; whole megahertz
     .UsPerMs(1000),  // microseconds per millisecond; simulations use less to shorten bring-up
     .HealthMs(1000),  // time between two reads of the SMART log
@@ -159,6 +163,7 @@ spate_nvme_stripe_axi #(
     .array_valid_i(array_valid),
     .array_data_lba_i(array_data_lba),
     .array_member_blocks_i(array_member_blocks),
+    .array_frames_o(array_frames),
     .array_written_blocks_o(array_written_blocks),
     .app_clk_i(app_clk),
     .app_rst_ni(app_rst_n),
@@ -185,6 +190,8 @@ spate_nvme_stripe_axi #(
     .s_axis_tvalid_i(s_axis_tvalid),
     .s_axis_tready_o(s_axis_tready),
     .s_axis_tdata_i(s_axis_tdata),
+    .s_axis_tkeep_i(s_axis_tkeep),
+    .s_axis_tlast_i(s_axis_tlast),
     .m_axis_tvalid_o(m_axis_tvalid),
     .m_axis_tready_i(m_axis_tready),
     .m_axis_tdata_o(m_axis_tdata),

@@ -6,7 +6,8 @@
 // Guarantee: that of spate_drive, for both ports. The user's commands and the registers' share the drive; neither
 // delays the other by more than one command of the drive. A response goes to the port of its command.
 //
-// With MemoryRingBytes, a spate_ring_ddr is placed before the drive; stream commands of both ports pass through it.
+// With WriteFrames, spate_write_frames divides writes that end with `tlast`, of both ports. With MemoryRingBytes, a
+// spate_ring_ddr is placed before the drive; stream commands of both ports pass through it.
 `default_nettype none
 
 module spate_host
@@ -33,6 +34,7 @@ module spate_host
     parameter int unsigned AdminDeadlineMs = 8000,  // of an admin command
     parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
+    parameter bit WriteFrames = 1'b0,  // writes can end with the stream's `tlast`: spate_write_frames
     localparam int unsigned WindowBits = window_bits(RamBytes)
 ) (
     input wire logic clk_i,
@@ -51,6 +53,8 @@ module spate_host
     input wire logic data_valid_i,
     output logic data_ready_o,
     input wire logic [DataWidth-1:0] data_i,
+    input wire logic data_last_i,  // only with WriteFrames
+    input wire logic data_null_i,  // with data_last_i: the beat has no bytes
     output logic data_valid_o,
     input wire logic data_ready_i,
     output logic [DataWidth-1:0] data_o,
@@ -173,7 +177,7 @@ module spate_host
   // ---- commands: the user's and the registers', lane by lane ----
 
   logic data_valid, data_ready, own_side_valid, own_side_ready, registers_response_valid;
-  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
+  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready, write_taken;
   command_t data, own_side, command, side;
 
   spate_command_arbiter u_data_arbiter (
@@ -217,6 +221,8 @@ module spate_host
     else uncounted_q <= (command_taken && side_taken) || (uncounted_q && (command_taken || side_taken));
   end
 
+  assign write_taken = data_valid_i && data_ready_o;
+
   // ---- the registers ----
 
   logic enable, page_valid, page_done;
@@ -234,7 +240,8 @@ module spate_host
   spate_registers #(
       .DataWidth(DataWidth),
       .Slots(2 ** SlotBits),
-      .RamBytes(ReportedRamBytes)
+      .RamBytes(ReportedRamBytes),
+      .WriteFrames(WriteFrames)
   ) u_registers (
       .clk_i,
       .rst_ni,
@@ -273,8 +280,9 @@ module spate_host
       .raw_data_o(raw_data),
       .drive_i(drive_o),
       .events_i(events),
-      .beat_in_i(data_valid_i && data_ready_o),
+      .beat_in_i(write_taken),
       .beat_out_i(data_valid_o && data_ready_i),
+      .frame_i(write_taken && data_last_i),
       .command_taken_i(command_taken || side_taken || uncounted_q),
       .response_given_i(response_valid && response_ready),
       .link_up_i,
@@ -284,6 +292,73 @@ module spate_host
       .health_i(health),
       .power_i(power)
   );
+
+  // ---- what the core is given: frames as pieces ----
+
+  logic core_command_valid, core_command_ready, core_side_valid, core_side_ready;
+  logic core_response_valid, core_response_ready, core_in_valid, core_in_ready;
+  command_t core_command, core_side;
+  response_t core_response;
+  logic [DataWidth-1:0] core_in;
+
+  if (WriteFrames) begin : gen_frames
+    if (RamBytes == 8192 && !HasMemoryRing) begin : gen_mode
+      $error("spate_host: WriteFrames needs streams: a ring on chip (RamBytes) or in memory (MemoryRingBytes)");
+    end
+    spate_write_frames #(
+        .DataWidth(DataWidth),
+        .PieceBytes(HasMemoryRing ? PartBytes : 65536),
+        .Commands(2 ** SlotBits)
+    ) u_frames (
+        .clk_i,
+        .rst_ni,
+        .ready_i(drive_o.ready),
+        .gone_i(drive_o.gone),
+        .lost_i(drive_o.gone),
+        .block_4096_i(drive_o.block_4096),
+        .command_valid_i(command_valid),
+        .command_ready_o(command_ready),
+        .command_i(command),
+        .side_valid_i(side_valid),
+        .side_ready_o(side_ready),
+        .side_i(side),
+        .response_valid_o(response_valid),
+        .response_ready_i(response_ready),
+        .response_o,
+        .data_valid_i,
+        .data_ready_o,
+        .data_i,
+        .data_last_i,
+        .data_null_i,
+        .command_valid_o(core_command_valid),
+        .command_ready_i(core_command_ready),
+        .command_o(core_command),
+        .side_valid_o(core_side_valid),
+        .side_ready_i(core_side_ready),
+        .side_o(core_side),
+        .response_valid_i(core_response_valid),
+        .response_ready_o(core_response_ready),
+        .response_i(core_response),
+        .data_valid_o(core_in_valid),
+        .data_ready_i(core_in_ready),
+        .data_o(core_in)
+    );
+  end else begin : gen_no_frames
+    logic unused;
+    assign unused = data_null_i;
+    assign core_command_valid = command_valid;
+    assign command_ready = core_command_ready;
+    assign core_command = command;
+    assign core_side_valid = side_valid;
+    assign side_ready = core_side_ready;
+    assign core_side = side;
+    assign response_valid = core_response_valid;
+    assign core_response_ready = response_ready;
+    assign response_o = core_response;
+    assign core_in_valid = data_valid_i;
+    assign data_ready_o = core_in_ready;
+    assign core_in = data_i;
+  end
 
   // ---- what the drive is given: through a ring in memory, or directly ----
 
@@ -308,18 +383,18 @@ module spate_host
         .ring_drive_base_i(MemoryRingDriveBase),
         .ring_pages_i(MemoryRingBytes[AddressBits-1:12]),
         .drive_i(drive_o),
-        .command_valid_i(command_valid),
-        .command_ready_o(command_ready),
-        .command_i(command),
-        .side_valid_i(side_valid),
-        .side_ready_o(side_ready),
-        .side_i(side),
-        .response_valid_o(response_valid),
-        .response_ready_i(response_ready),
-        .response_o,
-        .data_valid_i,
-        .data_ready_o,
-        .data_i,
+        .command_valid_i(core_command_valid),
+        .command_ready_o(core_command_ready),
+        .command_i(core_command),
+        .side_valid_i(core_side_valid),
+        .side_ready_o(core_side_ready),
+        .side_i(core_side),
+        .response_valid_o(core_response_valid),
+        .response_ready_i(core_response_ready),
+        .response_o(core_response),
+        .data_valid_i(core_in_valid),
+        .data_ready_o(core_in_ready),
+        .data_i(core_in),
         .data_valid_o,
         .data_ready_i,
         .data_o,
@@ -364,17 +439,17 @@ module spate_host
     assign drive_in_valid = 1'b0;
     assign drive_out_ready = 1'b0;
   end else begin : gen_no_ring
-    assign drive_command_valid = command_valid;
-    assign command_ready = drive_command_ready;
-    assign drive_command = command;
-    assign drive_side_valid = side_valid;
-    assign side_ready = drive_side_ready;
-    assign drive_side = side;
-    assign response_valid = drive_response_valid;
-    assign drive_response_ready = response_ready;
-    assign response_o = drive_response;
-    assign drive_in_valid = data_valid_i;
-    assign data_ready_o = drive_in_ready;
+    assign drive_command_valid = core_command_valid;
+    assign core_command_ready = drive_command_ready;
+    assign drive_command = core_command;
+    assign drive_side_valid = core_side_valid;
+    assign core_side_ready = drive_side_ready;
+    assign drive_side = core_side;
+    assign core_response_valid = drive_response_valid;
+    assign drive_response_ready = core_response_ready;
+    assign core_response = drive_response;
+    assign drive_in_valid = core_in_valid;
+    assign core_in_ready = drive_in_ready;
     assign data_valid_o = drive_out_valid;
     assign drive_out_ready = data_ready_i;
     assign data_o = drive_out;
@@ -433,7 +508,7 @@ module spate_host
       .response_o(drive_response),
       .data_valid_i(drive_in_valid),
       .data_ready_o(drive_in_ready),
-      .data_i,
+      .data_i(core_in),
       .data_valid_o(drive_out_valid),
       .data_ready_i(drive_out_ready),
       .data_o(drive_out),

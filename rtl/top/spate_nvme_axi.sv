@@ -28,6 +28,7 @@ module spate_nvme_axi
     parameter int unsigned PartBytes = 524288,  // ring in memory: largest part; a power of two, at least 4096
     parameter int unsigned Parts = 32,  // ring in memory: parts in flight; a power of two
     parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4088
+    parameter bit WriteFrames = 1'b0,  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
@@ -73,14 +74,16 @@ module spate_nvme_axi
 
     // Data to write and data that were read: whole beats, in the order of the commands. Inactive in memory mode without
     // a ring in memory.
-    input  wire logic                 s_axis_tvalid_i,
-    output logic                      s_axis_tready_o,
-    input  wire logic [DataWidth-1:0] s_axis_tdata_i,
-    output logic                      m_axis_tvalid_o,
-    input  wire logic                 m_axis_tready_i,
-    output logic      [DataWidth-1:0] m_axis_tdata_o,
-    output logic                      m_axis_tlast_o,   // last beat of a request
-    output logic                      m_axis_tuser_o,   // the beat could not be read
+    input  wire logic                   s_axis_tvalid_i,
+    output logic                        s_axis_tready_o,
+    input  wire logic [  DataWidth-1:0] s_axis_tdata_i,
+    input  wire logic [DataWidth/8-1:0] s_axis_tkeep_i,   // bytes that are not kept are written as zeros
+    input  wire logic                   s_axis_tlast_i,   // the write ends, if its source is 3
+    output logic                        m_axis_tvalid_o,
+    input  wire logic                   m_axis_tready_i,
+    output logic      [  DataWidth-1:0] m_axis_tdata_o,
+    output logic                        m_axis_tlast_o,   // last beat of a request
+    output logic                        m_axis_tuser_o,   // the beat could not be read
 
     // The registers, 16 KiB, in clk_i.
     input  wire logic [13:0] s_axil_awaddr_i,
@@ -223,7 +226,7 @@ module spate_nvme_axi
   logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
   command_t command;
   response_t response;
-  logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
+  logic in_valid, in_ready, in_last, in_null, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
   logic adapter_reset, adapter_quiet, quiet, link_up, tap_lost, fence_request, fence_answer;
   logic read_valid, read_ready, read_data_valid, read_data_ready, read_last;
@@ -239,6 +242,7 @@ module spate_nvme_axi
   spate_user_side #(
       .DataWidth(DataWidth),
       .HasStreams(!InMemory || MemoryRingBytes != '0),
+      .WriteFrames(WriteFrames),
       .ResponseDepth(2 ** SlotBits)
   ) u_user_side (
       .app_clk_i,
@@ -260,6 +264,8 @@ module spate_nvme_axi
       .s_axis_tvalid_i,
       .s_axis_tready_o,
       .s_axis_tdata_i,
+      .s_axis_tkeep_i,
+      .s_axis_tlast_i,
       .m_axis_tvalid_o,
       .m_axis_tready_i,
       .m_axis_tdata_o,
@@ -278,6 +284,8 @@ module spate_nvme_axi
       .data_valid_o(in_valid),
       .data_ready_i(in_ready),
       .data_o(in_data),
+      .data_last_o(in_last),
+      .data_null_o(in_null),
       .data_valid_i(out_valid),
       .data_ready_o(out_ready),
       .data_i(out_data),
@@ -322,7 +330,8 @@ module spate_nvme_axi
       .HealthMs(HealthMs),
       .AdminDeadlineMs(AdminDeadlineMs),
       .CommandDeadlineMs(CommandDeadlineMs),
-      .XilinxBridge(XilinxBridge)
+      .XilinxBridge(XilinxBridge),
+      .WriteFrames(WriteFrames)
   ) u_host (
       .clk_i,
       .rst_ni,
@@ -338,6 +347,8 @@ module spate_nvme_axi
       .data_valid_i(in_valid),
       .data_ready_o(in_ready),
       .data_i(in_data),
+      .data_last_i(in_last),
+      .data_null_i(in_null),
       .data_valid_o(out_valid),
       .data_ready_i(out_ready),
       .data_o(out_data),

@@ -26,6 +26,7 @@ module spate_nvme_stripe_axi
     parameter int unsigned IdWidth = 4,  // of the bridge's master
     parameter int unsigned AddressBits = 40,  // memory mode: of data addresses
     parameter int unsigned CommandSectorsLimit = command_sectors_limit(RamBytes),  // largest command; memory mode: 4088
+    parameter bit WriteFrames = 1'b0,  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     parameter int unsigned ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter int unsigned UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter int unsigned HealthMs = 1000,  // time between two reads of the SMART log
@@ -44,6 +45,7 @@ module spate_nvme_stripe_axi
     input wire logic array_valid_i,
     input wire logic [Drives-1:0][LbaWidth-1:0] array_data_lba_i,
     input wire logic [LbaWidth-1:0] array_member_blocks_i,
+    output logic [31:0] array_frames_o,  // WriteFrames: beats with s_axis_tlast_i that writes took; wraps
     output logic [LbaWidth+2:0] array_written_blocks_o,  // answered; of each write those before its first error
 
     // The application's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
@@ -76,14 +78,16 @@ module spate_nvme_stripe_axi
     output logic [Drives-1:0][LbaWidth-1:0] drive_blocks_o,
 
     // Data to write and data that were read: whole beats, in the order of the commands. Inactive in memory mode.
-    input  wire logic                 s_axis_tvalid_i,
-    output logic                      s_axis_tready_o,
-    input  wire logic [DataWidth-1:0] s_axis_tdata_i,
-    output logic                      m_axis_tvalid_o,
-    input  wire logic                 m_axis_tready_i,
-    output logic      [DataWidth-1:0] m_axis_tdata_o,
-    output logic                      m_axis_tlast_o,   // last beat of a request
-    output logic                      m_axis_tuser_o,   // the beat could not be read
+    input  wire logic                   s_axis_tvalid_i,
+    output logic                        s_axis_tready_o,
+    input  wire logic [  DataWidth-1:0] s_axis_tdata_i,
+    input  wire logic [DataWidth/8-1:0] s_axis_tkeep_i,   // bytes that are not kept are written as zeros
+    input  wire logic                   s_axis_tlast_i,   // the write ends, if its source is 3
+    output logic                        m_axis_tvalid_o,
+    input  wire logic                   m_axis_tready_i,
+    output logic      [  DataWidth-1:0] m_axis_tdata_o,
+    output logic                        m_axis_tlast_o,   // last beat of a request
+    output logic                        m_axis_tuser_o,   // the beat could not be read
 
     // Each drive's registers, 16 KiB, in clk_i.
     input  wire logic [Drives-1:0][13:0] s_axil_awaddr_i,
@@ -199,12 +203,13 @@ module spate_nvme_stripe_axi
   logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
   command_t command;
   response_t response;
-  logic in_valid, in_ready, out_valid, out_ready, out_last, out_error;
+  logic in_valid, in_ready, in_last, in_null, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
 
   spate_user_side #(
       .DataWidth(DataWidth),
       .HasStreams(HasStreams),
+      .WriteFrames(WriteFrames),
       .ResponseDepth(StripeParts)
   ) u_user_side (
       .app_clk_i,
@@ -226,6 +231,8 @@ module spate_nvme_stripe_axi
       .s_axis_tvalid_i,
       .s_axis_tready_o,
       .s_axis_tdata_i,
+      .s_axis_tkeep_i,
+      .s_axis_tlast_i,
       .m_axis_tvalid_o,
       .m_axis_tready_i,
       .m_axis_tdata_o,
@@ -244,12 +251,91 @@ module spate_nvme_stripe_axi
       .data_valid_o(in_valid),
       .data_ready_i(in_ready),
       .data_o(in_data),
+      .data_last_o(in_last),
+      .data_null_o(in_null),
       .data_valid_i(out_valid),
       .data_ready_o(out_ready),
       .data_i(out_data),
       .data_last_i(out_last),
       .data_error_i(out_error)
   );
+
+  // ---- frames as pieces: of a chunk each, so that each has one member ----
+
+  logic array_ready, array_gone, array_lost, array_block_4096;
+  logic core_command_valid, core_command_ready, core_side_valid, core_side_ready;
+  logic core_response_valid, core_response_ready, core_in_valid, core_in_ready;
+  command_t core_command, core_side;
+  response_t core_response;
+  logic [DataWidth-1:0] core_in;
+
+  if (WriteFrames) begin : gen_frames
+    if (!HasStreams) begin : gen_mode
+      $error("spate_nvme_stripe_axi: WriteFrames needs streams: RamBytes above 8192");
+    end
+    logic [31:0] frames_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) frames_q <= '0;
+      else frames_q <= frames_q + 32'(in_valid && in_ready && in_last);
+    end
+    assign array_frames_o = frames_q;
+    spate_write_frames #(
+        .DataWidth(DataWidth),
+        .PieceBytes(ChunkBytes),
+        .LbaBits(LbaWidth + 3),
+        .Commands(StripeParts),
+        .Beats(64)
+    ) u_frames (
+        .clk_i,
+        .rst_ni,
+        .ready_i(array_ready),
+        .gone_i(array_gone),
+        .lost_i(array_lost),
+        .block_4096_i(array_block_4096),
+        .command_valid_i(command_valid),
+        .command_ready_o(command_ready),
+        .command_i(command),
+        .side_valid_i(side_valid),
+        .side_ready_o(side_ready),
+        .side_i(command),
+        .response_valid_o(response_valid),
+        .response_ready_i(response_ready),
+        .response_o(response),
+        .data_valid_i(in_valid),
+        .data_ready_o(in_ready),
+        .data_i(in_data),
+        .data_last_i(in_last),
+        .data_null_i(in_null),
+        .command_valid_o(core_command_valid),
+        .command_ready_i(core_command_ready),
+        .command_o(core_command),
+        .side_valid_o(core_side_valid),
+        .side_ready_i(core_side_ready),
+        .side_o(core_side),
+        .response_valid_i(core_response_valid),
+        .response_ready_o(core_response_ready),
+        .response_i(core_response),
+        .data_valid_o(core_in_valid),
+        .data_ready_i(core_in_ready),
+        .data_o(core_in)
+    );
+  end else begin : gen_no_frames
+    logic unused;
+    assign unused = ^{array_ready, array_gone, array_lost, array_block_4096, in_last, in_null};
+    assign array_frames_o = '0;
+    assign core_command_valid = command_valid;
+    assign command_ready = core_command_ready;
+    assign core_command = command;
+    assign core_side_valid = side_valid;
+    assign side_ready = core_side_ready;
+    assign core_side = command;
+    assign response_valid = core_response_valid;
+    assign core_response_ready = response_ready;
+    assign response = core_response;
+    assign core_in_valid = in_valid;
+    assign in_ready = core_in_ready;
+    assign core_in = in_data;
+  end
 
   // ---- the array ----
 
@@ -278,18 +364,22 @@ module spate_nvme_stripe_axi
       .drive_ready_i(drive_ready),
       .drive_gone_i(drive_gone),
       .drive_block_4096_i(drive_block_4096),
-      .command_valid_i(command_valid),
-      .command_ready_o(command_ready),
-      .command_i(command),
-      .side_valid_i(side_valid),
-      .side_ready_o(side_ready),
-      .side_i(command),
-      .response_valid_o(response_valid),
-      .response_ready_i(response_ready),
-      .response_o(response),
-      .data_valid_i(in_valid),
-      .data_ready_o(in_ready),
-      .data_i(in_data),
+      .array_ready_o(array_ready),
+      .array_gone_o(array_gone),
+      .array_lost_o(array_lost),
+      .array_block_4096_o(array_block_4096),
+      .command_valid_i(core_command_valid),
+      .command_ready_o(core_command_ready),
+      .command_i(core_command),
+      .side_valid_i(core_side_valid),
+      .side_ready_o(core_side_ready),
+      .side_i(core_side),
+      .response_valid_o(core_response_valid),
+      .response_ready_i(core_response_ready),
+      .response_o(core_response),
+      .data_valid_i(core_in_valid),
+      .data_ready_o(core_in_ready),
+      .data_i(core_in),
       .data_valid_o(out_valid),
       .data_ready_i(out_ready),
       .data_o(out_data),
@@ -379,6 +469,8 @@ module spate_nvme_stripe_axi
         .data_valid_i(member_in_valid[i]),
         .data_ready_o(member_in_ready[i]),
         .data_i(member_in[i]),
+        .data_last_i(1'b0),
+        .data_null_i(1'b0),
         .data_valid_o(member_out_valid[i]),
         .data_ready_i(member_out_ready[i]),
         .data_o(member_out[i]),

@@ -19,6 +19,7 @@ module spate_user_side
 #(
     parameter int unsigned DataWidth = 128,  // of the streams
     parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams are inactive
+    parameter bit WriteFrames = 1'b0,  // 0: tkeep and tlast of the write stream are ignored
     parameter int unsigned CommandDepth = 16,  // commands in the crossing; a power of two
     // Responses in the crossing, plus commands in the core: as many as keep the core busy. A power of two.
     parameter int unsigned ResponseDepth = 64,
@@ -43,14 +44,16 @@ module spate_user_side
     output logic      [15:0] rsp_status_o,
     output logic      [63:0] rsp_done_o,
 
-    input  wire logic                 s_axis_tvalid_i,
-    output logic                      s_axis_tready_o,
-    input  wire logic [DataWidth-1:0] s_axis_tdata_i,
-    output logic                      m_axis_tvalid_o,
-    input  wire logic                 m_axis_tready_i,
-    output logic      [DataWidth-1:0] m_axis_tdata_o,
-    output logic                      m_axis_tlast_o,
-    output logic                      m_axis_tuser_o,
+    input  wire logic                   s_axis_tvalid_i,
+    output logic                        s_axis_tready_o,
+    input  wire logic [  DataWidth-1:0] s_axis_tdata_i,
+    input  wire logic [DataWidth/8-1:0] s_axis_tkeep_i,
+    input  wire logic                   s_axis_tlast_i,
+    output logic                        m_axis_tvalid_o,
+    input  wire logic                   m_axis_tready_i,
+    output logic      [  DataWidth-1:0] m_axis_tdata_o,
+    output logic                        m_axis_tlast_o,
+    output logic                        m_axis_tuser_o,
 
     input  wire logic                      clk_i,
     input  wire logic                      rst_ni,
@@ -66,6 +69,8 @@ module spate_user_side
     output logic                           data_valid_o,
     input  wire logic                      data_ready_i,
     output logic           [DataWidth-1:0] data_o,
+    output logic                           data_last_o,
+    output logic                           data_null_o,       // the beat has no bytes
     input  wire logic                      data_valid_i,
     output logic                           data_ready_o,
     input  wire logic      [DataWidth-1:0] data_i,
@@ -196,8 +201,27 @@ module spate_user_side
     assign data_valid_o = in_there && core_run;
     assign m_axis_tvalid_o = out_there && app_run;
 
+    // Bytes that are not kept are zeros. So only two bits cross beside the data.
+    localparam int unsigned InWidth = WriteFrames ? DataWidth + 2 : DataWidth;
+    logic [InWidth-1:0] beat_in, beat_out;
+    if (WriteFrames) begin : gen_frames
+      logic [DataWidth-1:0] kept;
+      for (genvar i = 0; i < DataWidth / 8; i++) begin : gen_keep
+        assign kept[8*i+:8] = s_axis_tkeep_i[i] ? s_axis_tdata_i[8*i+:8] : 8'd0;
+      end
+      assign beat_in = {s_axis_tkeep_i == '0, s_axis_tlast_i, kept};
+      assign {data_null_o, data_last_o, data_o} = beat_out;
+    end else begin : gen_no_frames
+      logic unused;
+      assign unused = ^{s_axis_tkeep_i, s_axis_tlast_i};
+      assign beat_in = s_axis_tdata_i;
+      assign data_o = beat_out;
+      assign data_last_o = 1'b0;
+      assign data_null_o = 1'b0;
+    end
+
     spate_cdc_fifo #(
-        .Width(DataWidth),
+        .Width(InWidth),
         .Depth(DataDepth)
     ) u_data_in (
         .in_clk_i(app_clk_i),
@@ -205,7 +229,7 @@ module spate_user_side
         .in_clear_i(app_clear),
         .in_valid_i(s_axis_tvalid_i),
         .in_ready_o(s_axis_tready_o),
-        .in_data_i(s_axis_tdata_i),
+        .in_data_i(beat_in),
         .in_empty_o(),
         .in_left_o(),
         .out_clk_i(clk_i),
@@ -213,7 +237,7 @@ module spate_user_side
         .out_clear_i(core_clear),
         .out_valid_o(in_there),
         .out_ready_i(data_ready_i),
-        .out_data_o(data_o)
+        .out_data_o(beat_out)
     );
     spate_cdc_fifo #(
         .Width(DataWidth + 2),
@@ -235,6 +259,8 @@ module spate_user_side
         .out_data_o({m_axis_tuser_o, m_axis_tlast_o, m_axis_tdata_o})
     );
   end else begin : gen_no_streams
+    logic unused;
+    assign unused = ^{s_axis_tkeep_i, s_axis_tlast_i};
     assign s_axis_tready_o = 1'b0;
     assign m_axis_tvalid_o = 1'b0;
     assign m_axis_tdata_o = '0;
@@ -242,6 +268,8 @@ module spate_user_side
     assign m_axis_tuser_o = 1'b0;
     assign data_valid_o = 1'b0;
     assign data_o = '0;
+    assign data_last_o = 1'b0;
+    assign data_null_o = 1'b0;
     assign data_ready_o = 1'b0;
   end
 

@@ -18,3 +18,8 @@ ALL = os.environ.get("ALL", "0") != "0"
 def test_nvme_usp(width):
     cases = " ".join((*CASES.values(), "long")) if ALL else CASES[width]
     runner.run("nvme_usp_top", "testbench_nvme_usp", parameters={"DataWidth": width}, extra=EXTRA, env={"CASES": cases})
+
+
+def test_frames():
+    """Writes that end with the stream's tlast."""
+    runner.run("nvme_usp_top", "testbench_nvme_usp_frames", parameters={"DataWidth": 256, "WriteFrames": 1}, extra=EXTRA, env={"CASES": ""})

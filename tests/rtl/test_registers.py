@@ -22,10 +22,10 @@ def test_command_arbiter():
     runner.run("spate_command_arbiter", "testbench_command_arbiter")
 
 
-@pytest.mark.parametrize("streams", [0, 1])
-def test_user_side(streams):
-    runner.run("spate_user_side", "testbench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16},
-               env={"STREAMS": str(streams), "RESPONSES": "16"})
+@pytest.mark.parametrize("streams, frames", [(0, 0), (1, 0), (1, 1)])
+def test_user_side(streams, frames):
+    runner.run("spate_user_side", "testbench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16, "WriteFrames": frames},
+               env={"STREAMS": str(streams), "RESPONSES": "16", "FRAMES": str(frames)})
 
 
 def test_what_is_generated_is_up_to_date(monkeypatch, capsys):

@@ -15,10 +15,13 @@ LINT: dict[str, list[dict[str, int | str]]] = {
     "spate_stripe": [{"Drives": 3, "MemberRamBytes": 8192}, {"Drives": 7, "DataWidth": 512}],
     "spate_ring_ddr": [{"DataWidth": 512, "AddressWidth": 33}],
     "spate_pcie_usp": [{"DataWidth": 256}],
-    "spate_host": [MEMORY_RING],
-    "spate_nvme_axi": [{"RamBytes": 8192}, {"DataWidth": 512}, MEMORY_RING | {"DataWidth": 256}],
-    "spate_nvme_stripe_axi": [{"RamBytes": 8192}],
-    "spate_user_side": [{"HasStreams": 0}],
+    "spate_host": [MEMORY_RING, {"WriteFrames": 1}],
+    "spate_write_frames": [{"DataWidth": 512, "LbaBits": 43, "Beats": 64}],
+    "spate_registers": [{"WriteFrames": 1}],
+    "spate_nvme_axi": [{"RamBytes": 8192}, {"DataWidth": 512}, MEMORY_RING | {"DataWidth": 256, "WriteFrames": 1}],
+    "spate_nvme_usp": [{"WriteFrames": 1}],
+    "spate_nvme_stripe_axi": [{"RamBytes": 8192}, {"WriteFrames": 1}],
+    "spate_user_side": [{"HasStreams": 0}, {"WriteFrames": 1}],
     "spate_drive": [{"RamBytes": 8192}, {"DataWidth": 256, "RamBytes": 1048576}, {"DataWidth": 512, "SlotBits": 7, "QueueShiftMax": 8}],
 }
 

@@ -21,6 +21,7 @@ module spate_nvme_axi_wrapper #(
     parameter [63:0] MemoryRingDriveBase = 64'h0,  // address of the same byte, as the drive sees it
     parameter integer PartBytes = 524288,  // ring in memory: largest part; a power of two, at least 4096
     parameter integer Parts = 32,  // ring in memory: parts in flight; a power of two
+    parameter [0:0] WriteFrames = 1'b0,  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     parameter integer ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter integer UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter integer HealthMs = 1000,  // time between two reads of the SMART log
@@ -95,6 +96,10 @@ module spate_nvme_axi_wrapper #(
     output wire s_axis_tready,
     (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TDATA" *)
     input wire [DataWidth-1:0] s_axis_tdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TKEEP" *)
+    input wire [DataWidth/8-1:0] s_axis_tkeep,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TLAST" *)
+    input wire s_axis_tlast,
     (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TVALID" *)
     (* X_INTERFACE_MODE = "master" *)
     output wire m_axis_tvalid,
@@ -430,6 +435,7 @@ module spate_nvme_axi_wrapper #(
       .MemoryRingDriveBase(MemoryRingDriveBase),
       .PartBytes(PartBytes),
       .Parts(Parts),
+      .WriteFrames(WriteFrames),
       .ClockHz(ClockHz),
       .UsPerMs(UsPerMs),
       .HealthMs(HealthMs),
@@ -466,6 +472,8 @@ module spate_nvme_axi_wrapper #(
       .s_axis_tvalid_i(s_axis_tvalid),
       .s_axis_tready_o(s_axis_tready),
       .s_axis_tdata_i(s_axis_tdata),
+      .s_axis_tkeep_i(s_axis_tkeep),
+      .s_axis_tlast_i(s_axis_tlast),
       .m_axis_tvalid_o(m_axis_tvalid),
       .m_axis_tready_i(m_axis_tready),
       .m_axis_tdata_o(m_axis_tdata),

@@ -18,6 +18,7 @@ module spate_nvme_stripe_axi_2_wrapper #(
     parameter integer AddressWidth = 64,  // of the bridge's master
     parameter integer IdWidth = 4,  // of the bridge's master
     parameter integer AddressBits = 40,  // memory mode: of data addresses
+    parameter [0:0] WriteFrames = 1'b0,  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     parameter integer ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter integer UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter integer HealthMs = 1000,  // time between two reads of the SMART log
@@ -55,6 +56,8 @@ module spate_nvme_stripe_axi_2_wrapper #(
     input wire array_valid,
     (* X_INTERFACE_IGNORE = "true" *)
     input wire [39:0] array_member_blocks,
+    (* X_INTERFACE_IGNORE = "true" *)
+    output wire [31:0] array_frames,
     (* X_INTERFACE_IGNORE = "true" *)
     output wire [42:0] array_written_blocks,
     (* X_INTERFACE_IGNORE = "true" *)
@@ -120,6 +123,10 @@ module spate_nvme_stripe_axi_2_wrapper #(
     output wire s_axis_tready,
     (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TDATA" *)
     input wire [DataWidth-1:0] s_axis_tdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TKEEP" *)
+    input wire [DataWidth/8-1:0] s_axis_tkeep,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TLAST" *)
+    input wire s_axis_tlast,
     (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TVALID" *)
     (* X_INTERFACE_MODE = "master" *)
     output wire m_axis_tvalid,
@@ -618,6 +625,7 @@ module spate_nvme_stripe_axi_2_wrapper #(
       .AddressWidth(AddressWidth),
       .IdWidth(IdWidth),
       .AddressBits(AddressBits),
+      .WriteFrames(WriteFrames),
       .ClockHz(ClockHz),
       .UsPerMs(UsPerMs),
       .HealthMs(HealthMs),
@@ -633,6 +641,7 @@ module spate_nvme_stripe_axi_2_wrapper #(
       .array_valid_i(array_valid),
       .array_data_lba_i({array_1_data_lba, array_0_data_lba}),
       .array_member_blocks_i(array_member_blocks),
+      .array_frames_o(array_frames),
       .array_written_blocks_o(array_written_blocks),
       .app_clk_i(app_aclk),
       .app_rst_ni(app_aresetn),
@@ -659,6 +668,8 @@ module spate_nvme_stripe_axi_2_wrapper #(
       .s_axis_tvalid_i(s_axis_tvalid),
       .s_axis_tready_o(s_axis_tready),
       .s_axis_tdata_i(s_axis_tdata),
+      .s_axis_tkeep_i(s_axis_tkeep),
+      .s_axis_tlast_i(s_axis_tlast),
       .m_axis_tvalid_o(m_axis_tvalid),
       .m_axis_tready_i(m_axis_tready),
       .m_axis_tdata_o(m_axis_tdata),

@@ -12,6 +12,7 @@ module spate_nvme_usp_wrapper #(
     parameter integer RamRegisters = 1,  // of the data buffer: registers after the memory, 1 … 4
     parameter [63:0] WindowBase = 64'h8000_0000,  // of the aperture, as the drive sees it; aligned to its size
     parameter [63:0] BarBase = 64'he000_0000,  // the bus address assigned to BAR 0
+    parameter [0:0] WriteFrames = 1'b0,  // 1: writes can end with s_axis_tlast_i; 0: it and s_axis_tkeep_i are ignored
     parameter integer ClockHz = 250_000_000,  // of clk_i; whole megahertz
     parameter integer UsPerMs = 1000,  // microseconds per millisecond; simulations use less to shorten bring-up
     parameter integer HealthMs = 1000,  // time between two reads of the SMART log
@@ -83,6 +84,10 @@ module spate_nvme_usp_wrapper #(
     output wire s_axis_tready,
     (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TDATA" *)
     input wire [DataWidth-1:0] s_axis_tdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TKEEP" *)
+    input wire [DataWidth/8-1:0] s_axis_tkeep,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TLAST" *)
+    input wire s_axis_tlast,
     (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TVALID" *)
     (* X_INTERFACE_MODE = "master" *)
     output wire m_axis_tvalid,
@@ -215,6 +220,7 @@ module spate_nvme_usp_wrapper #(
       .RamRegisters(RamRegisters),
       .WindowBase(WindowBase),
       .BarBase(BarBase),
+      .WriteFrames(WriteFrames),
       .ClockHz(ClockHz),
       .UsPerMs(UsPerMs),
       .HealthMs(HealthMs),
@@ -248,6 +254,8 @@ module spate_nvme_usp_wrapper #(
       .s_axis_tvalid_i(s_axis_tvalid),
       .s_axis_tready_o(s_axis_tready),
       .s_axis_tdata_i(s_axis_tdata),
+      .s_axis_tkeep_i(s_axis_tkeep),
+      .s_axis_tlast_i(s_axis_tlast),
       .m_axis_tvalid_o(m_axis_tvalid),
       .m_axis_tready_i(m_axis_tready),
       .m_axis_tdata_o(m_axis_tdata),

@@ -115,6 +115,7 @@ module spate_regs (
         logic written_high;
         logic raw;
         logic counters;
+        logic frames;
         logic mailbox;
         logic admin_page;
     } decoded_reg_strb_t;
@@ -171,6 +172,7 @@ module spate_regs (
         is_external |= cpuif_req_masked & (cpuif_addr >= 14'h80) & (cpuif_addr <= 14'h80 + 14'h3f) & cpuif_req_is_wr;
         decoded_reg_strb.counters = cpuif_req_masked & (cpuif_addr >= 14'hc0) & (cpuif_addr <= 14'hc0 + 14'h3f) & !cpuif_req_is_wr;
         is_external |= cpuif_req_masked & (cpuif_addr >= 14'hc0) & (cpuif_addr <= 14'hc0 + 14'h3f) & !cpuif_req_is_wr;
+        decoded_reg_strb.frames = cpuif_req_masked & (cpuif_addr == 14'h100) & !cpuif_req_is_wr;
         decoded_reg_strb.mailbox = cpuif_req_masked & (cpuif_addr >= 14'h1000) & (cpuif_addr <= 14'h1000 + 14'hfff);
         is_external |= cpuif_req_masked & (cpuif_addr >= 14'h1000) & (cpuif_addr <= 14'h1000 + 14'hfff);
         decoded_reg_strb.admin_page = cpuif_req_masked & (cpuif_addr >= 14'h2000) & (cpuif_addr <= 14'h2000 + 14'hfff) & !cpuif_req_is_wr;
@@ -933,12 +935,13 @@ module spate_regs (
             readback_data_var[ad_hi(14'h0)][31:0] = 32'h53505445;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h4)) begin
-            readback_data_var[ad_hi(14'h4)][15:0] = 16'h1;
+            readback_data_var[ad_hi(14'h4)][15:0] = 16'h2;
             readback_data_var[ad_hi(14'h4)][31:16] = 16'h1;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h8)) begin
             readback_data_var[ad_hi(14'h8)][7:0] = hwif_in.parameters.data_bytes.next;
             readback_data_var[ad_hi(14'h8)][24:16] = hwif_in.parameters.slots.next;
+            readback_data_var[ad_hi(14'h8)][30] = hwif_in.parameters.write_frames.next;
             readback_data_var[ad_hi(14'h8)][31] = hwif_in.parameters.memory_mode.next;
         end
         if(ad_low(rd_mux_addr) == ad_low(14'hc)) begin
@@ -1029,6 +1032,9 @@ module spate_regs (
         end
         if(ad_low(rd_mux_addr) == ad_low(14'h7c)) begin
             readback_data_var[ad_hi(14'h7c)][7:0] = hwif_in.written_high.high.next;
+        end
+        if(ad_low(rd_mux_addr) == ad_low(14'h100)) begin
+            readback_data_var[ad_hi(14'h100)][31:0] = hwif_in.frames.value.next;
         end
         readback_data_rt_c = readback_data_var;
     end

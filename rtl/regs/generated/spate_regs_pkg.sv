@@ -21,11 +21,16 @@ package spate_regs_pkg;
 
     typedef struct {
         logic next;
+    } spate_regs__parameters__write_frames__in_t;
+
+    typedef struct {
+        logic next;
     } spate_regs__parameters__memory_mode__in_t;
 
     typedef struct {
         spate_regs__parameters__data_bytes__in_t data_bytes;
         spate_regs__parameters__slots__in_t slots;
+        spate_regs__parameters__write_frames__in_t write_frames;
         spate_regs__parameters__memory_mode__in_t memory_mode;
     } spate_regs__parameters__in_t;
 
@@ -317,6 +322,14 @@ package spate_regs_pkg;
     } spate_regs__counters__external__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } spate_regs__frames__value__in_t;
+
+    typedef struct {
+        spate_regs__frames__value__in_t value;
+    } spate_regs__frames__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -352,6 +365,7 @@ package spate_regs_pkg;
         spate_regs__written_high__in_t written_high;
         spate_regs__raw__external__in_t raw;
         spate_regs__counters__external__in_t counters;
+        spate_regs__frames__in_t frames;
         spate_regs__mailbox__external__in_t mailbox;
         spate_regs__admin_page__external__in_t admin_page;
     } spate_regs__in_t;

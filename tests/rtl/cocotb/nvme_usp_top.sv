@@ -7,6 +7,7 @@ module nvme_usp_top
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 139264,
+    parameter bit WriteFrames = 1'b0,
     parameter logic [63:0] WindowBase = 64'h12_4000_0000,
     parameter logic [63:0] BarBase = 64'ha000_0000
 ) (
@@ -37,6 +38,8 @@ module nvme_usp_top
     input  logic                    s_axis_tvalid,
     output logic                    s_axis_tready,
     input  logic [   DataWidth-1:0] s_axis_tdata,
+    input  logic [ DataWidth/8-1:0] s_axis_tkeep,
+    input  logic                    s_axis_tlast,
     output logic                    m_axis_tvalid,
     input  logic                    m_axis_tready,
     output logic [   DataWidth-1:0] m_axis_tdata,
@@ -105,6 +108,7 @@ module nvme_usp_top
   spate_nvme_usp #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
+      .WriteFrames(WriteFrames),
       .WindowBase(WindowBase),
       .BarBase(BarBase),
       .ClockHz(1_000_000),
@@ -139,6 +143,8 @@ module nvme_usp_top
       .s_axis_tvalid_i(s_axis_tvalid),
       .s_axis_tready_o(s_axis_tready),
       .s_axis_tdata_i(s_axis_tdata),
+      .s_axis_tkeep_i(s_axis_tkeep),
+      .s_axis_tlast_i(s_axis_tlast),
       .m_axis_tvalid_o(m_axis_tvalid),
       .m_axis_tready_i(m_axis_tready),
       .m_axis_tdata_o(m_axis_tdata),

@@ -6,6 +6,7 @@ module ring_ddr_top
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned PartBytes = 8192,
+    parameter bit WriteFrames = 1'b0,
     localparam int unsigned AddressWidth = 32
 ) (
     input logic clk_i,
@@ -25,6 +26,8 @@ module ring_ddr_top
     input  logic                      data_valid_i,
     output logic                      data_ready_o,
     input  logic      [DataWidth-1:0] data_i,
+    input  logic                      data_last_i,
+    input  logic                      data_null_i,
     output logic                      data_valid_o,
     input  logic                      data_ready_i,
     output logic      [DataWidth-1:0] data_o,
@@ -72,17 +75,74 @@ module ring_ddr_top
   assign is_data = is_data_command(command_i);
   assign command_ready_o = is_data ? data_command_ready : side_command_ready;
 
+  // With WriteFrames, as in spate_host.
+  logic core_command_valid, core_command_ready, core_side_valid, core_side_ready;
+  logic core_response_valid, core_response_ready, core_in_valid, core_in_ready;
+  command_t core_command, core_side;
+  response_t core_response;
+  logic [DataWidth-1:0] core_in;
+  if (WriteFrames) begin : gen_frames
+    spate_write_frames #(
+        .DataWidth(DataWidth),
+        .PieceBytes(PartBytes),
+        .Commands(64)
+    ) u_frames (
+        .*,
+        .ready_i(drive_i.ready),
+        .gone_i(drive_i.gone),
+        .lost_i(drive_i.gone),
+        .block_4096_i(drive_i.block_4096),
+        .command_valid_i(command_valid_i && is_data),
+        .command_ready_o(data_command_ready),
+        .side_valid_i(command_valid_i && !is_data),
+        .side_ready_o(side_command_ready),
+        .side_i(command_i),
+        .command_valid_o(core_command_valid),
+        .command_ready_i(core_command_ready),
+        .command_o(core_command),
+        .side_valid_o(core_side_valid),
+        .side_ready_i(core_side_ready),
+        .side_o(core_side),
+        .response_valid_i(core_response_valid),
+        .response_ready_o(core_response_ready),
+        .response_i(core_response),
+        .data_valid_o(core_in_valid),
+        .data_ready_i(core_in_ready),
+        .data_o(core_in)
+    );
+  end else begin : gen_no_frames
+    assign core_command_valid = command_valid_i && is_data;
+    assign data_command_ready = core_command_ready;
+    assign core_command = command_i;
+    assign core_side_valid = command_valid_i && !is_data;
+    assign side_command_ready = core_side_ready;
+    assign core_side = command_i;
+    assign response_valid_o = core_response_valid;
+    assign core_response_ready = response_ready_i;
+    assign response_o = core_response;
+    assign core_in_valid = data_valid_i;
+    assign data_ready_o = core_in_ready;
+    assign core_in = data_i;
+  end
+
   spate_ring_ddr #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
       .PartBytes(PartBytes)
   ) u_ring (
       .*,
-      .command_valid_i(command_valid_i && is_data),
-      .command_ready_o(data_command_ready),
-      .side_valid_i(command_valid_i && !is_data),
-      .side_ready_o(side_command_ready),
-      .side_i(command_i)
+      .command_valid_i(core_command_valid),
+      .command_ready_o(core_command_ready),
+      .command_i(core_command),
+      .side_valid_i(core_side_valid),
+      .side_ready_o(core_side_ready),
+      .side_i(core_side),
+      .response_valid_o(core_response_valid),
+      .response_ready_i(core_response_ready),
+      .response_o(core_response),
+      .data_valid_i(core_in_valid),
+      .data_ready_o(core_in_ready),
+      .data_i(core_in)
   );
 
 endmodule

@@ -8,6 +8,7 @@ module stripe_top
     parameter int unsigned DataWidth = 128,
     parameter int unsigned ChunkBytes = 8192,
     parameter int unsigned MemberRamBytes = 32768,
+    parameter bit WriteFrames = 1'b0,
     localparam int unsigned ArrayWidth = LbaWidth + 3
 ) (
     input logic clk_i,
@@ -29,6 +30,8 @@ module stripe_top
     input  logic                      data_valid_i,
     output logic                      data_ready_o,
     input  logic      [DataWidth-1:0] data_i,
+    input  logic                      data_last_i,
+    input  logic                      data_null_i,
     output logic                      data_valid_o,
     input  logic                      data_ready_i,
     output logic      [DataWidth-1:0] data_o,
@@ -58,6 +61,59 @@ module stripe_top
   logic is_data, data_command_ready, side_command_ready;
   assign is_data = is_data_command(command_i);
   assign command_ready_o = is_data ? data_command_ready : side_command_ready;
+  logic array_ready, array_gone, array_lost, array_block_4096;
+
+  // With WriteFrames, as in spate_nvme_stripe_axi.
+  logic core_command_valid, core_command_ready, core_side_valid, core_side_ready;
+  logic core_response_valid, core_response_ready, core_in_valid, core_in_ready;
+  command_t core_command, core_side;
+  response_t core_response;
+  logic [DataWidth-1:0] core_in;
+  if (WriteFrames) begin : gen_frames
+    spate_write_frames #(
+        .DataWidth(DataWidth),
+        .PieceBytes(ChunkBytes),
+        .LbaBits(ArrayWidth),
+        .Beats(64),
+        .Commands(128)
+    ) u_frames (
+        .*,
+        .ready_i(array_ready),
+        .gone_i(array_gone),
+        .lost_i(array_lost),
+        .block_4096_i(array_block_4096),
+        .command_valid_i(command_valid_i && is_data),
+        .command_ready_o(data_command_ready),
+        .side_valid_i(command_valid_i && !is_data),
+        .side_ready_o(side_command_ready),
+        .side_i(command_i),
+        .command_valid_o(core_command_valid),
+        .command_ready_i(core_command_ready),
+        .command_o(core_command),
+        .side_valid_o(core_side_valid),
+        .side_ready_i(core_side_ready),
+        .side_o(core_side),
+        .response_valid_i(core_response_valid),
+        .response_ready_o(core_response_ready),
+        .response_i(core_response),
+        .data_valid_o(core_in_valid),
+        .data_ready_i(core_in_ready),
+        .data_o(core_in)
+    );
+  end else begin : gen_no_frames
+    assign core_command_valid = command_valid_i && is_data;
+    assign data_command_ready = core_command_ready;
+    assign core_command = command_i;
+    assign core_side_valid = command_valid_i && !is_data;
+    assign side_command_ready = core_side_ready;
+    assign core_side = command_i;
+    assign response_valid_o = core_response_valid;
+    assign core_response_ready = response_ready_i;
+    assign response_o = core_response;
+    assign core_in_valid = data_valid_i;
+    assign data_ready_o = core_in_ready;
+    assign core_in = data_i;
+  end
 
   spate_stripe #(
       .Drives(Drives),
@@ -66,11 +122,22 @@ module stripe_top
       .MemberRamBytes(MemberRamBytes)
   ) u_stripe (
       .*,
-      .command_valid_i(command_valid_i && is_data),
-      .command_ready_o(data_command_ready),
-      .side_valid_i(command_valid_i && !is_data),
-      .side_ready_o(side_command_ready),
-      .side_i(command_i)
+      .array_ready_o(array_ready),
+      .array_gone_o(array_gone),
+      .array_lost_o(array_lost),
+      .array_block_4096_o(array_block_4096),
+      .command_valid_i(core_command_valid),
+      .command_ready_o(core_command_ready),
+      .command_i(core_command),
+      .side_valid_i(core_side_valid),
+      .side_ready_o(core_side_ready),
+      .side_i(core_side),
+      .response_valid_o(core_response_valid),
+      .response_ready_i(core_response_ready),
+      .response_o(core_response),
+      .data_valid_i(core_in_valid),
+      .data_ready_o(core_in_ready),
+      .data_i(core_in)
   );
 
 endmodule

@@ -71,7 +71,8 @@ class Testbench:
                                {name: getattr(dut, f"cmd_{name}") for name in fields}, stall)
         self.responses = Sink(*app, dut.rsp_valid, dut.rsp_ready,
                               {name: getattr(dut, f"rsp_{name}") for name in ("tag", "status", "done")}, stall)
-        self.data_in = Source(*app, dut.s_axis_tvalid, dut.s_axis_tready, {"data": dut.s_axis_tdata}, stall)
+        self.data_in = Source(*app, dut.s_axis_tvalid, dut.s_axis_tready,
+                              {"data": dut.s_axis_tdata, "keep": dut.s_axis_tkeep, "last": dut.s_axis_tlast}, stall)
         self.data_out = Sink(*app, dut.m_axis_tvalid, dut.m_axis_tready,
                              {"data": dut.m_axis_tdata, "last": dut.m_axis_tlast, "error": dut.m_axis_tuser}, stall)
         self.tags, self.asked = {}, []
@@ -109,10 +110,17 @@ class Testbench:
                           address=0)
         return request
 
+    def put(self, data: bytes, keep: bytes | None = None, last: bool | None = None) -> None:
+        """Beats into the write stream. `keep` has a byte for each byte: 0, or 1. A `last` of None may be anything, as in a stream whose
+        frames nobody asks for."""
+        for at in range(0, len(data), self.beat):
+            kept = keep[at:at + self.beat] if keep else bytes([1]) * self.beat
+            self.data_in.put(data=int.from_bytes(data[at:at + self.beat], "little"), keep=sum(bit << i for i, bit in enumerate(kept)),
+                             last=random.getrandbits(1) if last is None else int(last and at + self.beat == len(data)))
+
     def write(self, blocks: int) -> Request:
         data = random.randbytes(blocks * BLOCK)
-        for at in range(0, len(data), self.beat):
-            self.data_in.put(data=int.from_bytes(data[at:at + self.beat], "little"))
+        self.put(data)
         self.next_lba += blocks
         return self.give("write", self.next_lba - blocks, data, fua=random.getrandbits(1))
 
@@ -199,8 +207,7 @@ async def mailbox(tb: Testbench, lba: int, blocks: int) -> None:
 async def stream_by_the_registers(tb: Testbench, lba: int) -> None:
     """The registers command a write, and the user's port gives its data."""
     data, before = random.randbytes(2 * BLOCK), len(tb.drive.io_log)
-    for at in range(0, len(data), tb.beat):
-        tb.data_in.put(data=int.from_bytes(data[at:at + tb.beat], "little"))
+    tb.put(data)
     assert await tb.command("write", lba=lba, blocks=2, source=STREAM) == (0, 2)
     assert tb.drive.media[lba] + tb.drive.media[lba + 1] == data
     assert len(tb.drive.io_log) == before + 1, "the command was carried out more than once"

@@ -106,7 +106,7 @@ async def beats_wait_for_their_request(dut):
     tb = Testbench(dut, 0.2)
     await tb.start()
     for beat in range(1000, 3000):
-        tb.data.put(data=beat_data(beat))
+        tb.data.put(data=beat_data(beat), last=0, null=0)
     await tb.cycles(100)
     assert tb.data.taken == 0
     for request in (Request(WRITE, 0, 0, 1), Request(WRITE, 0, 5, 2, source=ADDRESS), Request(READ, 0, 3, 3)):

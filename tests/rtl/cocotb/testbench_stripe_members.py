@@ -218,7 +218,7 @@ async def a_refused_write_takes_no_beat(dut):
     await tb.start()
     tb.give(Request(WRITE, 0, 2, 1))
     for _ in range(4):
-        tb.data.put(data=beat_data(tb.beats))
+        tb.data.put(data=beat_data(tb.beats), last=0, null=0)
         tb.beats += 1
     assert await tb.answers(1) == [response_to(Request(WRITE, 0, 2, 1), INVALID, 0)]
     await tb.cycles(50)

@@ -14,9 +14,10 @@ from cocotb.triggers import RisingEdge
 from streams import Sink, Source, Stall
 
 STREAMS = os.environ["STREAMS"] == "1"
+FRAMES = os.environ["FRAMES"] == "1"
 RESPONSES = int(os.environ["RESPONSES"])
 WORDS = 400
-WRITE, READ, STREAM, ADDRESS = 1, 2, 0, 1
+WRITE, READ, STREAM, ADDRESS, FRAME = 1, 2, 0, 1, 3
 
 
 class Testbench:
@@ -34,8 +35,10 @@ class Testbench:
         cocotb.start_soon(self.answer(stall))
         self.responses_out = Sink(*user, dut.rsp_valid_o, dut.rsp_ready_i,
                                   {"tag": dut.rsp_tag_o, "status": dut.rsp_status_o, "done": dut.rsp_done_o}, stall)
-        self.written_in = Source(*user, dut.s_axis_tvalid_i, dut.s_axis_tready_o, {"data": dut.s_axis_tdata_i}, stall)
-        self.written_out = Sink(*core, dut.data_valid_o, dut.data_ready_i, {"data": dut.data_o}, stall)
+        self.written_in = Source(*user, dut.s_axis_tvalid_i, dut.s_axis_tready_o,
+                                 {"data": dut.s_axis_tdata_i, "keep": dut.s_axis_tkeep_i, "last": dut.s_axis_tlast_i}, stall)
+        self.written_out = Sink(*core, dut.data_valid_o, dut.data_ready_i,
+                                {"data": dut.data_o, "last": dut.data_last_o, "null": dut.data_null_o}, stall)
         self.read_in = Source(*core, dut.data_valid_i, dut.data_ready_o,
                               {"data": dut.data_i, "last": dut.data_last_i, "error": dut.data_error_i}, stall)
         self.read_out = Sink(*user, dut.m_axis_tvalid_o, dut.m_axis_tready_i,
@@ -51,15 +54,16 @@ class Testbench:
             command = 0
             for name, width in (("tag", 16), ("op", 4), ("source", 2), ("fua", 1), ("address", 64), ("lba", 64), ("blocks", 32)):
                 command = command << width | word[name]
-            is_data = word["op"] in (WRITE, READ) and word["source"] in (STREAM, ADDRESS)
+            is_data = word["op"] in (WRITE, READ) and word["source"] in (STREAM, ADDRESS, FRAME)
             lanes[not is_data].append({"command": command})
             response = {"tag": bits(16), "status": bits(16), "done": bits(43)}
             self.responses.append(response["tag"] << 80 | response["status"] << 64 | response["done"])
             expected[0].append(response)
             if STREAMS:
-                beat = {"data": bits(128)}
-                self.written_in.put(**beat)
-                expected[1].append(beat)
+                data, keep, last = bits(128), random.choice((0, bits(16), 0xFFFF)), bits(1)
+                self.written_in.put(data=data, keep=keep, last=last)
+                kept = sum(data & 0xFF << 8 * i for i in range(16) if keep >> i & 1)
+                expected[1].append({"data": kept, "last": last, "null": int(keep == 0)} if FRAMES else {"data": data, "last": 0, "null": 0})
                 beat = {"data": bits(128), "last": bits(1), "error": bits(1)}
                 self.read_in.put(**beat)
                 expected[2].append(beat)
@@ -154,7 +158,7 @@ async def after_a_reset_of_the_user_nothing_old_comes(dut, user_ns):
 async def a_beat_every_cycle(dut):
     tb = await start(dut, 4.0, 0.0)
     for _ in range(1000):
-        tb.written_in.put(data=bits(128))
+        tb.written_in.put(data=bits(128), keep=0xFFFF, last=0)
         tb.read_in.put(data=bits(128), last=0, error=0)
     while len(tb.written_out.words) < 10 or len(tb.read_out.words) < 10:
         await RisingEdge(dut.clk_i)

@@ -179,7 +179,8 @@ class Testbench:
         self.show_drive(ready=ready, block_4096=block_bytes == 4096)
         self.memory, self.drive = Memory(self, stall, delay_cycles), Drive(self, stall)
         self.command = Source(dut.clk_i, dut.rst_ni, dut.command_valid_i, dut.command_ready_o, {"command": dut.command_i}, stall)
-        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
+        self.data = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o,
+                           {"data": dut.data_i, "last": dut.data_last_i, "null": dut.data_null_i}, stall)
         self.out = Sink(dut.clk_i, dut.rst_ni, dut.data_valid_o, dut.data_ready_i,
                         {"data": dut.data_o, "last": dut.data_last_o, "error": dut.data_error_o}, stall)
         self.response = Sink(dut.clk_i, dut.rst_ni, dut.response_valid_o, dut.response_ready_i, {"response": dut.response_o}, stall)
@@ -202,9 +203,12 @@ class Testbench:
         self.give(request)
         if request.op == WRITE and request.source == STREAM:
             for _ in range(request.blocks * self.block_bytes // BEAT_BYTES):
-                self.data.put(data=beat_data(self.beats))
-                self.beats += 1
+                self.put_beat()
         return request
+
+    def put_beat(self, last: bool = False, null: bool = False) -> None:
+        self.data.put(data=0 if null else beat_data(self.beats), last=int(last), null=int(null))
+        self.beats += 1
 
     def give(self, request: Request) -> None:
         """The command alone, without a write's data."""

@@ -34,8 +34,11 @@
   X(rsp_ready_i)                                                                                                       \
   X(s_axis_tvalid_i)                                                                                                   \
   X(s_axis_tdata_i)                                                                                                    \
+  X(s_axis_tkeep_i)                                                                                                    \
+  X(s_axis_tlast_i)                                                                                                    \
   X(m_axis_tready_i)
 #define SPATE_STRIPE_SHARED_OUTPUTS(X)                                                                                 \
+  X(array_frames_o)                                                                                                    \
   X(array_written_blocks_o)                                                                                            \
   X(cmd_ready_o)                                                                                                       \
   X(rsp_valid_o)                                                                                                       \

@@ -21,6 +21,7 @@ proc init_gui {IPINST} {
   ipgui::add_param $IPINST -name "MemoryRingDriveBase" -parent $page
   ipgui::add_param $IPINST -name "PartBytes" -parent $page
   ipgui::add_param $IPINST -name "Parts" -parent $page
+  ipgui::add_param $IPINST -name "WriteFrames" -parent $page
   ipgui::add_param $IPINST -name "ClockHz" -parent $page
   ipgui::add_param $IPINST -name "UsPerMs" -parent $page
   ipgui::add_param $IPINST -name "HealthMs" -parent $page
@@ -267,6 +268,20 @@ proc update_MODELPARAM_VALUE.Parts {
   PARAM_VALUE.Parts
 } {
   set_property value [get_property value ${PARAM_VALUE.Parts}] ${MODELPARAM_VALUE.Parts}
+}
+
+proc update_PARAM_VALUE.WriteFrames {PARAM_VALUE.WriteFrames} {
+}
+
+proc validate_PARAM_VALUE.WriteFrames {PARAM_VALUE.WriteFrames} {
+  return true
+}
+
+proc update_MODELPARAM_VALUE.WriteFrames {
+  MODELPARAM_VALUE.WriteFrames
+  PARAM_VALUE.WriteFrames
+} {
+  set_property value [get_property value ${PARAM_VALUE.WriteFrames}] ${MODELPARAM_VALUE.WriteFrames}
 }
 
 proc update_PARAM_VALUE.ClockHz {PARAM_VALUE.ClockHz} {

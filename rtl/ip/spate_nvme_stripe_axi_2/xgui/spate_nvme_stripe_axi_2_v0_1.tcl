@@ -17,6 +17,7 @@ proc init_gui {IPINST} {
   ipgui::add_param $IPINST -name "AddressWidth" -parent $page
   ipgui::add_param $IPINST -name "IdWidth" -parent $page
   ipgui::add_param $IPINST -name "AddressBits" -parent $page
+  ipgui::add_param $IPINST -name "WriteFrames" -parent $page
   ipgui::add_param $IPINST -name "ClockHz" -parent $page
   ipgui::add_param $IPINST -name "UsPerMs" -parent $page
   ipgui::add_param $IPINST -name "HealthMs" -parent $page
@@ -207,6 +208,20 @@ proc update_MODELPARAM_VALUE.AddressBits {
   PARAM_VALUE.AddressBits
 } {
   set_property value [get_property value ${PARAM_VALUE.AddressBits}] ${MODELPARAM_VALUE.AddressBits}
+}
+
+proc update_PARAM_VALUE.WriteFrames {PARAM_VALUE.WriteFrames} {
+}
+
+proc validate_PARAM_VALUE.WriteFrames {PARAM_VALUE.WriteFrames} {
+  return true
+}
+
+proc update_MODELPARAM_VALUE.WriteFrames {
+  MODELPARAM_VALUE.WriteFrames
+  PARAM_VALUE.WriteFrames
+} {
+  set_property value [get_property value ${PARAM_VALUE.WriteFrames}] ${MODELPARAM_VALUE.WriteFrames}
 }
 
 proc update_PARAM_VALUE.ClockHz {PARAM_VALUE.ClockHz} {

@@ -12,6 +12,7 @@ proc init_gui {IPINST} {
   ipgui::add_param $IPINST -name "RamRegisters" -parent $page
   ipgui::add_param $IPINST -name "WindowBase" -parent $page
   ipgui::add_param $IPINST -name "BarBase" -parent $page
+  ipgui::add_param $IPINST -name "WriteFrames" -parent $page
   ipgui::add_param $IPINST -name "ClockHz" -parent $page
   ipgui::add_param $IPINST -name "UsPerMs" -parent $page
   ipgui::add_param $IPINST -name "HealthMs" -parent $page
@@ -129,6 +130,20 @@ proc update_MODELPARAM_VALUE.BarBase {
   PARAM_VALUE.BarBase
 } {
   set_property value [get_property value ${PARAM_VALUE.BarBase}] ${MODELPARAM_VALUE.BarBase}
+}
+
+proc update_PARAM_VALUE.WriteFrames {PARAM_VALUE.WriteFrames} {
+}
+
+proc validate_PARAM_VALUE.WriteFrames {PARAM_VALUE.WriteFrames} {
+  return true
+}
+
+proc update_MODELPARAM_VALUE.WriteFrames {
+  MODELPARAM_VALUE.WriteFrames
+  PARAM_VALUE.WriteFrames
+} {
+  set_property value [get_property value ${PARAM_VALUE.WriteFrames}] ${MODELPARAM_VALUE.WriteFrames}
 }
 
 proc update_PARAM_VALUE.ClockHz {PARAM_VALUE.ClockHz} {
