@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import filelist
-from test_board_build import CHANNELS, FAKE, WRONG, calls, copied, known, pins_of_ports, settings, tcl
+from board_build import CHANNELS, FAKE, WRONG, calls, copied, known, pins_of_ports, settings, tcl
 
 BOARD = "zcu106-xdma"
 DESIGN = filelist.BOARDS / BOARD
