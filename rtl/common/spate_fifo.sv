@@ -30,25 +30,31 @@ module spate_fifo #(
 
   localparam int unsigned IndexWidth = $clog2(Depth);
 
-  // Positions count modulo 2 * Depth: their difference is the number of words, their low bits are the index.
-  logic [CountWidth-1:0] head_q, head_d, tail_q, tail_d;
+  // Positions count modulo 2 * Depth: their difference is the number of words, their low bits are the index. The
+  // number is a register of its own, so that no subtraction lies before `in_ready_o`, `out_valid_o` and `count_o`.
+  logic [CountWidth-1:0] head_q, tail_q, count_q, count_d;
   (* ram_style = "distributed" *) logic [Width-1:0] words[Depth];
   logic push, pop;
 
-  assign count_o = tail_q - head_q;
-  assign in_ready_o = !count_o[IndexWidth];
+  assign count_o = count_q;
+  assign in_ready_o = !count_q[IndexWidth];
   assign push = in_valid_i && in_ready_o;
   assign pop = out_valid_o && out_ready_i;
-  assign head_d = pop ? head_q + 1'b1 : head_q;
-  assign tail_d = push ? tail_q + 1'b1 : tail_q;
+  always_comb begin
+    count_d = count_q;
+    if (push && !pop) count_d = count_q + 1'b1;
+    if (pop && !push) count_d = count_q - 1'b1;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       head_q <= '0;
       tail_q <= '0;
+      count_q <= '0;
     end else begin
-      head_q <= head_d;
-      tail_q <= tail_d;
+      if (pop) head_q <= head_q + 1'b1;
+      if (push) tail_q <= tail_q + 1'b1;
+      count_q <= count_d;
     end
   end
 
@@ -74,7 +80,9 @@ module spate_fifo #(
       if (load) data_q <= words[load_q[IndexWidth-1:0]];
     end
   end else begin : gen_direct
-    assign out_valid_o = head_q != tail_q;
+    logic there_q;
+    assign out_valid_o = there_q;
+    always_ff @(posedge clk_i) there_q <= rst_ni && count_d != '0;
     assign out_data_o = words[head_q[IndexWidth-1:0]];
   end
 
@@ -119,6 +127,7 @@ module spate_fifo #(
   always_comb begin
     if (past_reset_q && rst_ni) begin
       assert (count_o <= CountWidth'(Depth));
+      assert (count_o == tail_q - head_q);
       assert (8'(count_o) == in_place_q - out_place_q);
       assert (in_ready_o == (count_o != CountWidth'(Depth)));
       if (chosen_inside) begin

@@ -312,6 +312,11 @@ module spate_ring_store #(
       assert (ended_q - taken_q <= given_q - taken_q && answered_q - taken_q <= ended_q - taken_q);
       assert (7'(u_bursts.count_o) == 7'(owed_q) + 7'(aw_pending_q || w_pending_q));
       assert (u_bursts.count_o <= 6'(BurstsMax));
+      assert (u_bursts.count_o == u_bursts.tail_q - u_bursts.head_q);
+      assert (u_waiting.count_o == u_waiting.tail_q - u_waiting.head_q);
+      assert (u_stored.count_o == u_stored.tail_q - u_stored.head_q);
+      assert (u_bursts.out_valid_o == (u_bursts.count_o != '0) && waiting_valid == (u_waiting.count_o != '0));
+      assert (stored_valid_o == (u_stored.count_o != '0));
       assert (aw_out_q == (!aw_pending_q && w_pending_q) && w_out_q == (aw_pending_q && !w_pending_q));
       if (w_pending_q)
         assert (8'(beat_q) == w_beats_q && w_beats_q <= m_axi_awlen_o);
