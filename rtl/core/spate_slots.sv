@@ -106,6 +106,8 @@ module spate_slots
 
   number_t head_q, sent_q, tail_q;
   logic sweeping_q, sweep;  // `sent` passes over the commands of a drive that is gone
+  logic [SlotBits:0] unsent_q, unsent_d;  // commands from `sent` to `tail`
+  logic some_unsent_q, restart, advance;
   slot_t again_first_q, again_last_q;
   logic [SlotBits:0] again_count_q, again_now_q;  // slots that wait; those of them that waited at the last tick
 
@@ -191,7 +193,7 @@ module spate_slots
   end
   // Its command may have ended since, because the drive was given up.
   assign resend_pending = done_q[resend_slot_q] != parity_of(resend_slot_q, head_q);
-  assign next = sent_q != tail_q && !gone_i && !sweeping_q && !completion_valid_i;
+  assign next = some_unsent_q && !gone_i && !sweeping_q && !completion_valid_i;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
   assign push_o = !reset_i && (resend_found_q ? resend && resend_pending : next && next_pending);
   assign push_slot_o = resend_found_q ? resend_slot_q : slot_of(sent_q);
@@ -201,7 +203,7 @@ module spate_slots
 
   // ---- the sweep ends pending commands when the drive is gone ----
 
-  assign sweep = sweeping_q && sent_q != tail_q;
+  assign sweep = sweeping_q && some_unsent_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) sweeping_q <= 1'b0;
     else sweeping_q <= gone_i || sweep;
@@ -300,6 +302,23 @@ module spate_slots
     end
   end
 
+  assign restart = reset_i || (gone_i && !sweeping_q);
+  assign advance = next_done || sweep || (head_pop_i && unsent_q == used_q);
+  always_comb begin
+    if (restart) unsent_d = used_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(head_pop_i);
+    else unsent_d = unsent_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(advance);
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      unsent_q <= '0;
+      some_unsent_q <= 1'b0;
+    end else begin
+      unsent_q <= unsent_d;
+      if (restart) some_unsent_q <= issue || used_q[SlotBits:1] != '0 || (used_q[0] && !head_pop_i);
+      else some_unsent_q <= issue || unsent_q[SlotBits:1] != '0 || (unsent_q[0] && !advance);
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       head_q <= '0;
@@ -310,8 +329,8 @@ module spate_slots
       used_q <= used_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(head_pop_i);
       if (head_pop_i) head_q <= head_q + number_t'(1);
       if (issue) tail_q <= tail_q + number_t'(1);
-      if (reset_i || (gone_i && !sweeping_q)) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
-      else if (next_done || sweep || (head_pop_i && sent_q == head_q)) sent_q <= sent_q + number_t'(1);
+      if (restart) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
+      else if (advance) sent_q <= sent_q + number_t'(1);
     end
   end
 

@@ -247,6 +247,7 @@ module slots_proof
     if (checked) begin
       assert (u_slots.head_q == retired_q && u_slots.tail_q == issued_q);
       assert (in_flight <= number_t'(Slots) && sent_count <= in_flight);
+      assert (u_slots.unsent_q == (SlotBits + 1)'(unswept) && u_slots.some_unsent_q == (unswept != '0));
       assert (!(u_slots.abort && u_slots.finish) && 32'(u_slots.used_q) == 32'(in_flight));
       // What was looked up holds in the next cycle, and so does the retry that was found.
       if (u_slots.resend_found_q)
