@@ -38,6 +38,9 @@ rtl/core/spate_ring_cut.sv
 rtl/core/spate_ring_bursts.sv
 rtl/core/spate_ring_store.sv
 rtl/core/spate_ring_fetch.sv
+rtl/core/spate_ring_order.sv
+rtl/core/spate_ring_side.sv
+rtl/core/spate_ring_deliver.sv
 rtl/core/spate_ring_ddr.sv
 rtl/top/spate_user_side.sv
 rtl/top/spate_user_drive.sv

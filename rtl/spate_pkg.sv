@@ -237,7 +237,7 @@ package spate_pkg;
     logic [63:0]         address;         // SourceAddress: of its data, in bytes
   } stripe_part_t;
 
-  // ---- a part of a request, from spate_ring_cut to spate_ring_ddr ----
+  // ---- a part of a request, from spate_ring_cut to spate_ring_order ----
   // Its place and its number of sectors are separate ports, because their widths are the ring's parameters.
 
   typedef struct packed {
@@ -251,6 +251,18 @@ package spate_pkg;
     logic [15:0]         tag;             // as in its request
     logic [LbaWidth-1:0] lba;             // its first block
   } ring_part_t;
+
+  // ---- a part that ended, from spate_ring_order to spate_ring_deliver; place, sectors and blocks done beside it ----
+
+  typedef struct packed {
+    logic        read;            // its beats are in the ring
+    logic        write;
+    logic        last;            // the last part of its request
+    logic        failed;          // the status is not StatusOk
+    logic        from_registers;  // as in its request
+    logic [15:0] tag;             // as in its request
+    logic [15:0] status;
+  } ring_ended_t;
 
   // ---- what bring-up found, for the data path. Stable while `ready` is high ----
 
