@@ -52,7 +52,8 @@ module spate_ring_cut
   logic [SectorBits-1:0] ring_sectors, to_ring_end_q, room_q;
   logic [PartBits-1:0] most_q;
   logic enough_q;  // there is room for this part: more becomes free meanwhile, never less
-  logic signed [PartBits:0] room_less;  // what a part takes, less what is free again
+  logic signed [PartBits:0] room_less_q;  // what a part took, less what is free again, counted a cycle later
+  logic empty_q;  // nothing is in use
   logic idle, off_block, fits, part, restart, wraps;
 
   // A part ends where the ring does, and must not end within a block. Requests in small blocks may leave an odd number
@@ -62,21 +63,21 @@ module spate_ring_cut
   assign idle = state_q == StIdle;
   assign command_ready_o = idle && (drive_i.ready || drive_i.gone) && !off_block;
 
-  assign restart = idle && off_block && room_q == ring_sectors;
+  assign restart = idle && off_block && empty_q;
   assign wraps = SectorBits'(part_sectors_o) == to_ring_end_q;
 
   assign ring_sectors = {ring_pages_i, 3'd0};
   assign fits = left_q <= 35'(most_q);
   assign part_valid_o = state_q == StPart && enough_q;
   assign part = part_valid_o && part_ready_i;
-  assign room_less = (part ? $signed({1'b0, part_sectors_o}) : '0) - (free_i ? $signed({1'b0, free_sectors_i}) : '0);
   always_comb begin
     part_o = part_q;
     part_o.gone = part_q.gone || drive_i.gone;
   end
 
   // The block after the request's last one, in registers. It is compared while its first part is sized.
-  logic ready_q, lba_high_q;
+  logic ready_q, lba_high_q, first_q;
+  logic [31:0] length_q;  // its blocks
   logic [LbaWidth:0] end_q;
 
   always_ff @(posedge clk_i) begin
@@ -85,7 +86,11 @@ module spate_ring_cut
       part_place_o <= '0;
       to_ring_end_q <= ring_sectors;
       room_q <= ring_sectors;
+      room_less_q <= '0;
+      empty_q <= 1'b0;
     end else begin
+      room_less_q <= (part ? $signed({1'b0, part_sectors_o}) : '0) - (free_i ? $signed({1'b0, free_sectors_i}) : '0);
+      empty_q <= room_q == ring_sectors && room_less_q == '0 && state_q != StPart;
       unique case (state_q)
         StIdle: if (command_valid_i && command_ready_o) state_q <= StMost;
         StMost: state_q <= StSize;
@@ -100,7 +105,7 @@ module spate_ring_cut
         part_place_o <= part_place_o + SectorBits'(part_sectors_o);
         to_ring_end_q <= to_ring_end_q - SectorBits'(part_sectors_o);
       end
-      room_q <= room_q - SectorBits'(room_less);
+      room_q <= room_q - SectorBits'(room_less_q);
     end
 
     unique case (state_q)
@@ -109,7 +114,8 @@ module spate_ring_cut
         part_q.fua <= command_i.fua;
         ready_q <= drive_i.ready;
         lba_high_q <= command_i.lba[63:LbaWidth] != '0;
-        end_q <= (LbaWidth + 1)'(command_i.lba[LbaWidth-1:0]) + (LbaWidth + 1)'(command_i.blocks);
+        length_q <= command_i.blocks;
+        first_q <= 1'b1;
         part_q.invalid <= command_i.source != SourceStream || command_i.blocks == '0;
         part_q.lba <= command_i.lba[LbaWidth-1:0];
         part_q.from_registers <= command_i.from_registers;
@@ -118,6 +124,8 @@ module spate_ring_cut
         else left_q <= drive_i.block_4096 ? {command_i.blocks, 3'd0} : {3'd0, command_i.blocks};
       end
       StMost: begin
+        if (first_q) end_q <= (LbaWidth + 1)'(part_q.lba) + (LbaWidth + 1)'(length_q);
+        first_q <= 1'b0;
         most_q <= to_ring_end_q[SectorBits-1:PartBits-1] != '0 ? PartBits'(PartSectors) : PartBits'(to_ring_end_q);
       end
       StSize: begin
@@ -151,7 +159,7 @@ module spate_ring_cut
   logic [34:0] asked_sectors, before_q;  // its sectors, and those of the parts before this one
   logic has_room;
   logic [1:0] begun_q;  // the request came, or the part before this one left, in one of the two cycles before
-  logic sized_q, had_room_q;  // the part is there since the last cycle or longer; there was room for it then
+  logic [1:0] sized_q, had_room_q;  // the part is there since one or two cycles or longer; there was room for it then
 
   assign asked_beyond = asked_ready_q && asked_end_q > 66'(asked_limit_q);
   assign accepted = command_valid_i && command_ready_o;
@@ -185,8 +193,8 @@ module spate_ring_cut
       before_q <= '0;
     end else if (part) before_q <= before_q + 35'(part_sectors_o);
     begun_q <= {begun_q[0] && !idle, accepted || part};
-    sized_q <= rst_ni && state_q == StPart && !part;
-    had_room_q <= has_room;
+    sized_q <= {2{rst_ni && state_q == StPart && !part}} & {sized_q[0], 1'b1};
+    had_room_q <= {had_room_q[0], has_room};
     doomed_q <= drive_i.gone || (!idle && doomed_q);
     if (!rst_ni) begin
       used_q <= '0;
@@ -211,7 +219,7 @@ module spate_ring_cut
       end
       // A part waits only for room.
       if (part_valid_o) assert (has_room);
-      if (sized_q && had_room_q) assert (part_valid_o);
+      if (sized_q[1] && had_room_q[1]) assert (part_valid_o);
       if (!idle && begun_q == '0) assert (state_q == StPart);
       // The parts are the request, in order, and have its fields.
       if (part_valid_o) begin
@@ -230,7 +238,9 @@ module spate_ring_cut
       assert (!command_ready_o || (idle && (drive_i.ready || drive_i.gone)));
 
       // Invariants for the induction.
-      assert (used_q <= ring_sectors && room_q == ring_sectors - used_q);
+      assert (used_q <= ring_sectors && room_q - SectorBits'(room_less_q) == ring_sectors - used_q);
+      if (empty_q && idle) assert (used_q == '0);
+      if (state_q == StSize || state_q == StPart) assert (room_less_q <= 0);
       assert (part_place_o < ring_sectors);
       if (!idle) begin
         assert (before_q <= asked_sectors && left_q == asked_sectors - before_q);
@@ -238,7 +248,11 @@ module spate_ring_cut
         assert (ready_q == asked_ready_q);
         if (lba_high_q)
           assert (asked_end_q >> LbaWidth != '0);
-          else assert (66'(end_q) == asked_end_q);
+          else if (!first_q) assert (66'(end_q) == asked_end_q);
+        if (first_q) begin
+          assert (state_q == StMost && before_q == '0 && length_q == asked_q.blocks);
+          assert (part_q.lba == asked_q.lba[LbaWidth-1:0] && lba_high_q == (asked_q.lba[63:LbaWidth] != '0));
+        end
         if (!doomed_q && !drive_i.gone) begin
           assert (drive_i.blocks == asked_limit_q);
           assert (drive_i.block_4096 == asked_block_q && (!asked_block_q || part_place_o[2:0] == '0));

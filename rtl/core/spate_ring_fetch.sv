@@ -44,7 +44,7 @@ module spate_ring_fetch #(
   localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two bursts of the largest size
   localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
 
-  logic burst_valid, burst_go, ar_pending_q;
+  logic burst_valid, burst_go, ar_pending_q, enough_q;
   logic [AddressWidth-1:0] burst_address;
   logic [3:0] burst_sectors, burst_sectors_q;
   logic [StoreBits-1:0] room_q, burst_beats;  // room for beats that were not requested yet
@@ -68,7 +68,8 @@ module spate_ring_fetch #(
   );
 
   assign burst_beats = StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
-  assign burst_go = burst_valid && (!ar_pending_q || m_axi_arready_i) && room_q >= burst_beats;
+  // Whether there is room is found out in the cycle before: more becomes free meanwhile, never less.
+  assign burst_go = burst_valid && !ar_pending_q && enough_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -79,6 +80,7 @@ module spate_ring_fetch #(
       else if (m_axi_arready_i) ar_pending_q <= 1'b0;
       room_q <= room_q - (burst_go ? burst_beats : '0) + StoreBits'(beat_valid_o && beat_ready_i);
     end
+    enough_q <= burst_valid && !burst_go && room_q >= burst_beats;
     if (burst_go) begin
       m_axi_araddr_o <= burst_address;
       burst_sectors_q <= burst_sectors;
@@ -157,7 +159,11 @@ module spate_ring_fetch #(
         assert (burst_sectors_q != '0 && 5'(m_axi_araddr_o[11:9]) + 5'(burst_sectors_q) <= 5'd8);
         assert (m_axi_araddr_o[8:0] == '0);
       end
-      if (burst_valid) assert (u_cut.left_q != '0);
+      if (burst_valid) assert (burst_sectors != '0 && 5'(burst_address[11:9]) + 5'(burst_sectors) <= 5'd8);
+      if (burst_valid) assert (burst_address[8:0] == '0 && u_cut.busy_q);
+      if (u_cut.sized) assert (u_cut.left_q != '0);
+      if (burst_valid && !u_cut.burst_last_o) assert (u_cut.left_q != '0);
+      if (burst_valid && enough_q) assert (room_q >= burst_beats);
 
       cover (beat_valid_o && beat_error_o);
     end

@@ -82,7 +82,7 @@ module spate_ring_store #(
   end
 
   logic store_valid, store_take;
-  logic [StoreBits-1:0] store_count;
+  logic [StoreBits-1:0] store_count, unasked_q, burst_beats;  // unasked: beats here that belong to no burst yet
 
   spate_ram_fifo #(
       .Width(DataWidth),
@@ -120,9 +120,9 @@ module spate_ring_store #(
 
   // ---- burst by burst: one starts when all of its data are here and the one before it is out ----
 
-  logic burst_valid, burst_go, burst_last, bursts_ready, aw_pending_q, w_pending_q;
+  logic burst_valid, burst_go, burst_last, bursts_ready, aw_pending_q, w_pending_q, enough_q;
   logic [AddressWidth-1:0] burst_address;
-  logic [3:0] burst_sectors, burst_sectors_q;
+  logic [3:0] burst_sectors;
   logic [SectorBeatBits+2:0] beat_q;
 
   spate_ring_bursts #(
@@ -143,36 +143,40 @@ module spate_ring_store #(
       .burst_last_o(burst_last)
   );
 
-  assign burst_go = burst_valid && !aw_pending_q && !w_pending_q && bursts_ready &&
-                    store_count >= StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
+  // Whether a burst's data are here is found out before the one ahead of it is out: more come meanwhile, none leave.
+  assign burst_beats = StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
+  assign burst_go = burst_valid && !aw_pending_q && !w_pending_q && bursts_ready && enough_q;
   assign store_take = m_axi_wvalid_o && m_axi_wready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       aw_pending_q <= 1'b0;
       w_pending_q <= 1'b0;
+      unasked_q <= '0;
     end else begin
+      unasked_q <= unasked_q + StoreBits'(in_move) - (burst_go ? burst_beats : '0);
       if (burst_go) aw_pending_q <= 1'b1;
       else if (m_axi_awready_i) aw_pending_q <= 1'b0;
       if (burst_go) w_pending_q <= 1'b1;
       else if (store_take && m_axi_wlast_o) w_pending_q <= 1'b0;
     end
+    enough_q <= burst_valid && !burst_go && unasked_q >= burst_beats;
     if (burst_go) begin
       m_axi_awaddr_o <= burst_address;
-      burst_sectors_q <= burst_sectors;
       beat_q <= '0;
+      m_axi_awlen_o <= 8'(burst_beats - 1'b1);
+      m_axi_wlast_o <= burst_beats == StoreBits'(1);
     end else if (store_take) begin
       beat_q <= beat_q + 1'b1;
+      m_axi_wlast_o <= 8'(beat_q) + 8'd1 == m_axi_awlen_o;
     end
   end
 
   assign m_axi_awvalid_o = aw_pending_q;
-  assign m_axi_awlen_o = 8'({burst_sectors_q, {SectorBeatBits{1'b0}}} - 1'b1);
   assign m_axi_awsize_o = 3'($clog2(DataWidth / 8));
   assign m_axi_awburst_o = 2'b01;
   assign m_axi_wvalid_o = w_pending_q && store_valid;
   assign m_axi_wstrb_o = '1;
-  assign m_axi_wlast_o = 8'(beat_q) == m_axi_awlen_o;
 
   // ---- the answer that is the last one of a part: with one identifier, they come in order ----
 
@@ -306,7 +310,7 @@ module spate_ring_store #(
       // Invariants for the induction.
       assert (missing_q == 16'({wanted, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
       assert (wanted != '0 || (in_beat_q == '0 && !wants_q));
-      assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(burst_valid));
+      assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(!waiting_take));
       assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Parts));
       assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);
       assert (ended_q - taken_q <= given_q - taken_q && answered_q - taken_q <= ended_q - taken_q);
@@ -322,10 +326,16 @@ module spate_ring_store #(
         assert (8'(beat_q) == w_beats_q && w_beats_q <= m_axi_awlen_o);
         else assert (w_beats_q == '0);
       if (aw_pending_q || w_pending_q) begin
-        assert (burst_sectors_q != '0 && 5'(m_axi_awaddr_o[11:9]) + 5'(burst_sectors_q) <= 5'd8);
-        assert (m_axi_awaddr_o[8:0] == '0);
+        assert (m_axi_awlen_o[SectorBeatBits-1:0] == '1 && 13'(m_axi_awaddr_o[11:0]) + burst_bytes <= 13'd4096);
+        assert (m_axi_awaddr_o[8:0] == '0 && 32'(m_axi_awlen_o) < 8 * 2 ** SectorBeatBits);
       end
-      if (burst_valid) assert (u_cut.left_q != '0);
+      assert (9'(unasked_q) + (w_pending_q ? 9'(w_left) : 9'd0) == 9'(store_count));
+      if (w_pending_q) assert (m_axi_wlast_o == (w_beats_q == m_axi_awlen_o));
+      if (burst_valid) assert (burst_sectors != '0 && 5'(burst_address[11:9]) + 5'(burst_sectors) <= 5'd8);
+      if (burst_valid) assert (burst_address[8:0] == '0 && u_cut.busy_q);
+      if (burst_valid && enough_q) assert (unasked_q >= burst_beats);
+      if (u_cut.sized) assert (u_cut.left_q != '0);
+      if (burst_valid && !burst_last) assert (u_cut.left_q != '0);
       assert (9'(u_store.stored_q) + 9'(store_valid) == 9'(store_count) && store_count <= StoreBits'(StoreDepth));
       for (int unsigned k = 0; k < Parts; k++) begin
         {place_of, sectors_of} = u_waiting.words[$clog2(Parts)'(u_waiting.head_q+($clog2(Parts)+1)'(k))];
