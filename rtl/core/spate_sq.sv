@@ -46,7 +46,7 @@ module spate_sq
     output logic                     read_side_o,
     output logic      [SlotBits-1:0] read_slot_o,
 
-    output logic bad_head_o  // a pulse: head_i is not between the last good one and the tail
+    output logic bad_head_o  // a pulse, a cycle later: head_i is not between the last good one and the tail
 );
 
   if (QueueShiftMax < 1 || QueueShiftMax > 10) begin : gen_check
@@ -79,14 +79,20 @@ module spate_sq
     if (push) map_q[tail_q] <= '{side: push_side_i, slot: push_slot_i};
   end
 
-  // A head that goes back, or beyond the tail, is ignored.
-  index_t head_new, advance, tail_next;
-  logic head_good;
+  // A head that goes back, or beyond the tail, is ignored. It is compared in the cycle after it came, with the tail that
+  // was there when it came.
+  index_t head_new, head_new_q, tail_then_q, tail_next;
+  logic head_valid_q, head_fits_q, head_good;
   assign head_new = head_i[QueueShiftMax-1:0] & mask_q;
-  assign advance = (head_new - head_q) & mask_q;
-  assign head_good = 16'(head_new) == head_i && advance <= ((tail_q - head_q) & mask_q);
+  assign head_good = head_fits_q && ((head_new_q - head_q) & mask_q) <= ((tail_then_q - head_q) & mask_q);
   assign tail_next = (tail_q + index_t'(1)) & mask_q;
-  assign bad_head_o = head_valid_i && !head_good;
+  assign bad_head_o = head_valid_q && !head_good;
+  always_ff @(posedge clk_i) begin
+    head_valid_q <= rst_ni && !reset_i && head_valid_i;
+    head_fits_q <= 16'(head_new) == head_i;
+    head_new_q <= head_new;
+    tail_then_q <= tail_q;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i) begin
@@ -97,7 +103,7 @@ module spate_sq
     end else begin
       if (push) tail_q <= tail_next;
       if (push && tail_next == '0) wrapped_q <= 1'b1;
-      if (head_valid_i && head_good) head_q <= head_new;
+      if (head_valid_q && head_good) head_q <= head_new_q;
       in_flight_q <= in_flight_q + index_t'(push) - index_t'(ended_i);
     end
   end

@@ -104,14 +104,19 @@ module sq_proof #(
     end
   end
 
-  // The head that is reported: it neither goes back nor passes the tail. Nothing else depends on it.
-  index_t reported_q;
-  logic possible;
-  assign possible = head_i <= 16'(entries_mask) &&
-      ((index_t'(head_i) - reported_q) & entries_mask) <= ((place_q - reported_q) & entries_mask);
+  // The head that is reported: it neither goes back nor passes the tail. Nothing else depends on it. What is told of it
+  // is told a cycle later.
+  index_t reported_q, place_then_q;
+  logic [15:0] head_then_q;
+  logic head_came_q, possible;
+  assign possible = head_then_q <= 16'(entries_mask) &&
+      ((index_t'(head_then_q) - reported_q) & entries_mask) <= ((place_then_q - reported_q) & entries_mask);
   always_ff @(posedge clk_i) begin
+    head_came_q <= rst_ni && !reset_i && head_valid_i;
+    head_then_q <= head_i;
+    place_then_q <= place_q;
     if (!rst_ni || reset_i) reported_q <= '0;
-    else if (head_valid_i && possible) reported_q <= index_t'(head_i);
+    else if (head_came_q && possible) reported_q <= index_t'(head_then_q);
   end
 
   always_comb begin
@@ -119,7 +124,7 @@ module sq_proof #(
       assert (in_flight == unread_q + working_q && in_flight <= most && tail == place_q);
       assert (push_side_ready == (ready_i && in_flight < most));
       assert (push_ready == (push_side_ready && !push_side_i));
-      assert (bad_head == (head_valid_i && !possible));
+      assert (bad_head == (head_came_q && !possible));
       if (any_written_q && any_age_q < unread_q) begin
         assert (!(handed && place_q == any_index));  // it is not overwritten
         if (read_index_i == 10'(any_index)) assert (read_valid && {read_side, read_slot} == any_map_q);
@@ -131,13 +136,18 @@ module sq_proof #(
     end
     cover (checked && unread_q == most && queue_shift_i == 4'd3 && any_written_q && any_age_q == most);
     cover (checked && bad_head);
-    cover (checked && head_valid_i && possible && index_t'(head_i) == place_q && reported_q != place_q);
+    cover (checked && head_came_q && possible && index_t'(head_then_q) == place_then_q && reported_q != place_then_q);
   end
 
   // Inside, for the induction.
   always_comb begin
     if (past_reset_q) assert (u_sq.mask_q == entries_mask && u_sq.limit_q == most);
     if (checked) begin
+      assert (u_sq.head_valid_q == head_came_q);
+      if (head_came_q) begin
+        assert (u_sq.head_new_q == (index_t'(head_then_q) & entries_mask) && u_sq.tail_then_q == place_then_q);
+        assert (u_sq.head_fits_q == (head_then_q <= 16'(entries_mask)));
+      end
       assert (u_sq.head_q == reported_q && (u_sq.tail_q & ~u_sq.mask_q) == '0 && (u_sq.head_q & ~u_sq.mask_q) == '0);
       assert (unread_q <= in_flight && working_q <= in_flight);
       if ((any_index & ~u_sq.mask_q) == '0) begin
