@@ -82,7 +82,7 @@ module spate_ring_store #(
   end
 
   logic store_valid, store_take;
-  logic [StoreBits-1:0] store_count, unasked_q, burst_beats;  // unasked: beats here that belong to no burst yet
+  logic [StoreBits-1:0] unasked_q, burst_beats;  // unasked: beats here that belong to no burst yet
 
   spate_ram_fifo #(
       .Width(DataWidth),
@@ -96,7 +96,7 @@ module spate_ring_store #(
       .out_valid_o(store_valid),
       .out_ready_i(store_take),
       .out_data_o(m_axi_wdata_o),
-      .count_o(store_count)
+      .count_o()
   );
 
   logic waiting_valid, waiting_take;
@@ -223,6 +223,8 @@ module spate_ring_store #(
   // each stage, and each burst without an answer is listed with the number of its part.
   localparam int unsigned Sectors = 2 ** SectorBits;
   logic past_reset_q = 1'b0;
+  logic [StoreBits-1:0] store_count;
+  assign store_count = u_store.count_o;
   logic [SectorBits-1:0] wanted;  // sectors whose beats are not all here
   assign wanted = given_sectors_q - taken_sectors_q;
   logic [7:0] given_q, started_q, ended_q, answered_q, taken_q;  // parts

@@ -156,7 +156,7 @@ bind spate_ring_ddr ring_ddr_invariants #(
     .PartBytes(PartBytes),
     .Parts(Parts)
 ) u_invariants (
-    .cut_room(u_cut.room_q),
+    .cut_room(u_cut.room_q - SectorBits'(u_cut.room_less_q)),
     .store_wanted(u_store.given_sectors_q - u_store.taken_sectors_q),
     .waiting_count(u_order.u_waiting.count_o),
     .issued_count(u_order.u_issued.count_o),
