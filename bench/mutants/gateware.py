@@ -23,7 +23,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve()
 ROOT = HERE.parents[2]
-sys.path += [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "tests/rtl/support", "tests/rtl/cocotb")]
+sys.path += [str(ROOT / folder) for folder in ("bench", "tools", "tools/rtl", "tests/rtl/support", "tests/rtl/cocotb", "rtl/sim")]
 
 import filelist  # noqa: E402: found through the line above
 import only as names  # noqa: E402

@@ -54,6 +54,7 @@ class Testbench:
     extra: tuple[str, ...]
     name: str
     env: tuple[tuple[str, str], ...]
+    random_values: bool = True
 
     @property
     def design(self) -> rtl_netlist.Elaborated:
@@ -201,8 +202,8 @@ def testbenches() -> list[Testbench]:
                     Collector.test = item.nodeid
                     item.obj(**parameters)
 
-    def note(top, module, *, parameters=None, extra=(), name="", env=None):
-        found.append(Testbench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env)))
+    def note(top, module, *, parameters=None, extra=(), name="", env=None, random_values=True):
+        found.append(Testbench(Collector.test, top, module, _sorted(parameters), tuple(extra), name, _sorted(env), random_values))
 
     real, runner.run = runner.run, note
     try:
@@ -252,7 +253,7 @@ def _run_testbench(bench: Testbench, folder: pathlib.Path, number: int, limit_s:
     with contextlib.suppress(SystemExit):  # cocotb's end of a failed run under pytest, where this has a test
         simulator.test(bench.module, bench.top, hdl_toplevel_lang="verilog", build_dir=folder, test_dir=place, seed="1",
                        results_xml=str(results), log_file=place / "run.log", extra_env=environment,
-                       test_args=["+verilator+rand+reset+2", "+verilator+seed+1"])
+                       test_args=[f"+verilator+rand+reset+{2 * bench.random_values}", "+verilator+seed+1"])
     return _simulated(simulator, bench, results)
 
 

@@ -75,8 +75,8 @@ def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
 
 
 def unlisted() -> list[str]:
-    """Sources below rtl/ that are missing from the lists: no tool would read them."""
-    present = {str(path.relative_to(ROOT)) for path in (ROOT / "rtl").rglob("*.sv")}
+    """Sources below rtl/ that are missing from the lists: no tool would read them. The example in rtl/sim is a user's design."""
+    present = {str(path.relative_to(ROOT)) for path in (ROOT / "rtl").rglob("*.sv") if ROOT / "rtl/sim" not in path.parents}
     return sorted(present - set(sources()) - {path for paths in boards().values() for path in paths})
 
 

@@ -11,8 +11,8 @@ module board_axi_top
     // clk is the oscillator's, and so the core's. rst_n = 0: the MMCM is not locked
     input  logic         clk,
     input  logic         rst_n,
-    input  logic         user_clk,
-    input  logic         locked,
+    input  logic         axi_aclk,
+    input  logic         axi_aresetn,
     input  logic         user_link_up,
     input  logic         s_axi_awid,
     input  logic [ 31:0] s_axi_awaddr,
@@ -144,8 +144,8 @@ module board_axi_top
   assign board_rst_n = dut.u_board.rst_n;
   assign axi_rst_n = dut.u_board.pcie_rst_n;
 
-  assign dut.u_board.u_pcie.clk = user_clk;
-  assign dut.u_board.u_pcie.locked = locked;
+  assign dut.u_board.u_pcie.clk = axi_aclk;
+  assign dut.u_board.u_pcie.locked = axi_aresetn;
   assign dut.u_board.u_pcie.lnk_up = user_link_up;
   assign sys_reset = dut.u_board.u_pcie.axi_aresetn;
   assign dut.u_board.u_pcie.up_awaddr = s_axi_awaddr;

@@ -13,14 +13,14 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
+from spate_sim.controller import DNR, STEP_NS
+from spate_sim.nvme import MEDIA_ERROR
 
-from admin_drive import DNR, Profile
-from axi_drive import AxiDrive
-from drive_model import MEDIA_ERROR, PERIOD_NS
+from bridged_board import BridgedBoard
+from checked_drive import CheckedDrive
 from tcl_console import Console
-from usp_drive import UspDrive
 
-for model in ("cocotb.board_usp_top", "cocotb.board_axi_top", "cocotb.pcie"):  # the models log each packet, which takes more time than anything else
+for model in ("cocotb.board_usp_top", "cocotb.board_axi_top"):  # the JTAG master's model logs each access
     logging.getLogger(model).setLevel(logging.WARNING)
 WINDOW, BAR = 0x8000_0000, 0xE000_0000  # the core's defaults
 MS_CYCLES, POWER_GOOD_MS = 16, 100
@@ -47,20 +47,22 @@ def stands_on_the_page(lines: list[str]) -> bool:
 class Board:
     def __init__(self, dut, **profile):
         self.dut = dut
-        Clock(dut.clk, PERIOD_NS, unit="ns").start()
+        Clock(dut.clk, STEP_NS, unit="ns").start()
         bus = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "jtag"), dut.clk, dut.board_rst_n, reset_active_level=False)
         self.console = Console(bus, lambda ms: ClockCycles(dut.clk, ms * MS_CYCLES))
         profile = {"blocks": BLOCKS, "mdts": 5, "payload": 1} | profile
         if profile.pop("reference_clock", True):
-            clock = Clock(dut.user_clk, 4100, unit="ps")
-            self.drive = (AxiDrive if BRIDGE else UspDrive)(dut, Profile(**profile), clock, window=WINDOW, bar=BAR, stall=0.0)
+            clock = Clock(dut.axi_aclk if BRIDGE else dut.user_clk, 4100, unit="ps")
+            model = BridgedBoard if BRIDGE else CheckedDrive
+            self.drive = model(dut, bar=BAR, clock=clock, window=(WINDOW, int(dut.WindowBits.value)), **profile)
         else:
             self.without_reference_clock()
 
     def without_reference_clock(self) -> None:
         dut = self.dut
         if BRIDGE:
-            AxiDrive(dut, Profile(), SimpleNamespace(start=lambda: None), window=WINDOW, bar=BAR, stall=0.0)
+            dut.axi_aclk.value = 0
+            BridgedBoard(dut, bar=BAR, clock=SimpleNamespace(start=lambda **_: None))
             return
         for name in ("user_clk", "user_lnk_up", "cfg_max_payload", "cq_tvalid", "cc_tready", "rq_tready", "rc_tvalid",
                      "cfg_mgmt_read_write_done"):
@@ -83,7 +85,7 @@ async def a_recording_is_verified(dut):
     locked = get_sim_time("ns")
     assert not dut.perst_n.value and not dut.sys_reset.value
     await RisingEdge(dut.board_rst_n)
-    held_cycles = (get_sim_time("ns") - locked) / PERIOD_NS
+    held_cycles = (get_sim_time("ns") - locked) / STEP_NS
     assert POWER_GOOD_MS * MS_CYCLES <= held_cycles < POWER_GOOD_MS * MS_CYCLES + 8, f"reset was held for {held_cycles} cycles"
     assert not dut.perst_n.value and dut.sys_reset.value, "the block leaves reset before the drive"
     await console.do(f"source {{{CONSOLE}}}")

@@ -6,8 +6,7 @@ import random
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
-
-from streams import Source
+from spate_sim.streams import Source
 
 REQUESTERS = ("a", "b")
 COMMANDS = 200

@@ -7,11 +7,12 @@ import os
 import random
 
 import cocotb
+from spate_sim.controller import ALL_ONES, DNR, DOUBLE, LOST, STEP_NS
+from spate_sim.nvme import AHEAD, CQ, LATE, MEDIA_ERROR, PATH_ERROR, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE
 
-from admin_drive import ALL_ONES, DNR, DOUBLE, LOST, MAILBOX, STREAM
+from core_drive import MAILBOX, STREAM
 from drive_bench import (BEAT, BLOCK, BLOCKS, BLOCK_SHIFT, DEADLINE, GONE, RAM_BYTES, RETRIES_MAX, SLOTS, WINDOW,
                          WINDOW_BITS, Testbench)
-from drive_model import AHEAD, CQ, LATE, MEDIA_ERROR, PATH_ERROR, PRP, RANGE, SQ, WRONG_HEAD, WRONG_ID, WRONG_PHASE
 
 REQUESTS = int(os.environ["REQUESTS"])
 CASES = os.environ["CASES"].split()
@@ -271,7 +272,7 @@ async def a_command_that_kills_the_drive_ends(dut):
     tb = Testbench(dut, stall=0.0)
     drive = tb.drive
     await tb.ready()
-    drive.latency_cycles = 3
+    drive.latency_ns = STEP_NS, 3 * STEP_NS
     carry_out, kills = drive.carry_out, 0
 
     async def dies_of_writes(life, cid, sqe):

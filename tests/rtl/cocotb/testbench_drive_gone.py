@@ -6,8 +6,9 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
+from spate_sim.controller import LOST
 
-from admin_drive import LOST, STREAM
+from core_drive import STREAM
 from drive_bench import BEAT, GONE, Testbench
 
 OTHER = "SPATE-00002"

@@ -8,8 +8,7 @@ from collections import deque
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge
-
-from streams import Stall
+from spate_sim.streams import Stall
 
 CORE_PS = int(os.environ.get("CORE_PS", "4000"))
 BRIDGE_PS = int(os.environ.get("BRIDGE_PS", "4000"))

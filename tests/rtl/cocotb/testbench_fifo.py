@@ -7,8 +7,7 @@ import random
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
-
-from streams import Sink, Source
+from spate_sim.streams import Sink, Source
 
 WORDS = 2000
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
-
-from streams import Sink, Source, Stall
+from spate_sim.streams import Sink, Source, Stall
 
 WIDTH = int(os.environ["DATA_WIDTH"])
 RAM_BYTES = int(os.environ["RAM_BYTES"])

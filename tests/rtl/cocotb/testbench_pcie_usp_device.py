@@ -7,10 +7,10 @@ import warnings
 
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
+from spate_sim.root_port import RootPort
 
 from core_model import BAR, DEVICE, CoreModel, Registers
 from usp_block import StoppableClock
-from usp_root_port import RootPort
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

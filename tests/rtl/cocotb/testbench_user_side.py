@@ -10,8 +10,7 @@ from collections import deque
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
-
-from streams import Sink, Source, Stall
+from spate_sim.streams import Sink, Source, Stall
 
 STREAMS = os.environ["STREAMS"] == "1"
 FRAMES = os.environ["FRAMES"] == "1"

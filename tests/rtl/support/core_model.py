@@ -7,8 +7,7 @@ from collections import deque
 
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
-
-from streams import Stall
+from spate_sim.streams import Stall
 
 LATENCY_CYCLES = 5  # from a request to its first beat, at least
 

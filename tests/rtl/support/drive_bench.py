@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
+from spate_sim.controller import STEP_NS
+from spate_sim.streams import Sink, Source
 
 import records
-from admin_drive import MAILBOX, MEMORY, STREAM, Profile
-from drive_model import PERIOD_NS, DriveModel
-from streams import Sink, Source
+from core_drive import MAILBOX, MEMORY, STREAM, CoreDrive
 
 WIDTH, RAM_BYTES = int(os.environ["DATA_WIDTH"]), int(os.environ["RAM_BYTES"])
 BLOCK_SHIFT = int(os.environ["BLOCK_SHIFT"])
@@ -39,10 +39,10 @@ class Request:
 
 class Testbench:
     def __init__(self, dut, stall: float = 0.3, **profile):
-        Clock(dut.clk_i, PERIOD_NS, unit="ns").start()
+        Clock(dut.clk_i, STEP_NS, unit="ns").start()
         self.dut = dut
-        profile = {"blocks": BLOCKS, "block_shift": BLOCK_SHIFT, "mdts": 3} | profile
-        self.drive = DriveModel(dut, Profile(**profile), window=WINDOW, bar=BAR, window_bits=WINDOW_BITS, stall=stall)
+        profile = {"blocks": BLOCKS, "block_bytes": BLOCK, "mdts": 3} | profile
+        self.drive = CoreDrive(dut, window=WINDOW, bar=BAR, window_bits=WINDOW_BITS, stall=stall, **profile)
         self.drive.memory = bytearray(random.randbytes(MEMORY_BYTES))
         self.source = Source(dut.clk_i, dut.rst_ni, dut.data_valid_i, dut.data_ready_o, {"data": dut.data_i}, stall)
         self.sink = Sink(dut.clk_i, dut.rst_ni, dut.data_valid_o, dut.data_ready_i,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
+from spate_sim.streams import Sink, Source, Stall
 
 import records
-from streams import Sink, Source, Stall
 
 WIDTH = int(os.environ["DATA_WIDTH"])
 PART_BYTES = int(os.environ["PART_BYTES"])

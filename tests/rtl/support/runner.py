@@ -18,6 +18,7 @@ import subprocess
 
 import cocotb_tools.runner
 import pytest
+import spate_sim.verilator
 
 import filelist
 import program
@@ -29,9 +30,8 @@ BUILD_JOBS = 2
 BUILD_ARGS = ["--assert", "--x-assign", "unique", "--x-initial", "unique"]
 
 
-class Verilator(cocotb_tools.runner.Verilator):
-    """cocotb's runner, but tools/rtl/verilator builds, with paths relative to the build folder. Only the signals of the top are
-    visible: then what is inside can be optimised, and builds and runs are shorter."""
+class Verilator(spate_sim.verilator.Verilator):
+    """The runner of spate_sim, but tools/rtl/verilator builds, with paths relative to the build folder."""
 
     def _simulator_in_path_build_only(self) -> None:
         self.executable = str(filelist.ROOT / "tools" / "rtl" / "verilator")
@@ -40,16 +40,8 @@ class Verilator(cocotb_tools.runner.Verilator):
         (verilator, *words), _ = super()._build_command()  # the second command is make's
         libraries = str(cocotb_tools.config.libs_dir)
         words = [word.replace(libraries, self.relative(libraries)) for word in words]
-        words[words.index("--public-flat-rw")] = str(self._visible())
         words = [self.relative(word) if os.path.isabs(word) else word for word in words]
         return [[verilator, *words, "--build", "-j", str(BUILD_JOBS)]]
-
-    def _visible(self) -> pathlib.Path:
-        path = pathlib.Path(self.build_dir) / "visible.vlt"
-        text = f'`verilator_config\npublic_flat_rw -module "{self.hdl_toplevel}" -var "*"\n'
-        if not path.exists() or path.read_text() != text:  # a newer file would be a reason to build again
-            path.write_text(text)
-        return path
 
     def _execute_cmds(self, cmds, cwd, stdout=None) -> None:
         """cocotb's own message is only the exit code. The output is in the log, and its end is shown below."""
@@ -63,10 +55,11 @@ class Verilator(cocotb_tools.runner.Verilator):
 
 
 def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[str, ...] = (), name: str = "",
-        env: dict[str, str] | None = None) -> None:
+        env: dict[str, str] | None = None, random_values: bool = True) -> None:
     """Builds `top` with `parameters` and runs the cocotb tests of tests/rtl/cocotb/MODULE.py on it. `extra` are sources that are
     not in rtl/spate.f (relative to the repository). `name` distinguishes several runs of a module on one build. `env` is added to
-    the module's environment. The seed is 1 unless COCOTB_RANDOM_SEED is set."""
+    the module's environment. The seed is 1 unless COCOTB_RANDOM_SEED is set. Without `random_values` all signals begin with 0:
+    otherwise the clocks of a top without a wrapper may begin with 1, an edge before the reset."""
     seed = os.environ.get("COCOTB_RANDOM_SEED", "1")
     waves = os.environ.get("WAVES", "0") != "0"
     build = FOLDER / build_name(top, parameters or {}, extra, waves)
@@ -84,7 +77,7 @@ def run(top: str, module: str, *, parameters: dict | None = None, extra: tuple[s
             results = verilator.test(
                 module, top, hdl_toplevel_lang="verilog", build_dir=build, test_dir=folder, seed=seed, waves=waves,
                 results_xml=str(folder / "results.xml"), log_file=log, testcase=os.environ.get("TESTCASE"),
-                test_args=["+verilator+rand+reset+2", f"+verilator+seed+{seed}"],
+                test_args=[f"+verilator+rand+reset+{2 * random_values}", f"+verilator+seed+{seed}"],
                 extra_env={"COCOTB_ANSI_OUTPUT": "0", "LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),
                            **(env or {})})
             count, failed = cocotb_tools.runner.get_results(results)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
+from spate_sim.streams import Sink, Source
 
 import records
-from streams import Sink, Source
 from stripe_member import ADDRESS, BEAT_BYTES, STREAM, STREAMS, WRITE, Member
 
 DRIVES = int(os.environ["DRIVES"])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
+from spate_sim.streams import Stall
 
 import records
-from streams import Stall
 
 WIDTH = int(os.environ["DATA_WIDTH"])
 RING_BYTES = int(os.environ["RAM_BYTES"]) - 8192

@@ -5,9 +5,9 @@ width with random stalls. Its users work with bytes at bus addresses."""
 from collections import deque
 
 from cocotb.triggers import Event
+from spate_sim.streams import Stall
 
 import records
-from streams import Stall
 
 BEATS_MAX = 32
 

@@ -8,8 +8,8 @@ from collections import deque
 
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
+from spate_sim.streams import Stall
 
-from streams import Stall
 from usp_packets import DWORD, Request, completion
 
 CREDITS_MAX = 32

@@ -3,8 +3,6 @@
 to the link, the device's requests and completions come from it. The link may drop, and the block be reset, at any time."""
 
 import functools
-import itertools
-import random
 from collections import deque
 
 import cocotb
@@ -14,6 +12,9 @@ from cocotbext.pcie.core.port import SimPort
 from cocotbext.pcie.core.tlp import CplStatus, TlpType
 from cocotbext.pcie.xilinx.us.interface import CcSink, CqSource, RcSource, RqSink, UsPcieFrame
 from cocotbext.pcie.xilinx.us.tlp import ErrorCode, Tlp_us
+
+from .ports import quiet
+from .streams import pauses
 
 COMPLETIONS = {TlpType.CPL, TlpType.CPL_DATA, TlpType.CPL_LOCKED, TlpType.CPL_LOCKED_DATA}
 POSTED = {TlpType.MEM_WRITE, TlpType.MEM_WRITE_64}
@@ -50,6 +51,8 @@ def packed(frame: UsPcieFrame, lanes: int) -> UsPcieFrame:
 
 
 class RootPort:
+    """`pins` has the signals of the block by the names of hard_block.py."""
+
     def __init__(self, dut, stall: float = 0.0):
         self.dut, self.credits, self.lanes = dut, 0, len(dut.cq_tdata) // 32
         sides = [with_reset(kind)(AxiStreamBus.from_prefix(dut, name), dut.user_clk, dut.user_reset)
@@ -57,20 +60,17 @@ class RootPort:
         self.cq, self.cc, self.rq, self.rc = sides
         if stall:
             for side in sides:
-                side.set_pause_generator(self.pauses(stall))
+                side.set_pause_generator(pauses(stall))
         self.waiting: deque[Tlp_us] = deque()  # requests without a credit
         self.completions: list[Tlp_us] = []
         self.on_request = lambda tlp: None  # called for each request of the core, as the block takes it
         self.break_writes = 0  # this many of the next writes arrive marked as broken, as if the block could not read them
         self.port, self.lost = None, Event()
+        for side in sides:
+            quiet(side.log)
         for task in (self._credits(), self._to_link(self.rq, Tlp_us.unpack_us_rq),
                      self._to_link(self.cc, lambda frame: Tlp_us.unpack_us_cc(packed(frame, self.lanes)))):
             cocotb.start_soon(task)
-
-    @staticmethod
-    def pauses(stall: float):
-        while True:
-            yield from itertools.repeat(random.random() < stall, random.randint(1, 8))
 
     def connect(self, device) -> None:
         """The link comes up. Packets that were on the way over an earlier link do not arrive."""

@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drive on the adapter's side of spate_drive: the root port and the controller of admin_drive, but queues are read and
-completions written through the windows. It has an I/O queue pair with a namespace.
+"""An NVMe drive with one namespace: the controller of controller.py, and an I/O queue pair. It reads entries as a drive may: in
+several reads, repeatedly, at odd addresses. It carries commands out in any order, and makes faults on request.
 
-It reads entries as a drive may: in several reads, repeatedly, at odd addresses. It carries commands out in any order, and
-makes faults in single commands on request: `faults` maps the kind of a command to the faults of the next ones of that kind.
+`Drive` knows no pins. A class that inherits from it says how the drive reads and writes (`port`) and how the host reaches its
+registers: hard_block.py and bridge.py.
 """
 
 import random
-from collections import defaultdict, deque
+from collections import deque
 from dataclasses import dataclass
 
 import cocotb
-from cocotb.triggers import ReadOnly, RisingEdge, Timer
+from cocotb.utils import get_sim_time
 
-import prp
-import records
-from admin_drive import ALL_ONES, CSTS, DNR, DOUBLE, LOST, AdminDrive, encode, port_of
-from target_port import TargetPort
+from . import prp
+from .controller import CSTS, DNR, DOUBLE, LOST, STEP_NS, Controller, Profile
 
 ADMIN_CQ, RANGE, SQ, CQ, PRP = 0x1000, 0x4000, 0x10000, 0x20000, 0x100000
 WRITE, READ, FLUSH, DEALLOCATE = 1, 2, 0, 9
 WRONG_ID, WRONG_PHASE, WRONG_HEAD, LATE = "wrong id", "wrong phase", "wrong head", "late"
 AHEAD = "ahead"  # its completion is written before the one in the place before it
-PERIOD_NS = 4  # of the clock
 MEDIA_ERROR = 0x0281  # transient: DNR is clear
 PATH_ERROR = 0x0300  # transient: its code is 0, only its type tells that it is an error
 
@@ -42,31 +39,100 @@ class Queue:
         self.phase ^= self.tail == 0
 
 
-class DriveModel(AdminDrive):
-    def __init__(self, dut, profile, *, window: int, bar: int, window_bits: int, stall: float, port=None):
-        self.port = port or TargetPort(dut, window, window_bits, stall)
-        self.window_shift, self.stall = window_bits - 1, stall
+@dataclass
+class Counts:
+    """What the drive was asked for, and did."""
+    bring_ups: int = 0
+    admin_commands: int = 0
+    reads: int = 0
+    writes: int = 0
+    flushes: int = 0
+    deallocates: int = 0
+    blocks_read: int = 0
+    blocks_written: int = 0
+    errors: int = 0  # completions with a status
+    unanswered: int = 0  # commands without a completion, because of a fault
+    link_drops: int = 0
+
+
+class Drive(Controller):
+    """`blocks` and `block_bytes` are those of the namespace. `stall` is the share of cycles in which each stream pauses.
+    `properties` are those of Profile, by their names."""
+
+    def __init__(self, port, *, blocks: int = 1 << 20, block_bytes: int = 512, stall: float = 0.0, **properties):
+        assert block_bytes in (512, 4096), f"block_bytes must be 512 or 4096, not {block_bytes}"
+        self.port, self.stall = port, stall
         self.sq = self.cq = None
-        self.block = 1 << profile.block_shift
-        self.media, self.memory = {}, bytearray()
+        self.block = block_bytes
+        self.media = {}  # block → its bytes; a block that was never written reads as zeros
         self.in_flight = {}  # identifier → entry
-        self.io_log, self.events = [], defaultdict(int)
+        self.io_log = []
+        self.counts = Counts()
         self.io_faults, self.flush_faults = deque(), deque()
         self.bad_blocks = {}  # first block of a command → [status or LOST, number of times]
+        self.failing = {}  # any block of a command → [status, number of times]
+        self.silent = False  # no command is answered
         self.fault_log = []
-        self.latency_cycles, self.rereads = 60, 0.2
+        self.latency_ns, self.rereads = (STEP_NS, 60 * STEP_NS), 0.2
         self.heads = "true"  # or "zero", "tail": what completions say of the submission queue's head
         self.reset_is_due = False  # entries may read as zeros: the adapter answers for a core that will reset the drive
-        super().__init__(dut, profile, window=window, bar=bar)
+        super().__init__(Profile(blocks=blocks, block_shift=block_bytes.bit_length() - 1, **properties))
 
-    # ---- ports of admin_drive that are windows here ----
+    # ---- the user's interface ----
+
+    def read(self, lba: int, blocks: int) -> bytes:
+        """What the drive has stored."""
+        return b"".join(self.media.get(lba + i, bytes(self.block)) for i in range(blocks))
+
+    def write(self, lba: int, data: bytes) -> None:
+        """Stores whole blocks without a command."""
+        assert len(data) % self.block == 0, f"{len(data)} bytes are no whole blocks of {self.block}"
+        for i in range(len(data) // self.block):
+            self.media[lba + i] = bytes(data[i * self.block:][:self.block])
+
+    def fail(self, lba: int, status: int, times: int = 1) -> None:
+        """The next `times` reads and writes that contain the block end with this status (bits 10:8 the type, 7:0 the code, 14 do
+        not retry)."""
+        self.failing[lba] = [status, times]
+
+    def lose(self, count: int = 1) -> None:
+        """The next `count` I/O commands are carried out, but get no completion."""
+        self.io_faults.extend([LOST] * count)
+
+    def disconnect(self, down_ns: int) -> None:
+        """The link drops. After this time it is up again, with a drive that was reset."""
+        self.drop_link(down_ns // STEP_NS)
+
+    def remove(self) -> None:
+        """The drive is pulled out."""
+        self.present = False
+        self.silence()
+
+    def insert(self) -> None:
+        """The drive is put in again, with its contents."""
+        self.present = True
+        if not self.in_reset:
+            self.train_in(self.profile.link_cycles)
+
+    async def until(self, condition, limit_ns: int, what: str = "") -> None:
+        """Waits until the condition is true, and fails after the limit."""
+        end = get_sim_time("ns") + limit_ns
+        while not condition():
+            if get_sim_time("ns") >= end:
+                raise AssertionError(f"not in {limit_ns} ns: {what}; {self.counts}")
+            await self.cycles(8)
+
+    # ---- the controller ----
 
     def enable(self, on: bool) -> None:
-        old = getattr(self, "base", None)
         super().enable(on)
         if on:
-            assert old is None or old != self.base, "the epoch is the old one"
+            self.counts.bring_ups += 1
             self.admin_cq = Queue(4)
+
+    def silence(self) -> None:
+        self.counts.link_drops += self.link_up
+        super().silence()
 
     def reset_controller(self) -> None:
         super().reset_controller()
@@ -119,7 +185,11 @@ class DriveModel(AdminDrive):
         self.entry_valid, self.entry_index = True, self.admin_head
         self.entries[0] = [int.from_bytes(data[i * 4:i * 4 + 4], "little") for i in range(16)]
         before = len(self.admin_done)
+        self.counts.admin_commands += 1
         super().fetch()
+        if self.silent:
+            self.counts.unanswered += 1
+            self.admin_done.clear()
         while len(self.admin_done) > before:
             cid, status, result = self.admin_done.pop()
             self.admin_given += 1
@@ -168,7 +238,11 @@ class DriveModel(AdminDrive):
     async def carry_out(self, life: int, cid: int, sqe: list) -> None:
         opcode = sqe[0] & 0xFF
         assert sqe[0] >> 8 & 0xFF == 0 and sqe[1] == 1, f"flags {sqe[0]:#x}, namespace {sqe[1]}"
-        await self.cycles(random.randint(1, self.latency_cycles))
+        low, high = self.latency_ns
+        await self.cycles(random.randint(max(1, low // STEP_NS), max(1, high // STEP_NS)))
+        if self.silent:
+            self.counts.unanswered += 1
+            return
         status, result = 0, 0x51DE
         if life == self.life:
             if opcode in (READ, WRITE):
@@ -176,21 +250,20 @@ class DriveModel(AdminDrive):
             elif opcode == DEALLOCATE:
                 await self.deallocate(sqe)
             else:
-                assert opcode == FLUSH, f"opcode {opcode:#x}"
+                assert opcode == FLUSH, f"the model has no I/O command with opcode {opcode:#x}"
+                self.counts.flushes += 1
                 status = self.flush_faults.popleft() if self.flush_faults else 0
         if life == self.life and status != LOST:
             await self.complete(life, cid, status, result)
-
-    async def cycles(self, count: int) -> None:
-        """One wake-up for any number of steps, because there are many commands."""
-        await Timer(count * PERIOD_NS, unit="ns")
 
     async def complete(self, life: int, cid: int, status: int, result: int) -> None:
         fault = self.io_faults.popleft() if self.io_faults else None
         if fault:
             self.fault_log.append(fault)
         if fault == LOST:
+            self.counts.unanswered += 1
             return  # it stays in flight until the host gives up
+        self.counts.errors += bool(status)
         cq, old = self.cq, self.base
         while (cq.released - cq.tail - 1) % cq.entries < 3:  # room for forged ones as well
             await self.cycles(4)
@@ -245,17 +318,20 @@ class DriveModel(AdminDrive):
         if fault and fault[1]:
             fault[1] -= 1
             return fault[0]
+        for block, (status, times) in self.failing.items():
+            if times and lba <= block < lba + blocks:
+                self.failing[block][1] -= 1
+                return status
         if opcode == WRITE:
             data = b"".join([await self.bus_read(address, count) for address, count in found])
-            for i in range(blocks if life == self.life else 0):
-                self.media[lba + i] = data[i * self.block:][:self.block]
+            if life == self.life:
+                self.write(lba, data)
+                self.counts.writes, self.counts.blocks_written = self.counts.writes + 1, self.counts.blocks_written + blocks
         else:
-            data = b"".join(self.media.get(lba + i, bytes(self.block)) for i in range(blocks))
+            data = self.read(lba, blocks)
+            self.counts.reads, self.counts.blocks_read = self.counts.reads + 1, self.counts.blocks_read + blocks
             for address, count in found:
-                if self.in_window(address):
-                    self.port.write(address, data[:count])
-                else:
-                    self.memory[address - self.memory_base:address - self.memory_base + count] = data[:count]
+                self.bus_write(address, data[:count])
                 data = data[count:]
         return 0
 
@@ -272,95 +348,14 @@ class DriveModel(AdminDrive):
         assert sqe[10] == 0 and sqe[11] == 4 and sqe[6] | sqe[7] << 32 == self.base + RANGE
         data = await self.port.read(self.base + RANGE, 16)
         lba, blocks = int.from_bytes(data[8:], "little"), int.from_bytes(data[4:8], "little")
+        self.counts.deallocates += 1
         for i in range(blocks):
             self.media.pop(lba + i, None)
 
-    memory_base = 0x8_0000_0000
-
-    def in_window(self, address: int) -> bool:
-        return self.window <= address < self.window + (2 << self.window_shift)
+    # ---- data: what an address means, the port's other end knows ----
 
     async def bus_read(self, address: int, length: int) -> bytes:
-        if self.in_window(address):
-            return await self.port.read(address, length)
-        offset = address - self.memory_base
-        assert 0 <= offset and offset + length <= len(self.memory), f"a read of {address:#x}, where nothing is mapped"
-        return bytes(self.memory[offset:offset + length])
+        return await self.port.read(address, length)
 
-    # ---- a clock cycle ----
-
-    async def run(self) -> None:
-        d = self.dut
-        d.rst_ni.value, d.enable_i.value = 0, 1
-        for name in ("link_up_i", "adapter_quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
-                     "side_valid_i", "response_ready_i", "page_valid_i", "fence_answer_i"):
-            getattr(d, name).value = 0
-        for _ in range(4):
-            await RisingEdge(d.clk_i)
-        d.rst_ni.value = 1
-        cocotb.start_soon(self.io())
-        showing, access_wait, held, ready_before = {}, None, None, 0  # showing: the command at each port
-        while True:
-            await ReadOnly()
-            self.cycle += 1
-            self.fields = records.get(d.drive_o, "drive_t")
-            self.ready, self.gone, self.epoch = self.fields.ready, self.fields.gone, self.fields.epoch
-            self.ready_falls += ready_before and not self.ready
-            ready_before = self.ready
-            self.count_events(d.events_o.value.to_unsigned())
-            self.see_perst(not d.perst_no.value)
-            for action in self.later.pop(self.cycle, ()):
-                action()
-            done = None
-            if access_wait is not None:
-                access_wait[0] -= 1
-                if access_wait[0] <= 0:
-                    done, access_wait = access_wait[1], None
-            elif d.mmio_request_valid_o.value and d.mmio_request_ready_i.value:
-                access_wait = self.accessed(records.get(d.mmio_request_o, "mmio_request_t"))
-            for port in [port for port in showing if getattr(d, f"{port}_ready_o").value]:
-                self.commands.remove(showing.pop(port))
-            held = self.see_response(held)
-            fence, quiet = d.fence_request_o.value, self.port.idle
-            self.port.settled()
-            await RisingEdge(d.clk_i)
-            self.port.edge()
-            d.link_up_i.value = int(self.link_up)
-            d.adapter_quiet_i.value = int(quiet)
-            if random.random() < 0.2:
-                d.fence_answer_i.value = fence
-            d.mmio_request_ready_i.value = int(random.random() < 0.7)
-            d.mmio_response_valid_i.value = int(done is not None)
-            if done is not None:
-                d.mmio_response_i.value = done
-            for port in ("command", "side"):
-                waiting = next((command for command in self.commands if port_of(**command) == port), None)
-                if port not in showing and waiting and random.random() >= self.stall:
-                    showing[port] = waiting
-                    getattr(d, f"{port}_i").value = encode(**waiting)
-                getattr(d, f"{port}_valid_i").value = int(port in showing)
-            d.response_ready_i.value = int(random.random() >= self.stall)
-
-    def accessed(self, request) -> list:
-        """Returns [cycles until the response, the response]."""
-        access = request.access
-        error, value = self.access(access.space, access.write, access.address, access.data)
-        result = records.pack("mmio_result_t", error=error, data=value)
-        return [random.randint(1, 12), records.pack("mmio_response_t", id=request.id, result=result)]
-
-    def see_response(self, held: int | None) -> int | None:
-        d = self.dut
-        if not d.response_valid_o.value:
-            assert held is None, "a response vanished"
-            return None
-        shown = d.response_o.value.to_unsigned()
-        assert held is None or held == shown, "a response changed before it was taken"
-        if not d.response_ready_i.value:
-            return shown
-        self.responses.append(vars(records.unpack("response_t", shown)))
-        return None
-
-    def count_events(self, value: int) -> None:
-        if value:
-            for name, seen in vars(records.unpack("events_t", value)).items():
-                self.events[name] += seen
+    def bus_write(self, address: int, data: bytes) -> None:
+        self.port.write(address, data)

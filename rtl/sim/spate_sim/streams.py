@@ -5,6 +5,7 @@ Signals change at the rising edge and are read once they are settled, as flip-fl
 put or taken during reset.
 """
 
+import itertools
 import random
 from collections import deque
 
@@ -24,6 +25,12 @@ class Stall:
             self.standing = random.random() < self.share
         self.left -= 1
         return self.standing
+
+
+def pauses(share: float):
+    """A pause generator of cocotbext-axi: it pauses in this share of the cycles, in runs."""
+    while True:
+        yield from itertools.repeat(random.random() < share, random.randint(1, 8))
 
 
 class Source:
