@@ -32,8 +32,9 @@ module spate_pcie_usp
     parameter int unsigned WindowBits = 21,
     parameter logic [63:0] WindowBase = 64'h0,  // bus address of the aperture, a multiple of its size
     parameter logic [63:0] BarBase = 64'h0,  // bus address assigned to BAR 0, a multiple of its size
-    localparam int unsigned Lanes = DataWidth / 32,
-    localparam int unsigned LaneBits = $clog2(Lanes)
+    // Derived: no instance sets these.
+    parameter int unsigned Lanes = DataWidth / 32,
+    parameter int unsigned LaneBits = $clog2(Lanes)
 ) (
     // The core's side, in its free-running clock.
     input  wire logic clk_i,

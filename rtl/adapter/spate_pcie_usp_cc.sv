@@ -12,8 +12,9 @@ module spate_pcie_usp_cc
   import spate_pcie_usp_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128 or 256
-    localparam int unsigned Lanes = DataWidth / 32,
-    localparam int unsigned LaneBits = $clog2(Lanes)
+    // Derived: no instance sets these.
+    parameter int unsigned Lanes = DataWidth / 32,
+    parameter int unsigned LaneBits = $clog2(Lanes)
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

@@ -20,8 +20,9 @@ module spate_pcie_usp_cq
     parameter int unsigned WindowBits = 21,
     parameter logic [63:0] WindowBase = 64'h0,
     parameter int unsigned NonpostedMax = 32,  // at most 32, because the block counts no more
-    localparam int unsigned LaneBits = $clog2(DataWidth / 32),
-    localparam int unsigned BeatBits = WindowBits - LaneBits - 2
+    // Derived: no instance sets these.
+    parameter int unsigned LaneBits = $clog2(DataWidth / 32),
+    parameter int unsigned BeatBits = WindowBits - LaneBits - 2
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

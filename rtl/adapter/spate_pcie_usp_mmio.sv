@@ -21,7 +21,8 @@ module spate_pcie_usp_mmio
 #(
     parameter int unsigned DataWidth = 128,  // 128 or 256
     parameter logic [63:0] BarBase = 64'h0,  // bus address of BAR 0, a multiple of its size
-    localparam int unsigned Lanes = DataWidth / 32
+    // Derived: no instance sets it.
+    parameter int unsigned Lanes = DataWidth / 32
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,
@@ -104,7 +105,7 @@ module spate_pcie_usp_mmio
   endgenerate
 
   assign rq_tuser_o = 62'h0f;  // all bytes of the one dword
-  assign rq_tvalid_o = state_q inside {StSend, StSendData};
+  assign rq_tvalid_o = state_q == StSend || state_q == StSendData;
   assign sending_o = rq_tvalid_o;
 
   // ---- the completion ----

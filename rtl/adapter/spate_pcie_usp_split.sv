@@ -15,7 +15,8 @@ module spate_pcie_usp_split
     parameter int unsigned DataWidth = 128,
     parameter int unsigned WindowBits = 21,
     parameter logic [63:0] WindowBase = 64'h0,
-    localparam int unsigned LaneBits = $clog2(DataWidth / 32)
+    // Derived: no instance sets it.
+    parameter int unsigned LaneBits = $clog2(DataWidth / 32)
 ) (
     input wire logic       clk_i,
     input wire logic       rst_ni,
@@ -103,7 +104,7 @@ module spate_pcie_usp_split
     endcase
   end
   assign is_final = left_q <= 11'(room);
-  assign is_memory = descriptor.kind inside {KindMemoryRead, KindLockedRead};
+  assign is_memory = descriptor.kind == KindMemoryRead || descriptor.kind == KindLockedRead;
   assign size = state_q != StRequest && !sized_q;
   assign packet_o = current_q;
 

@@ -11,7 +11,8 @@ module spate_fifo #(
     parameter int unsigned Width = 32,  // bits of a word
     parameter int unsigned Depth = 16,  // words, all of which can be used; a power of two, at least 2
     parameter bit Registered = 1'b0,  // the output is a register, one of the words
-    localparam int unsigned CountWidth = $clog2(Depth) + 1
+    // Derived: no instance sets it.
+    parameter int unsigned CountWidth = $clog2(Depth) + 1
 ) (
     input  wire logic                  clk_i,
     input  wire logic                  rst_ni,

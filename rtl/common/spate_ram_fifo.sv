@@ -8,7 +8,8 @@
 module spate_ram_fifo #(
     parameter int unsigned Width = 129,  // bits of a word
     parameter int unsigned Depth = 512,  // words; a power of two, at least 4
-    localparam int unsigned CountWidth = $clog2(Depth) + 1
+    // Derived: no instance sets it.
+    parameter int unsigned CountWidth = $clog2(Depth) + 1
 ) (
     input  wire logic                  clk_i,
     input  wire logic                  rst_ni,

@@ -168,12 +168,10 @@ module spate_admin
   logic [LbaWidth-1:0] written_q;
   command_t command_q;
 
-  function automatic logic is_out(out_e which);
-    return executing && operation == DoOut && selected == which;
-  endfunction
-  function automatic logic is_pulse(pulse_e which);
-    return is_out(OutPulse) && |(operand_q[15:0] & which);
-  endfunction
+  logic is_out;
+  logic [15:0] pulses;
+  assign is_out = executing && operation == DoOut;
+  assign pulses = is_out && selected == OutPulse ? operand_q[15:0] : '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -189,14 +187,14 @@ module spate_admin
     end else begin
       if (ms_tick_i) now_q <= now_q + 32'd1;
       // A link drop, however short, is remembered: the adapter has dropped the drive's accesses.
-      recover_q <= recover_i || !link_up_i || (recover_q && !is_pulse(PulseForget));
-      progress_q <= retired_i || is_out(OutRespond) || (progress_q && !is_pulse(PulseForget));
-      disabled_q <= !enable_i || (disabled_q && !is_out(OutGone));  // remembered, however short it was
-      admin_done_q <= admin_completion_valid_i || (admin_done_q && !is_pulse(PulseAdminTaken));
-      side_done_q <= side_completion_valid_i || (side_done_q && !is_out(OutPush));
-      if (is_out(OutPush)) push_q <= operand_q[0];
+      recover_q <= recover_i || !link_up_i || (recover_q && (pulses & PulseForget) == '0);
+      progress_q <= retired_i || (is_out && selected == OutRespond) || (progress_q && (pulses & PulseForget) == '0);
+      disabled_q <= !enable_i || (disabled_q && !(is_out && selected == OutGone));  // remembered, however short it was
+      admin_done_q <= admin_completion_valid_i || (admin_done_q && (pulses & PulseAdminTaken) == '0);
+      side_done_q <= side_completion_valid_i || (side_done_q && !(is_out && selected == OutPush));
+      if (is_out && selected == OutPush) push_q <= operand_q[0];
       else if (side_push_ready_i) push_q <= 1'b0;
-      if (is_out(OutRespond)) response_valid_q <= 1'b1;
+      if (is_out && selected == OutRespond) response_valid_q <= 1'b1;
       else if (response_ready_i) response_valid_q <= 1'b0;
       if (command_valid_i && command_ready_o) busy_q <= 1'b1;
       else if (response_valid_q && response_ready_i) busy_q <= 1'b0;
@@ -410,15 +408,15 @@ module spate_admin
 
   logic power_cycles_q, unsafe_shutdowns_q;
   always_ff @(posedge clk_i) begin
-    power_cycles_q <= rst_ni && is_out(OutPowerCycles);
-    unsafe_shutdowns_q <= rst_ni && is_out(OutUnsafeShutdowns);
+    power_cycles_q <= rst_ni && is_out && selected == OutPowerCycles;
+    unsafe_shutdowns_q <= rst_ni && is_out && selected == OutUnsafeShutdowns;
   end
 
   spate_power u_power (
       .clk_i,
       .rst_ni,
       .ready_i(drive_o.ready),
-      .event_valid_i(is_out(OutPower)),
+      .event_valid_i(is_out && selected == OutPower),
       .event_i(power_event_e'(operand_q[3:0])),
       .cycles_valid_i(power_cycles_q),
       .unsafe_valid_i(unsafe_shutdowns_q),
@@ -466,9 +464,9 @@ module spate_admin
         OutReady: drive_o.ready <= operand_q[0];
         OutGone: drive_o.gone <= operand_q[0];
         OutPulse: begin
-          queues_reset_o <= is_pulse(PulseQueues);
-          recovery_o <= is_pulse(PulseRecovery);
-          if (is_pulse(PulseQueues)) drive_o.epoch <= !drive_o.epoch;
+          queues_reset_o <= |(pulses & PulseQueues);
+          recovery_o <= |(pulses & PulseRecovery);
+          if (|(pulses & PulseQueues)) drive_o.epoch <= !drive_o.epoch;
         end
         OutSpace: space_q <= space_e'(operand_q[1:0]);
         OutSide: side_q <= operand_q[0];
@@ -512,8 +510,8 @@ module spate_admin
 
   // The program's contract: it responds only while there is a command, and does not change a response that is shown.
   always_comb begin
-    if (is_out(OutRespond)) assume (busy_q && !response_valid_q);
-    if (is_out(OutDone)) assume (!response_valid_q);
+    if (is_out && selected == OutRespond) assume (busy_q && !response_valid_q);
+    if (is_out && selected == OutDone) assume (!response_valid_q);
   end
 
   always_ff @(posedge clk_i) begin
@@ -523,7 +521,7 @@ module spate_admin
       if ($past(response_valid_o && !response_ready_i)) assert (response_valid_o && response_o == $past(response_o));
       if ($past(mmio_valid_o && !mmio_ready_i)) assert (mmio_valid_o && mmio_access_o == $past(mmio_access_o));
       if ($past(page_valid_o && !page_done_i)) assert (page_valid_o && page_dword_o == $past(page_dword_o));
-      if ($past(side_push_o && !side_push_ready_i && !is_out(OutPush))) assert (side_push_o);
+      if ($past(side_push_o && !side_push_ready_i && !(is_out && selected == OutPush))) assert (side_push_o);
       // no pulse is missed
       if ($past(recover_i || !link_up_i)) assert (recover_q);
       if ($past(admin_completion_valid_i)) assert (admin_done_q && admin_status_q == $past(admin_completion_i.status));

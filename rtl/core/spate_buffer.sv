@@ -17,11 +17,12 @@ module spate_buffer
     parameter int unsigned RamBytes = 262144,  // a multiple of 4096, at least 8192; more than 8192: there is a ring
     parameter RamStyle = "auto",  // the attribute ram_style: "auto", "block", "ultra"
     parameter int unsigned RamRegisters = 1,  // registers after the memory, 1 to 4
-    localparam int unsigned BeatBytes = DataWidth / 8,
-    localparam int unsigned Beats = RamBytes / BeatBytes,
-    localparam int unsigned BeatBits = $clog2(Beats),
-    localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
-    localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
+    // Derived: no instance sets these.
+    parameter int unsigned BeatBytes = DataWidth / 8,
+    parameter int unsigned Beats = RamBytes / BeatBytes,
+    parameter int unsigned BeatBits = $clog2(Beats),
+    parameter int unsigned RingSectors = (RamBytes - 8192) / 512,
+    parameter int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,
@@ -77,7 +78,8 @@ module spate_buffer
     $error("spate_buffer: RamBytes must be a multiple of 4096, at least 8192");
   end
 
-  if (!(64'(RamStyle) inside {64'("auto"), 64'("block"), 64'("ultra")})) begin : gen_ram_style
+  localparam logic [63:0] Style = 64'(RamStyle);
+  if (Style != 64'("auto") && Style != 64'("block") && Style != 64'("ultra")) begin : gen_ram_style
     $error("spate_buffer: RamStyle must be auto, block or ultra");
   end
   if (RamRegisters < 1 || RamRegisters > 4) begin : gen_ram_registers

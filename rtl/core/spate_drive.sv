@@ -26,7 +26,8 @@ module spate_drive
     parameter int unsigned HealthMs = 1000,
     parameter int unsigned AdminDeadlineMs = 8000,
     parameter int unsigned CommandDeadlineMs = 8000,
-    localparam int unsigned WindowBits = window_bits(RamBytes)
+    // Derived: no instance sets it.
+    parameter int unsigned WindowBits = window_bits(RamBytes)
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

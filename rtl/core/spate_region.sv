@@ -12,8 +12,9 @@ module spate_region
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
     parameter int unsigned WindowBits = 23,  // spate_pkg::window_bits()
-    localparam int unsigned BeatBytes = DataWidth / 8,
-    localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
+    // Derived: no instance sets these.
+    parameter int unsigned BeatBytes = DataWidth / 8,
+    parameter int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
     input  wire logic                  clk_i,
     input  wire logic                  epoch_i,

@@ -13,8 +13,9 @@ module spate_retire
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
-    localparam int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
-    localparam int unsigned RingSectors = (RamBytes - 8192) / 512
+    // Derived: no instance sets these.
+    parameter int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
+    parameter int unsigned RingSectors = (RamBytes - 8192) / 512
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

@@ -13,8 +13,9 @@ module spate_ring_cut
 #(
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBytes = 524288,  // of the largest part; a power of two, at least 4096
-    localparam int unsigned SectorBits = AddressWidth - 9,
-    localparam int unsigned PartBits = $clog2(PartBytes / 512) + 1  // for a part's number of sectors
+    // Derived: no instance sets these.
+    parameter int unsigned SectorBits = AddressWidth - 9,
+    parameter int unsigned PartBits = $clog2(PartBytes / 512) + 1  // for a part's number of sectors
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

@@ -27,7 +27,8 @@ module spate_ring_ddr
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses, up to 48
     parameter int unsigned PartBytes = 524288,  // of the largest part; a power of two, at least 4096
     parameter int unsigned Parts = 32,  // in flight; a power of two
-    localparam int unsigned SectorBits = AddressWidth - 9
+    // Derived: no instance sets it.
+    parameter int unsigned SectorBits = AddressWidth - 9
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

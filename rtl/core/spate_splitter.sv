@@ -18,9 +18,10 @@ module spate_splitter
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,  // of the buffer; 8192: memory mode, without streams
     parameter int unsigned BaseBits = 20,  // width of issue_base_o
-    localparam int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
-    localparam int unsigned RingSectors = (RamBytes - 8192) / 512,
-    localparam int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
+    // Derived: no instance sets these.
+    parameter int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
+    parameter int unsigned RingSectors = (RamBytes - 8192) / 512,
+    parameter int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,
@@ -118,7 +119,7 @@ module spate_splitter
   assign next_beyond = drive_i.ready && (next_too_high_q || next_end_q > (LbaWidth + 1)'(drive_i.blocks));
 
   assign next_gone = drive_i.gone && next_q.status == StatusOk &&
-                     next_state_q inside {NextSized, NextFitted, NextChecked};
+                     (next_state_q == NextSized || next_state_q == NextFitted || next_state_q == NextChecked);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -284,7 +285,8 @@ module spate_splitter
     assign data_ready_o = 1'b0;
   end
 
-  assign idle_o = cut_state_q == CutNone && next_state_q inside {NextEmpty, NextFound, NextTaken};
+  assign idle_o = cut_state_q == CutNone &&
+                  (next_state_q == NextEmpty || next_state_q == NextFound || next_state_q == NextTaken);
 
   assign issue_valid_o = cut_state_q == CutIssue;
   assign issue_base_o = cut_q.base;

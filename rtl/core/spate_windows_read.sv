@@ -23,8 +23,9 @@ module spate_windows_read
     parameter logic [63:0] WindowBase = 64'h0,
     parameter int unsigned SlotBits = 6,
     parameter int unsigned BaseBits = 9,  // stream mode: a sector of the ring; memory mode: an address in dwords
-    localparam int unsigned BeatBytes = DataWidth / 8,
-    localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
+    // Derived: no instance sets these.
+    parameter int unsigned BeatBytes = DataWidth / 8,
+    parameter int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
     input wire logic        clk_i,
     input wire logic        rst_ni,

@@ -14,8 +14,9 @@ module spate_windows_write
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
     parameter int unsigned WindowBits = 23,
-    localparam int unsigned BeatBytes = DataWidth / 8,
-    localparam int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
+    // Derived: no instance sets these.
+    parameter int unsigned BeatBytes = DataWidth / 8,
+    parameter int unsigned BeatBits = $clog2(RamBytes / BeatBytes)
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

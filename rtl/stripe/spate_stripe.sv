@@ -43,8 +43,9 @@ module spate_stripe
     parameter int unsigned MemberRamBytes = 262144,  // of each member; 8192: memory mode, no streams
     parameter int unsigned Parts = 128,  // in flight: enough to keep the slots of all members busy; a power of two
     parameter int unsigned MemberParts = 64,  // in flight on one member; a power of two
-    localparam int unsigned MemberBits = $clog2(Drives),
-    localparam int unsigned ArrayWidth = LbaWidth + 3
+    // Derived: no instance sets these.
+    parameter int unsigned MemberBits = $clog2(Drives),
+    parameter int unsigned ArrayWidth = LbaWidth + 3
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

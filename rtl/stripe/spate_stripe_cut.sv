@@ -13,10 +13,11 @@ module spate_stripe_cut
     parameter int unsigned Drives = 2,
     parameter int unsigned ChunkBytes = 65536,
     parameter int unsigned ArrayWidth = LbaWidth + 3,  // bits of a block's number in the array
-    localparam int unsigned MemberBits = $clog2(Drives),
-    localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512),
-    localparam int unsigned PartWidth = ChunkShift + 1,
-    localparam int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
+    // Derived: no instance sets these.
+    parameter int unsigned MemberBits = $clog2(Drives),
+    parameter int unsigned ChunkShift = $clog2(ChunkBytes / 512),
+    parameter int unsigned PartWidth = ChunkShift + 1,
+    parameter int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
 ) (
     input wire logic                                clk_i,
     input wire logic                                rst_ni,

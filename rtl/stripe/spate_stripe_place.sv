@@ -9,7 +9,8 @@
 module spate_stripe_place #(
     parameter int unsigned Drives = 3,
     parameter int unsigned ChunkWidth = 36,
-    localparam int unsigned MemberBits = $clog2(Drives)
+    // Derived: no instance sets it.
+    parameter int unsigned MemberBits = $clog2(Drives)
 ) (
     input  wire logic                  clk_i,
     input  wire logic                  rst_ni,

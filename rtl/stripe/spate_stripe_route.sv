@@ -17,7 +17,8 @@ module spate_stripe_route #(
     parameter int unsigned SectorBeatBits = 5,  // log2 of the beats of 512 bytes
     parameter int unsigned Depth = 16,  // parts whose beats wait; a power of two
     parameter int unsigned Parts = 128,  // in flight in the stripe; a power of two, at least Depth
-    localparam int unsigned MemberBits = $clog2(Drives)
+    // Derived: no instance sets it.
+    parameter int unsigned MemberBits = $clog2(Drives)
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

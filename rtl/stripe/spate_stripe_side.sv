@@ -16,9 +16,10 @@ module spate_stripe_side
     parameter int unsigned Drives = 2,
     parameter int unsigned ChunkBytes = 65536,
     parameter int unsigned ArrayWidth = LbaWidth + 3,
-    localparam int unsigned MemberBits = $clog2(Drives),
-    localparam int unsigned ChunkShift = $clog2(ChunkBytes / 512),
-    localparam int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
+    // Derived: no instance sets these.
+    parameter int unsigned MemberBits = $clog2(Drives),
+    parameter int unsigned ChunkShift = $clog2(ChunkBytes / 512),
+    parameter int unsigned ChunkWidth = ArrayWidth - ChunkShift + 3
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,
@@ -80,12 +81,13 @@ module spate_stripe_side
 
   // The number of a member's blocks that lie before a place in the array.
   function automatic logic [MemberWidth-1:0] blocks_before(logic [MemberBits-1:0] member, logic [ChunkWidth-1:0] row,
-                                                           logic [MemberBits-1:0] at_member, logic [ChunkShift-1:0] at);
+                                                           logic [MemberBits-1:0] at_member, logic [ChunkShift-1:0] at,
+                                                           logic block_4096);
     automatic logic [ChunkWidth-1:0] rows = member < at_member ? row + 1'b1 : row;
     automatic
     logic [ChunkShift-1:0]
-    offset = member != at_member ? '0 : block_4096_i ? ChunkShift'(at[ChunkShift-4:0]) : at;
-    return block_4096_i ? {3'd0, rows, offset[ChunkShift-4:0]} : {rows, offset};
+    offset = member != at_member ? '0 : block_4096 ? ChunkShift'(at[ChunkShift-4:0]) : at;
+    return block_4096 ? {3'd0, rows, offset[ChunkShift-4:0]} : {rows, offset};
   endfunction
 
   logic [ChunkWidth-1:0] position;  // in units of the smallest chunk, also with large blocks
@@ -107,8 +109,8 @@ module spate_stripe_side
 
   assign idle_o = state_q == StIdle;
   assign command_ready_o = idle_o && ready_i;
-  assign member_from = blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0]);
-  assign member_to = blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0]);
+  assign member_from = blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0], block_4096_i);
+  assign member_to = blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0], block_4096_i);
   assign member_op_o = op_q;
   assign dead = dead_i[member_q] || was_dead_q[member_q];
   assign sent = (member_valid_o & member_ready_i) != '0;

@@ -35,7 +35,8 @@ module spate_host
     parameter int unsigned CommandDeadlineMs = 8000,  // of a read or write
     parameter bit XilinxBridge = 1'b1,  // the root port has PG194's registers
     parameter bit WriteFrames = 1'b0,  // writes can end with the stream's `tlast`: spate_write_frames
-    localparam int unsigned WindowBits = window_bits(RamBytes)
+    // Derived: no instance sets it.
+    parameter int unsigned WindowBits = window_bits(RamBytes)
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

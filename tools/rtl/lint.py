@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lints the gateware: Verilator with all warnings on each module as a top, Verible's rules, Yosys with slang, and the rules of
-rules.py. The boards' modules are linted with stand-ins for the vendor's modules. The generated Verilog around the tops must be
-Verilog-2001, for Verilator and for Yosys' own reader.
+rules.py and vendors.py. The boards' modules are linted with stand-ins for the vendor's modules. The generated Verilog around the
+tops must be Verilog-2001, for Verilator and for Yosys' own reader.
 
 There must be no finding, and no tool may print a warning. A waiver is in rtl/lint/waivers.vlt with its reason, or beside its
 line. Verible's style rules do not apply to generated files.
@@ -20,6 +20,7 @@ import only
 import program
 import rules
 import tops
+import vendors
 import yowasp
 
 JOBS = 2
@@ -92,16 +93,22 @@ def verilog(path: str) -> str:
     return run(yowasp.YOSYS, "-q", "-p", f"read_verilog {path}")
 
 
+def wide(top: str) -> str:
+    """The whole design, so that each instance is seen."""
+    return "\n".join(vendors.wide_parameters(top, {}, filelist.needed_by(top)))
+
+
 def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     paths, findings = chosen(name), []
     if not name and (forgotten := filelist.unlisted()):
         findings.append(f"neither in rtl/spate.f nor in a board's list: {' '.join(forgotten)}")
-    findings += rules.findings(paths) + rules.order(filelist.sources())
+    findings += rules.findings(paths) + rules.order(filelist.sources()) + vendors.findings(list(filter(is_written_here, paths)))
     sets = [(top, parameters) for top in modules(paths) for parameters in ({}, *tops.LINT.get(top, ()))]
     styled = list(filter(is_written_here, paths))
-    runs = [*([(verible, *styled)] if styled else []), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets)]
-    runs += [(verilog, path) for path in paths if path in filelist.wrappers()]
+    runs = [*([(verible, *styled)] if styled else []), *((verilator, *one) for one in sets), *((yosys, *one) for one in sets),
+            *((verilog, path) for path in paths if path in filelist.wrappers()),
+            *((wide, top) for top in modules(paths) if top.startswith("spate_nvme_") and not top.endswith("_wrapper"))]
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         answers = pool.map(lambda run: run[0](*run[1:]), runs)
         for (tool, *what), answer in zip(runs, answers):
