@@ -5,8 +5,10 @@ import os
 import pathlib
 import re
 import sys
+import types
 
 import pytest
+from spate_sim import bridge, hard_block, ports
 
 import filelist
 import program
@@ -20,6 +22,22 @@ SIMULATION = {"ClockHz": 1_000_000, "UsPerMs": 16, "AdminDeadlineMs": 1000, "Com
 def test_the_drive_at_the_ports_of_a_top(top, way, block_bytes):
     runner.run(top, "testbench_spate_sim", parameters=SIMULATION, env={"WAY": way, "BLOCK_BYTES": str(block_bytes)},
                random_values=False)
+
+
+@pytest.mark.parametrize("names,prefix", [(hard_block.names, "pcie_"), (bridge.names, "d0_")])
+@pytest.mark.parametrize("ending", ["", "_i", "_o"])
+def test_ports_are_found_by_prefix_and_ending(names, prefix, ending):
+    dut = types.SimpleNamespace(_name="top")
+    for candidates in names(prefix).values():
+        setattr(dut, f"{candidates[0]}{ending}", candidates[0])
+    found = ports.Ports(dut, names(prefix))
+    assert all(getattr(found, name) == stems[0] for name, stems in names(prefix).items())
+
+
+def test_a_port_that_is_not_there_is_named():
+    dut = types.SimpleNamespace(_name="top", pcie_m_axis_cq_tdata=0)
+    with pytest.raises(AttributeError, match="^top has no port for cq_tuser. Name it pcie_m_axis_cq_tuser or cq_tuser"):
+        ports.Ports(dut, {name: stems for name, stems in hard_block.names("pcie_").items() if name in ("cq_tdata", "cq_tuser")})
 
 
 def block(language: str) -> str:

@@ -31,8 +31,23 @@ NO_CONSTRUCTS = {
     "shifts": "assign a = {b << 3, c >> 2};",
     "names": "logic inside_q, union_of; assign a = my_type(b);",
 }
-HEAD = "module m\n  import a_pkg::*;\n#(\n    parameter int A = f(3),\n    {0} int B = A\n) (\n    input wire logic [B-1:0] b_i\n);\n  localparam C = 1;\n"
-FUNCTION = "function automatic logic f(logic [2:0] a, logic b);\n  automatic logic d = a[0];\n  word_t e;\n  e = word_t'({{d, b}});\n{0}\nendfunction\n"
+HEAD = """module m
+  import a_pkg::*;
+#(
+    parameter int A = f(3),
+    {0} int B = A
+) (
+    input wire logic [B-1:0] b_i
+);
+  localparam C = 1;
+"""
+FUNCTION = """function automatic logic f(logic [2:0] a, logic b);
+  automatic logic d = a[0];
+  word_t e;
+  e = word_t'({{d, b}});
+{0}
+endfunction
+"""
 
 
 @pytest.mark.parametrize("text", CONSTRUCTS.values(), ids=CONSTRUCTS)
@@ -56,7 +71,8 @@ def test_a_localparam_among_parameters_is_found():
     assert vendors.localparams("x.sv", HEAD.format("parameter")) == []
 
 
-@pytest.mark.parametrize("line", ["return c_q & b;", "return g(a, c_q);", "if (state_q == StIdle) return b;", "return {b, c_i[2:0]};"])
+@pytest.mark.parametrize("line", ["return c_q & b;", "return g(a, c_q);", "if (state_q == StIdle) return b;",
+                                  "return {b, c_i[2:0]};"])
 def test_a_function_that_reads_its_module_is_found(line):
     assert [finding[:7] for finding in vendors.outer_names("x.sv", FUNCTION.format(line))] == ["x.sv:5:"]
 

@@ -25,7 +25,8 @@ CONSTRUCTS = [
     (r"\bcase[xz]?\s*\(\s*1(?:'b1)?\s*\)", "a `case` of a constant: if ... else if"),
     (r"\bunion\b", "a union: a struct, or a vector of which parts are selected"),
     (r"\bparameter\s+type\b|\btype\s*\(", "a type parameter, or the operator `type`: a width as a parameter"),
-    (r"\b(?:alias|fork|force|release|wait|deassign)\b|\$cast\b", "alias, $cast, fork, wait, force, release or deassign: an assign, or a clocked process"),
+    (r"\b(?:alias|fork|force|release|wait|deassign)\b|\$cast\b",
+     "alias, $cast, fork, wait, force, release or deassign: an assign, or a clocked process"),
 ]
 LOCALPARAM = "a localparam among a module's parameters: a parameter that no instance sets"
 OUTER = "a function that reads `{0}` of its module: give it as an argument, or name the result with an assign"
@@ -97,15 +98,15 @@ def findings(paths: list[str]) -> list[str]:
 def wide_parameters(top: str, parameters: dict[str, int | str], sources: list[str]) -> list[str]:
     """The parameters of all instances below a top that have too many bits."""
     with tempfile.TemporaryDirectory() as folder:
-        program.run("tools/rtl/verilator", "--json-only", "--quiet", "-Wno-fatal", "-Wno-lint", "--no-json-edit-nums", "--Mdir", folder,
-                    "--top-module", top, *(f"-G{name}={value}" for name, value in parameters.items()), "rtl/lint/waivers.vlt", *sources,
-                    cwd=filelist.ROOT)
+        program.run("tools/rtl/verilator", "--json-only", "--quiet", "-Wno-fatal", "-Wno-lint", "--no-json-edit-nums",
+                    "--Mdir", folder, "--top-module", top, *(f"-G{name}={value}" for name, value in parameters.items()),
+                    "rtl/lint/waivers.vlt", *sources, cwd=filelist.ROOT)
         tree = json.loads(pathlib.Path(folder, f"V{top}.tree.json").read_text())
     types = {node["addr"]: node for node in nodes(tree["miscsp"])}
     wide = {(module.get("origName", module["name"]), node.get("origName", node["name"]), bits(node["dtypep"], types))
             for module in tree["modulesp"] for node in nodes(module.get("stmtsp", [])) if node.get("isGParam")}
-    return [f"{module}: the parameter {name} has {count} bits. A vendor's tool prints its value in each message: make it a localparam, "
-            f"or a memory (tools/rtl/vendors.py)" for module, name, count in sorted(wide) if count > PARAMETER_BITS_MAX]
+    return [f"{module}: the parameter {name} has {count} bits. A vendor's tool prints its value in each message: make it a "
+            f"localparam, or a memory (tools/rtl/vendors.py)" for module, name, count in sorted(wide) if count > PARAMETER_BITS_MAX]
 
 
 def nodes(tree):

@@ -78,7 +78,7 @@ def test_recorder():
     spate = pathlib.Path(os.environ["SPATE"])
     listed = (spate / "rtl/spate.f").read_text().splitlines()
     runner = Verilator()
-    runner.build(sources=[spate / "rtl/lint/waivers.vlt", *(spate / line for line in listed if line.startswith("rtl/")), "recorder.sv"],
-                 hdl_toplevel="recorder", parameters={"ClockHz": 1_000_000, "UsPerMs": 16, "DeadlineMs": 4000},
+    sources = [spate / "rtl/lint/waivers.vlt", *(spate / line for line in listed if line.startswith("rtl/")), "recorder.sv"]
+    runner.build(sources=sources, hdl_toplevel="recorder", parameters={"ClockHz": 1_000_000, "UsPerMs": 16, "DeadlineMs": 4000},
                  timescale=("1ns", "1ps"), build_args=["--x-initial", "unique", "-Wno-fatal"])
     runner.test("test_recorder", hdl_toplevel="recorder", test_args=["+verilator+rand+reset+2"])

@@ -109,7 +109,8 @@ class Controller:
         self.configuration[DEVICE] = {0x00: 0xA808144D, 0x04: 0x0010_0000, 0x08: p.class_code << 8, 0x0C: p.header << 16,
                                       0x10: p.bar_type, 0x14: 0, 0x34: 0x40, 0x40: 0x5001 | 0x0003_0000,
                                       0x50: 0x7005 if p.capability else 0x0005,
-                                      0x70: p.express_version << 16 | 0x0010, CONTROL_2[DEVICE]: TIMEOUT_210_MS, 0x74: p.payload | (p.extended_tags << 5), 0x78: 0x2810,
+                                      0x70: p.express_version << 16 | 0x0010, CONTROL_2[DEVICE]: TIMEOUT_210_MS,
+                                      0x74: p.payload | (p.extended_tags << 5), 0x78: 0x2810,
                                       0x80: 0x1043_0000}
         self.configuration[LOCAL].setdefault(0x34, 0x60)
         self.configuration[LOCAL] |= {0x60: p.express_version << 16 | 0x8010, 0x64: p.root_payload, 0x68: 0x5810,
@@ -294,7 +295,8 @@ class Controller:
     def identify_controller(self, _):
         p = self.profile
         serial = p.serial.ljust(20).encode()
-        return 0, {**{1 + i: int.from_bytes(serial[4 * i:4 * i + 4], "little") for i in range(5)}, 19: p.mdts << 8, 22: 2_000_000, 64: p.oacs, 66: p.apsta << 8, 68: p.hmpre, 82: p.sanicap,
+        return 0, {**{1 + i: int.from_bytes(serial[4 * i:4 * i + 4], "little") for i in range(5)},
+                   19: p.mdts << 8, 22: 2_000_000, 64: p.oacs, 66: p.apsta << 8, 68: p.hmpre, 82: p.sanicap,
                    128: p.entry_sizes, 129: 1, 130: p.oncs, 131: p.volatile_cache << 8}
 
     def namespace_list(self, _):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package that users simulate their designs with, rtl/sim/spate_sim, directly at the ports of the two tops: contents, each fault
-that can be asked for, and the counts."""
+"""The package that users simulate their designs with, rtl/sim/spate_sim, directly at the ports of the two tops: contents, faults,
+and the counts."""
 
 import os
 import random
