@@ -320,7 +320,7 @@ module spate_splitter
   } shadow_t;
 
   function automatic logic no_beats(command_t command);
-    return command.blocks == '0 || (command.source == SourceStream) != HasRing ||
+    return command.blocks == '0 || command.source != (HasRing ? SourceStream : SourceAddress) ||
         (!HasRing && (command.address & 64'h3) != '0) ||
         (!HasRing && command.address >= 64'd1 << 2 << BaseBits && BaseBits != 62);
   endfunction
