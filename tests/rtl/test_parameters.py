@@ -30,6 +30,9 @@ REFUSED = {
     "more registers than the queue behind them": ("spate_nvme_axi", {"RamRegisters": "5"}, "RamRegisters must be 1 to 4"),
     "a ring that is too small": ("spate_nvme_axi", {"RamBytes": "12288"}, "RamBytes 8192, or 40960 and more"),
     "a ring in memory, and one on chip": ("spate_nvme_axi", RING | {"RamBytes": "262144"}, "needs RamBytes 8192"),
+    "frames without streams": ("spate_nvme_axi", {"RamBytes": "8192", "WriteFrames": "1"}, "WriteFrames needs streams"),
+    "frames without streams, in a stripe": (
+        "spate_nvme_stripe_axi", {"RamBytes": "8192", "WriteFrames": "1"}, "WriteFrames needs streams"),
     "a ring in memory of less than two parts": (
         "spate_nvme_axi", RING | {"MemoryRingBytes": "64'h80000"}, "a multiple of 4096, at least twice PartBytes"),
     "a ring in memory inside a page": (
