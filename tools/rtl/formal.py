@@ -4,7 +4,8 @@
 A file names a top, and has a table for each task:
 
     top = "spate_fifo"              # its sources come from rtl/spate.f; `extra` names sources that are not on that list
-    proven = ["spate_x"]            # modules with tasks of their own: their properties are not proven again here
+    proven = ["spate_x"]            # modules with tasks of their own: their properties, and those of files of `extra` that
+                                    # bind to them, are not proven again here
     [prove]                         # the task is fifo-prove
     mode = "prove"                  # prove (k-induction), bmc (no failure within depth), cover (each cover is reached)
     depth = 12
@@ -37,6 +38,7 @@ TASKS = filelist.ROOT / "tests" / "rtl" / "formal"
 FOLDER = filelist.ROOT / "build" / "rtl" / "formal"
 LIMIT_S = 1200
 KEYS = {"mode", "depth", "engine", "parameters", "multiclock"}
+BOUND = re.compile(r"^bind (\w+) ", re.M)
 REASON = re.compile(r"(?:Assert failed in|Unreached cover|ERROR:|error:).*")
 SBY = """[options]
 mode {mode}
@@ -84,6 +86,13 @@ def tasks() -> list[Task]:
     return found
 
 
+def proven_elsewhere(task: Task) -> list[str]:
+    """The names of the files whose properties the task does not prove: of modules, and of what is bound to them."""
+    bound = [pathlib.PurePath(path).name for path in task.extra
+             if set(task.proven) & set(BOUND.findall((filelist.ROOT / path).read_text()))]
+    return [f"{name}.sv" for name in task.proven] + bound
+
+
 def write_sby(task: Task, folder: pathlib.Path = FOLDER, edits: str = "") -> pathlib.Path:
     """SymbiYosys copies the sources into one folder, where Yosys's sandbox can read them. The paths are relative, because a blank
     in a path would end it. `edits` are Yosys commands that change the design (bench/mutants)."""
@@ -93,7 +102,7 @@ def write_sby(task: Task, folder: pathlib.Path = FOLDER, edits: str = "") -> pat
         multiclock="on" if task.multiclock else "off",
         parameters=" ".join(f"-G{name}={value}" for name, value in task.parameters.items()),
         edits=f"{edits}\n" if edits else "",
-        proven="".join(f"chformal -remove a:src=*{name}.sv:*\n" for name in task.proven),
+        proven="".join(f"chformal -remove a:src={name}:*\n" for name in proven_elsewhere(task)),
         files=" ".join(pathlib.PurePath(path).name for path in paths),
         paths="\n".join(os.path.relpath(filelist.ROOT / path, folder) for path in paths))
     path = folder / f"{task.name}.sby"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // spate_slots, watched from outside: what it must answer follows from its ports alone, so no mistake in it can make the
-// reference agree. One arbitrary command is followed from its issue to its retirement. Only what the induction needs to
-// know of the module, at the end, looks inside.
+// reference agree. One arbitrary command is followed from its issue to its retirement. What the induction needs to know of
+// the module is in slots_inside.sv.
 module slots_proof
   import spate_pkg::*;
 #(
@@ -80,13 +80,16 @@ module slots_proof
   // is ready nothing is handed over, and only dead commands are issued, except in the first cycle of `gone`. A reset
   // and a new drive come later than a cycle for each slot, which bring-up needs many times over.
   logic past_reset_q = 1'b0;
-  logic just_reset_q, issue_alive, checked;
+  logic just_reset_q, issue_alive, checked, clears;
+  logic [SlotBits:0] clears_q;  // cycles since the reset: in the first ones, one for each slot, no completion is taken
   logic [$clog2(SweepCycles+1)-1:0] since_gone_q;  // cycles left of that time
   assign issue_alive = issue_valid_i && issue_i.status == StatusOk;
   assign checked = past_reset_q && rst_ni;
+  assign clears = !clears_q[SlotBits];
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
     just_reset_q <= rst_ni && reset_i;
+    clears_q <= !rst_ni ? '0 : clears_q + (SlotBits + 1)'(clears);
     if (!rst_ni) since_gone_q <= '0;
     else if (gone_i) since_gone_q <= $bits(since_gone_q)'(SweepCycles);
     else if (since_gone_q != '0) since_gone_q <= since_gone_q - 1'b1;
@@ -106,7 +109,7 @@ module slots_proof
   always_ff @(posedge clk_i) begin
     if (checked && $past(completion_valid_i && !completion_ready) && completion_valid_i) begin
       assume (completion_i == $past(completion_i));
-      if ($past(rst_ni && !u_slots.clear)) assert (completion_ready);  // it waits for one cycle
+      if ($past(rst_ni) && !$past(clears)) assert (completion_ready);  // it waits for one cycle
     end
   end
 
@@ -215,98 +218,6 @@ module slots_proof
     cover (checked && reset_i && in_flight == number_t'(Slots));
     cover (checked && live && lost_q && head_valid && any == retired_q && just_reset_q && in_flight > number_t'(2));
     cover (checked && ends && completion_i.status[7:0] == 8'd0 && completion_i.status[10:8] != 3'd0);
-  end
-
-  // ---- inside, for the induction ----
-
-  number_t sent_count, unswept;
-  logic [Slots-1:0] used_slots, sent, unfinished, queued;
-  logic done, down_q;  // down_q: gone, and no other drive since
-  assign sent_count = u_slots.sent_q - retired_q;
-  assign unswept = u_slots.tail_q - u_slots.sent_q;
-  assign done = u_slots.done_q[any_slot] == any[SlotBits];
-  always_ff @(posedge clk_i) down_q <= rst_ni && (gone_i || (down_q && !push_ready_i && !issue_alive));
-
-  function automatic number_t distance(int unsigned slot);
-    return number_t'(slot_t'(slot_t'(slot) - slot_t'(retired_q)));
-  endfunction
-
-  always_comb begin
-    queued = '0;
-    for (int unsigned i = 0; i < Slots; i++) begin
-      automatic number_t number = retired_q + distance(i);
-      used_slots[i] = distance(i) < in_flight;
-      sent[i] = distance(i) < sent_count;
-      unfinished[i] = u_slots.done_q[i] != number[SlotBits];
-      if ((SlotBits + 1)'(i) < u_slots.again_count_q)
-        queued[u_slots.again_q[slot_t'(u_slots.again_first_q+slot_t'(i))]] = 1'b1;
-    end
-  end
-
-  always_comb begin
-    if (checked) begin
-      assert (u_slots.head_q == retired_q && u_slots.tail_q == issued_q);
-      assert (in_flight <= number_t'(Slots) && sent_count <= in_flight);
-      assert (u_slots.unsent_q == (SlotBits + 1)'(unswept) && u_slots.some_unsent_q == (unswept != '0));
-      assert (!(u_slots.abort && u_slots.finish) && 32'(u_slots.used_q) == 32'(in_flight));
-      // What was looked up holds in the next cycle, and so does the retry that was found.
-      if (u_slots.resend_found_q)
-        assert (u_slots.again_now_q != '0 && u_slots.resend_slot_q == u_slots.again_q[u_slots.again_first_q]);
-      if (u_slots.decided_q && completion_valid_i && !reset_i) begin
-        automatic slot_t named = slot_t'(completion_i.cid.slot);
-        automatic number_t number = retired_q + distance(32'(named));
-        assert (u_slots.failed_q == (completion_i.status[10:0] != '0));
-        assert (u_slots.may_retry_q == (u_slots.failed_q && !completion_i.status[14] &&
-                                        u_slots.completed_count_q != 3'(RetriesMax)));
-        if (u_slots.known_q) begin
-          assert (!completion_i.cid.side && completion_i.cid.epoch == epoch_i);
-          assert (8'(named) == completion_i.cid.slot);
-          assert (sent[named] && unfinished[named] && !u_slots.retries_q[named].waiting);
-          assert (u_slots.uses_parity_q == number[SlotBits] && completion_i.cid.uses == number[SlotBits+:UsesBits]);
-          assert (u_slots.completed_count_q == u_slots.retries_q[named].count && !down_q && !just_reset_q);
-        end
-        if (turn && completion_i.cid.slot == 8'(any_slot)) assert (u_slots.known_q == (names && live && handed_q));
-      end
-      if (u_slots.sweeping_q) assert (down_q && number_t'(since_gone_q) > unswept);
-      if (down_q) assert (u_slots.again_count_q == '0);
-      if (live) begin
-        assert (u_slots.entry_q[any_slot].write == issue_q.write && u_slots.entry_q[any_slot].fua == issue_q.fua);
-        assert (u_slots.entry_q[any_slot].lba == issue_q.lba && u_slots.entry_q[any_slot].base == base_q);
-        assert (u_slots.entry_q[any_slot].sectors == issue_q.sectors);
-        assert (u_slots.order_q[any_slot].write == issue_q.write && u_slots.order_q[any_slot].tag == issue_q.tag);
-        assert (u_slots.order_q[any_slot].stream == issue_q.stream && u_slots.order_q[any_slot].last == issue_q.last);
-        assert (u_slots.order_q[any_slot].block_4096 == issue_q.block_4096);
-        assert (u_slots.order_q[any_slot].from_registers == issue_q.from_registers);
-        assert (u_slots.order_q[any_slot].sectors == issue_q.sectors);
-        assert (!(handed_q && waiting_q) && !((handed_q || waiting_q) && (finished_q || lost_q)));
-        if (finished_q) assert (done && u_slots.status_q[any_slot] == status_q);
-        if (done && !finished_q) assert (lost_q && u_slots.status_q[any_slot] == StatusGone);
-        // What was in flight when the drive went has ended, or will end before the sweep does.
-        if (lost_q && !done) assert (down_q && u_slots.sweeping_q && number_t'(any - u_slots.sent_q) < unswept);
-        if (down_q && !done) assert (lost_q);
-        if (handed_q || waiting_q) begin
-          assert (sent[any_slot] && u_slots.retries_q[any_slot].waiting == waiting_q);
-          assert (u_slots.retries_q[any_slot].count == tries_q);
-        end
-        if (sent[any_slot] && !done && !gone_i && !down_q) assert (handed_q || waiting_q);
-      end
-      // No slot is in the queue of retries twice. Those in it were handed over, and are pending unless they ended with
-      // the drive.
-      assert (u_slots.again_count_q <= (SlotBits + 1)'(Slots) && u_slots.again_now_q <= u_slots.again_count_q);
-      assert (slot_t'(u_slots.again_last_q - u_slots.again_first_q) == slot_t'(u_slots.again_count_q));
-      assert ($countones(queued) == 32'(u_slots.again_count_q));
-      for (int unsigned i = 0; i < Slots; i++) begin
-        // No retry is lost.
-        if (sent[i] && unfinished[i] && !gone_i && !down_q) assert (queued[i] == u_slots.retries_q[i].waiting);
-        if (queued[i] && !gone_i && !down_q) assert (sent[i] && unfinished[i]);
-        // Nothing that the sweep has passed is pending; after the sweep nothing at all is.
-        if (down_q && used_slots[i] && (!u_slots.sweeping_q || distance(i) < sent_count)) assert (!unfinished[i]);
-        // A slot that is not in use is pending in its next use.
-        if (!used_slots[i] && (!u_slots.clear || slot_t'(i) < slot_t'(u_slots.clear_q))) assert (unfinished[i]);
-      end
-      if (u_slots.clear)
-        assert (issued_q == '0 && retired_q == '0 && u_slots.sent_q == '0 && u_slots.again_count_q == '0);
-    end
   end
 
 endmodule
