@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the induction of pcie_usp_cc_ports.sv needs to know of spate_pcie_usp_cc: how its registers follow from the reference.
+// What the induction of pcie_usp_cc_ports.sv needs to know of spate_pcie_usp_cc: how its registers follow from the
+// reference.
 module pcie_usp_cc_inside
   import spate_pcie_usp_pkg::*;
 (

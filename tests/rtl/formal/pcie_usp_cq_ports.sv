@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_pcie_usp_cq, watched at its ports, for all packets, all resets and any timing. The core's reset may come alone and
-// in the middle of a packet, which the block then continues. The block's reset is followed by the core's in the next cycle
-// at the latest, and the block's first word after it begins a packet. For one arbitrary packet of the first after a reset,
-// the expected place of each of its dwords is known.
+// spate_pcie_usp_cq, watched at its ports, for all packets, all resets and any timing. The core's reset may come alone
+// and in the middle of a packet, which the block then continues. The block's reset is followed by the core's in the
+// next cycle at the latest, and the block's first word after it begins a packet. For one arbitrary packet of the first
+// after a reset, the expected place of each of its dwords is known.
 module pcie_usp_cq_ports
   import spate_pcie_usp_pkg::*;
 #(

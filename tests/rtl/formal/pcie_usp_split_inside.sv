@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the induction of pcie_usp_split_ports.sv needs to know of spate_pcie_usp_split: how its registers follow from the
-// reference.
+// What the induction of pcie_usp_split_ports.sv needs to know of spate_pcie_usp_split: how its registers follow from
+// the reference.
 module pcie_usp_split_inside
   import spate_pcie_usp_pkg::*;
 (

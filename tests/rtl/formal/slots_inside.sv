@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the induction of slots_proof.sv needs to know of spate_slots: how the module's registers follow from the reference.
+// What the induction of slots_proof.sv needs to know of spate_slots: how the module's registers follow from the
+// reference.
 module slots_inside
   import spate_pkg::*;
 #(

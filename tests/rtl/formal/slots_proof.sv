@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_slots, watched from outside: what it must answer follows from its ports alone, so no mistake in it can make the
-// reference agree. One arbitrary command is followed from its issue to its retirement. What the induction needs to know of
-// the module is in slots_inside.sv.
+// spate_slots, watched from outside: what it must answer follows from its ports alone, so no mistake in it can make
+// the reference agree. One arbitrary command is followed from its issue to its retirement. What the induction needs to
+// know of the module is in slots_inside.sv.
 module slots_proof
   import spate_pkg::*;
 #(
