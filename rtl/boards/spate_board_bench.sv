@@ -10,7 +10,8 @@
 module spate_board_bench #(
     parameter int unsigned DataWidth = 256,
     parameter int unsigned ClockHz = 126_000_000,  // of clk_i
-    localparam int unsigned LinkWidth = 15
+    // Derived: no instance sets it.
+    parameter int unsigned LinkWidth = 15
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

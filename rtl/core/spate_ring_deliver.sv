@@ -15,7 +15,8 @@ module spate_ring_deliver
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBits = 11,  // width of a part's number of sectors
-    localparam int unsigned SectorBits = AddressWidth - 9
+    // Derived: no instance sets it.
+    parameter int unsigned SectorBits = AddressWidth - 9
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

@@ -14,7 +14,8 @@ module spate_ring_order
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBits = 11,  // width of a part's number of sectors
     parameter int unsigned Parts = 32,  // at the drive; as many wait to be given to it; a power of two
-    localparam int unsigned SectorBits = AddressWidth - 9
+    // Derived: no instance sets it.
+    parameter int unsigned SectorBits = AddressWidth - 9
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,

@@ -367,8 +367,8 @@ module spate_write_frames
   // A frame's response. It goes before the one that the core shows.
   assign own = order_valid && (order.kind == KindEnd || (absorbed_q && end_valid && piece_last));
   assign own_out = own && room_out;
-  assign plain_out = order_valid && (order.kind inside {KindPlain, KindWrite}) && response_valid_i && !is_side &&
-                     room_out;
+  assign plain_out = order_valid && (order.kind == KindPlain || order.kind == KindWrite) && response_valid_i &&
+                     !is_side && room_out;
   assign side_out = response_valid_i && is_side && room_out && !own;
   assign order_pop = ended || own_out || plain_out;
   assign end_pop = ended;
