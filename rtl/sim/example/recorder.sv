@@ -145,6 +145,8 @@ module recorder #(
       .s_axis_tvalid_i(source_valid),
       .s_axis_tready_o(source_ready),
       .s_axis_tdata_i(source_data),
+      .s_axis_tkeep_i('1),
+      .s_axis_tlast_i(1'b0),
       .m_axis_tvalid_o(play_valid_o),
       .m_axis_tready_i(play_ready_i),
       .m_axis_tdata_o(play_data_o),

@@ -6,10 +6,11 @@ import random
 
 import cocotb
 from cocotb.triggers import ClockCycles
+from spate_sim.controller import DNR
+from spate_sim.nvme import MEDIA_ERROR
 
-from admin_drive import OPS
-from drive_model import DNR, MEDIA_ERROR
-from testbench_nvme_usp import BLOCK, BLOCKS, GONE, READY, STATUS, WRITTEN, Request, Testbench
+from core_drive import OPS
+from testbench_nvme_usp import BLOCK, BLOCKS, GONE, READY, SLOW_NS, STATUS, WRITTEN, Request, Testbench
 
 FRAME, STATUS_GONE, INVALID = 3, 0x8004, 0x8001
 PARAMETERS, CONTROL, COUNTERS, FRAMES, WRITE_FRAMES = 0x08, 0x10, 0xC0, 0x100, 1 << 30
@@ -167,7 +168,7 @@ async def the_drive_goes_in_a_frame_and_returns(dut):
 async def a_link_that_goes_in_a_frame_loses_nothing(dut):
     tb = FramesTestbench(dut)
     drive = tb.drive
-    drive.way, drive.latency_cycles = "reset", 3000
+    drive.way, drive.latency_ns = "reset", SLOW_NS
     await tb.start()
     frames = []
     for index in range(3):
