@@ -26,7 +26,7 @@ package spate_pkg;
     SourceStream = 2'd0,  // data are in the streams and pass through the ring
     SourceAddress = 2'd1,  // data are in memory, at `address`; the drive accesses it directly
     SourceMailbox = 2'd2,  // data are in the 4 KiB page behind the registers: for metadata
-    SourceFrame = 2'd3  // OpWrite: data are in the stream, up to `tlast`; `blocks` are the most
+    SourceFrame = 2'd3  // OpWrite: data are in the stream, up to `tlast`; `blocks` is the limit
   } source_e;
 
   typedef struct packed {

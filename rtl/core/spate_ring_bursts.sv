@@ -3,7 +3,7 @@
 // Turns the parts of a ring in memory, one after the other, into bursts of an AXI port.
 //
 // Guarantee: the bursts of a part follow each other from its first sector to its last, and the last one is marked. No
-// burst crosses 4 KiB. One can be taken in every other cycle; it is in registers before it is offered.
+// burst crosses 4 KiB. Within a part one can be taken in every other cycle; it is in registers before it is offered.
 `default_nettype none
 
 module spate_ring_bursts #(

@@ -4,9 +4,9 @@
 // request its response.
 //
 // Guarantee: the beats of reads leave in order, each once, and are offered until they are taken. A request's response
-// comes behind its beats, with the first error of its parts and the number of blocks before that. A side command's
+// comes after its beats, with the first error of its parts and the number of blocks before that. A side command's
 // response waits for no reader of the stream, and a beat for no reader of responses, except for the last beat of a
-// request while two requests' responses wait.
+// request while the response of an earlier request waits.
 `default_nettype none
 
 module spate_ring_deliver

@@ -144,7 +144,7 @@ module spate_ring_store #(
       .burst_last_o(burst_last)
   );
 
-  // Whether a burst's data are here is found out before the one ahead of it is out: more come meanwhile, none leave.
+  // Whether a burst's data are here is computed a cycle earlier: until this burst starts their number only grows.
   assign burst_beats = StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
   assign burst_go = burst_valid && !aw_pending_q && !w_pending_q && bursts_ready && enough_q;
   assign store_take = m_axi_wvalid_o && m_axi_wready_i;

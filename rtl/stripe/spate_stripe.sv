@@ -58,12 +58,11 @@ module spate_stripe
     input wire logic [  Drives-1:0]               drive_gone_i,
     input wire logic [  Drives-1:0]               drive_block_4096_i, // valid while `ready`
 
-    // For spate_write_frames: commands are taken; all members are dead; a member goes, or one that was dead returns; the
-    // block size by which commands are split.
-    output logic array_ready_o,
-    output logic array_gone_o,
-    output logic array_lost_o,
-    output logic array_block_4096_o,
+    // For spate_write_frames.
+    output logic array_ready_o,      // commands are taken
+    output logic array_gone_o,       // all members are dead
+    output logic array_lost_o,       // a member goes, or one that was dead returns
+    output logic array_block_4096_o, // the block size by which commands are split
 
     // The user's side, like a drive's.
     input  wire logic                     command_valid_i,

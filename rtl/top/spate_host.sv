@@ -213,7 +213,8 @@ module spate_host
   assign registers_response_valid = response_valid && response_o.from_registers;
   assign response_ready = response_o.from_registers || response_ready_i;
 
-  // A lane takes a command in every second cycle at most, so two that are taken at once are counted one after the other.
+  // Two commands that are taken at once are counted one after the other. The side lane has one command at a time, so
+  // there is no third before the second is counted.
   logic command_taken, side_taken, uncounted_q;
   assign command_taken = command_valid && command_ready;
   assign side_taken = side_valid && side_ready;

@@ -33,7 +33,7 @@
 // refuses all that it is given meanwhile.
 //
 // Tags: the core gets a tag that tells the lane. Responses of the data lane come in order, so their tags wait in a queue;
-// of side commands one at a time is in the core, as the core would have it.
+// the core has at most one side command at a time.
 `default_nettype none
 
 module spate_write_frames
@@ -52,7 +52,7 @@ module spate_write_frames
 
     // What the core splits commands by. `block_4096_i` changes only after `gone_i`, and before `ready_i`.
     input wire logic ready_i,
-    input wire logic gone_i,       // there is no drive: each command ends with StatusGone
+    input wire logic gone_i,       // no drive: each command ends with StatusGone, an empty frame with StatusOk
     input wire logic lost_i,       // the drive, or one of several, goes; or another one comes
     input wire logic block_4096_i,
 
@@ -90,7 +90,7 @@ module spate_write_frames
   localparam int unsigned PieceBits = $clog2(PieceBytes / 512);
   localparam int unsigned BeatBits = $clog2(4096 / BeatBytes);  // of a beat's number in a block
   localparam logic [BeatBits-1:0] SmallLast = BeatBits'(512 / BeatBytes - 1);
-  localparam int unsigned Pieces = 4;  // with beats in the queue: no piece is shorter than 8 beats
+  localparam int unsigned Pieces = 4;  // with beats in the queue; a piece more waits for one to leave
   localparam logic [15:0] TagData = 16'd0;
   localparam logic [15:0] TagSide = 16'd1;
 

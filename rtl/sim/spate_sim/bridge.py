@@ -61,15 +61,16 @@ class Registers:
 class MasterPort:
     """The bridge's master. A drive whose link is down, or that was reset, reads zeros, and its writes have no effect."""
 
-    def __init__(self, master: AxiMaster, is_on):
+    def __init__(self, master: AxiMaster, is_on, identifiers: bool):
         self.master, self.is_on = master, is_on
+        self.of_reads, self.of_writes = ({}, {}) if identifiers else ({"arid": 0}, {"awid": 0})
         self.writes, self.writing, self.wake = deque(), False, Event()
         cocotb.start_soon(self._write())
 
     async def read(self, address: int, length: int) -> bytes:
         if not self.is_on():
             return bytes(length)
-        return bytes((await self.master.read(address, length)).data)
+        return bytes((await self.master.read(address, length, **self.of_reads)).data)
 
     def write(self, address: int, data: bytes) -> None:
         """Posted; in order."""
@@ -84,7 +85,7 @@ class MasterPort:
             while self.writes:
                 address, data = self.writes.popleft()
                 if self.is_on():
-                    await self.master.write(address, data)
+                    await self.master.write(address, data, **self.of_writes)
             self.writing = False
 
     async def pushed(self) -> None:
@@ -101,11 +102,11 @@ def names(prefix: str) -> dict[str, list[str]]:
 class BridgeDrive(Drive):
     """Takes the bridge's place at the ports of `dut`: those of spate_nvme_axi, with `prefix` before them. It drives the bridge's
     clock, `clock` (250 MHz), axi_aresetn and user_link_up. The design's own clocks and resets are the testbench's.
-    `device_config_offset` is DeviceConfigOffset. If the design has an interconnect between the bridge's master and s_axi, name
-    its port s_axi."""
+    `device_config_offset` is DeviceConfigOffset. `identifiers`: the bridge's master uses them (PG055's does not). If the design has an
+    interconnect between the bridge's master and s_axi, name its port s_axi."""
 
     def __init__(self, dut, prefix: str = "", *, clock: Clock | None = None, window: tuple[int, int] | None = None,
-                 device_config_offset: int = 0x10_0000, stall: float = 0.0, **properties):
+                 device_config_offset: int = 0x10_0000, identifiers: bool = True, stall: float = 0.0, **properties):
         self.pins = pins = Ports(dut, names(prefix))
         self.window, self.offset = window, device_config_offset
         pins.axi_aresetn.value = pins.user_link_up.value = 0
@@ -119,7 +120,7 @@ class BridgeDrive(Drive):
                 for channel in ("aw", "w", "b", "ar", "r"):
                     if stall and (found := getattr(half, f"{channel}_channel", None)):
                         found.set_pause_generator(pauses(stall))
-        super().__init__(MasterPort(master, lambda: self.link_up), stall=stall, **properties)
+        super().__init__(MasterPort(master, lambda: self.link_up, identifiers), stall=stall, **properties)
         cocotb.start_soon(self.run())
 
     async def run(self) -> None:

@@ -10,9 +10,9 @@ from collections import deque
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
+from spate_sim.streams import Source, Stall
 
 import records
-from streams import Source, Stall
 
 FLUSH, WRITE, READ = 0, 1, 2
 STREAM, MAILBOX, FRAME = 0, 2, 3

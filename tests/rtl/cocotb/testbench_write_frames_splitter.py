@@ -8,9 +8,9 @@ from collections import deque
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
+from spate_sim.streams import Sink, Source
 
 import records
-from streams import Sink, Source
 
 WRITE, FRAME, GONE = 1, 3, 0x8004
 BEAT_BYTES, PIECE_BYTES, BLOCKS = 64, 4096, 1 << 30

@@ -11,7 +11,7 @@ class BridgedBoard(BridgeDrive):
     def __init__(self, dut, *, bar: int, **properties):
         self.dut, self.bar = dut, bar
         dut.rst_n.value = 0
-        super().__init__(dut, "", **properties)
+        super().__init__(dut, "", identifiers=False, **properties)
 
     async def run(self) -> None:
         await ClockCycles(self.dut.axi_aclk, 8)
