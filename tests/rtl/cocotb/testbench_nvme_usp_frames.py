@@ -10,7 +10,7 @@ from spate_sim.controller import DNR
 from spate_sim.nvme import MEDIA_ERROR
 
 from core_drive import OPS
-from testbench_nvme_usp import BLOCK, BLOCKS, GONE, READY, SLOW_NS, STATUS, WRITTEN, Request, Testbench
+from nvme_usp_bench import BLOCK, BLOCKS, GONE, READY, SLOW_NS, STATUS, WRITTEN, Request, Testbench
 
 FRAME, STATUS_GONE, INVALID = 3, 0x8004, 0x8001
 PARAMETERS, CONTROL, COUNTERS, FRAMES, WRITE_FRAMES = 0x08, 0x10, 0xC0, 0x100, 1 << 30
