@@ -2,16 +2,18 @@
 //
 // spate_write_frames, watched from outside, between any user and a core that takes commands one ahead, moves the beats of
 // the writes that it took, and answers in order, at any time. What the module must do follows from its ports alone. One
-// arbitrary command of the data lane, or one arbitrary beat of the core's write stream, is followed. A beat has 512 bytes,
-// so a frame of some blocks fits into the depth of the proof.
+// arbitrary command of the data lane, or one arbitrary beat of the core's write stream, is followed. A beat has 256 bytes:
+// a block has two beats, the fewest that the module takes, so a frame of two pieces fits into the depth of the proof.
 //
-// Lost: the drive may go at any time, and the core may refuse pieces.
+// Lost: the drive may go at any time, and the core may refuse pieces. `gone` and `lost` are independent: of one drive, gone
+// comes with lost; of a stripe, gone stays while lost is a pulse, and ready may stay with gone.
 module write_frames_proof
   import spate_pkg::*;
 #(
     parameter bit Lost = 1'b0,
     parameter bit Beats = 1'b0,  // a beat is followed, otherwise a command
-    localparam int unsigned DataWidth = 4
+    parameter bit Deep = 1'b0,
+    localparam int unsigned DataWidth = 1
 ) (
     input logic       clk_i,
     input logic       rst_ni,
@@ -39,7 +41,9 @@ module write_frames_proof
     input logic       data_ready_i
 );
 
-  typedef logic [4:0] count_t;  // counts modulo 32: less is reached
+  localparam int unsigned BlockBeats = 2;
+  typedef logic [5:0] count_t;  // counts modulo 64: less is reached
+  typedef logic [5:0] at_t;  // a beat's place on the drive: the block and the beat in it
 
   logic command_ready, side_ready, response_valid, data_ready, core_valid, core_side_valid, core_response_valid;
   logic core_response_ready, core_data_valid, core_ready, core_side_ready, core_data_ready;
@@ -67,7 +71,7 @@ module write_frames_proof
       .Commands(4),
       .Beats(4),
       .LbaBits(8),
-      .BeatBytes(512)
+      .BeatBytes(512 / BlockBeats)
   ) u_frames (
       .clk_i,
       .rst_ni,
@@ -103,9 +107,13 @@ module write_frames_proof
       .data_o(core_data)
   );
 
+  (* anyconst *) logic [1:0] stalls;  // Deep: who does, if anybody
+  localparam bit MayStall = !Lost;
   (* anyconst *) count_t place;
   (* anyconst *) count_t chosen;
   logic past_reset_q = 1'b0;
+  logic accepted, is_frame;
+  count_t accepted_q;  // commands of the data lane
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
   always_comb assume (rst_ni == past_reset_q);
   always_comb begin
@@ -114,19 +122,27 @@ module write_frames_proof
     assume (lba_i inside {4'd6, 4'd7, 4'd8} && blocks_i <= 4'd4);
     if (!Lost) assume (!side_valid_i && !read_i && !status_i[1]);
     if (Beats)
-      assume (status_i == '0 && tag_i == '0 && response_ready_i && chosen == '0 && place < 5'd6);
-      else assume (data_i == '0 && place == '0 && chosen < 5'd3);
-    assume (!(ready_i && gone_i));
-    if (!Lost)
-      assume (ready_i && !gone_i && !lost_i);
-      else assume (!gone_i || lost_i);
+      assume (status_i == '0 && tag_i == '0 && response_ready_i && chosen == '0 && place < 6'd6);
+      else assume (data_i == '0 && place == '0 && chosen < 6'd3);
+    if (!Lost) assume (ready_i && !gone_i && !lost_i);
+    if (Deep && past_reset_q && rst_ni) begin
+      assume (command_valid_i == (accepted_q < 6'd2));
+      assume (accepted_q != '0 || (is_frame && lba_i == 4'd7 && blocks_i == 4'd2));
+      assume (accepted_q == '0 || blocks_i < 4'd3);
+      assume ((MayStall && stalls == 2'd0) || data_valid_i);
+      assume ((MayStall && stalls == 2'd1) || (command_ready_i && side_ready_i));
+      assume ((MayStall && stalls == 2'd2) || data_ready_i);
+      assume ((MayStall && stalls == 2'd3) || (response_ready_i && answer_i));
+      assume (chosen < 6'd2 && (!Beats || place inside {6'd2, 6'd3, 6'd4}));
+      if (Lost) assume (!side_valid_i && status_i == '0);
+    end
   end
 
   // ---- the core: the command whose beats move, one ahead of it, and those that wait for their responses ----
 
   logic moving_q, next_q, refuses_q, core_taken, moved, answered;
   logic from_q[4];
-  logic [3:0] core_done;  // of an error: fewer than the blocks
+  logic [3:0] core_done;
   logic [3:0] moving_left_q, next_left_q;  // beats
   count_t taken_q, ended_q, answered_q;  // commands of the data lane, in order
   count_t wanted_q;  // beats of all writes that were taken
@@ -135,6 +151,10 @@ module write_frames_proof
   logic [15:0] core_tag_q, side_core_tag_q, core_status;
   logic [1:0] shown_status_q;
   logic shown_q, shown_side_q;
+
+  function automatic logic [3:0] beats_of(logic [3:0] blocks);  // at most four
+    return 4'(blocks * BlockBeats);
+  endfunction
 
   assign is_stream = core_command.op == OpWrite && core_command.source == SourceStream;
   assign core_ready = command_ready_i && !next_q;
@@ -158,7 +178,7 @@ module write_frames_proof
     core_response.status = show_side ? StatusOk : core_status;
     core_response.done = show_side ? 64'd77 : 64'(core_done);
   end
-  assign core_done = core_status == StatusOk ? blocks_q[answered_q[1:0]] : refuses_q ? '0 : blocks_q[answered_q[1:0]] >> 1;
+  assign core_done = core_status == StatusOk ? blocks_q[answered_q[1:0]] : refuses_q ? '0 : core_status[0] ? blocks_q[answered_q[1:0]] : '0;
 
   (* anyconst *) logic refuses;
   assign refuses_q = refuses;
@@ -174,8 +194,8 @@ module write_frames_proof
         taken_q <= taken_q + 1'b1;
         blocks_q[taken_q[1:0]] <= core_command.blocks[3:0];
         from_q[taken_q[1:0]] <= core_command.from_registers;
-        next_left_q <= is_stream && !refuses_q ? core_command.blocks[3:0] : '0;
-        if (is_stream && !refuses_q) wanted_q <= wanted_q + count_t'(core_command.blocks[3:0]);
+        next_left_q <= is_stream && !refuses_q ? beats_of(core_command.blocks[3:0]) : '0;
+        if (is_stream && !refuses_q) wanted_q <= wanted_q + count_t'(beats_of(core_command.blocks[3:0]));
       end
       next_q <= core_taken || (next_q && moving_q);
       if (next_q && !moving_q) begin
@@ -201,33 +221,33 @@ module write_frames_proof
 
   // ---- the reference: which frame is being taken from the stream ----
 
-  logic accepted, is_frame, open_q, doomed_q, beat_in, ends_here, nothing;
+  logic open_q, doomed_q, beat_in, ends_here, nothing;
   logic first_q;  // no beat of the frame has come
   logic passes;  // the user's command passes in this cycle
   logic [4:0] next_lba_q;  // of the next piece to be given
   logic [3:0] left_q;  // blocks of the frame that have no piece yet, as far as the commands tell
-  logic [4:0] lba_in_q;  // the block of the next beat
+  at_t at_in_q;  // of the next beat
   logic [3:0] most_q;  // beats that the frame may still have
   count_t in_q, out_q;  // beats of the core's stream: taken or filled in; given
-  logic [4:0] filled;  // zeros up to the end of the piece
+  logic [3:0] filled;  // zeros up to the end of the piece
 
   assign accepted = command_valid_i && command_ready;
   assign is_frame = !read_i && source_i == 2'd3 && blocks_i != '0;
   assign beat_in = data_valid_i && data_ready;
   // A beat that ends the frame where a piece would begin is no beat of the core's.
-  assign nothing = open_q && last_i && null_i && (lba_in_q[2:0] == '0 || first_q);
+  assign nothing = open_q && last_i && null_i && (at_in_q[3:0] == '0 || first_q);
   assign ends_here = open_q && beat_in && (last_i || most_q == 4'd1);
   always_comb begin
     filled = '0;
     if (ends_here && !nothing) begin
-      filled = 5'd7 - {2'd0, lba_in_q[2:0]};
-      if (filled > {1'b0, most_q} - 5'd1) filled = {1'b0, most_q} - 5'd1;
+      filled = 4'd15 - at_in_q[3:0];
+      if (filled > most_q - 4'd1) filled = most_q - 4'd1;
     end
   end
 
   // The frame is open for the commands until the module lets the next command pass: not before its last piece is given.
   logic closing_q;  // it has ended in the stream
-  logic [4:0] end_lba_q;  // where its pieces end
+  at_t end_q;  // where its pieces end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       {open_q, closing_q, first_q} <= '0;
@@ -239,21 +259,21 @@ module write_frames_proof
         closing_q <= 1'b0;
         doomed_q <= gone_i;
         next_lba_q <= {1'b0, lba_i};
-        lba_in_q <= {1'b0, lba_i};
-        most_q <= blocks_i;
+        at_in_q <= at_t'(lba_i * BlockBeats);
+        most_q <= beats_of(blocks_i);
         left_q <= blocks_i;
       end else begin
         if (gone_i || lost_i) doomed_q <= 1'b1;
         if (open_q && beat_in) begin
           first_q <= 1'b0;
           if (!nothing) begin
-            lba_in_q <= lba_in_q + 1'b1 + filled;
+            at_in_q <= at_in_q + 1'b1 + at_t'(filled);
             most_q <= most_q - 1'b1;
           end
           if (ends_here) begin
             open_q <= 1'b0;
             closing_q <= 1'b1;
-            end_lba_q <= nothing ? lba_in_q : lba_in_q + 1'b1 + filled;
+            end_q <= nothing ? at_in_q : at_in_q + 1'b1 + at_t'(filled);
           end
         end
         if (core_taken && (open_q || closing_q) && core_command.source == SourceStream && !passes) begin
@@ -269,11 +289,22 @@ module write_frames_proof
 
   assign passes = accepted && !is_frame;
 
+  // Plain writes from the stream that have no response: a frame begins when there are none.
+  logic plain_q[4];  // of the commands that were taken, by their number
+  logic [2:0] plain_count_q;
+  always_ff @(posedge clk_i) begin
+    if (core_taken) plain_q[taken_q[1:0]] <= passes && is_stream;
+    if (!rst_ni) plain_count_q <= '0;
+    else plain_count_q <= plain_count_q + 3'(core_taken && passes && is_stream) -
+        3'(answered && !show_side && plain_q[answered_q[1:0]]);
+  end
+
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // Nothing comes between the pieces of a frame, and its last piece is given before any other command.
       if (open_q) assert (!accepted);
-      if (accepted && closing_q && !doomed_q) assert (next_lba_q == end_lba_q);
+      if (accepted && is_frame) assert (plain_count_q == '0);
+      if (accepted && closing_q && !doomed_q) assert (at_t'(next_lba_q * BlockBeats) == end_q);
       assert (!passes || core_taken);
       if (core_taken && passes) begin
         assert (core_command.op == command.op && core_command.source == command.source);
@@ -287,7 +318,7 @@ module write_frames_proof
         assert (core_command.blocks == 32'(left_q) || 3'(next_lba_q + 5'(core_command.blocks)) == '0);
         assert (4'(next_lba_q[2:0]) + 4'(core_command.blocks) <= 4'd8);
         // its first beat is there, and it reaches a drive that was not lost since the frame began
-        assert (lba_in_q != next_lba_q && !doomed_q && !gone_i && !lost_i && ready_i);
+        assert (at_in_q != at_t'(next_lba_q * BlockBeats) && !doomed_q && !gone_i && !lost_i && ready_i);
       end
     end
   end
@@ -318,7 +349,7 @@ module write_frames_proof
 
   // ---- one arbitrary command of the data lane, and its response ----
 
-  count_t accepted_q, given_back_q, from_taken_q, to_taken_q;
+  count_t given_back_q, from_taken_q, to_taken_q;
   logic is_chosen_q, over_q, chosen_frame_q;
   logic [15:0] chosen_tag_q, sum_status_q;
   logic [6:0] sum_q;
@@ -377,23 +408,53 @@ module write_frames_proof
     end
   end
 
-  // ---- what is reached ----
+  // ---- what is reached: each promise, at its end ----
 
-  logic response_before_q;  // a response to the second command
-  assign response_before_q = response_data && given_back_q == 5'd1;
+  logic [1:0] pieces_q;  // of the chosen frame that the core took, or of the first one
+  logic zero_q;  // the beat that is followed was filled in
+  logic refused_before_q, lost_before_q, plain_before_q, second_error, of_chosen;
+  assign of_chosen = response_data && given_back_q == chosen;
+  assign second_error = mine && answered_q == from_taken_q + 1'b1 && core_response.status != StatusOk;
+  logic second_error_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      {pieces_q, zero_q, lost_before_q, refused_before_q, plain_before_q, second_error_q} <= '0;
+    end else begin
+      if (core_taken && !passes && (Beats ? accepted_q == 6'd1 : is_chosen_q && !over_q)) pieces_q <= pieces_q + 1'b1;
+      if (filled != '0 && place > in_q && place <= in_q + count_t'(filled)) zero_q <= 1'b1;
+      if (gone_i || lost_i) lost_before_q <= 1'b1;
+      if (answered && core_status == StatusInvalid) refused_before_q <= 1'b1;
+      if (core_taken && passes && is_stream) plain_before_q <= 1'b1;
+      if (second_error) second_error_q <= 1'b1;
+    end
+  end
   always_comb begin
     if (past_reset_q && rst_ni) begin
       if (Beats) begin
-        cover (moved && out_q == place && known_q && data_q == '0 && place == 5'd3);
+        // Of a frame of two pieces: its zeros, the next command when all of its beats are there, and that command's beat.
+        cover (moved && out_q == place && zero_q && place == 6'd3 && pieces_q == 2'd2);
+        cover (accepted && closing_q && pieces_q == 2'd2);
+        cover (moved && out_q == place && beat_in && !open_q && accepted_q == 6'd2 && pieces_q == 2'd2);
+        cover (open_q && nothing && pieces_q == 2'd1);
+      end else if (!Lost && Deep) begin
+        // Of a frame of two pieces: the sum, the first error, in the first piece and in the second, and the next response.
+        cover (of_chosen && pieces_q == 2'd2 && response.status == StatusOk && response.done == 64'd2);
+        cover (of_chosen && pieces_q == 2'd2 && response.status != StatusOk && response.done == 64'd1 && !second_error_q);
+        cover (of_chosen && pieces_q == 2'd2 && response.status != StatusOk && response.done == 64'd2 && second_error_q);
+        cover (response_data && chosen == '0 && pieces_q == 2'd2 && given_back_q == 6'd1);
       end else if (!Lost) begin
-        cover (response_before_q && is_chosen_q && chosen == 5'd1 && chosen_frame_q && sum_q == 7'd4);
-        cover (response_data && given_back_q == chosen && chosen_frame_q && sum_status_q != StatusOk && sum_q == 7'd2);
-        cover (response_data && response.done == '0 && response.status == StatusOk && chosen_frame_q && taken_q == '0);
+        // A frame that writes nothing; the next frame's piece before a frame's response; a frame after a plain write.
+        cover (of_chosen && response.done == '0 && response.status == StatusOk && chosen_frame_q && taken_q == '0);
+        cover (core_taken && !passes && chosen == '0 && over_q && chosen_frame_q && given_back_q == '0);
+        cover (accepted && is_frame && plain_before_q);
       end else begin
-        cover (response_data && response.status == StatusGone && response.done != '0);
-        cover (response_data && given_back_q == 5'd1 && response.status == StatusInvalid && chosen_frame_q);
-        cover (response_data && given_back_q == 5'd1 && response.status == StatusOk && chosen_frame_q && chosen == 5'd1 &&
-               doomed_q == 1'b0 && sum_q == 7'd3 && accepted_q == 5'd2);
+        // A second piece that was not given; a frame that was refused, and the next one; a frame after a loss.
+        cover (of_chosen && pieces_q == 2'd1 && response.status == StatusGone && response.done != '0);
+        cover (of_chosen && chosen == 6'd1 && response.status == StatusInvalid && chosen_frame_q && refused_before_q);
+        cover (of_chosen && chosen == 6'd1 && response.status == StatusOk && pieces_q == 2'd1 && lost_before_q &&
+               !doomed_q && sum_q == 7'd2);
+        // What a stripe shows: ready with gone; gone after the pulse of lost.
+        cover (of_chosen && response.status == StatusGone && ready_i && gone_i && !lost_i);
       end
     end
   end
