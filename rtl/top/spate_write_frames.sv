@@ -97,8 +97,8 @@ module spate_write_frames
   if (PieceBytes < 4096 || (PieceBytes & (PieceBytes - 1)) != 0) begin : gen_piece
     $error("spate_write_frames: PieceBytes must be a power of two, at least 4096");
   end
-  if (512 / BeatBytes < 2) begin : gen_beat
-    $error("spate_write_frames: a block of 512 bytes must have at least two beats");  // the first one must not be the last
+  if (512 / BeatBytes < 2) begin : gen_beat  // a block's last beat waits for the piece's size, the first one must not
+    $error("spate_write_frames: a block of 512 bytes must have at least two beats");
   end
 
   // ---- what waits for its response, in order ----

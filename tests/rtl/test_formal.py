@@ -26,3 +26,12 @@ def test_each_bound_file_is_in_each_proof_with_its_module():
         for name, module in bound.items():
             if f"{module}.sv" in files and module not in task.proven:
                 assert name in files, f"{task.file}.toml: {name} is missing in `extra`"
+
+
+def test_what_is_reached_lies_within_the_proof():
+    """A promise whose case comes later than the depth of the bounded proof is not proven."""
+    for file in ("write_frames", "ring_order", "ring_deliver", "ring_ddr", "ring_ddr_eager"):
+        of_file = [task for task in formal.tasks() if task.file == file]
+        for reach in (task for task in of_file if task.mode == "cover"):
+            depths = [task.depth for task in of_file if task.mode == "bmc" and task.parameters == reach.parameters]
+            assert depths and max(depths) >= reach.depth, f"{reach.name}: no bounded proof with its parameters is as deep"

@@ -48,7 +48,12 @@ module ring_ddr_invariants
     input logic                  ended_valid,
     input logic [           2:0] fetched_count,
     input logic                  deliver_valid,
-    input logic                  take_beat
+    input logic                  take_beat,
+
+    // ring_ddr_proof.
+    input logic       side_shown,
+    input logic [1:0] accepted,
+    input logic [1:0] responded
 );
 
   localparam int unsigned Held = 2 * Parts + 7;  // parts that have space
@@ -146,6 +151,8 @@ module ring_ddr_invariants
       if (command_valid) assert (!issue_held.doomed && !drive_i.gone && issue_held.sectors != '0);
       if (answer_valid) assert (answers_ready);
       cover (issue && issue_gone && !drive_i.gone);
+      cover (side_shown && accepted != responded);
+      cover (command_valid && part_valid);
     end
   end
 
@@ -171,5 +178,8 @@ bind spate_ring_ddr ring_ddr_invariants #(
     .fetched_count(u_deliver.u_fetched.count_o),
     .deliver_valid(u_deliver.valid_q),
     .take_beat(u_deliver.take_beat),
+    .side_shown(u_proof.side_shown),
+    .accepted(u_proof.accepted_q),
+    .responded(u_proof.responded_q),
     .*
 );

@@ -178,7 +178,8 @@ module write_frames_proof
     core_response.status = show_side ? StatusOk : core_status;
     core_response.done = show_side ? 64'd77 : 64'(core_done);
   end
-  assign core_done = core_status == StatusOk ? blocks_q[answered_q[1:0]] : refuses_q ? '0 : core_status[0] ? blocks_q[answered_q[1:0]] : '0;
+  // Of an error: all of its blocks, or none.
+  assign core_done = core_status == StatusOk || (core_status[0] && !refuses_q) ? blocks_q[answered_q[1:0]] : '0;
 
   (* anyconst *) logic refuses;
   assign refuses_q = refuses;
@@ -295,7 +296,8 @@ module write_frames_proof
   always_ff @(posedge clk_i) begin
     if (core_taken) plain_q[taken_q[1:0]] <= passes && is_stream;
     if (!rst_ni) plain_count_q <= '0;
-    else plain_count_q <= plain_count_q + 3'(core_taken && passes && is_stream) -
+    else
+      plain_count_q <= plain_count_q + 3'(core_taken && passes && is_stream) -
         3'(answered && !show_side && plain_q[answered_q[1:0]]);
   end
 
