@@ -20,16 +20,11 @@ module ring_ddr_eager
     input response_t                 response_o,
     input logic                      data_valid_i,
     input logic      [DataWidth-1:0] data_i,
-    input logic                      data_valid_o,
     input logic                      data_ready_i,
-    input logic                      data_last_o,
     input logic                      data_error_o,
-    input logic                      drive_command_valid_o,
     input logic                      drive_command_ready_i,
-    input command_t                  drive_command_o,
     input logic                      drive_side_ready_i,
     input logic                      drive_response_valid_i,
-    input logic                      m_axi_awvalid_o,
     input logic                      m_axi_awready_i,
     input logic                      m_axi_wready_i,
     input logic                      m_axi_bvalid_i,
@@ -61,9 +56,7 @@ module ring_ddr_eager
 
   always_comb begin
     if (begun_q != '0) begin
-      cover (m_axi_awvalid_o);
-      cover (drive_command_valid_o && drive_command_o.op == OpWrite);
-      cover (data_valid_o && data_last_o);
+      // Behind a burst, the drive's command and its answer; or behind them and the last beat.
       cover (response_valid_o && response_o.status == StatusOk && write_q);
       cover (response_valid_o && response_o.status == StatusOk && !write_q);
       cover (response_valid_o && response_o.status == StatusMemory && write_q);
