@@ -56,10 +56,9 @@ module ring_ddr_eager
 
   always_comb begin
     if (begun_q != '0) begin
-      // Behind a burst, the drive's command and its answer; or behind them and the last beat.
-      cover (response_valid_o && response_o.status == StatusOk && write_q);
+      // A write after its burst; a read's response after the drive's and the last beat.
+      cover (drive_command_valid_o && write_q);
       cover (response_valid_o && response_o.status == StatusOk && !write_q);
-      cover (response_valid_o && response_o.status == StatusMemory && write_q);
       cover (response_valid_o && response_o.status == 16'd1 && !write_q);
     end
   end
