@@ -286,7 +286,7 @@ lint-rtl: groups-gateware+lint ## Run Verilator with all warnings, Verible, slan
 	@$(GATEWARE_PYTHON) tools/rtl/lint.py $(if $(ONLY),$(call quoted,ONLY))
 	@$(if $(ONLY),:,$(GATEWARE_PYTHON) tools/rtl/constraints.py)
 
-formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (2 minutes on two cores; ONLY=fifo)
+formal: groups-gateware ## Prove the properties of the gateware, tests/rtl/formal (10 minutes on two cores; ONLY=fifo)
 	@echo '== formal'
 	@$(GATEWARE_PYTHON) tools/rtl/formal.py $(if $(ONLY),$(call quoted,ONLY))
 

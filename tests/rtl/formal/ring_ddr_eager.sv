@@ -22,6 +22,7 @@ module ring_ddr_eager
     input logic      [DataWidth-1:0] data_i,
     input logic                      data_ready_i,
     input logic                      data_error_o,
+    input logic                      drive_command_valid_o,
     input logic                      drive_command_ready_i,
     input logic                      drive_side_ready_i,
     input logic                      drive_response_valid_i,
