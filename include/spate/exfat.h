@@ -281,8 +281,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume
 void spate_exfat_abandon(struct spate_exfat *volume);
 
 /* While an operation on a volume of this device waits, `turn` is called: see while_waiting in spate/block.h. It ends
- * with spate_exfat_leave_turns(), and with the volume. `context` tells whose turns they are, and must not be NULL.
- * Errors: NOT_MOUNTED, OPEN (another has the turns of this device). A recorder takes them while it is open. */
+ * with spate_exfat_leave_turns(), and with the volume. `context` tells whose turns they are.
+ * Errors: INVALID (no turn or no context), NOT_MOUNTED, OPEN (another has the turns of this device). A recorder takes
+ * them while it is open. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context),
                                                          void *context);
 /* Does nothing if they are not the turns of this context. */

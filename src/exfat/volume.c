@@ -237,9 +237,10 @@ static void end_publishing(struct spate_exfat *volume) {
 }
 
 enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context), void *context) {
+  if (turn == NULL || context == NULL) return SPATE_E_INVALID;
   if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   struct spate_block *device = volume->config.block;
-  if (device->while_waiting_context != NULL) return SPATE_E_OPEN;
+  if (device->while_waiting != NULL) return SPATE_E_OPEN;
   device->while_waiting = turn;
   device->while_waiting_context = context;
   volume->turns_of = context;

@@ -54,7 +54,7 @@ enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spa
                                      const struct spate_recorder_config *config) {
   if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
   struct spate_block *block = volume->config.block;
-  if (block->while_waiting_context != NULL) return SPATE_E_OPEN; /* before *recorder is written: it may be this one */
+  if (block->while_waiting != NULL) return SPATE_E_OPEN; /* before *recorder is written: it may be this one */
   if (spate_clock_check() != SPATE_OK) return SPATE_E_CLOCK;
 
   *recorder = (struct spate_recorder){.config = *config, .volume = volume, .block = block};

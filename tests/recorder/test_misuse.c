@@ -278,6 +278,8 @@ static void turns_have_one_owner(void **state) {
 
   OK(spate_recorder_close(&fixture->recorder));
   GIVES(SPATE_E_NOT_MOUNTED, spate_exfat_take_turns(&unmounted, count_turn, &turns));
+  GIVES(SPATE_E_INVALID, spate_exfat_take_turns(&fixture->volume, count_turn, NULL));
+  GIVES(SPATE_E_INVALID, spate_exfat_take_turns(&fixture->volume, NULL, &turns));
   OK(spate_exfat_take_turns(&fixture->volume, count_turn, &turns));
   GIVES(SPATE_E_OPEN, spate_exfat_take_turns(&fixture->volume, count_turn, &others));
   GIVES(SPATE_E_OPEN, spate_recorder_open(&fixture->recorder, &fixture->volume, &config));

@@ -98,7 +98,7 @@ def findings(paths: list[str]) -> list[str]:
 def wide_parameters(top: str, parameters: dict[str, int | str], sources: list[str]) -> list[str]:
     """The parameters of all instances below a top that have too many bits."""
     with tempfile.TemporaryDirectory() as folder:
-        program.run("tools/rtl/verilator", "--json-only", "--quiet", "-Wno-fatal", "-Wno-lint", "--no-json-edit-nums",
+        program.run("tools/rtl/verilator", "--json-only", "--quiet", "-Wno-lint", "--no-json-edit-nums",
                     "--Mdir", folder, "--top-module", top, *(f"-G{name}={value}" for name, value in parameters.items()),
                     "rtl/lint/waivers.vlt", *sources, cwd=filelist.ROOT)
         tree = json.loads(pathlib.Path(folder, f"V{top}.tree.json").read_text())

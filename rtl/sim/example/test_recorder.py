@@ -80,5 +80,5 @@ def test_recorder():
     runner = Verilator()
     sources = [spate / "rtl/lint/waivers.vlt", *(spate / line for line in listed if line.startswith("rtl/")), "recorder.sv"]
     runner.build(sources=sources, hdl_toplevel="recorder", parameters={"ClockHz": 1_000_000, "UsPerMs": 16, "DeadlineMs": 4000},
-                 timescale=("1ns", "1ps"), build_args=["--x-initial", "unique", "-Wno-fatal"])
+                 timescale=("1ns", "1ps"), build_args=["--x-initial", "unique"])
     runner.test("test_recorder", hdl_toplevel="recorder", test_args=["+verilator+rand+reset+2"])
