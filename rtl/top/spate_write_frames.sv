@@ -175,7 +175,8 @@ module spate_write_frames
   logic fits_q;  // it is the last piece, if no beat with `last` comes
   logic [1:0] sizing_q;  // cycles until piece_q is computed
   logic sized, route_room;
-  logic [$clog2(Commands):0] writes_q;  // KindWrite in u_order
+  typedef logic [$clog2(Commands):0] count_t;
+  count_t writes_q;  // KindWrite in u_order
   command_t piece;
 
   assign dead = dead_q || gone_i || lost_i;
@@ -229,11 +230,7 @@ module spate_write_frames
       open_q <= take || (open_q && !frame_end);
       if (piece_end) {begun_q, given_q} <= '0;
       else {begun_q, given_q} <= {begun_q || enter, given_q || give};
-      writes_q <= writes_q + ($clog2(
-          Commands
-      ) + 1)'(pass && is_write) - ($clog2(
-          Commands
-      ) + 1)'(order_pop && order.kind == KindWrite);
+      writes_q <= writes_q + count_t'(pass && is_write) - count_t'(order_pop && order.kind == KindWrite);
     end
 
     dead_q <= gone_i || (open_q && (dead_q || lost_i));
