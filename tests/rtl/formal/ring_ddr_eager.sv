@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A smaller environment for spate_ring_ddr beside that of ring_ddr_proof, with which a proof reaches whole requests:
+// A smaller environment for spate_ring_ddr beside that of ring_ddr_ports, with which a proof reaches whole requests:
 // nobody stalls, drive and memory answer as soon as they can, and there is one request of one block.
 // Errors of the drive and the memory are free; the data are not followed.
 module ring_ddr_eager
@@ -69,8 +69,8 @@ endmodule
 bind spate_ring_ddr ring_ddr_eager #(
     .DataWidth(DataWidth)
 ) u_eager (
-    .drive_owes(u_proof.answered_q != u_proof.given_count_q),
-    .b_owed(u_proof.aw_count_q != u_proof.b_count_q && u_proof.w_count_q != u_proof.b_count_q),
-    .r_owed(u_proof.r_owed_q != '0),
+    .drive_owes(u_ports.answered_q != u_ports.given_count_q),
+    .b_owed(u_ports.aw_count_q != u_ports.b_count_q && u_ports.w_count_q != u_ports.b_count_q),
+    .r_owed(u_ports.r_owed_q != '0),
     .*
 );

@@ -5,7 +5,7 @@
 // drive that goes at any time. Requests say their number in their block address, so that the drive's commands tell
 // which request they belong to, and the top bit of a tag tells the lane. At most three requests of at most 31 blocks are
 // there at a time; ring_cut-prove has requests of any size.
-module ring_ddr_proof
+module ring_ddr_ports
   import spate_pkg::*;
 #(
     parameter int unsigned DataWidth = 512,
@@ -377,7 +377,7 @@ module ring_ddr_proof
 
 endmodule
 
-bind spate_ring_ddr ring_ddr_proof #(
+bind spate_ring_ddr ring_ddr_ports #(
     .DataWidth(DataWidth),
     .AddressWidth(AddressWidth)
-) u_proof (.*);
+) u_ports (.*);
