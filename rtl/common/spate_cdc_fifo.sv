@@ -56,7 +56,7 @@ module spate_cdc_fifo #(
   // The highest bit of a Gray code equals that of the position: without the attribute synthesis may keep only that one,
   // under a name that no constraint knows.
   (* DONT_TOUCH = "TRUE" *) logic [GrayWidth-1:0] tail_gray_q, head_gray_q;
-  logic [GrayWidth-1:0] tail_q, tail_d, tail_gray_d, full_gray, head_gray_far, tail_gray_far, left_q;
+  logic [GrayWidth-1:0] tail_q, tail_d, tail_next_gray_q, full_gray, head_gray_far, tail_gray_far, left_q;
   logic push, room_q;
 
   // The other side's position only advances. So a comparison that is a cycle old shows too little room, never too much.
@@ -65,21 +65,22 @@ module spate_cdc_fifo #(
   assign in_left_o = in_run_i && gray(left_q) != head_gray_far;
   assign push = in_valid_i && in_ready_o;
   assign tail_d = tail_q + 1'b1;
-  assign tail_gray_d = gray(tail_d);
   assign full_gray = head_gray_far ^ FullDifference;
 
   always_ff @(posedge in_clk_i) begin
     if (in_clear_i) begin
       tail_q <= '0;
       tail_gray_q <= '0;
+      tail_next_gray_q <= GrayWidth'(1);
       left_q <= '0;
       room_q <= 1'b0;
     end else begin
       // Both comparisons, then the choice, because `push` comes late.
-      room_q <= push ? tail_gray_d != full_gray : tail_gray_q != full_gray;
+      room_q <= push ? tail_next_gray_q != full_gray : tail_gray_q != full_gray;
       if (push) begin
         tail_q <= tail_d;
-        tail_gray_q <= tail_gray_d;
+        tail_gray_q <= tail_next_gray_q;
+        tail_next_gray_q <= gray(tail_d + 1'b1);
       end
       if (in_left_o) left_q <= left_q + 1'b1;
     end
@@ -104,7 +105,7 @@ module spate_cdc_fifo #(
 
   // ---- out ----
 
-  logic [GrayWidth-1:0] head_q, head_d;
+  logic [GrayWidth-1:0] head_q, head_d, head_next_gray_q;
   logic out_valid_q, load, there_q;
   logic [Width-1:0] out_data_q;
 
@@ -117,13 +118,15 @@ module spate_cdc_fifo #(
     if (out_clear_i) begin
       head_q <= '0;
       head_gray_q <= '0;
+      head_next_gray_q <= GrayWidth'(1);
       out_valid_q <= 1'b0;
       there_q <= 1'b0;
     end else begin
-      there_q <= load ? gray(head_d) != tail_gray_far : head_gray_q != tail_gray_far;
+      there_q <= load ? head_next_gray_q != tail_gray_far : head_gray_q != tail_gray_far;
       if (load) begin
         head_q <= head_d;
-        head_gray_q <= gray(head_d);
+        head_gray_q <= head_next_gray_q;
+        head_next_gray_q <= gray(head_d + 1'b1);
       end
       out_valid_q <= load || (out_valid_q && !out_ready_i);
     end

@@ -231,7 +231,7 @@ module spate_admin
   logic again, shifting_q, result_valid_q, sets_flags_q, result_carry_q;  // shifting_q: the value is the last result
   logic [32:0] sum;
   logic [4:0] count_q;  // bits left of a shift, or dwords left of a fill
-  logic subtract, zero_q, carry_q, negative_q, sets_flags, writes_register, condition, failing;
+  logic subtract, zero_q, carry_q, negative_q, sets_flags, writes_register, condition, condition_q, failing;
 
   assign register_address = state_q == StOperand ? instruction.immediate[4:0] : instruction.rd;
   assign register_data = registers[register_address];
@@ -332,8 +332,9 @@ module spate_admin
     endcase
     if (instruction.rd[0]) condition = !condition;
   end
+  always_ff @(posedge clk_i) condition_q <= condition;  // looked at in StOperand, acted on in StExecute
 
-  assign failing = operation == DoFail && condition;
+  assign failing = operation == DoFail && condition_q;
 
   // ---- the sequence ----
 
@@ -360,7 +361,7 @@ module spate_admin
   always_comb begin
     pc_d = pc_q;
     if (caught) pc_d = catch_q;
-    else if (executing && (operation == DoCall || (operation == DoJump && condition)))
+    else if (executing && (operation == DoCall || (operation == DoJump && condition_q)))
       pc_d = operand_q[AddressWidth-1:0];
     else if (executing && operation == DoReturn) pc_d = stack[depth_q-1'b1];
     else if (state_q == StFetch) pc_d = pc_q + 1'b1;
@@ -406,8 +407,9 @@ module spate_admin
   //
   // spate_power gets the operand a cycle after its instruction. operand_q does not change so soon.
 
-  logic power_cycles_q, unsafe_shutdowns_q;
+  logic power_event_q, power_cycles_q, unsafe_shutdowns_q;
   always_ff @(posedge clk_i) begin
+    power_event_q <= rst_ni && is_out && selected == OutPower;
     power_cycles_q <= rst_ni && is_out && selected == OutPowerCycles;
     unsafe_shutdowns_q <= rst_ni && is_out && selected == OutUnsafeShutdowns;
   end
@@ -416,7 +418,7 @@ module spate_admin
       .clk_i,
       .rst_ni,
       .ready_i(drive_o.ready),
-      .event_valid_i(is_out && selected == OutPower),
+      .event_valid_i(power_event_q),
       .event_i(power_event_e'(operand_q[3:0])),
       .cycles_valid_i(power_cycles_q),
       .unsafe_valid_i(unsafe_shutdowns_q),

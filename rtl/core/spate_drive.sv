@@ -503,16 +503,8 @@ module spate_drive
 
   // ---- retirement ----
 
-  logic response_valid, response_ready, command_error, retired;
-  logic [SectorsWidth-1:0] retired_sectors;
+  logic response_valid, response_ready, command_error;
   response_t response;
-
-  // The path from the oldest command's memory to the ring's count is long, so this register adds a cycle, which does no
-  // harm.
-  always_ff @(posedge clk_i) begin
-    free_valid <= rst_ni && retired;
-    free_sectors <= retired_sectors;
-  end
 
   spate_retire #(
       .DataWidth(DataWidth),
@@ -523,8 +515,8 @@ module spate_drive
       .head_valid_i(head_valid),
       .head_i(head),
       .head_pop_o(head_pop),
-      .free_valid_o(retired),
-      .free_sectors_o(retired_sectors),
+      .free_valid_o(free_valid),
+      .free_sectors_o(free_sectors),
       .drain_valid_o(drain_valid),
       .drain_ready_i(drain_ready),
       .drain_beat_o(drain_beat),

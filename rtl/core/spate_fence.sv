@@ -47,6 +47,7 @@ module spate_fence
   logic [CountWidth-1:0] waiting;  // completions inside
   logic [CountWidth-1:0] free_q, free_d;  // of these, the oldest ones that may leave
   logic [CountWidth-1:0] asked_q;  // of these, the next ones, which the question covers
+  logic some_free_q;  // free_q is not 0
   logic asking_q;  // the question covers completions inside, not ones that a reset dropped
   logic request_q, answer, answered, ask, granted, leave;
 
@@ -81,7 +82,7 @@ module spate_fence
 
   assign answered = answer == request_q;
   assign granted = asking_q && answered;
-  assign completion_valid_o = first_valid_q && free_q != '0;
+  assign completion_valid_o = first_valid_q && some_free_q;
   assign leave = completion_valid_o && completion_ready_i;
   assign free_d = free_q + (granted ? asked_q : '0) - CountWidth'(leave);
   assign ask = answered && !asking_q && waiting != free_q;
@@ -90,9 +91,11 @@ module spate_fence
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       free_q <= '0;
+      some_free_q <= 1'b0;
       asking_q <= 1'b0;
     end else begin
       free_q <= free_d;
+      some_free_q <= granted || (some_free_q && (free_q != CountWidth'(1) || !leave));
       asking_q <= ask || (asking_q && !answered);
     end
   end

@@ -78,35 +78,46 @@ module spate_retire
     logic [15:0]             status;
   } retired_t;
 
+  // ---- the oldest command, taken into a register: its memory is far from what depends on it ----
+
+  slot_retire_t head_q;
+  logic head_valid_q, head_done;
+  assign head_pop_o = head_valid_i && !head_valid_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) head_valid_q <= 1'b0;
+    else head_valid_q <= head_valid_q ? !head_done : head_valid_i;
+    if (!head_valid_q) head_q <= head_i;
+  end
+
   // ---- request the beats ----
   //
-  // A command is passed on when its first beat is requested, and popped when its last one is. The next command's beats
-  // are requested while this one's are still on their way.
+  // A command is passed on when its first beat is requested, and done here when its last one is. The next command's
+  // beats are requested while this one's are still on their way.
 
   retired_t asked, current;
   logic asked_ready, current_valid, current_done;
   logic handed_q, hand, asks, ask_last;
 
-  assign asks = HasRing && head_i.stream && !head_i.write;
-  assign hand = head_valid_i && !handed_q && asked_ready;
-  assign head_pop_o = asks ? ask_last : hand;
+  assign asks = HasRing && head_q.stream && !head_q.write;
+  assign hand = head_valid_q && !handed_q && asked_ready;
+  assign head_done = asks ? ask_last : hand;
 
   assign asked = '{
-          write: head_i.write,
-          stream: HasRing && head_i.stream,
-          block_4096: head_i.block_4096,
+          write: head_q.write,
+          stream: HasRing && head_q.stream,
+          block_4096: head_q.block_4096,
           beats: asks,
-          last: head_i.last,
-          good: head_i.status == '0,
-          from_registers: head_i.from_registers,
-          tag: head_i.tag,
-          sectors: head_i.sectors,
-          status: head_i.status
+          last: head_q.last,
+          good: head_q.status == '0,
+          from_registers: head_q.from_registers,
+          tag: head_q.tag,
+          sectors: head_q.sectors,
+          status: head_q.status
       };
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) handed_q <= 1'b0;
-    else if (head_pop_o) handed_q <= 1'b0;
+    else if (head_done) handed_q <= 1'b0;
     else if (hand) handed_q <= 1'b1;
   end
 
@@ -118,14 +129,15 @@ module spate_retire
     logic [SectorBeatBits-1:0] beat_q;
     logic [SectorsWidth-1:0] asked_sectors_q;  // of the command at the head
     logic [SumBits-1:0] sector_sum;
-    logic ask, ask_sector;
+    logic ask, ask_sector, last_sector_q;  // known a cycle later, long before the sector's last beat
 
-    assign drain_valid_o = head_valid_i && asks && (handed_q || asked_ready);
+    assign drain_valid_o = head_valid_q && asks && (handed_q || asked_ready);
     assign drain_beat_o = BeatBits'({sector_q, beat_q});
     assign ask = drain_valid_o && drain_ready_i;
     assign ask_sector = ask && beat_q == '1;
-    assign ask_last = ask_sector && asked_sectors_q + 1'b1 == head_i.sectors;
-    assign sector_sum = SumBits'(sector_q) + (asks ? SumBits'(1) : SumBits'(head_i.sectors));
+    assign ask_last = ask_sector && last_sector_q;
+    always_ff @(posedge clk_i) last_sector_q <= asked_sectors_q + 1'b1 == head_q.sectors;
+    assign sector_sum = SumBits'(sector_q) + (asks ? SumBits'(1) : SumBits'(head_q.sectors));
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -136,7 +148,7 @@ module spate_retire
         if (ask) beat_q <= beat_q + 1'b1;
         if (ask_last) asked_sectors_q <= '0;
         else if (ask_sector) asked_sectors_q <= asked_sectors_q + 1'b1;
-        if (ask_sector || (hand && head_i.stream && head_i.write)) begin
+        if (ask_sector || (hand && head_q.stream && head_q.write)) begin
           sector_q <= RingBits'(sector_sum >= SumBits'(RingSectors) ? sector_sum - SumBits'(RingSectors) : sector_sum);
         end
       end
@@ -165,10 +177,10 @@ module spate_retire
 
   // ---- pass the beats to the stream ----
 
-  logic beats_end, response_room;
+  logic beats_end, response_room, responds;
 
   // The last beat of a request waits for room for its response, so that `current` ends with its last beat.
-  assign response_room = !(current.last && response_valid_o);
+  assign response_room = !(current.last && (response_valid_o || responds));
   assign data_o = drained_data_i;
   assign data_valid_o = current_valid && current.beats && drained_valid_i && (response_room || !beats_end);
   assign data_last_o = current.last && beats_end;
@@ -194,24 +206,32 @@ module spate_retire
     assign beats_end = 1'b0;
   end
 
-  // ---- free the space, count, respond ----
+  // ---- free the space, count, respond: a cycle later ----
 
-  logic [SectorsWidth-1:0] blocks;
+  retired_t ended_q;
+  logic ended_valid_q;
+  always_ff @(posedge clk_i) begin
+    ended_valid_q <= rst_ni && current_done;
+    ended_q <= current;
+  end
+
   logic [15:0] status_q;  // of the request: its first error
   logic failed_q;  // there is one
   logic [31:0] done_q;  // blocks before that error
 
-  assign free_valid_o = current_done && current.stream;
-  assign free_sectors_o = current.sectors;
-  assign command_error_o = current_done && !current.good;
+  assign free_valid_o = ended_valid_q && ended_q.stream;
+  assign free_sectors_o = ended_q.sectors;
+  assign command_error_o = ended_valid_q && !ended_q.good;
 
+  logic [SectorsWidth-1:0] blocks;
   logic [31:0] done;
   logic [15:0] status;
   logic counts;  // in the request's blocks
-  assign counts = current.good && !failed_q;
-  assign blocks = current.block_4096 ? SectorsWidth'(current.sectors[SectorsWidth-1:3]) : current.sectors;
+  assign counts = ended_q.good && !failed_q;
+  assign blocks = ended_q.block_4096 ? SectorsWidth'(ended_q.sectors[SectorsWidth-1:3]) : ended_q.sectors;
   assign done = done_q + (counts ? 32'(blocks) : 32'd0);
-  assign status = failed_q ? status_q : current.status;
+  assign status = failed_q ? status_q : ended_q.status;
+  assign responds = ended_valid_q && ended_q.last;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -221,17 +241,17 @@ module spate_retire
       written_blocks_o <= '0;
       response_valid_o <= 1'b0;
     end else begin
-      if (current_done) begin
-        status_q <= current.last ? '0 : status;
-        failed_q <= !current.last && !counts;
-        done_q <= current.last ? '0 : done;
+      if (ended_valid_q) begin
+        status_q <= ended_q.last ? '0 : status;
+        failed_q <= !ended_q.last && !counts;
+        done_q <= ended_q.last ? '0 : done;
       end
-      if (current_done && current.write && counts) written_blocks_o <= written_blocks_o + LbaWidth'(blocks);
-      if (current_done && current.last) response_valid_o <= 1'b1;
+      if (ended_valid_q && ended_q.write && counts) written_blocks_o <= written_blocks_o + LbaWidth'(blocks);
+      if (responds) response_valid_o <= 1'b1;
       else if (response_ready_i) response_valid_o <= 1'b0;
     end
-    if (current_done && current.last) begin
-      response_o <= '{from_registers: current.from_registers, tag: current.tag, status: status, done: 64'(done)};
+    if (responds) begin
+      response_o <= '{from_registers: ended_q.from_registers, tag: ended_q.tag, status: status, done: 64'(done)};
     end
   end
 

@@ -106,8 +106,8 @@ module spate_slots
 
   number_t head_q, sent_q, tail_q;
   logic sweeping_q, sweep;  // `sent` passes over the commands of a drive that is gone
-  logic [SlotBits:0] unsent_q, unsent_d;  // commands from `sent` to `tail`
-  logic some_unsent_q, restart, advance;
+  logic [SlotBits:0] unsent_q;  // commands from `sent` to `tail`
+  logic some_unsent_q, some_sent_q;  // there are commands from `sent` to `tail`, from `head` to `sent`
   slot_t again_first_q, again_last_q;
   logic [SlotBits:0] again_count_q, again_now_q;  // slots that wait; those of them that waited at the last tick
 
@@ -118,13 +118,6 @@ module spate_slots
   // The number of the command that uses a slot, if any does.
   function automatic number_t number_of(slot_t slot, number_t first);
     return first + number_t'(slot_t'(slot - slot_of(first)));
-  endfunction
-
-  // The parity of the uses of a slot.
-  function automatic logic parity_of(slot_t slot, number_t first);
-    number_t number;
-    number = number_of(slot, first);
-    return number[SlotBits];
   endfunction
 
   // ---- reset: mark each slot as pending in its first use ----
@@ -139,8 +132,8 @@ module spate_slots
 
   // ---- completions: looked up in the first cycle, carried out in the second ----
   //
-  // While a completion is there, nothing is handed over or issued, so what was looked up stays true. After a reset, and
-  // once the drive is gone, the drive has no command.
+  // What was looked up stays true: a command that is handed over or issued in the first cycle cannot have completed, and
+  // in the second cycle none is. After a reset, and once the drive is gone, the drive has no command.
 
   slot_t completed, completed_distance;
   number_t completed_number;
@@ -181,24 +174,23 @@ module spate_slots
 
   // ---- handing over: retries after a tick, then newly issued commands ----
 
-  logic resend, resend_found_q, resend_pending, resend_done, next, next_pending, next_done;
+  logic resend, resend_found_q, resend_done, next, next_pending, next_done;
   slot_t resend_slot_q;
-  // The oldest retry is read from its queue in one cycle and handed over in a later one. retries_q has one write port,
-  // which a completion may need.
-  assign resend = resend_found_q && !completion_valid_i;
+  // The oldest retry is read from its queue in one cycle and handed over in a later one. Its command is pending: no
+  // completion names it, and the queue is emptied when the drive is gone. retries_q has one write port, which a
+  // completion may need in its second cycle.
+  assign resend = resend_found_q && !decided_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i || gone_i) resend_found_q <= 1'b0;
     else resend_found_q <= resend_found_q ? !resend_done : again_now_q != '0;
     if (!resend_found_q) resend_slot_q <= again_q[again_first_q];
   end
-  // Its command may have ended since, because the drive was given up.
-  assign resend_pending = done_q[resend_slot_q] != parity_of(resend_slot_q, head_q);
-  assign next = some_unsent_q && !gone_i && !sweeping_q && !completion_valid_i;
+  assign next = some_unsent_q && !gone_i && !sweeping_q && !decided_q;
   assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
-  assign push_o = !reset_i && (resend_found_q ? resend && resend_pending : next && next_pending);
+  assign push_o = !reset_i && (resend_found_q ? resend : next && next_pending);
   assign push_slot_o = resend_found_q ? resend_slot_q : slot_of(sent_q);
 
-  assign resend_done = resend && (push_ready_i || !resend_pending);
+  assign resend_done = resend && push_ready_i;
   assign next_done = !resend_found_q && next && (push_ready_i || !next_pending);
 
   // ---- the sweep ends pending commands when the drive is gone ----
@@ -213,10 +205,11 @@ module spate_slots
 
   logic issue, issue_dead, head_pending, abort;
   logic [SlotBits:0] used_q;  // commands in flight
+  logic some_used_q;  // there are any
   assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
-  assign abort = head_abort_i && head_pending && used_q != '0;
+  assign abort = head_abort_i && head_pending && some_used_q;
   // Statuses and done bits have one write port each.
-  assign issue_ready_o = !clear && !used_q[SlotBits] && !completion_valid_i && !sweep && !head_abort_i;
+  assign issue_ready_o = !clear && !used_q[SlotBits] && !decided_q && !sweep && !head_abort_i;
   assign issue = issue_valid_i && issue_ready_o;
   assign issue_dead = issue && issue_i.status != StatusOk;
 
@@ -302,20 +295,33 @@ module spate_slots
     end
   end
 
+  // `issue`, `advance` and `head_pop_i` come late, so the sums are there before them.
+  typedef logic [SlotBits:0] count_t;
+  function automatic count_t stepped(count_t count, logic up, logic down);
+    if (up && !down) return count + count_t'(1);
+    if (down && !up) return count - count_t'(1);
+    return count;
+  endfunction
+
+  logic restart, moves, advance, one_sent;
   assign restart = reset_i || (gone_i && !sweeping_q);
-  assign advance = next_done || sweep || (head_pop_i && unsent_q == used_q);
-  always_comb begin
-    if (restart) unsent_d = used_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(head_pop_i);
-    else unsent_d = unsent_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(advance);
-  end
+  assign moves = next_done || sweep;
+  // A command that is retired before `sent` passed over it was dead when it was issued.
+  assign advance = moves || (head_pop_i && !some_sent_q);
+  assign one_sent = unsent_q == used_q - count_t'(1);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       unsent_q <= '0;
       some_unsent_q <= 1'b0;
+      some_sent_q <= 1'b0;
+    end else if (restart) begin
+      unsent_q <= stepped(used_q, issue, head_pop_i);
+      some_unsent_q <= issue || used_q[SlotBits:1] != '0 || (used_q[0] && !head_pop_i);
+      some_sent_q <= 1'b0;
     end else begin
-      unsent_q <= unsent_d;
-      if (restart) some_unsent_q <= issue || used_q[SlotBits:1] != '0 || (used_q[0] && !head_pop_i);
-      else some_unsent_q <= issue || unsent_q[SlotBits:1] != '0 || (unsent_q[0] && !advance);
+      unsent_q <= stepped(unsent_q, issue, advance);
+      some_unsent_q <= issue || unsent_q[SlotBits:1] != '0 || (unsent_q[0] && !advance);
+      some_sent_q <= some_sent_q ? !one_sent || moves || !head_pop_i : moves && !head_pop_i;
     end
   end
 
@@ -325,8 +331,10 @@ module spate_slots
       sent_q <= '0;
       tail_q <= '0;
       used_q <= '0;
+      some_used_q <= 1'b0;
     end else begin
-      used_q <= used_q + (SlotBits + 1)'(issue) - (SlotBits + 1)'(head_pop_i);
+      used_q <= stepped(used_q, issue, head_pop_i);
+      some_used_q <= issue || used_q[SlotBits:1] != '0 || (used_q[0] && !head_pop_i);
       if (head_pop_i) head_q <= head_q + number_t'(1);
       if (issue) tail_q <= tail_q + number_t'(1);
       if (restart) sent_q <= head_pop_i ? head_q + number_t'(1) : head_q;
@@ -337,11 +345,9 @@ module spate_slots
   // ---- the oldest command ----
 
   order_t order;
-  logic head_there;
   assign order = order_q[slot_of(head_q)];
-  assign head_there = used_q != '0;
-  assign head_waiting_o = head_there && head_pending;
-  assign head_valid_o = head_there && !head_pending;
+  assign head_waiting_o = some_used_q && head_pending;
+  assign head_valid_o = some_used_q && !head_pending;
   assign head_o = '{
           write: order.write,
           stream: order.stream,
@@ -352,7 +358,7 @@ module spate_slots
           sectors: order.sectors,
           status: status_q[slot_of(head_q)]
       };
-  assign idle_o = used_q == '0;
+  assign idle_o = !some_used_q;
 
   // ---- what the windows read ----
 

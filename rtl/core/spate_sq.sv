@@ -61,6 +61,7 @@ module spate_sq
 
   map_t map_q[2**QueueShiftMax];
   index_t tail_q, head_q, in_flight_q, mask_q, limit_q;
+  index_t oldest_q;  // the first of the last `limit_q` entries before the tail
   logic wrapped_q;  // each entry was handed over at least once
 
   // A mask of the queue's index bits; the largest number in flight (for two entries, one).
@@ -69,8 +70,12 @@ module spate_sq
     limit_q <= queue_shift_i == 4'd1 ? index_t'(1) : index_t'((16'd3 << queue_shift_i >> 2) - 16'd1);
   end
 
-  logic room, push;
-  assign room = ready_i && in_flight_q < limit_q;
+  logic room, room_q, push;
+  // What has ended makes room a cycle later, which shortens the path from here to the slots.
+  assign room = ready_i && room_q;
+  always_ff @(posedge clk_i) begin
+    room_q <= rst_ni && (push ? in_flight_q + index_t'(1) < limit_q : in_flight_q < limit_q);
+  end
   assign push_side_ready_o = room;
   assign push_ready_o = room && !push_side_i;
   assign push = room && (push_side_i || push_i);
@@ -82,9 +87,11 @@ module spate_sq
   // A head that goes back, or beyond the tail, is ignored. It is compared in the cycle after it came, with the tail that
   // was there when it came.
   index_t head_new, head_new_q, tail_then_q, tail_next;
-  logic head_valid_q, head_fits_q, head_good;
+  logic head_valid_q, head_fits_q, head_good, past_head, before_tail;
   assign head_new = head_i[QueueShiftMax-1:0] & mask_q;
-  assign head_good = head_fits_q && ((head_new_q - head_q) & mask_q) <= ((tail_then_q - head_q) & mask_q);
+  assign past_head = head_new_q >= head_q;
+  assign before_tail = head_new_q <= tail_then_q;
+  assign head_good = head_fits_q && (head_q <= tail_then_q ? past_head && before_tail : past_head || before_tail);
   assign tail_next = (tail_q + index_t'(1)) & mask_q;
   assign bad_head_o = head_valid_q && !head_good;
   always_ff @(posedge clk_i) begin
@@ -97,11 +104,13 @@ module spate_sq
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i) begin
       tail_q <= '0;
+      oldest_q <= -limit_q & mask_q;
       wrapped_q <= 1'b0;
       head_q <= '0;
       in_flight_q <= '0;
     end else begin
       if (push) tail_q <= tail_next;
+      if (push) oldest_q <= (oldest_q + index_t'(1)) & mask_q;
       if (push && tail_next == '0) wrapped_q <= 1'b1;
       if (head_valid_q && head_good) head_q <= head_new_q;
       in_flight_q <= in_flight_q + index_t'(push) - index_t'(ended_i);
@@ -113,10 +122,14 @@ module spate_sq
 
   map_t read;
   index_t read_index;
+  logic read_fits, from_oldest, to_tail;
   assign read_index = read_index_i[QueueShiftMax-1:0];
   assign read = map_q[read_index];
-  assign read_valid_o = ((tail_q - index_t'(1) - read_index) & mask_q) < limit_q &&
-      (wrapped_q || read_index < tail_q) && read_index_i == 10'(read_index & mask_q);
+  assign read_fits = read_index_i == 10'(read_index & mask_q);
+  assign from_oldest = read_index >= oldest_q;
+  assign to_tail = read_index < tail_q;
+  assign read_valid_o = read_fits &&
+      (oldest_q < tail_q ? from_oldest && to_tail : (from_oldest && wrapped_q) || to_tail);
   assign read_side_o = read.side;
   assign read_slot_o = read.slot;
 

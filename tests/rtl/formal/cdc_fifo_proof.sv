@@ -58,6 +58,8 @@ module cdc_fifo_proof #(
     localparam int unsigned GrayWidth = $clog2(Depth) + 1;
     localparam logic [GrayWidth-1:0] Start = GrayWidth'(2 * Depth - 2);
     localparam logic [GrayWidth-1:0] Gray = Start ^ (Start >> 1);
+    localparam logic [GrayWidth-1:0] Next = Start + 1'b1;
+    localparam logic [GrayWidth-1:0] NextGray = Next ^ (Next >> 1);
     // Until the first edge of either clock.
     logic in_first_q = 1'b1, out_first_q = 1'b1;
     always_ff @(posedge in_clk) in_first_q <= 1'b0;
@@ -66,6 +68,7 @@ module cdc_fifo_proof #(
       if (in_first_q && out_first_q) begin
         assume (u_fifo.tail_q == Start && u_fifo.head_q == Start && u_fifo.left_q == Start);
         assume (u_fifo.tail_gray_q == Gray && u_fifo.head_gray_q == Gray);
+        assume (u_fifo.tail_next_gray_q == NextGray && u_fifo.head_next_gray_q == NextGray);
         assume (u_fifo.room_q && !u_fifo.there_q && !u_fifo.out_valid_q);
       end
     end

@@ -110,17 +110,21 @@ module retire_proof
   endfunction
 
   (* anyconst *) count_t any_request, any_stream, any_beat;
-  logic reads, asks, gives;  // the head has beats; one is requested; one is output
-  count_t head_beats, asks_q;  // the head's beats; how many of them were requested
+  slot_retire_t now_q;  // the last command that was popped
+  logic asks, gives;  // a beat is requested; one is output
+  count_t head_beats, now_beats, asks_q;  // beats of the head, of the last one popped; how many of these were requested
   count_t requests_q, streams_q, beats_q;  // of the commands that were popped
   count_t responses_q, freed_q;
   account_t account_q, account_now;
   logic [31:0] head_blocks;
   logic [LbaWidth-1:0] written_q, written_now;
-  logic [$clog2(RingSectors+1):0] place_q;  // in the ring, in sectors
+  logic [$clog2(RingSectors+1):0]
+      place_q, now_place_q;  // in the ring, in sectors: the next one's, the last popped one's
 
-  assign reads = HasRing && head_i.stream && !head_i.write;
-  assign head_beats = reads ? count_t'(32'(head_i.sectors) * SectorBeats) : '0;
+  function automatic count_t beats_of(slot_retire_t command);
+    return HasRing && command.stream && !command.write ? count_t'(32'(command.sectors) * SectorBeats) : '0;
+  endfunction
+  assign head_beats = beats_of(head_i);
   assign asks = drain_valid && drain_ready_i;
   assign gives = data_valid && data_ready_i;
   assign head_blocks = blocks_of(head_i.block_4096, head_i.sectors);
@@ -134,6 +138,7 @@ module retire_proof
       account_q <= '0;
       written_q <= '0;
       place_q <= '0;
+      now_beats <= '0;
     end else begin
       asks_q <= head_pop ? '0 : asks_q + count_t'(asks);
       asked_beats_q <= asked_beats_q + count_t'(asks);
@@ -146,6 +151,9 @@ module retire_proof
         beats_q <= beats_q + head_beats;
         account_q <= head_i.last ? '0 : account_now;
         written_q <= written_now;
+        now_q <= head_i;
+        now_beats <= head_beats;
+        now_place_q <= place_q;
         if (head_i.stream) begin
           if (32'(place_q) + 32'(head_i.sectors) >= RingSectors)
             place_q <= $bits(place_q)'(32'(place_q) + 32'(head_i.sectors) - RingSectors);
@@ -174,8 +182,8 @@ module retire_proof
       any_stream_beats_q <= beats_q + head_beats;
     end
     if (asks && asked_beats_q == any_beat) begin
-      any_error_q <= head_i.status != '0;
-      any_last_q <= head_i.last && asks_q + count_t'(1) == head_beats;
+      any_error_q <= now_q.status != '0;
+      any_last_q <= now_q.last && asks_q + count_t'(1) == now_beats;
     end
   end
 
@@ -187,11 +195,10 @@ module retire_proof
   always_comb begin
     if (checked) begin
       if (drain_valid) begin
-        assert (head_valid_i && reads);
-        assert (32'(drain_beat) == (32'(place_q) * SectorBeats + 32'(asks_q)) % (HasRing ? RingSectors * SectorBeats : 1));
+        assert (asks_q < now_beats);
+        assert (32'(drain_beat) == (32'(now_place_q) * SectorBeats + 32'(asks_q)) % (HasRing ? RingSectors * SectorBeats : 1));
       end
-      if (head_pop) assert (head_valid_i && (!reads || asks));
-      if (reads && asks) assert (head_pop == (asks_q + count_t'(1) == head_beats));
+      if (head_pop) assert (head_valid_i && asks_q == now_beats);
     end
   end
 
@@ -212,11 +219,10 @@ module retire_proof
       if (response_valid && responses_q == any_request) begin
         assert ({response.status, response.done} == {any_account_q[47:32], 64'(any_account_q[31:0])});
         assert ({response.from_registers, response.tag} == any_tag_q);
-        if (!response_held_q) assert (given_beats_q == any_request_beats_q);
+        if (!response_held_q) assert (at_least(given_beats_q, any_request_beats_q));
         if (!response_held_q && !HasRing) assert (written_blocks == any_written_q);
       end
       if (response_held_q) assert (response_valid && response == response_word_q);
-      if (!HasRing) assert (LbaWidth'(written_q - written_blocks) < LbaWidth'(16));
     end
   end
 
@@ -233,58 +239,93 @@ module retire_proof
            (!HasRing || given_beats_q == count_t'(2 * SectorBeats)));
   end
 
-  // ---- inside, for the induction: the commands in the queue of those whose beats were requested ----
+  // ---- inside, for the induction: the commands that were popped and have not taken effect ----
   //
-  // The last one of them may be the head, which is not popped yet.
+  // From the oldest: one that has ended, those in the queue whose beats were requested, one that is not in it yet.
 
-  // The result of its request up to each command in the queue: one addition for each is what a solver can do.
-  account_t results_q[4];
-  account_t inside_account;
+  typedef struct packed {
+    logic                    write;
+    logic                    stream;
+    logic                    block_4096;
+    logic                    beats;
+    logic                    last;
+    logic                    good;
+    logic                    from_registers;
+    logic [15:0]             tag;
+    logic [SectorsWidth-1:0] sectors;
+    logic [15:0]             status;
+  } command_t;
+  localparam int unsigned Ended = 0;
+  localparam int unsigned Taken = 5;
+
+  // The result of its request and the blocks written up to each command: one addition for each is what a solver can do.
+  account_t ended_result_q, now_result_q, results_q[4];
+  logic [LbaWidth-1:0] ended_written_q, writtens_q[4];
+  command_t taken;
+  logic waits;  // the last one popped is not in the queue
+  assign waits = u_retire.head_valid_q && !u_retire.handed_q;
+  assign taken = '{
+          write: now_q.write,
+          stream: HasRing && now_q.stream,
+          block_4096: now_q.block_4096,
+          beats: HasRing && now_q.stream && !now_q.write,
+          last: now_q.last,
+          good: now_q.status == '0,
+          from_registers: now_q.from_registers,
+          tag: now_q.tag,
+          sectors: now_q.sectors,
+          status: now_q.status
+      };
   always_ff @(posedge clk_i) begin
-    if (u_retire.hand) results_q[2'(u_retire.u_asked.tail_q)] <= account_now;
+    if (head_pop) now_result_q <= account_now;
+    if (u_retire.hand) results_q[2'(u_retire.u_asked.tail_q)] <= now_result_q;
+    ended_result_q <= results_q[2'(u_retire.u_asked.head_q)];
+    if (u_retire.hand) writtens_q[2'(u_retire.u_asked.tail_q)] <= written_q;
+    ended_written_q <= writtens_q[2'(u_retire.u_asked.head_q)];
   end
 
+  account_t inside_account;
   logic [LbaWidth-1:0] inside_written;
   count_t inside_requests, inside_streams, inside_beats, first_beat;
-  logic at_head;
-  count_t of_first;  // beats of the first one that were output
+  count_t of_first;  // beats of the first one in the queue that were output
   always_comb begin
     inside_account = {u_retire.status_q, u_retire.done_q};
     inside_written = written_blocks;
     inside_requests = responses_q + count_t'(response_valid);
     inside_streams = freed_q;
     inside_beats = given_beats_q - of_first;
-    for (int unsigned i = 0; i < 4; i++) begin
-      automatic logic [$bits(slot_retire_t)+1:0] word;
-      automatic slot_retire_t command;
-      automatic logic beats, good;
+    for (int unsigned i = Ended; i <= Taken; i++) begin
+      automatic logic there;
+      automatic command_t command;
       automatic logic [31:0] blocks;
       automatic account_t result;
-      word = u_retire.u_asked.words[2'(u_retire.u_asked.head_q+3'(i))];
-      {command.write, command.stream, command.block_4096, beats, command.last, good, command.from_registers, command.tag,
-       command.sectors, command.status} = word;
-      at_head = u_retire.handed_q && 3'(i + 1) == u_retire.u_asked.count_o;
-      if (3'(i) < u_retire.u_asked.count_o) begin
+      automatic logic [LbaWidth-1:0] written;
+      automatic logic [1:0] place;
+      place = 2'(u_retire.u_asked.head_q + 3'(i - 1));
+      there = i == Ended ? u_retire.ended_valid_q : i == Taken ? waits : 3'(i - 1) < u_retire.u_asked.count_o;
+      command = i == Ended ? u_retire.ended_q : i == Taken ? taken : u_retire.u_asked.words[place];
+      result = i == Ended ? ended_result_q : i == Taken ? now_result_q : results_q[place];
+      written = i == Ended ? ended_written_q : i == Taken ? written_q : writtens_q[place];
+      if (there) begin
         blocks = blocks_of(command.block_4096, command.sectors);
         first_beat = inside_beats;
-        result = results_q[2'(u_retire.u_asked.head_q+3'(i))];
-        if (command.write && result[47:32] == '0) inside_written += LbaWidth'(blocks);
-        inside_beats += beats ? count_t'(32'(command.sectors) * SectorBeats) : '0;
+        if (i != Ended && command.beats) inside_beats += count_t'(32'(command.sectors) * SectorBeats);
         if (checked) begin
-          assert (beats == (command.stream && !command.write) && command.sectors <= SectorsWidth'(2));
+          assert (command.beats == (command.stream && !command.write) && command.sectors <= SectorsWidth'(2));
           if (command.stream) assert (HasRing && command.sectors != '0);
-          assert (good == (command.status == '0));
-          if (i == 0 && u_retire.current_valid) assert (u_retire.current == word);
+          assert (command.good == (command.status == '0));
+          if (i == 1 && u_retire.current_valid) assert (u_retire.current == command);
+          if (3'(i) == u_retire.u_asked.count_o && u_retire.handed_q) assert (command == taken);
           assert (result == account(inside_account, command.status, blocks));
-          if (at_head) assert (command == head_i && inside_account == account_q);
-          if (command.last && inside_requests == any_request && !at_head) begin
+          assert (written == inside_written + (command.write && result[47:32] == '0 ? LbaWidth'(blocks) : '0));
+          if (command.last && inside_requests == any_request) begin
             assert (result == any_account_q && {command.from_registers, command.tag} == any_tag_q);
             assert (inside_beats == any_request_beats_q);
-            if (!HasRing) assert (inside_written == any_written_q);
+            if (!HasRing) assert (written == any_written_q);
           end
-          if (command.stream && inside_streams == any_stream && !at_head)
+          if (command.stream && inside_streams == any_stream)
             assert (command.sectors == any_sectors_q && inside_beats == any_stream_beats_q);
-          if (at_least(
+          if (i != Ended && at_least(
                   any_beat, first_beat
               ) && !at_least(
                   any_beat, inside_beats
@@ -296,20 +337,23 @@ module retire_proof
           end
         end
         inside_account = command.last ? '0 : result;
+        inside_written = written;
         inside_requests += count_t'(command.last);
         inside_streams += count_t'(command.stream);
       end
     end
     if (checked) begin
       assert (u_retire.failed_q == (u_retire.status_q != '0));
-      if (!u_retire.handed_q) assert (inside_account == account_q);
-      if (!HasRing) assert (inside_written == written_q);
-      assert (inside_requests == requests_q + count_t'(u_retire.handed_q && head_i.last));
-      assert (inside_streams == streams_q + count_t'(u_retire.handed_q && head_i.stream));
-      assert (inside_beats == beats_q + (u_retire.handed_q ? head_beats : '0));
-      assert (asked_beats_q == beats_q + asks_q && asks_q <= (head_held_q ? head_beats : '0));
-      assert (!u_retire.handed_q || (head_held_q && reads && u_retire.u_asked.count_o != '0 && asks_q < head_beats));
-      assert (u_retire.handed_q || asks_q == '0);
+      assert (inside_account == account_q);
+      assert (inside_written == written_q);
+      assert (inside_requests == requests_q && inside_streams == streams_q && inside_beats == beats_q);
+      assert (asked_beats_q == beats_q - (now_beats - asks_q) && asks_q <= now_beats);
+      if (u_retire.head_valid_q) assert (u_retire.head_q == now_q && now_beats == beats_of(now_q));
+      if (waits) assert (asks_q == '0);
+      if (u_retire.handed_q)
+        assert (u_retire.head_valid_q && u_retire.u_asked.count_o != '0 && taken.beats && asks_q < now_beats);
+      if (!u_retire.head_valid_q) assert (asks_q == now_beats);
+      if (u_retire.responds) assert (!response_valid);
       if (response_valid && responses_q == any_request) assert (!at_least(responses_q, requests_q));
       assert (at_least(asked_beats_q, given_beats_q));
     end
@@ -319,13 +363,24 @@ module retire_proof
     logic [$clog2(2*RingSectors):0] place;
     count_t current_beats;
     assign of_first = count_t'(u_retire.gen_beats.beat_q);
-    assign place = $bits(place)'(place_q) + $bits(place)'(u_retire.gen_drain.asked_sectors_q);
+    assign place = $bits(
+        place
+    )'(u_retire.head_valid_q && now_q.stream ? now_place_q : place_q) + $bits(
+        place
+    )'(u_retire.gen_drain.asked_sectors_q);
     assign current_beats = count_t'(32'(u_retire.current.sectors) * SectorBeats);
     always_comb begin
       if (checked) begin
-        assert (count_t'({u_retire.gen_drain.asked_sectors_q, u_retire.gen_drain.beat_q}) == asks_q);
+        assert (count_t'({u_retire.gen_drain.asked_sectors_q, u_retire.gen_drain.beat_q}) ==
+                (u_retire.head_valid_q ? asks_q : '0));
         assert (u_retire.gen_drain.asked_sectors_q < SectorsWidth'(2) && 32'(place_q) < RingSectors);
+        if (u_retire.head_valid_q && now_q.stream) begin
+          assert (32'(now_place_q) < RingSectors);
+          assert (32'(place_q) == (32'(now_place_q) + 32'(now_q.sectors)) % RingSectors);
+        end
         assert (32'(u_retire.gen_drain.sector_q) == (32'(place) >= RingSectors ? 32'(place) - RingSectors : 32'(place)));
+        if (u_retire.handed_q && u_retire.gen_drain.beat_q != '0)
+          assert (u_retire.gen_drain.last_sector_q == (u_retire.gen_drain.asked_sectors_q + 1'b1 == now_q.sectors));
         if (u_retire.current_valid && u_retire.current.beats) begin
           assert (32'(u_retire.gen_beats.beat_q) < 32'(current_beats));
           assert (u_retire.beats_end == (of_first + count_t'(1) == current_beats));

@@ -36,6 +36,7 @@ module slots_inside
     input logic                              live,
     input logic                              names,
     input logic                              handed_q,
+    input logic                              handed_then_q,
     input logic                              waiting_q,
     input logic                              finished_q,
     input logic                              lost_q,
@@ -75,6 +76,7 @@ module slots_inside
       assert (u_slots.head_q == retired_q && u_slots.tail_q == issued_q);
       assert (in_flight <= number_t'(Slots) && sent_count <= in_flight);
       assert (u_slots.unsent_q == (SlotBits + 1)'(unswept) && u_slots.some_unsent_q == (unswept != '0));
+      assert (u_slots.some_sent_q == (sent_count != '0) && u_slots.some_used_q == (in_flight != '0));
       assert (!(u_slots.abort && u_slots.finish) && 32'(u_slots.used_q) == 32'(in_flight));
       // What was looked up holds in the next cycle, and so does the retry that was found.
       if (u_slots.resend_found_q)
@@ -92,7 +94,8 @@ module slots_inside
           assert (u_slots.uses_parity_q == number[SlotBits] && completion_i.cid.uses == number[SlotBits+:UsesBits]);
           assert (u_slots.completed_count_q == u_slots.retries_q[named].count && !down_q && !just_reset_q);
         end
-        if (turn && completion_i.cid.slot == 8'(any_slot)) assert (u_slots.known_q == (names && live && handed_q));
+        if (turn && completion_i.cid.slot == 8'(any_slot))
+          assert (u_slots.known_q == (names && live && handed_q && handed_then_q));
       end
       if (u_slots.sweeping_q) assert (down_q && number_t'(since_gone_q) > unswept);
       if (down_q) assert (u_slots.again_count_q == '0);

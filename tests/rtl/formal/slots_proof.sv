@@ -122,6 +122,7 @@ module slots_proof
   logic issues, pushes, completes;  // what happens now
   logic turn, live;  // no older command is in this one's slot; it is in flight
   logic handed_q, waiting_q, finished_q, lost_q;  // waiting_q: for a retry. lost_q: in flight when the drive went
+  logic handed_then_q;
   logic [2:0] tries_q;
   logic [15:0] status_q;
   slot_issue_t issue_q;
@@ -139,11 +140,13 @@ module slots_proof
   // A status is an error if its type or its code is not 0 (4.6.1). Bit 14 is Do Not Retry.
   assign any_cid = '{epoch: epoch_i, uses: any[SlotBits+:UsesBits], side: 1'b0, slot: 8'(any_slot)};
   assign names = completion_i.cid == any_cid;
-  assign ends = completes && names && live && handed_q;
+  // What a completion names was handed over before it came, a cycle ago: a drive knows of no other command.
+  assign ends = completes && names && live && handed_q && handed_then_q;
   assign tries_again =
       ends && completion_i.status[10:0] != 11'd0 && !completion_i.status[14] && tries_q != 3'(RetriesMax);
 
   always_ff @(posedge clk_i) begin
+    handed_then_q <= handed_q;
     if (!rst_ni) begin
       issued_q <= '0;
       retired_q <= '0;

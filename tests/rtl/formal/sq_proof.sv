@@ -62,12 +62,16 @@ module sq_proof #(
   logic checked, handed;
   index_t entries_mask, most;
   index_t unread_q, working_q;  // entries that the drive has not read; commands that it has, and has not completed
+  logic begun_q;  // the queue was restarted, as it is before the drive is ready
+  logic settled_q;  // no command ended in the cycle before, and no queue began
   assign checked = past_reset_q && rst_ni;
   assign handed = (push_side_i && push_side_ready) || (push_i && push_ready);
   assign entries_mask = index_t'((16'd1 << queue_shift_i) - 16'd1);
   assign most = queue_shift_i == 4'd1 ? index_t'(1) : entries_mask - index_t'(16'd1 << queue_shift_i >> 2);
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
+    settled_q <= rst_ni && !reset_i && !ended_i;
+    begun_q <= rst_ni && (reset_i || begun_q);
     if (past_reset_q) assume (queue_shift_i == $past(queue_shift_i));
     if (!rst_ni || reset_i) begin
       unread_q <= '0;
@@ -80,6 +84,7 @@ module sq_proof #(
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (queue_shift_i >= 4'd1 && queue_shift_i <= 4'(QueueShiftMax));
+    assume (!ready_i || begun_q);
     assume (!fetch_i || unread_q != '0);
     assume (!ended_i || working_q != '0);  // a command ends once, after its entry was read
   end
@@ -122,7 +127,9 @@ module sq_proof #(
   always_comb begin
     if (checked) begin
       assert (in_flight == unread_q + working_q && in_flight <= most && tail == place_q);
-      assert (push_side_ready == (ready_i && in_flight < most));
+      // There is room only if there is, and at the latest a cycle after the last command ended.
+      if (push_side_ready) assert (ready_i && in_flight < most);
+      if (ready_i && in_flight < most && settled_q) assert (push_side_ready);
       assert (push_ready == (push_side_ready && !push_side_i));
       assert (bad_head == (head_came_q && !possible));
       if (any_written_q && any_age_q < unread_q) begin
@@ -150,6 +157,11 @@ module sq_proof #(
       end
       assert (u_sq.head_q == reported_q && (u_sq.tail_q & ~u_sq.mask_q) == '0 && (u_sq.head_q & ~u_sq.mask_q) == '0);
       assert (unread_q <= in_flight && working_q <= in_flight);
+      assert (!u_sq.room_q || in_flight < most);
+      if (settled_q) assert (u_sq.room_q == (in_flight < most));
+      if (begun_q)
+        assert (u_sq.oldest_q == ((tail - most) & entries_mask));
+        else assert (tail == '0 && !u_sq.wrapped_q);
       if ((any_index & ~u_sq.mask_q) == '0) begin
         assert (any_written_q == (u_sq.wrapped_q || any_index < u_sq.tail_q));
         if (any_written_q)
