@@ -102,7 +102,8 @@ module spate_write_tap #(
 
   logic request, answer_q;
   logic asking_q, noting_q;  // a question is open; its first pass
-  logic behind_q;  // this pass found an id with writes that have no response
+  logic behind_q;  // the pass found an id with writes that have no response
+  logic passed_q;  // a pass has ended, a cycle ago
   logic [UnansweredBits:0] missing;
   logic behind, last_id, done;
 
@@ -118,7 +119,7 @@ module spate_write_tap #(
   assign behind = noting_q || (missing != '0 && !missing[UnansweredBits]);
   assign last_id = &walk_q;
   // Often no write at all is without a response: then no id needs to be visited.
-  assign done = asking_q && !lost_q && ((last_id && !behind_q && !behind) || (unanswered_q == '0 && !aw_q));
+  assign done = asking_q && !lost_q && ((passed_q && !behind_q) || (unanswered_q == '0 && !aw_q));
   assign fence_answer_o = answer_q;
 
   always_ff @(posedge clk_i) begin
@@ -131,6 +132,7 @@ module spate_write_tap #(
       clearing_q <= 1'b1;
       asking_q <= 1'b0;
       noting_q <= 1'b0;
+      passed_q <= 1'b0;
       walk_q <= '0;
     end else if (clearing_q) begin
       walk_q <= walk_q + 1'b1;
@@ -141,8 +143,9 @@ module spate_write_tap #(
       walk_q <= '0;
     end else begin
       walk_q <= walk_q + 1'b1;
-      behind_q <= !last_id && (behind_q || behind);
+      behind_q <= behind || (behind_q && walk_q != '0);
       noting_q <= noting_q && !last_id;
+      passed_q <= last_id && !done;
       asking_q <= !done;
     end
   end

@@ -83,7 +83,10 @@ module spate_fifo #(
   end else begin : gen_direct
     logic there_q;
     assign out_valid_o = there_q;
-    always_ff @(posedge clk_i) there_q <= rst_ni && count_d != '0;
+    // Of `count_d`, without its sum, because `pop` comes late.
+    always_ff @(posedge clk_i) begin
+      there_q <= rst_ni && (push || count_q[CountWidth-1:1] != '0 || (count_q[0] && !pop));
+    end
     assign out_data_o = words[head_q[IndexWidth-1:0]];
   end
 

@@ -112,16 +112,17 @@ module spate_user_side
   // An output of a crossing that does not run is from before a reset, so it is not shown.
   localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
   logic [PlacesWidth-1:0] places_q, crossing_q;
-  logic command_there, response_there, command_may_go, is_data, command_ready, room_q;
+  logic command_there, response_there, command_may_go, is_data, command_taken, taken_q, room_q;
   assign command_may_go = core_run && room_q;
   assign command_valid_o = command_there && command_may_go && is_data;
   assign side_valid_o = command_there && command_may_go && !is_data;
-  assign command_ready = command_may_go && (is_data ? command_ready_i : side_ready_i);
+  assign command_taken = command_there && command_may_go && (is_data ? command_ready_i : side_ready_i);
   assign rsp_valid_o = response_there && app_run;
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
   // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
-  // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another.
+  // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another: then the one
+  // that was passed on leaves the crossing.
   logic response_left, response_left_q, response_dropped;
   assign response_ready_o = 1'b1;
   assign response_dropped = response_valid_i && !core_run;
@@ -131,10 +132,12 @@ module spate_user_side
       crossing_q <= '0;
       room_q <= 1'b0;
       response_left_q <= 1'b0;
+      taken_q <= 1'b0;
     end else begin
       response_left_q <= response_left && !core_clear;
-      room_q <= places_q != '0 && !(command_there && command_ready);
-      places_q <= places_q - PlacesWidth'(command_there && command_ready) +
+      taken_q <= command_taken;
+      room_q <= places_q != '0 && !command_taken;
+      places_q <= places_q - PlacesWidth'(command_taken) +
           PlacesWidth'(response_dropped) + (core_clear ? crossing_q : PlacesWidth'(response_left_q));
       if (core_clear) crossing_q <= '0;
       else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left_q);
@@ -169,7 +172,7 @@ module spate_user_side
       .out_run_i(core_run),
       .out_clear_i(core_clear),
       .out_valid_o(command_there),
-      .out_ready_i(command_ready),
+      .out_ready_i(taken_q),
       .out_data_o({is_data, command_o})
   );
 

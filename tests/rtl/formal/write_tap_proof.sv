@@ -111,11 +111,19 @@ module write_tap_proof #(
     else if (answer != answer_past_q) answers_q <= answers_q + 3'd1;
   end
 
+  // Until a pass that finds nothing has ended, if all responses are there.
+  logic [7:0] cycles_left;
+  always_comb begin
+    cycles_left = 8'(Ids) - 8'(u_tap.walk_q);
+    if (u_tap.behind_q && u_tap.walk_q != '0) cycles_left += 8'(Ids);
+    if (u_tap.passed_q && !u_tap.behind_q) cycles_left = 8'd0;
+  end
+
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // The answer comes only after the responses of the writes that the question covers, and then soon.
       if (answer != answer_past_q) assert (answer == request_q && asked_all == '0 && !lost_past_q);
-      assert (free_cycles_q <= 8'(2 * Ids + 1));
+      assert (free_cycles_q <= 8'(2 * Ids + 2));
       assert (!idle || (open_all == '0 && !lost));
       if (lost_past_q) assert (lost);
       assert (lost || !too_many_q);
@@ -133,18 +141,20 @@ module write_tap_proof #(
             assert (missing[id] >= -signed_t'(since[id]) && missing[id] <= signed_t'(2 ** UnansweredBits));
             assert (asked_q[id] == '0 || signed_t'(asked_q[id]) + signed_t'(answering[id]) <= missing[id]);
             assert (missing[id] <= signed_t'(waited_q[id]) + signed_t'(answering[id]));
-            if (!u_tap.noting_q && !u_tap.behind_q && IdWidth'(id) < u_tap.walk_q) assert (asked_q[id] == '0);
+            if (!u_tap.noting_q && !u_tap.behind_q && (u_tap.passed_q || IdWidth'(id) < u_tap.walk_q))
+              assert (asked_q[id] == '0);
           end
         end
         if (u_tap.clearing_q && !lost) assert (open_q[id] == count_t'(accepting[id]));
         if (u_tap.clearing_q && IdWidth'(id) < u_tap.walk_q)
           assert (u_tap.accepted[id] == '0 && u_tap.answered[id] == '0);
       end
-      if (free_cycles_q != '0 && noted)
-        assert (free_cycles_q + 8'(Ids - 1) - 8'(u_tap.walk_q) + (u_tap.behind_q ? 8'(Ids) : 8'd0) <= 8'(2 * Ids));
+      if (free_cycles_q != '0 && noted) assert (free_cycles_q + cycles_left <= 8'(2 * Ids + 1));
       if (u_tap.clearing_q) assert (!u_tap.asking_q && (lost || (u_tap.unanswered_q == '0 && !u_tap.b_q)));
       if (u_tap.asking_q) assert (request_q != answer && u_tap.request == request_q);
       if (u_tap.request == answer) assert (!u_tap.asking_q);
+      if (u_tap.passed_q) assert (u_tap.asking_q && !u_tap.noting_q && u_tap.walk_q == '0);
+      if (u_tap.asking_q && !u_tap.noting_q && u_tap.walk_q == '0) assert (u_tap.passed_q);
       if (u_tap.asking_q && u_tap.noting_q && u_tap.walk_q != '0) assert (u_tap.behind_q);
 
       cover (answers_q == 3'd2 && answer != answer_past_q && open_all != '0);
