@@ -14,7 +14,7 @@ from program import ROOT
 TEMPLATE, PAGE = ROOT / "bench/figures.md.in", ROOT / "docs/reference/figures.md"
 COMMANDS = {"size": "bench-size", "instructions": "bench-instructions", "speedtest": "speedtest", "lab": "lab", "crash": "bench-crash", "boards": "bench-boards",
             "fatfs": "bench-fatfs", "files": "bench-files", "linux": "bench-linux",
-            "rtl": "bench-rtl", "rtl_area": "bench-rtl-area", "rtl_seeds": "bench-rtl-seeds"}
+            "rtl": "bench-rtl", "rtl_area": "bench-rtl-area", "rtl_seeds": "bench-rtl-seeds", "place": "place"}
 
 
 class Figure(float):

@@ -53,6 +53,7 @@ module spate_stripe_cut
   logic [PartWidth-1:0] chunk_blocks, within_q, room;
   logic [LbaWidth-1:0] member_block;
   logic [LbaWidth-1:0] part_lba_q;
+  logic [ArrayWidth:0] end_q;  // of the request
   logic part_beyond_q, part_last_q;
   logic place_done, part;
 
@@ -96,11 +97,10 @@ module spate_stripe_cut
     unique case (state_q)
       StIdle: begin
         command_q <= command_i;
-        part_beyond_q <= command_i.lba[63:ArrayWidth] != '0 ||
-                         (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks) >
-                         (ArrayWidth + 1)'(array_blocks_i);
       end
+      StStart: end_q <= (ArrayWidth + 1)'(command_q.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_q.blocks);
       StPlace: begin
+        part_beyond_q <= command_q.lba[63:ArrayWidth] != '0 || end_q > (ArrayWidth + 1)'(array_blocks_i);
         row_q <= place_row;
         member_q <= place_member;
         if (block_4096_i) within_q <= PartWidth'(command_q.lba[ChunkShift-4:0]);

@@ -49,11 +49,13 @@ module spate_stripe_side
     output response_t response_o
 );
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     StIdle,
+    StCheck,
     StFirst,  // find the start of the range
     StEnd,  // find its end
-    StSize,  // compute the range on one member
+    StPlace,  // find how many of one member's blocks lie before the start, and before the end
+    StSize,  // compute the range on it
     StSend,
     StWait,
     StAnswer
@@ -63,8 +65,10 @@ module spate_stripe_side
   op_e op_q;
   logic from_registers_q;
   logic [15:0] tag_q;
+  logic refuse_q, no_blocks_q, beyond_start_q;
   logic [ArrayWidth-1:0] first_q;
-  logic [ArrayWidth-1:0] end_q, written_q;
+  logic [ArrayWidth:0] end_q;
+  logic [ArrayWidth-1:0] written_q;
   logic [ChunkWidth-1:0] first_row_q, end_row_q, place_row, chunk;
   logic [MemberBits-1:0] first_member_q, end_member_q, member_q, place_member;
   logic place_start_q, place_done;
@@ -77,7 +81,7 @@ module spate_stripe_side
   endfunction
 
   localparam int unsigned MemberWidth = ChunkWidth + ChunkShift;
-  logic [MemberWidth-1:0] member_from, member_to;
+  logic [MemberWidth-1:0] member_from_q, member_to_q;
 
   // The number of a member's blocks that lie before a place in the array.
   function automatic logic [MemberWidth-1:0] blocks_before(logic [MemberBits-1:0] member, logic [ChunkWidth-1:0] row,
@@ -109,8 +113,6 @@ module spate_stripe_side
 
   assign idle_o = state_q == StIdle;
   assign command_ready_o = idle_o && ready_i;
-  assign member_from = blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0], block_4096_i);
-  assign member_to = blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0], block_4096_i);
   assign member_op_o = op_q;
   assign dead = dead_i[member_q] || was_dead_q[member_q];
   assign sent = (member_valid_o & member_ready_i) != '0;
@@ -119,10 +121,8 @@ module spate_stripe_side
     member_valid_o[member_q] = state_q == StSend && !dead;
   end
 
-  logic [ArrayWidth:0] command_end;
   logic beyond, last_member;
-  assign command_end = (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks);
-  assign beyond = command_i.lba[63:ArrayWidth] != '0 || command_end > (ArrayWidth + 1)'(array_blocks_i);
+  assign beyond = beyond_start_q || end_q > (ArrayWidth + 1)'(array_blocks_i);
   assign last_member = member_q == MemberBits'(Drives - 1);
 
   // The first error counts. StatusPower is none: its member has flushed.
@@ -144,24 +144,22 @@ module spate_stripe_side
         from_registers_q <= command_i.from_registers;
         tag_q <= command_i.tag;
         first_q <= command_i.lba[ArrayWidth-1:0];
-        end_q <= command_end[ArrayWidth-1:0];
-        written_q <= written_blocks_i;
+        end_q <= (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks);
+        refuse_q <= refuse_i;
+        no_blocks_q <= command_i.blocks == '0;
+        beyond_start_q <= command_i.lba[63:ArrayWidth] != '0;
+        written_q <= refuse_i ? '0 : written_blocks_i;
         member_q <= '0;
-        status_q <= StatusOk;
-        if (command_valid_i && ready_i) begin
-          if (refuse_i) begin
-            written_q <= '0;
-            status_q <= StatusInvalid;
-            state_q <= StAnswer;
-          end else if (command_i.op == OpFlush) begin
-            state_q <= StSize;
-          end else if (command_i.op == OpDeallocate && command_i.blocks != '0 && !beyond) begin
-            place_start_q <= 1'b1;
-            state_q <= StFirst;
-          end else begin
-            status_q <= command_i.op == OpDeallocate && command_i.blocks != '0 ? StatusRange : StatusInvalid;
-            state_q <= StAnswer;
-          end
+        if (command_valid_i && ready_i) state_q <= StCheck;
+      end
+      StCheck: begin
+        if (op_q == OpFlush && !refuse_q) begin
+          state_q <= StPlace;
+        end else if (op_q == OpDeallocate && !refuse_q && !no_blocks_q && !beyond) begin
+          place_start_q <= 1'b1;
+          state_q <= StFirst;
+        end else begin
+          state_q <= StAnswer;
         end
       end
       StFirst: begin
@@ -175,22 +173,27 @@ module spate_stripe_side
       StEnd: begin
         end_row_q <= place_row;
         end_member_q <= place_member;
-        if (place_done) state_q <= StSize;
+        if (place_done) state_q <= StPlace;
+      end
+      StPlace: begin
+        member_from_q <= blocks_before(member_q, first_row_q, first_member_q, first_q[ChunkShift-1:0], block_4096_i);
+        member_to_q <= blocks_before(member_q, end_row_q, end_member_q, end_q[ChunkShift-1:0], block_4096_i);
+        state_q <= StSize;
       end
       StSize: begin
-        member_lba_o <= data_lba_i[member_q] + LbaWidth'(member_from);
-        member_blocks_o <= 32'(member_to - member_from);
-        if (op_q == OpFlush || member_to != member_from) begin
+        member_lba_o <= data_lba_i[member_q] + LbaWidth'(member_from_q);
+        member_blocks_o <= 32'(member_to_q - member_from_q);
+        if (op_q == OpFlush || member_to_q != member_from_q) begin
           state_q <= StSend;
         end else begin
           member_q <= member_q + 1'b1;
-          if (last_member) state_q <= StWait;
+          state_q <= last_member ? StWait : StPlace;
         end
       end
       StSend: begin
         if (dead || sent) begin
           member_q <= member_q + 1'b1;
-          state_q <= last_member ? StWait : StSize;
+          state_q <= last_member ? StWait : StPlace;
         end
       end
       StWait: if (waiting_q == '0) state_q <= StAnswer;
@@ -200,7 +203,11 @@ module spate_stripe_side
 
     was_dead_q <= dead_i | (idle_o ? '0 : was_dead_q);
     waiting_q <= (waiting_q | (member_valid_o & member_ready_i)) & ~member_response_valid_i;
-    if (!idle_o) status_q <= status;
+    status_q <= idle_o ? StatusOk : status;
+    if (state_q == StCheck) begin
+      if (refuse_q || (op_q != OpFlush && (op_q != OpDeallocate || no_blocks_q))) status_q <= StatusInvalid;
+      else if (op_q == OpDeallocate && beyond) status_q <= StatusRange;
+    end
 
     if (!rst_ni) begin
       state_q <= StIdle;

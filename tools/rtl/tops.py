@@ -63,6 +63,7 @@ class Placed(NamedTuple):
 
     name: str  # what TOP= says
     area: Area
+    aim_mhz: float  # of the median
 
 
 def area(name: str) -> Area:
@@ -70,10 +71,10 @@ def area(name: str) -> Area:
 
 
 PLACED = [
-    Placed("axi-stream", area("whole host behind a bridge")),
-    Placed("axi-memory", area("whole host behind a bridge, memory mode")),
-    Placed("axi-memory-ring", area("whole host behind a bridge, ring in memory")),
-    Placed("usp-128", area("whole host on the hard block")),
-    Placed("usp-256", area("whole host on the hard block")._replace(name="whole host on the hard block, 256 wide", parameters={"DataWidth": 256})),
-    Placed("stripe", area("stripe of two, above the cores")),
+    Placed("axi-stream", area("whole host behind a bridge"), 140.0),
+    Placed("axi-memory", area("whole host behind a bridge, memory mode"), 140.0),
+    Placed("axi-memory-ring", area("whole host behind a bridge, ring in memory"), 140.0),
+    Placed("usp-128", area("whole host on the hard block"), 125.0),
+    Placed("usp-256", area("whole host on the hard block")._replace(name="whole host on the hard block, 256 wide", parameters={"DataWidth": 256}), 125.0),
+    Placed("stripe", area("stripe of two, above the cores"), 140.0),
 ]
