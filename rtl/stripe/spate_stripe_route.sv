@@ -96,7 +96,18 @@ module spate_stripe_route #(
   // lost came after what it was given.
   waiting_t [Drives-1:0] given_q, lost_q;
   ended_t ended_q;
-  logic [Drives-1:0] has_given, has_lost;
+  logic [Drives-1:0] has_given, has_lost;  // registers: not zero
+
+  // `down` comes late, so the sums are there before it.
+  function automatic waiting_t stepped(waiting_t count, logic up, logic down);
+    if (up && !down) return count + waiting_t'(1);
+    if (down && !up) return count - waiting_t'(1);
+    return count;
+  endfunction
+  // Is what `stepped` returns not zero?
+  function automatic logic remains(waiting_t count, logic up, logic down);
+    return up || count > waiting_t'(1) || (count == waiting_t'(1) && !down);
+  endfunction
 
   assign head_lost = !head.dead && !has_given[head.member];
   assign beat_valid_o = route_valid_o && (!head_lost || has_lost[head.member]);
@@ -108,15 +119,17 @@ module spate_stripe_route #(
   for (genvar i = 0; i < Drives; i++) begin : gen_members
     logic member_end;
     assign member_end = head_end && !head.dead && head.member == MemberBits'(i);
-    assign has_given[i] = given_q[i] != '0;
-    assign has_lost[i] = lost_q[i] != '0;
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         given_q[i] <= '0;
         lost_q[i] <= '0;
+        has_given[i] <= 1'b0;
+        has_lost[i] <= 1'b0;
       end else begin
-        given_q[i] <= given_q[i] + waiting_t'(given_i[i]) - waiting_t'(member_end && has_given[i]);
-        lost_q[i] <= lost_q[i] + waiting_t'(lost_i[i]) - waiting_t'(member_end && !has_given[i]);
+        given_q[i] <= stepped(given_q[i], given_i[i], member_end && has_given[i]);
+        has_given[i] <= remains(given_q[i], given_i[i], member_end && has_given[i]);
+        lost_q[i] <= stepped(lost_q[i], lost_i[i], member_end && !has_given[i]);
+        has_lost[i] <= remains(lost_q[i], lost_i[i], member_end && !has_given[i]);
       end
     end
   end
@@ -200,6 +213,7 @@ module spate_stripe_route #(
       assert (head_end == (beat_move_i && moved_q + 1'b1 == beats));
       // Each part that ends here is reported once.
       assert (ended_valid_o == (unanswered_q != '0));
+      for (int i = 0; i < Drives; i++) assert (has_given[i] == (given_q[i] != '0) && has_lost[i] == (lost_q[i] != '0));
       for (int i = 0; i < Drives; i++) assert (32'(given_q[i]) + 32'(lost_q[i]) + 32'(undecided_q[i]) <= Depth);
       cover (ended_take_i && unanswered_q > ended_t'(1) && at_head && decided_q && reaches_q && beat_move_i);
       cover (at_head && chosen_q.member != '0 && decided_q && !reaches_q && block_4096_i && head_end);

@@ -51,7 +51,8 @@ module spate_stripe_side
 
   typedef enum logic [3:0] {
     StIdle,
-    StCheck,
+    StCheck,  // does the range end within the array?
+    StBegin,
     StFirst,  // find the start of the range
     StEnd,  // find its end
     StPlace,  // find how many of one member's blocks lie before the start, and before the end
@@ -65,7 +66,7 @@ module spate_stripe_side
   op_e op_q;
   logic from_registers_q;
   logic [15:0] tag_q;
-  logic refuse_q, no_blocks_q, beyond_start_q;
+  logic refuse_q, no_blocks_q, beyond_q, empty_q;  // empty_q: no block of the range is on the member
   logic [ArrayWidth-1:0] first_q;
   logic [ArrayWidth:0] end_q;
   logic [ArrayWidth-1:0] written_q;
@@ -118,17 +119,16 @@ module spate_stripe_side
   assign sent = (member_valid_o & member_ready_i) != '0;
   always_comb begin
     member_valid_o = '0;
-    member_valid_o[member_q] = state_q == StSend && !dead;
+    member_valid_o[member_q] = state_q == StSend && !empty_q && !dead;
   end
 
-  logic beyond, last_member;
-  assign beyond = beyond_start_q || end_q > (ArrayWidth + 1)'(array_blocks_i);
+  logic last_member;
   assign last_member = member_q == MemberBits'(Drives - 1);
 
   // The first error counts. StatusPower is none: its member has flushed.
   always_comb begin
     status = status_q;
-    if (state_q == StSend && dead && !is_error(status)) status = StatusGone;
+    if (state_q == StSend && !empty_q && dead && !is_error(status)) status = StatusGone;
     for (int unsigned i = 0; i < Drives; i++) begin
       if (member_response_valid_i[i] && member_response_status_i[i] != StatusOk && !is_error(status)) begin
         if (status == StatusOk || is_error(member_response_status_i[i])) status = member_response_status_i[i];
@@ -147,15 +147,19 @@ module spate_stripe_side
         end_q <= (ArrayWidth + 1)'(command_i.lba[ArrayWidth-1:0]) + (ArrayWidth + 1)'(command_i.blocks);
         refuse_q <= refuse_i;
         no_blocks_q <= command_i.blocks == '0;
-        beyond_start_q <= command_i.lba[63:ArrayWidth] != '0;
+        beyond_q <= command_i.lba[63:ArrayWidth] != '0;
         written_q <= refuse_i ? '0 : written_blocks_i;
         member_q <= '0;
         if (command_valid_i && ready_i) state_q <= StCheck;
       end
       StCheck: begin
+        if (end_q > (ArrayWidth + 1)'(array_blocks_i)) beyond_q <= 1'b1;
+        state_q <= StBegin;
+      end
+      StBegin: begin
         if (op_q == OpFlush && !refuse_q) begin
           state_q <= StPlace;
-        end else if (op_q == OpDeallocate && !refuse_q && !no_blocks_q && !beyond) begin
+        end else if (op_q == OpDeallocate && !refuse_q && !no_blocks_q && !beyond_q) begin
           place_start_q <= 1'b1;
           state_q <= StFirst;
         end else begin
@@ -183,15 +187,11 @@ module spate_stripe_side
       StSize: begin
         member_lba_o <= data_lba_i[member_q] + LbaWidth'(member_from_q);
         member_blocks_o <= 32'(member_to_q - member_from_q);
-        if (op_q == OpFlush || member_to_q != member_from_q) begin
-          state_q <= StSend;
-        end else begin
-          member_q <= member_q + 1'b1;
-          state_q <= last_member ? StWait : StPlace;
-        end
+        empty_q <= op_q != OpFlush && member_to_q == member_from_q;
+        state_q <= StSend;
       end
       StSend: begin
-        if (dead || sent) begin
+        if (empty_q || dead || sent) begin
           member_q <= member_q + 1'b1;
           state_q <= last_member ? StWait : StPlace;
         end
@@ -204,9 +204,9 @@ module spate_stripe_side
     was_dead_q <= dead_i | (idle_o ? '0 : was_dead_q);
     waiting_q <= (waiting_q | (member_valid_o & member_ready_i)) & ~member_response_valid_i;
     status_q <= idle_o ? StatusOk : status;
-    if (state_q == StCheck) begin
+    if (state_q == StBegin) begin
       if (refuse_q || (op_q != OpFlush && (op_q != OpDeallocate || no_blocks_q))) status_q <= StatusInvalid;
-      else if (op_q == OpDeallocate && beyond) status_q <= StatusRange;
+      else if (op_q == OpDeallocate && beyond_q) status_q <= StatusRange;
     end
 
     if (!rst_ni) begin

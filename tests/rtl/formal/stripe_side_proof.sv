@@ -168,7 +168,7 @@ module stripe_side_proof
                                       StatusInvalid));
           end
       end
-      assert (idle_q <= (asked_q == '0 ? 6'd12 : 6'd5));
+      assert (idle_q <= (asked_q == '0 ? 6'd13 : 6'd6));
       cover (response_valid && flush && failed_q && told_q);
       cover (response_valid && flush && response.status == StatusPower);
       cover (response_valid && deallocate && asked_q == '1 && !failed_q);
