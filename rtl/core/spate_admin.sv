@@ -73,7 +73,7 @@ module spate_admin
     input  wire logic     [31:0] raw_data_i,        // in the same cycle
 
     input wire logic recover_i,  // a pulse: the data path's deadline passed, or its queues are broken
-    input wire logic slots_idle_i,  // no command of the data path is in flight
+    input wire logic slots_idle_i,  // no command of the data path is in flight, or being divided
     input wire logic retired_i,  // a command of the data path was retired
     input wire logic [LbaWidth-1:0] written_blocks_i,  // for a flush's response; sampled when the flush is pushed
 

@@ -44,6 +44,9 @@ module spate_drive
     input  wire logic     response_ready_i,
     output response_t     response_o,
 
+    // Low while a data command is being divided before this module. Format, sanitize and shutdown wait for the rest of it.
+    input wire logic idle_i,
+
     input  wire logic                 data_valid_i,
     output logic                      data_ready_o,
     input  wire logic [DataWidth-1:0] data_i,
@@ -592,7 +595,7 @@ module spate_drive
       .raw_dword_o,
       .raw_data_i,
       .recover_i(deadline_recover || doorbell_error),
-      .slots_idle_i(slots_idle && splitter_idle),
+      .slots_idle_i(idle_i && slots_idle && splitter_idle),
       .retired_i(head_pop),
       .written_blocks_i(written_blocks_o),
       .drive_o,

@@ -35,7 +35,9 @@ module spate_ring_cut
 
     // The places of parts are free again, in the order in which they were given.
     input wire logic                free_i,
-    input wire logic [PartBits-1:0] free_sectors_i
+    input wire logic [PartBits-1:0] free_sectors_i,
+
+    output logic idle_o  // no request is being split
 );
 
   localparam int unsigned PartSectors = PartBytes / 512;
@@ -62,6 +64,7 @@ module spate_ring_cut
   // empty.
   assign off_block = drive_i.block_4096 && part_place_o[2:0] != '0;
   assign idle = state_q == StIdle;
+  assign idle_o = idle;
   assign command_ready_o = idle && (drive_i.ready || drive_i.gone) && !off_block;
 
   assign restart = idle && off_block && empty_q;

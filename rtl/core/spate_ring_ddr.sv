@@ -71,6 +71,7 @@ module spate_ring_ddr
     input  wire logic      drive_response_valid_i,
     output logic           drive_response_ready_o,
     input  wire response_t drive_response_i,
+    output logic           idle_o,                  // no part waits to be given to the drive, or will come of a request
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
     output logic                         m_axi_awvalid_o,
@@ -117,7 +118,8 @@ module spate_ring_ddr
   logic [SectorBits-1:0] part_place;
   logic [PartBits-1:0] part_sectors, free_sectors;
   logic part_valid, part_ready, free;
-  logic stored_valid, stored_ready, stored_error;
+  logic stored_valid, stored_ready, stored_error, cut_idle, order_idle;
+  assign idle_o = cut_idle && order_idle;
 
   spate_ring_cut #(
       .AddressWidth(AddressWidth),
@@ -136,7 +138,8 @@ module spate_ring_ddr
       .part_place_o(part_place),
       .part_sectors_o(part_sectors),
       .free_i(free),
-      .free_sectors_i(free_sectors)
+      .free_sectors_i(free_sectors),
+      .idle_o(cut_idle)
   );
 
   spate_ring_store #(
@@ -207,7 +210,8 @@ module spate_ring_ddr
       .ended_o(ended),
       .ended_place_o(ended_place),
       .ended_sectors_o(ended_sectors),
-      .ended_done_o(ended_done)
+      .ended_done_o(ended_done),
+      .idle_o(order_idle)
   );
 
   // ---- the side lane; the tag of a drive's response tells the lane ----

@@ -46,7 +46,9 @@ module spate_ring_order
     output ring_ended_t                  ended_o,
     output logic        [SectorBits-1:0] ended_place_o,
     output logic        [  PartBits-1:0] ended_sectors_o,
-    output logic        [  PartBits-1:0] ended_done_o      // blocks
+    output logic        [  PartBits-1:0] ended_done_o,     // blocks
+
+    output logic idle_o  // no part waits to be given to the drive
 );
 
   // ---- parts that wait ----
@@ -125,6 +127,7 @@ module spate_ring_order
   logic issued_ready, oldest_valid, end_oldest;
 
   assign next_gone = next_q.gone || drive_i.gone;
+  assign idle_o = waiting_count == '0 && !next_valid_q;
   assign issue = next_valid_q && issued_ready && (next_lost_q || next_gone || command_ready_i);
   assign command_valid_o = next_valid_q && issued_ready && !next_lost_q && !next_gone;
   assign command_o = '{

@@ -28,7 +28,7 @@
 // When all members were given up, the block size stays until one of them is ready with another; commands then wait
 // until the stripe is empty. If members that are ready have different block sizes, there is no array: every command
 // ends with StatusInvalid, moves no beat and reaches no member, until `array_valid_i` falls. `array_valid_i` must fall,
-// and a member must be formatted, only while no command is in the stripe.
+// and a member must be formatted, only while no command is in the stripe: `idle_o`.
 //
 // The members' responses and side commands do not wait for each other or for the user: a member is given a command only
 // when there is room for its response, and a flush that waits for a member does not delay the member's data lane.
@@ -100,6 +100,8 @@ module spate_stripe
     output logic           [Drives-1:0]                member_data_ready_o,
     input  wire logic      [Drives-1:0][DataWidth-1:0] member_data_i,
     input  wire logic      [Drives-1:0]                member_data_error_i,
+
+    output logic idle_o,  // no data command is in the stripe, except reads whose last beats the stream has not taken
 
     // Blocks of writes that were answered, in order; each write counts with the blocks before its first error.
     output logic [ArrayWidth-1:0] written_blocks_o
@@ -305,7 +307,8 @@ module spate_stripe
   );
 
   // A read's last beats may come after its response.
-  assign empty = cut_idle && side_idle && !order_valid && !beats_left;
+  assign idle_o = cut_idle && !order_valid;
+  assign empty = idle_o && side_idle && !beats_left;
   assign response_room = !response_valid_o;
   assign order_lost = !order.refused && !order.dead && answer_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;

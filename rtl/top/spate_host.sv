@@ -61,6 +61,7 @@ module spate_host
     output logic [DataWidth-1:0] data_o,
     output logic data_last_o,
     output logic data_error_o,
+    input wire logic idle_i,  // low while a data command is being divided before this module: see spate_drive
     output drive_t drive_o,
     output logic [7:0] step_o,  // of bring-up, and why the drive was last given up: docs/reference/gateware-bringup.md
     output logic [7:0] error_o,
@@ -302,6 +303,7 @@ module spate_host
   command_t core_command, core_side;
   response_t core_response;
   logic [DataWidth-1:0] core_in;
+  logic frames_idle, ring_idle;
 
   if (WriteFrames) begin : gen_frames
     if (RamBytes == 8192 && !HasMemoryRing) begin : gen_mode
@@ -343,11 +345,13 @@ module spate_host
         .response_i(core_response),
         .data_valid_o(core_in_valid),
         .data_ready_i(core_in_ready),
-        .data_o(core_in)
+        .data_o(core_in),
+        .idle_o(frames_idle)
     );
   end else begin : gen_no_frames
     logic unused;
     assign unused = data_null_i;
+    assign frames_idle = 1'b1;
     assign core_command_valid = command_valid;
     assign command_ready = core_command_ready;
     assign core_command = command;
@@ -412,6 +416,7 @@ module spate_host
         .drive_response_valid_i(drive_response_valid),
         .drive_response_ready_o(drive_response_ready),
         .drive_response_i(drive_response),
+        .idle_o(ring_idle),
         .m_axi_awvalid_o(ring_axi_awvalid_o),
         .m_axi_awready_i(ring_axi_awready_i),
         .m_axi_awaddr_o(ring_axi_awaddr_o),
@@ -441,6 +446,7 @@ module spate_host
     assign drive_in_valid = 1'b0;
     assign drive_out_ready = 1'b0;
   end else begin : gen_no_ring
+    assign ring_idle = 1'b1;
     assign drive_command_valid = core_command_valid;
     assign core_command_ready = drive_command_ready;
     assign drive_command = core_command;
@@ -476,6 +482,10 @@ module spate_host
     assign ring_axi_rready_o = 1'b0;
   end
 
+  // A command that spate_drive has taken shows in its own idle state two cycles later, so this one ends some cycles late.
+  logic [3:0] idle_q;
+  always_ff @(posedge clk_i) idle_q <= {idle_q[2:0], rst_ni && idle_i && frames_idle && ring_idle};
+
   // ---- the core ----
 
   spate_drive #(
@@ -508,6 +518,7 @@ module spate_host
       .response_valid_o(drive_response_valid),
       .response_ready_i(drive_response_ready),
       .response_o(drive_response),
+      .idle_i(&idle_q),
       .data_valid_i(drive_in_valid),
       .data_ready_o(drive_in_ready),
       .data_i(core_in),

@@ -268,6 +268,7 @@ module spate_nvme_stripe_axi
   command_t core_command, core_side;
   response_t core_response;
   logic [DataWidth-1:0] core_in;
+  logic frames_idle, array_idle;
 
   if (WriteFrames) begin : gen_frames
     if (!HasStreams) begin : gen_mode
@@ -317,9 +318,11 @@ module spate_nvme_stripe_axi
         .response_i(core_response),
         .data_valid_o(core_in_valid),
         .data_ready_i(core_in_ready),
-        .data_o(core_in)
+        .data_o(core_in),
+        .idle_o(frames_idle)
     );
   end else begin : gen_no_frames
+    assign frames_idle = 1'b1;
     logic unused;
     assign unused = ^{array_ready, array_gone, array_lost, array_block_4096, in_last, in_null};
     assign array_frames_o = '0;
@@ -401,6 +404,7 @@ module spate_nvme_stripe_axi
       .member_data_ready_o(member_out_ready),
       .member_data_i(member_out),
       .member_data_error_i(member_out_error),
+      .idle_o(array_idle),
       .written_blocks_o(array_written_blocks_o)
   );
 
@@ -476,6 +480,7 @@ module spate_nvme_stripe_axi
         .data_o(member_out[i]),
         .data_last_o(),
         .data_error_o(member_out_error[i]),
+        .idle_i(frames_idle && array_idle),
         .drive_o(drive[i]),
         .step_o(step),
         .error_o(error),

@@ -265,6 +265,7 @@ module spate_nvme_usp
       .data_o(out_data),
       .data_last_o(out_last),
       .data_error_o(out_error),
+      .idle_i(1'b1),
       .drive_o(drive),
       .step_o(step),
       .error_o(error),

@@ -84,7 +84,9 @@ module spate_write_frames
     input  wire response_t                 response_i,
     output logic                           data_valid_o,
     input  wire logic                      data_ready_i,
-    output logic           [DataWidth-1:0] data_o
+    output logic           [DataWidth-1:0] data_o,
+
+    output logic idle_o  // no frame is open that may still give a piece to the drive, and no beat waits for the core
 );
 
   localparam int unsigned PieceBits = $clog2(PieceBytes / 512);
@@ -287,6 +289,7 @@ module spate_write_frames
   assign frame_end = local_end || (piece_end && end_last);
 
   assign queue_empty = waiting == '0;
+  assign idle_o = (!open_q || dead_q) && queue_empty;
   always_comb begin
     if (!open_q) data_ready_o = queue_empty && data_ready_i;
     else if (ends_empty) data_ready_o = order_room;

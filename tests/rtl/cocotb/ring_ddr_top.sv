@@ -44,6 +44,7 @@ module ring_ddr_top
     input  logic      drive_response_valid_i,
     output logic      drive_response_ready_o,
     input  response_t drive_response_i,
+    output logic      idle_o,
 
     output logic                    m_axi_awvalid_o,
     input  logic                    m_axi_awready_i,
@@ -81,6 +82,8 @@ module ring_ddr_top
   command_t core_command, core_side;
   response_t core_response;
   logic [DataWidth-1:0] core_in;
+  logic frames_idle, core_idle;
+  assign idle_o = frames_idle && core_idle;
   if (WriteFrames) begin : gen_frames
     spate_write_frames #(
         .DataWidth(DataWidth),
@@ -108,9 +111,11 @@ module ring_ddr_top
         .response_i(core_response),
         .data_valid_o(core_in_valid),
         .data_ready_i(core_in_ready),
-        .data_o(core_in)
+        .data_o(core_in),
+        .idle_o(frames_idle)
     );
   end else begin : gen_no_frames
+    assign frames_idle = 1'b1;
     assign core_command_valid = command_valid_i && is_data;
     assign data_command_ready = core_command_ready;
     assign core_command = command_i;
@@ -142,7 +147,8 @@ module ring_ddr_top
       .response_o(core_response),
       .data_valid_i(core_in_valid),
       .data_ready_o(core_in_ready),
-      .data_i(core_in)
+      .data_i(core_in),
+      .idle_o(core_idle)
   );
 
 endmodule

@@ -55,6 +55,8 @@ module stripe_top
     input  logic      [Drives-1:0][DataWidth-1:0] member_data_i,
     input  logic      [Drives-1:0]                member_data_error_i,
 
+    output logic idle_o,
+
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 
@@ -69,6 +71,8 @@ module stripe_top
   command_t core_command, core_side;
   response_t core_response;
   logic [DataWidth-1:0] core_in;
+  logic frames_idle, core_idle;
+  assign idle_o = frames_idle && core_idle;
   if (WriteFrames) begin : gen_frames
     spate_write_frames #(
         .DataWidth(DataWidth),
@@ -98,9 +102,11 @@ module stripe_top
         .response_i(core_response),
         .data_valid_o(core_in_valid),
         .data_ready_i(core_in_ready),
-        .data_o(core_in)
+        .data_o(core_in),
+        .idle_o(frames_idle)
     );
   end else begin : gen_no_frames
+    assign frames_idle = 1'b1;
     assign core_command_valid = command_valid_i && is_data;
     assign data_command_ready = core_command_ready;
     assign core_command = command_i;
@@ -137,7 +143,8 @@ module stripe_top
       .response_o(core_response),
       .data_valid_i(core_in_valid),
       .data_ready_o(core_in_ready),
-      .data_i(core_in)
+      .data_i(core_in),
+      .idle_o(core_idle)
   );
 
 endmodule

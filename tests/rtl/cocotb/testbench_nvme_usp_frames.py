@@ -12,9 +12,10 @@ from spate_sim.nvme import MEDIA_ERROR
 from core_drive import OPS
 from nvme_usp_bench import BLOCK, BLOCKS, GONE, READY, SLOW_NS, STATUS, WRITTEN, Request, Testbench
 
-FRAME, STATUS_GONE, INVALID = 3, 0x8004, 0x8001
+FRAME, STATUS_GONE, INVALID, BUSY = 3, 0x8004, 0x8001, 0x8006
 PARAMETERS, CONTROL, COUNTERS, FRAMES, WRITE_FRAMES = 0x08, 0x10, 0xC0, 0x100, 1 << 30
 PIECE = 65536 // BLOCK
+FORMAT_NVM = 0x80
 
 
 class FramesTestbench(Testbench):
@@ -180,6 +181,57 @@ async def a_link_that_goes_in_a_frame_loses_nothing(dut):
     for request, clip in frames:
         tb.expect(request, clip)
     await tb.expect_counts(recovery=1, command_error=0)
+
+
+def formats(tb: FramesTestbench) -> int:
+    return sum(sqe[0] & 0xFF == FORMAT_NVM for sqe in tb.drive.admin_log)
+
+
+async def between_two_pieces(tb: FramesTestbench) -> tuple[Request, bytes]:
+    """A frame whose first piece was written, and whose stream pauses."""
+    request, data = tb.open(0, 10 * PIECE), random.randbytes(65536)
+    tb.put(data)
+    while await tb.registers.read_dword(WRITTEN) < PIECE:
+        await tb.drive.cycles(64)
+    return request, data
+
+
+@cocotb.test(**case())
+@cocotb.parametrize(op=["format", "shutdown"])
+async def a_format_waits_for_the_end_of_a_frame(dut, op):
+    tb = FramesTestbench(dut)
+    await tb.start()
+    request, data = await between_two_pieces(tb)
+    after = tb.give(op)
+    await tb.drive.cycles(2000)
+    assert not formats(tb) and not tb.responses.words and await tb.registers.read_dword(STATUS) & READY, f"{op} began in the frame"
+    data += tb.end(random.randbytes(65536 + 100))
+    await tb.finish()
+    tb.expect(request, data)
+    assert after.status == 0 and formats(tb) == (op == "format")
+    assert bool(await tb.registers.read_dword(STATUS) & READY) == (op == "format")
+
+
+@cocotb.test(**case())
+async def a_frame_that_does_not_end_stops_a_format_with_a_status(dut):
+    """As a plain write does whose data do not come. The frame goes on."""
+    tb = FramesTestbench(dut)
+    await tb.start()
+    request, data = await between_two_pieces(tb)
+    after = tb.give("format")
+    await tb.drive.until(lambda: tb.responses.words, 400000, "an answer to the format")
+    assert tb.responses.words[0]["status"] == BUSY and not formats(tb)
+    data += tb.end(random.randbytes(700))
+    await tb.finish()
+    tb.expect(request, data)
+    plain = tb.give("write", 20 * PIECE, random.randbytes(4 * BLOCK))
+    tb.put(plain.data[:2 * BLOCK])
+    again = tb.give("format")
+    await tb.drive.until(lambda: tb.responses.words, 400000, "an answer to the format")
+    assert tb.responses.words[0]["status"] == BUSY and not formats(tb)
+    tb.put(plain.data[2 * BLOCK:])
+    await tb.finish()
+    assert (after.status, plain.status, again.status) == (BUSY, 0, BUSY)
 
 
 @cocotb.test(**case())

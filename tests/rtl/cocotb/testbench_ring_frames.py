@@ -57,6 +57,25 @@ async def nearly_a_beat_each_cycle(dut):
 
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
+async def the_ring_is_idle_when_the_drive_has_all_parts(dut):
+    """Not while a frame is open, nor while a part waits; also not for a source that has stopped. A frame whose drive went is none."""
+    tb = Testbench(dut, 0.0, ring_pages=16)
+    await tb.start()
+    for tag, (beats, goes) in enumerate(((9, False), (0, False), (0, True))):
+        asked = len(tb.drive.log)
+        frame(tb, 0, 1000, PART_BYTES // BEAT_BYTES + beats, tag, last=False)
+        await tb.cycles(1500)
+        assert len(tb.drive.log) == asked + 1 and not dut.idle_o.value
+        if goes:
+            tb.show_drive(ready=0, gone=1)
+            await tb.cycles(40)
+            assert dut.idle_o.value
+        tb.put_beat(last=True)
+        await tb.answers(1)
+        assert dut.idle_o.value
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 @cocotb.parametrize(gone_cycles=[1, 3, 40])
 async def no_part_of_a_frame_reaches_the_next_drive(dut, gone_cycles):
     """The drive goes in the middle, and the next one has larger blocks."""

@@ -65,7 +65,8 @@ module write_frames_top
       .response_i(retire_i),
       .data_valid_o(data_valid),
       .data_ready_i(data_ready),
-      .data_o(data)
+      .data_o(data),
+      .idle_o()
   );
 
   spate_splitter #(

@@ -46,7 +46,7 @@ module write_frames_proof
   typedef logic [5:0] at_t;  // a beat's place on the drive: the block and the beat in it
 
   logic command_ready, side_ready, response_valid, data_ready, core_valid, core_side_valid, core_response_valid;
-  logic core_response_ready, core_data_valid, core_ready, core_side_ready, core_data_ready;
+  logic core_response_ready, core_data_valid, core_ready, core_side_ready, core_data_ready, idle;
   command_t command, side, core_command, core_side;
   response_t response, core_response;
   logic [DataWidth-1:0] core_data;
@@ -104,7 +104,8 @@ module write_frames_proof
       .response_i(core_response),
       .data_valid_o(core_data_valid),
       .data_ready_i(core_data_ready),
-      .data_o(core_data)
+      .data_o(core_data),
+      .idle_o(idle)
   );
 
   (* anyconst *) logic [1:0] stalls;  // Deep: who does, if anybody
@@ -303,6 +304,9 @@ module write_frames_proof
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
+      // A format waits for the pieces that may still reach the drive, and for nothing else.
+      if ((open_q && !doomed_q) || (core_taken && !passes)) assert (!idle);
+      if (!open_q && !closing_q && in_q == out_q) assert (idle);
       // Nothing comes between the pieces of a frame, and its last piece is given before any other command.
       if (open_q) assert (!accepted);
       if (accepted && is_frame) assert (plain_count_q == '0);

@@ -82,7 +82,7 @@ class CoreDrive(Drive):
 
     async def run(self) -> None:
         d = self.dut
-        d.rst_ni.value, d.enable_i.value = 0, 1
+        d.rst_ni.value, d.enable_i.value, d.idle_i.value = 0, 1, 1
         for name in ("link_up_i", "adapter_quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
                      "side_valid_i", "response_ready_i", "page_valid_i", "fence_answer_i"):
             getattr(d, name).value = 0

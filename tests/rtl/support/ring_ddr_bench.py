@@ -122,6 +122,7 @@ class Drive:
             await ReadOnly()
             taken = [(lane, vars(records.get(command, "command_t"))) for lane, valid, ready, command in ports
                      if dut.rst_ni.value and valid.value and ready.value]
+            assert not dut.idle_o.value or not any(lane is self.data for lane, _ in taken), "a format would not have waited for this"
             await RisingEdge(dut.clk_i)
             for lane, command in taken:
                 self.log.append(command)

@@ -79,9 +79,11 @@ class Member:
             await ReadOnly()
             taken = [(lane, self.command(name)) for lane, name in ((self.queue, "command"), (self.side, "side"))
                      if self.bit(f"member_{name}_valid_o") and self.bit(f"member_{name}_ready_i")]
+            idle = self.tb.dut.idle_o.value
             await RisingEdge(self.tb.dut.clk_i)
             for lane, command in taken:
                 assert (command.op in (READ, WRITE)) == (lane is self.queue)
+                assert not idle or lane is self.side, "a format of the member would not have waited for this"
                 self.log.append(command)
                 lane.append(command)
             waits = stall.next()
