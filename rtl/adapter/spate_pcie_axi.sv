@@ -25,6 +25,7 @@
 
 module spate_pcie_axi
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
@@ -69,75 +70,22 @@ module spate_pcie_axi
     input wire logic user_link_up_i,
 
     // from the bridge's master
-    input  wire logic [     IdWidth-1:0] s_axi_awid_i,
-    input  wire logic [AddressWidth-1:0] s_axi_awaddr_i,
-    input  wire logic [             7:0] s_axi_awlen_i,
-    input  wire logic [             2:0] s_axi_awsize_i,
-    input  wire logic [             1:0] s_axi_awburst_i,
-    input  wire logic                    s_axi_awvalid_i,
-    output logic                         s_axi_awready_o,
-    input  wire logic [   DataWidth-1:0] s_axi_wdata_i,
-    input  wire logic [ DataWidth/8-1:0] s_axi_wstrb_i,
-    input  wire logic                    s_axi_wlast_i,
-    input  wire logic                    s_axi_wvalid_i,
-    output logic                         s_axi_wready_o,
-    output logic      [     IdWidth-1:0] s_axi_bid_o,
-    output logic      [             1:0] s_axi_bresp_o,
-    output logic                         s_axi_bvalid_o,
-    input  wire logic                    s_axi_bready_i,
-    input  wire logic [     IdWidth-1:0] s_axi_arid_i,
-    input  wire logic [AddressWidth-1:0] s_axi_araddr_i,
-    input  wire logic [             7:0] s_axi_arlen_i,
-    input  wire logic [             2:0] s_axi_arsize_i,
-    input  wire logic [             1:0] s_axi_arburst_i,
-    input  wire logic                    s_axi_arvalid_i,
-    output logic                         s_axi_arready_o,
-    output logic      [     IdWidth-1:0] s_axi_rid_o,
-    output logic      [   DataWidth-1:0] s_axi_rdata_o,
-    output logic      [             1:0] s_axi_rresp_o,
-    output logic                         s_axi_rlast_o,
-    output logic                         s_axi_rvalid_o,
-    input  wire logic                    s_axi_rready_i,
+    input  wire axi_request_t                   s_axi_i,
+    output axi_response_t                       s_axi_o,
+    input  wire logic         [  DataWidth-1:0] s_axi_wdata_i,
+    input  wire logic         [DataWidth/8-1:0] s_axi_wstrb_i,
+    output logic              [  DataWidth-1:0] s_axi_rdata_o,
 
     // to the bridge's slave: single beats of 4 bytes
-    output logic      [           63:0] m_axi_awaddr_o,
-    output logic      [            2:0] m_axi_awsize_o,
-    output logic                        m_axi_awvalid_o,
-    input  wire logic                   m_axi_awready_i,
-    output logic      [  DataWidth-1:0] m_axi_wdata_o,
-    output logic      [DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                        m_axi_wvalid_o,
-    input  wire logic                   m_axi_wready_i,
-    input  wire logic [            1:0] m_axi_bresp_i,
-    input  wire logic                   m_axi_bvalid_i,
-    output logic                        m_axi_bready_o,
-    output logic      [           63:0] m_axi_araddr_o,
-    output logic      [            2:0] m_axi_arsize_o,
-    output logic                        m_axi_arvalid_o,
-    input  wire logic                   m_axi_arready_i,
-    input  wire logic [  DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [            1:0] m_axi_rresp_i,
-    input  wire logic                   m_axi_rvalid_i,
-    output logic                        m_axi_rready_o,
+    output axi_request_t                         m_axi_o,
+    input  wire axi_response_t                   m_axi_i,
+    output logic               [  DataWidth-1:0] m_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] m_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] m_axi_rdata_i,
 
     // to the bridge's control port: AXI4-Lite
-    output logic      [31:0] c_axil_awaddr_o,
-    output logic             c_axil_awvalid_o,
-    input  wire logic        c_axil_awready_i,
-    output logic      [31:0] c_axil_wdata_o,
-    output logic      [ 3:0] c_axil_wstrb_o,
-    output logic             c_axil_wvalid_o,
-    input  wire logic        c_axil_wready_i,
-    input  wire logic [ 1:0] c_axil_bresp_i,
-    input  wire logic        c_axil_bvalid_i,
-    output logic             c_axil_bready_o,
-    output logic      [31:0] c_axil_araddr_o,
-    output logic             c_axil_arvalid_o,
-    input  wire logic        c_axil_arready_i,
-    input  wire logic [31:0] c_axil_rdata_i,
-    input  wire logic [ 1:0] c_axil_rresp_i,
-    input  wire logic        c_axil_rvalid_i,
-    output logic             c_axil_rready_o
+    output axil_request_t       c_axil_o,
+    input  wire axil_response_t c_axil_i
 );
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
@@ -149,8 +97,8 @@ module spate_pcie_axi
   if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_window_base
     $error("spate_pcie_axi: WindowBase must be a multiple of the aperture's size");
   end
-  if (IdWidth < 1) begin : gen_id_width
-    $error("spate_pcie_axi: IdWidth must be at least 1");
+  if (IdWidth < 1 || IdWidth > AxiIdWidth) begin : gen_id_width
+    $error("spate_pcie_axi: IdWidth must be 1 to 16");
   end
   if (AddressWidth < 64 && (WindowBase >> AddressWidth) != '0) begin : gen_window_reach
     $error("spate_pcie_axi: WindowBase must be below 2^AddressWidth");
@@ -215,8 +163,8 @@ module spate_pcie_axi
   logic [WindowBits-1:0] ar_address;
   logic [7:0] ar_len;
   logic [2:0] ar_size;
-  logic r_valid, r_ready, r_last, r_empty, r_out_valid;
-  logic [IdWidth-1:0] r_id;
+  logic r_valid, r_ready, r_last, r_empty, r_out_valid, arready, rlast;
+  logic [IdWidth-1:0] r_id, rid;
   logic [DataWidth-1:0] r_data;
 
   spate_cdc_fifo #(
@@ -226,15 +174,15 @@ module spate_pcie_axi
       .in_clk_i(axi_aclk_i),
       .in_run_i(axi_run),
       .in_clear_i(axi_clear),
-      .in_valid_i(s_axi_arvalid_i),
-      .in_ready_o(s_axi_arready_o),
+      .in_valid_i(s_axi_i.read.arvalid),
+      .in_ready_o(arready),
       .in_data_i({
-        s_axi_arid_i,
-        s_axi_araddr_i[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
-        s_axi_araddr_i[WindowBits-1:0],
-        s_axi_arlen_i,
-        s_axi_arsize_i,
-        s_axi_arburst_i == 2'b00
+        s_axi_i.read.arid[IdWidth-1:0],
+        s_axi_i.read.araddr[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
+        s_axi_i.read.araddr[WindowBits-1:0],
+        s_axi_i.read.arlen,
+        s_axi_i.read.arsize,
+        s_axi_i.read.arburst == AxiFixed
       }),
       .in_empty_o(),
       .in_left_o(),
@@ -294,12 +242,17 @@ module spate_pcie_axi
       .out_run_i(axi_run),
       .out_clear_i(axi_clear),
       .out_valid_o(r_out_valid),
-      .out_ready_i(s_axi_rready_i),
-      .out_data_o({s_axi_rid_o, s_axi_rlast_o, s_axi_rdata_o})
+      .out_ready_i(s_axi_i.read.rready),
+      .out_data_o({rid, rlast, s_axi_rdata_o})
   );
 
-  assign s_axi_rvalid_o = r_out_valid && axi_run;
-  assign s_axi_rresp_o = 2'b00;
+  assign s_axi_o.read = '{
+          arready: arready,
+          rid: AxiIdWidth'(rid),
+          rresp: AxiOkay,
+          rlast: rlast,
+          rvalid: r_out_valid && axi_run
+      };
 
   // ---- writes ----
 
@@ -310,8 +263,8 @@ module spate_pcie_axi
   logic w_valid, w_ready, w_last;
   logic [Strobes-1:0] w_strobe;
   logic [DataWidth-1:0] w_data;
-  logic b_valid, b_ready, b_empty, b_out_valid;
-  logic [IdWidth-1:0] b_id;
+  logic b_valid, b_ready, b_empty, b_out_valid, awready, wready;
+  logic [IdWidth-1:0] b_id, bid;
 
   // AWLEN is not needed: WLAST marks the end of a burst.
   spate_cdc_fifo #(
@@ -321,14 +274,14 @@ module spate_pcie_axi
       .in_clk_i(axi_aclk_i),
       .in_run_i(axi_run),
       .in_clear_i(axi_clear),
-      .in_valid_i(s_axi_awvalid_i),
-      .in_ready_o(s_axi_awready_o),
+      .in_valid_i(s_axi_i.write.awvalid),
+      .in_ready_o(awready),
       .in_data_i({
-        s_axi_awid_i,
-        s_axi_awaddr_i[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
-        s_axi_awaddr_i[WindowBits-1:0],
-        s_axi_awsize_i,
-        s_axi_awburst_i == 2'b00
+        s_axi_i.write.awid[IdWidth-1:0],
+        s_axi_i.write.awaddr[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
+        s_axi_i.write.awaddr[WindowBits-1:0],
+        s_axi_i.write.awsize,
+        s_axi_i.write.awburst == AxiFixed
       }),
       .in_empty_o(),
       .in_left_o(),
@@ -347,9 +300,9 @@ module spate_pcie_axi
       .in_clk_i(axi_aclk_i),
       .in_run_i(axi_run),
       .in_clear_i(axi_clear),
-      .in_valid_i(s_axi_wvalid_i),
-      .in_ready_o(s_axi_wready_o),
-      .in_data_i({s_axi_wlast_i, s_axi_wstrb_i, s_axi_wdata_i}),
+      .in_valid_i(s_axi_i.write.wvalid),
+      .in_ready_o(wready),
+      .in_data_i({s_axi_i.write.wlast, s_axi_wstrb_i, s_axi_wdata_i}),
       .in_empty_o(),
       .in_left_o(),
       .out_clk_i(clk_i),
@@ -408,12 +361,17 @@ module spate_pcie_axi
       .out_run_i(axi_run),
       .out_clear_i(axi_clear),
       .out_valid_o(b_out_valid),
-      .out_ready_i(s_axi_bready_i),
-      .out_data_o(s_axi_bid_o)
+      .out_ready_i(s_axi_i.write.bready),
+      .out_data_o(bid)
   );
 
-  assign s_axi_bvalid_o = b_out_valid && axi_run;
-  assign s_axi_bresp_o = 2'b00;
+  assign s_axi_o.write = '{
+          awready: awready,
+          wready: wready,
+          bid: AxiIdWidth'(bid),
+          bresp: AxiOkay,
+          bvalid: b_out_valid && axi_run
+      };
 
   // Accesses in the crossings are dropped while the crossings do not run.
   always_ff @(posedge clk_i) begin
@@ -440,42 +398,13 @@ module spate_pcie_axi
       .axi_clk_i(axi_aclk_i),
       .axi_run_i(axi_run),
       .axi_clear_i(axi_clear),
-      .m_axi_awaddr_o,
-      .m_axi_awsize_o,
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
+      .m_axi_o,
+      .m_axi_i,
       .m_axi_wdata_o,
       .m_axi_wstrb_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
-      .m_axi_bresp_i,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_araddr_o,
-      .m_axi_arsize_o,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
       .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .c_axil_awaddr_o,
-      .c_axil_awvalid_o,
-      .c_axil_awready_i,
-      .c_axil_wdata_o,
-      .c_axil_wstrb_o,
-      .c_axil_wvalid_o,
-      .c_axil_wready_i,
-      .c_axil_bresp_i,
-      .c_axil_bvalid_i,
-      .c_axil_bready_o,
-      .c_axil_araddr_o,
-      .c_axil_arvalid_o,
-      .c_axil_arready_i,
-      .c_axil_rdata_i,
-      .c_axil_rresp_i,
-      .c_axil_rvalid_i,
-      .c_axil_rready_o
+      .c_axil_o,
+      .c_axil_i
   );
 
 endmodule

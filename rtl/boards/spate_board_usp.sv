@@ -16,6 +16,7 @@
 
 module spate_board_usp
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned ClockHz = 126_000_000,  // of clk_i; more than the block's 125 MHz
     parameter int unsigned UsPerMs = 1000,  // simulations use less
@@ -49,11 +50,8 @@ module spate_board_usp
 
   // ---- the console ----
 
-  logic [13:0] core_awaddr, core_araddr;
-  logic [31:0] core_wdata, core_rdata;
-  logic [3:0] core_wstrb;
-  logic core_awvalid, core_awready, core_wvalid, core_wready, core_bvalid, core_bready;
-  logic core_arvalid, core_arready, core_rvalid, core_rready;
+  axil_request_t core_request;
+  axil_response_t core_response;
   logic user_rst_n, in_valid, in_ready, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
   logic [5:0] ltssm;
@@ -70,21 +68,8 @@ module spate_board_usp
   ) u_bench (
       .clk_i,
       .rst_ni(rst_n),
-      .m_axil_awaddr_o(core_awaddr),
-      .m_axil_awvalid_o(core_awvalid),
-      .m_axil_awready_i(core_awready),
-      .m_axil_wdata_o(core_wdata),
-      .m_axil_wstrb_o(core_wstrb),
-      .m_axil_wvalid_o(core_wvalid),
-      .m_axil_wready_i(core_wready),
-      .m_axil_bvalid_i(core_bvalid),
-      .m_axil_bready_o(core_bready),
-      .m_axil_araddr_o(core_araddr),
-      .m_axil_arvalid_o(core_arvalid),
-      .m_axil_arready_i(core_arready),
-      .m_axil_rdata_i(core_rdata),
-      .m_axil_rvalid_i(core_rvalid),
-      .m_axil_rready_o(core_rready),
+      .m_axil_o(core_request),
+      .m_axil_i(core_response),
       .user_rst_no(user_rst_n),
       .m_axis_tvalid_o(in_valid),
       .m_axis_tready_i(in_ready),
@@ -120,7 +105,7 @@ module spate_board_usp
   logic cfg_mgmt_write, cfg_mgmt_read, cfg_mgmt_read_write_done;
 
   // The console gives the commands, through the registers. User's clock and core's clock are the same.
-  spate_nvme_usp #(
+  spate_single_usp #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
       .RamStyle("ultra"),
@@ -134,18 +119,10 @@ module spate_board_usp
       .app_rst_ni(user_rst_n),
       .cmd_valid_i(1'b0),
       .cmd_ready_o(),
-      .cmd_op_i('0),
-      .cmd_source_i('0),
-      .cmd_fua_i(1'b0),
-      .cmd_tag_i('0),
-      .cmd_lba_i('0),
-      .cmd_blocks_i('0),
-      .cmd_address_i('0),
+      .cmd_i('0),
       .rsp_valid_o(),
       .rsp_ready_i(1'b1),
-      .rsp_tag_o(),
-      .rsp_status_o(),
-      .rsp_done_o(),
+      .rsp_o(),
       .drive_ready_o(drive_ready),
       .drive_gone_o(drive_gone),
       .drive_step_o(drive_step),
@@ -162,23 +139,8 @@ module spate_board_usp
       .m_axis_tdata_o(out_data),
       .m_axis_tlast_o(out_last),
       .m_axis_tuser_o(out_error),
-      .s_axil_awaddr_i(core_awaddr),
-      .s_axil_awvalid_i(core_awvalid),
-      .s_axil_awready_o(core_awready),
-      .s_axil_wdata_i(core_wdata),
-      .s_axil_wstrb_i(core_wstrb),
-      .s_axil_wvalid_i(core_wvalid),
-      .s_axil_wready_o(core_wready),
-      .s_axil_bresp_o(),
-      .s_axil_bvalid_o(core_bvalid),
-      .s_axil_bready_i(core_bready),
-      .s_axil_araddr_i(core_araddr),
-      .s_axil_arvalid_i(core_arvalid),
-      .s_axil_arready_o(core_arready),
-      .s_axil_rdata_o(core_rdata),
-      .s_axil_rresp_o(),
-      .s_axil_rvalid_o(core_rvalid),
-      .s_axil_rready_i(core_rready),
+      .s_axil_i(core_request),
+      .s_axil_o(core_response),
       .irq_o(),
       .perst_no,
       .pcie_clk_i(pcie_clk),

@@ -22,6 +22,7 @@
 
 module spate_ring_ddr
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses, up to 48
@@ -73,30 +74,11 @@ module spate_ring_ddr
     input  wire response_t drive_response_i,
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                         m_axi_awvalid_o,
-    input  wire logic                    m_axi_awready_i,
-    output logic      [AddressWidth-1:0] m_axi_awaddr_o,
-    output logic      [             7:0] m_axi_awlen_o,
-    output logic      [             2:0] m_axi_awsize_o,
-    output logic      [             1:0] m_axi_awburst_o,
-    output logic                         m_axi_wvalid_o,
-    input  wire logic                    m_axi_wready_i,
-    output logic      [   DataWidth-1:0] m_axi_wdata_o,
-    output logic      [ DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                         m_axi_wlast_o,
-    input  wire logic                    m_axi_bvalid_i,
-    output logic                         m_axi_bready_o,
-    input  wire logic [             1:0] m_axi_bresp_i,
-    output logic                         m_axi_arvalid_o,
-    input  wire logic                    m_axi_arready_i,
-    output logic      [AddressWidth-1:0] m_axi_araddr_o,
-    output logic      [             7:0] m_axi_arlen_o,
-    output logic      [             2:0] m_axi_arsize_o,
-    output logic      [             1:0] m_axi_arburst_o,
-    input  wire logic                    m_axi_rvalid_i,
-    output logic                         m_axi_rready_o,
-    input  wire logic [   DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [             1:0] m_axi_rresp_i
+    output axi_request_t                         m_axi_o,
+    input  wire axi_response_t                   m_axi_i,
+    output logic               [  DataWidth-1:0] m_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] m_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] m_axi_rdata_i
 );
 
   localparam int unsigned PartBits = $clog2(PartBytes / 512) + 1;  // for a part's number of sectors
@@ -157,20 +139,10 @@ module spate_ring_ddr
       .stored_valid_o(stored_valid),
       .stored_ready_i(stored_ready),
       .stored_error_o(stored_error),
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
-      .m_axi_awaddr_o,
-      .m_axi_awlen_o,
-      .m_axi_awsize_o,
-      .m_axi_awburst_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
+      .m_axi_o(m_axi_o.write),
+      .m_axi_i(m_axi_i.write),
       .m_axi_wdata_o,
-      .m_axi_wstrb_o,
-      .m_axi_wlast_o,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_bresp_i
+      .m_axi_wstrb_o
   );
 
   // ---- parts go to the drive in order ----
@@ -263,16 +235,9 @@ module spate_ring_ddr
       .response_ready_i,
       .response_o,
       .written_blocks_o,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_arsize_o,
-      .m_axi_arburst_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i
+      .m_axi_o(m_axi_o.read),
+      .m_axi_i(m_axi_i.read),
+      .m_axi_rdata_i
   );
 
 endmodule

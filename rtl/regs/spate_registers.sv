@@ -10,6 +10,7 @@
 
 module spate_registers
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // reported to software
     parameter int unsigned Slots = 64,  // reported to software
@@ -20,24 +21,9 @@ module spate_registers
     input wire logic rst_ni,
 
     // AXI4-Lite. Addresses are relative to the registers.
-    input  wire logic [13:0] s_axil_awaddr_i,
-    input  wire logic        s_axil_awvalid_i,
-    output logic             s_axil_awready_o,
-    input  wire logic [31:0] s_axil_wdata_i,
-    input  wire logic [ 3:0] s_axil_wstrb_i,
-    input  wire logic        s_axil_wvalid_i,
-    output logic             s_axil_wready_o,
-    output logic      [ 1:0] s_axil_bresp_o,
-    output logic             s_axil_bvalid_o,
-    input  wire logic        s_axil_bready_i,
-    input  wire logic [13:0] s_axil_araddr_i,
-    input  wire logic        s_axil_arvalid_i,
-    output logic             s_axil_arready_o,
-    output logic      [31:0] s_axil_rdata_o,
-    output logic      [ 1:0] s_axil_rresp_o,
-    output logic             s_axil_rvalid_o,
-    input  wire logic        s_axil_rready_i,
-    output logic             irq_o,             // high while an enabled bit of interrupt_status is set
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
+    output logic               irq_o,     // high while an enabled bit of interrupt_status is set
 
     output logic enable_o,
 
@@ -88,23 +74,8 @@ module spate_registers
   spate_axil u_axil (
       .clk_i,
       .rst_ni,
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
+      .s_axil_i,
+      .s_axil_o,
       .request_valid_o(request_valid),
       .request_write_o(request_write),
       .write_ready_i(!write_stall),

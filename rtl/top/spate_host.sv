@@ -12,6 +12,7 @@
 
 module spate_host
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
@@ -66,24 +67,9 @@ module spate_host
     output logic [7:0] error_o,
 
     // The registers, 16 KiB, in clk_i.
-    input  wire logic [13:0] s_axil_awaddr_i,
-    input  wire logic        s_axil_awvalid_i,
-    output logic             s_axil_awready_o,
-    input  wire logic [31:0] s_axil_wdata_i,
-    input  wire logic [ 3:0] s_axil_wstrb_i,
-    input  wire logic        s_axil_wvalid_i,
-    output logic             s_axil_wready_o,
-    output logic      [ 1:0] s_axil_bresp_o,
-    output logic             s_axil_bvalid_o,
-    input  wire logic        s_axil_bready_i,
-    input  wire logic [13:0] s_axil_araddr_i,
-    input  wire logic        s_axil_arvalid_i,
-    output logic             s_axil_arready_o,
-    output logic      [31:0] s_axil_rdata_o,
-    output logic      [ 1:0] s_axil_rresp_o,
-    output logic             s_axil_rvalid_o,
-    input  wire logic        s_axil_rready_i,
-    output logic             irq_o,
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
+    output logic               irq_o,
 
     // The adapter: see spate_drive.
     input  wire logic                             link_up_i,
@@ -114,30 +100,11 @@ module spate_host
     input  wire logic tap_lost_i,
 
     // The memory of the ring: see spate_ring_ddr. Inactive without a ring in memory.
-    output logic      [AddressBits-1:0] ring_axi_awaddr_o,
-    output logic      [            7:0] ring_axi_awlen_o,
-    output logic      [            2:0] ring_axi_awsize_o,
-    output logic      [            1:0] ring_axi_awburst_o,
-    output logic                        ring_axi_awvalid_o,
-    input  wire logic                   ring_axi_awready_i,
-    output logic      [  DataWidth-1:0] ring_axi_wdata_o,
-    output logic      [DataWidth/8-1:0] ring_axi_wstrb_o,
-    output logic                        ring_axi_wlast_o,
-    output logic                        ring_axi_wvalid_o,
-    input  wire logic                   ring_axi_wready_i,
-    input  wire logic [            1:0] ring_axi_bresp_i,
-    input  wire logic                   ring_axi_bvalid_i,
-    output logic                        ring_axi_bready_o,
-    output logic      [AddressBits-1:0] ring_axi_araddr_o,
-    output logic      [            7:0] ring_axi_arlen_o,
-    output logic      [            2:0] ring_axi_arsize_o,
-    output logic      [            1:0] ring_axi_arburst_o,
-    output logic                        ring_axi_arvalid_o,
-    input  wire logic                   ring_axi_arready_i,
-    input  wire logic [  DataWidth-1:0] ring_axi_rdata_i,
-    input  wire logic [            1:0] ring_axi_rresp_i,
-    input  wire logic                   ring_axi_rvalid_i,
-    output logic                        ring_axi_rready_o
+    output axi_request_t                         ring_axi_o,
+    input  wire axi_response_t                   ring_axi_i,
+    output logic               [  DataWidth-1:0] ring_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] ring_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] ring_axi_rdata_i
 );
 
   localparam bit HasMemoryRing = MemoryRingBytes != '0;
@@ -247,23 +214,8 @@ module spate_host
   ) u_registers (
       .clk_i,
       .rst_ni,
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
+      .s_axil_i,
+      .s_axil_o,
       .irq_o,
       .enable_o(enable),
       .data_valid_o(data_valid),
@@ -412,30 +364,11 @@ module spate_host
         .drive_response_valid_i(drive_response_valid),
         .drive_response_ready_o(drive_response_ready),
         .drive_response_i(drive_response),
-        .m_axi_awvalid_o(ring_axi_awvalid_o),
-        .m_axi_awready_i(ring_axi_awready_i),
-        .m_axi_awaddr_o(ring_axi_awaddr_o),
-        .m_axi_awlen_o(ring_axi_awlen_o),
-        .m_axi_awsize_o(ring_axi_awsize_o),
-        .m_axi_awburst_o(ring_axi_awburst_o),
-        .m_axi_wvalid_o(ring_axi_wvalid_o),
-        .m_axi_wready_i(ring_axi_wready_i),
+        .m_axi_o(ring_axi_o),
+        .m_axi_i(ring_axi_i),
         .m_axi_wdata_o(ring_axi_wdata_o),
         .m_axi_wstrb_o(ring_axi_wstrb_o),
-        .m_axi_wlast_o(ring_axi_wlast_o),
-        .m_axi_bvalid_i(ring_axi_bvalid_i),
-        .m_axi_bready_o(ring_axi_bready_o),
-        .m_axi_bresp_i(ring_axi_bresp_i),
-        .m_axi_arvalid_o(ring_axi_arvalid_o),
-        .m_axi_arready_i(ring_axi_arready_i),
-        .m_axi_araddr_o(ring_axi_araddr_o),
-        .m_axi_arlen_o(ring_axi_arlen_o),
-        .m_axi_arsize_o(ring_axi_arsize_o),
-        .m_axi_arburst_o(ring_axi_arburst_o),
-        .m_axi_rvalid_i(ring_axi_rvalid_i),
-        .m_axi_rready_o(ring_axi_rready_o),
-        .m_axi_rdata_i(ring_axi_rdata_i),
-        .m_axi_rresp_i(ring_axi_rresp_i)
+        .m_axi_rdata_i(ring_axi_rdata_i)
     );
     // In memory mode the drive's own streams are inactive.
     assign drive_in_valid = 1'b0;
@@ -458,22 +391,9 @@ module spate_host
     assign data_last_o = drive_out_last;
     assign data_error_o = drive_out_error;
     assign written_blocks = drive_written_blocks;
-    assign ring_axi_awaddr_o = '0;
-    assign ring_axi_awlen_o = '0;
-    assign ring_axi_awsize_o = '0;
-    assign ring_axi_awburst_o = '0;
-    assign ring_axi_awvalid_o = 1'b0;
+    assign ring_axi_o = '0;
     assign ring_axi_wdata_o = '0;
     assign ring_axi_wstrb_o = '0;
-    assign ring_axi_wlast_o = 1'b0;
-    assign ring_axi_wvalid_o = 1'b0;
-    assign ring_axi_bready_o = 1'b0;
-    assign ring_axi_araddr_o = '0;
-    assign ring_axi_arlen_o = '0;
-    assign ring_axi_arsize_o = '0;
-    assign ring_axi_arburst_o = '0;
-    assign ring_axi_arvalid_o = 1'b0;
-    assign ring_axi_rready_o = 1'b0;
   end
 
   // ---- the core ----

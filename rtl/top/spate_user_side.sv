@@ -29,20 +29,12 @@ module spate_user_side
     input wire logic app_clk_i,
     input wire logic app_rst_ni,
 
-    input  wire logic        cmd_valid_i,
-    output logic             cmd_ready_o,
-    input  wire logic [ 3:0] cmd_op_i,
-    input  wire logic [ 1:0] cmd_source_i,
-    input  wire logic        cmd_fua_i,
-    input  wire logic [15:0] cmd_tag_i,
-    input  wire logic [63:0] cmd_lba_i,
-    input  wire logic [31:0] cmd_blocks_i,
-    input  wire logic [63:0] cmd_address_i,
-    output logic             rsp_valid_o,
-    input  wire logic        rsp_ready_i,
-    output logic      [15:0] rsp_tag_o,
-    output logic      [15:0] rsp_status_o,
-    output logic      [63:0] rsp_done_o,
+    input  wire logic     cmd_valid_i,
+    output logic          cmd_ready_o,
+    input  wire command_t cmd_i,
+    output logic          rsp_valid_o,
+    input  wire logic     rsp_ready_i,
+    output response_t     rsp_o,
 
     input  wire logic                   s_axis_tvalid_i,
     output logic                        s_axis_tready_o,
@@ -141,18 +133,6 @@ module spate_user_side
     end
   end
 
-  command_t user_command;
-  assign user_command = '{
-          from_registers: 1'b0,
-          tag: cmd_tag_i,
-          op: op_e'(cmd_op_i),
-          source: source_e'(cmd_source_i),
-          fua: cmd_fua_i,
-          address: cmd_address_i,
-          lba: cmd_lba_i,
-          blocks: cmd_blocks_i
-      };
-
   spate_cdc_fifo #(
       .Width(1 + $bits(command_t)),
       .Depth(CommandDepth)
@@ -162,7 +142,7 @@ module spate_user_side
       .in_clear_i(app_clear),
       .in_valid_i(cmd_valid_i),
       .in_ready_o(cmd_ready_o),
-      .in_data_i({is_data_command(user_command), user_command}),
+      .in_data_i({is_data_command(cmd_i), cmd_i}),
       .in_empty_o(),
       .in_left_o(),
       .out_clk_i(clk_i),
@@ -190,9 +170,10 @@ module spate_user_side
       .out_clear_i(app_clear),
       .out_valid_o(response_there),
       .out_ready_i(rsp_ready_i),
-      .out_data_o({rsp_tag_o, rsp_status_o, rsp_done_o[DoneWidth-1:0]})
+      .out_data_o({rsp_o.tag, rsp_o.status, rsp_o.done[DoneWidth-1:0]})
   );
-  assign rsp_done_o[63:DoneWidth] = '0;
+  assign rsp_o.done[63:DoneWidth] = '0;
+  assign rsp_o.from_registers = 1'b0;
 
   // ---- data ----
 

@@ -155,7 +155,7 @@ module pcie_axi_top
   assign c_axil_awprot = 3'd0;
   assign c_axil_arprot = 3'd0;
 
-  spate_pcie_axi #(
+  spate_pcie_axi_flat #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
       .IdWidth(IdWidth),

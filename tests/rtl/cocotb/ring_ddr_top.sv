@@ -125,7 +125,7 @@ module ring_ddr_top
     assign core_in = data_i;
   end
 
-  spate_ring_ddr #(
+  spate_ring_ddr_flat #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
       .PartBytes(PartBytes)

@@ -51,7 +51,7 @@ class Testbench:
                     "address": bits(64)}
             self.commands_in.put(**word)
             command = 0
-            for name, width in (("tag", 16), ("op", 4), ("source", 2), ("fua", 1), ("address", 64), ("lba", 64), ("blocks", 32)):
+            for name, width in (("op", 4), ("source", 2), ("fua", 1), ("tag", 16), ("lba", 64), ("blocks", 32), ("address", 64)):
                 command = command << width | word[name]
             is_data = word["op"] in (WRITE, READ) and word["source"] in (STREAM, ADDRESS, FRAME)
             lanes[not is_data].append({"command": command})

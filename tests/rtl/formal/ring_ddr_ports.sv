@@ -7,6 +7,7 @@
 // there at a time; ring_cut-prove has requests of any size.
 module ring_ddr_ports
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 512,
     parameter int unsigned AddressWidth = 16,
@@ -49,22 +50,8 @@ module ring_ddr_ports
     input logic      drive_response_ready_o,
     input response_t drive_response_i,
 
-    input logic                    m_axi_awvalid_o,
-    input logic                    m_axi_awready_i,
-    input logic [AddressWidth-1:0] m_axi_awaddr_o,
-    input logic [             7:0] m_axi_awlen_o,
-    input logic                    m_axi_wvalid_o,
-    input logic                    m_axi_wready_i,
-    input logic                    m_axi_wlast_o,
-    input logic                    m_axi_bvalid_i,
-    input logic [             1:0] m_axi_bresp_i,
-    input logic                    m_axi_arvalid_o,
-    input logic                    m_axi_arready_i,
-    input logic [AddressWidth-1:0] m_axi_araddr_o,
-    input logic [             7:0] m_axi_arlen_o,
-    input logic                    m_axi_rvalid_i,
-    input logic                    m_axi_rready_o,
-    input logic [             1:0] m_axi_rresp_i
+    input axi_request_t  m_axi_o,
+    input axi_response_t m_axi_i
 );
 
   localparam int unsigned Sectors = 16;  // of the ring
@@ -152,8 +139,12 @@ module ring_ddr_ports
   assign command_sectors = drive_i.block_4096 ? 7'(drive_command_o.blocks) << 3 : 7'(drive_command_o.blocks);
   assign command_first = 7'((drive_command_o.address - ring_drive_base_i) >> 9);
   assign command_place = sectors_at(command_first, command_sectors);
-  assign aw_place = sectors_at(7'((m_axi_awaddr_o - ring_base_i) >> 9), 7'((9'(m_axi_awlen_o) + 9'd1) >> BeatBits));
-  assign ar_place = sectors_at(7'((m_axi_araddr_o - ring_base_i) >> 9), 7'((9'(m_axi_arlen_o) + 9'd1) >> BeatBits));
+  assign aw_place = sectors_at(
+      7'((m_axi_o.write.awaddr - ring_base_i) >> 9), 7'((9'(m_axi_o.write.awlen) + 9'd1) >> BeatBits)
+  );
+  assign ar_place = sectors_at(
+      7'((m_axi_o.read.araddr - ring_base_i) >> 9), 7'((9'(m_axi_o.read.arlen) + 9'd1) >> BeatBits)
+  );
 
   always_comb begin
     {has_writing, has_reading, writing, reading} = '0;
@@ -227,21 +218,22 @@ module ring_ddr_ports
       responded_q <= responded_q + number_t'(responds);
       given_count_q <= given_count_q + number_t'(gives);
       answered_q <= answered_q + number_t'(answers);
-      aw_count_q <= aw_count_q + number_t'(m_axi_awvalid_o && m_axi_awready_i);
-      w_count_q <= w_count_q + number_t'(m_axi_wvalid_o && m_axi_wready_i && m_axi_wlast_o);
-      b_count_q <= b_count_q + number_t'(m_axi_bvalid_i);
-      r_owed_q <= r_owed_q + (m_axi_arvalid_o && m_axi_arready_i ? beats_t'(m_axi_arlen_o) + 1'b1 : '0) -
-          beats_t'(m_axi_rvalid_i && m_axi_rready_o);
-      stored_q <= (stored_q | (m_axi_bvalid_i && !m_axi_bresp_i[1] ? bursts_q[b_count_q] : '0)) &
+      aw_count_q <= aw_count_q + number_t'(m_axi_o.write.awvalid && m_axi_i.write.awready);
+      w_count_q <= w_count_q + number_t'(m_axi_o.write.wvalid && m_axi_i.write.wready && m_axi_o.write.wlast);
+      b_count_q <= b_count_q + number_t'(m_axi_i.write.bvalid);
+      r_owed_q <= r_owed_q + (m_axi_o.read.arvalid && m_axi_i.read.arready ? beats_t'(m_axi_o.read.arlen) + 1'b1 : '0) -
+          beats_t'(m_axi_i.read.rvalid && m_axi_o.read.rready);
+      stored_q <= (stored_q | (m_axi_i.write.bvalid && !m_axi_i.write.bresp[1] ? bursts_q[b_count_q] : '0)) &
           ~(gives && drive_command_o.op == OpWrite ? command_place : '0);
-      if ((m_axi_bvalid_i && m_axi_bresp_i[1]) || (m_axi_rvalid_i && m_axi_rresp_i[1])) clean_q <= 1'b0;
+      if ((m_axi_i.write.bvalid && m_axi_i.write.bresp[1]) || (m_axi_i.read.rvalid && m_axi_i.read.rresp[1]))
+        clean_q <= 1'b0;
       drive_has_side_q <= side_accepts || (drive_has_side_q && !side_answers);
       side_busy_q <= side_accepts || (side_busy_q && !side_shown);
       if (answers && oldest_given.write && !requests_q[oldest_given.request].failed)
         done_writes_q <= done_writes_q + LbaWidth'(drive_response_i.done);
       if (responds && oldest.write) responded_writes_q <= responded_writes_q + LbaWidth'(response_o.done);
     end
-    if (m_axi_awvalid_o && m_axi_awready_i) bursts_q[aw_count_q] <= aw_place;
+    if (m_axi_o.write.awvalid && m_axi_i.write.awready) bursts_q[aw_count_q] <= aw_place;
     if (side_accepts) {side_q, side_written_q} <= {side_i, written_blocks_o};
     if (side_answers) side_answer_q <= drive_response_i;
   end
@@ -268,8 +260,8 @@ module ring_ddr_ports
     assume (!command_i.tag[15] && side_i.tag[15]);
     assume (number_t'(accepted_q - responded_q) != number_t'(Known - 1) || !command_valid_i);
     assume (drive_i.blocks == '1);
-    assume (!m_axi_bvalid_i || (aw_count_q != b_count_q && w_count_q != b_count_q));
-    assume (!m_axi_rvalid_i || r_owed_q != '0);
+    assume (!m_axi_i.write.bvalid || (aw_count_q != b_count_q && w_count_q != b_count_q));
+    assume (!m_axi_i.read.rvalid || r_owed_q != '0);
     if (drive_response_valid_i) begin
       if (drive_response_i.tag[0]) begin
         assume (drive_has_side_q);
@@ -310,13 +302,14 @@ module ring_ddr_ports
   // is read that the drive may still write.
   always_comb begin
     if (checked) begin
-      if (m_axi_awvalid_o)
-        assert (m_axi_awaddr_o >= ring_base_i && 17'(m_axi_awaddr_o) < 17'(ring_base_i) + 17'(512 * Sectors));
-      if (m_axi_arvalid_o)
-        assert (m_axi_araddr_o >= ring_base_i && 17'(m_axi_araddr_o) < 17'(ring_base_i) + 17'(512 * Sectors));
+      if (m_axi_o.write.awvalid)
+        assert (m_axi_o.write.awaddr >= ring_base_i && 17'(m_axi_o.write.awaddr) < 17'(ring_base_i) + 17'(512 * Sectors));
+      if (m_axi_o.read.arvalid)
+        assert (m_axi_o.read.araddr >= ring_base_i && 17'(m_axi_o.read.araddr) < 17'(ring_base_i) + 17'(512 * Sectors));
       for (int unsigned k = 0; k < Known; k++) begin
-        if (m_axi_awvalid_o && given_q[k].live) assert ((given_q[k].place & aw_place) == '0);
-        if (m_axi_arvalid_o && given_q[k].live && !given_q[k].answered) assert ((given_q[k].place & ar_place) == '0);
+        if (m_axi_o.write.awvalid && given_q[k].live) assert ((given_q[k].place & aw_place) == '0);
+        if (m_axi_o.read.arvalid && given_q[k].live && !given_q[k].answered)
+          assert ((given_q[k].place & ar_place) == '0);
       end
     end
   end

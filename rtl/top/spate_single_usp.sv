@@ -7,8 +7,9 @@
 // Guarantee: that of spate_host, from the application's clock to the block's.
 `default_nettype none
 
-module spate_nvme_usp
+module spate_single_usp
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the block and the streams: 128 or 256
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
@@ -35,20 +36,12 @@ module spate_nvme_usp
     input wire logic app_rst_ni,
 
     // Commands and responses: spate_pkg::command_t and response_t.
-    input  wire logic        cmd_valid_i,
-    output logic             cmd_ready_o,
-    input  wire logic [ 3:0] cmd_op_i,
-    input  wire logic [ 1:0] cmd_source_i,
-    input  wire logic        cmd_fua_i,
-    input  wire logic [15:0] cmd_tag_i,
-    input  wire logic [63:0] cmd_lba_i,
-    input  wire logic [31:0] cmd_blocks_i,
-    input  wire logic [63:0] cmd_address_i,
-    output logic             rsp_valid_o,
-    input  wire logic        rsp_ready_i,
-    output logic      [15:0] rsp_tag_o,
-    output logic      [15:0] rsp_status_o,
-    output logic      [63:0] rsp_done_o,
+    input  wire logic     cmd_valid_i,
+    output logic          cmd_ready_o,
+    input  wire command_t cmd_i,
+    output logic          rsp_valid_o,
+    input  wire logic     rsp_ready_i,
+    output response_t     rsp_o,
 
     // The drive, in app_clk_i. Commands wait for `ready`. Block size and number of blocks are valid while it is
     // high, and while `gone` is high the step of bring-up and the error with which the drive was given up:
@@ -73,24 +66,9 @@ module spate_nvme_usp
     output logic                        m_axis_tuser_o,   // the beat could not be read
 
     // The registers, 16 KiB, in clk_i.
-    input  wire logic [13:0] s_axil_awaddr_i,
-    input  wire logic        s_axil_awvalid_i,
-    output logic             s_axil_awready_o,
-    input  wire logic [31:0] s_axil_wdata_i,
-    input  wire logic [ 3:0] s_axil_wstrb_i,
-    input  wire logic        s_axil_wvalid_i,
-    output logic             s_axil_wready_o,
-    output logic      [ 1:0] s_axil_bresp_o,
-    output logic             s_axil_bvalid_o,
-    input  wire logic        s_axil_bready_i,
-    input  wire logic [13:0] s_axil_araddr_i,
-    input  wire logic        s_axil_arvalid_i,
-    output logic             s_axil_arready_o,
-    output logic      [31:0] s_axil_rdata_o,
-    output logic      [ 1:0] s_axil_rresp_o,
-    output logic             s_axil_rvalid_o,
-    input  wire logic        s_axil_rready_i,
-    output logic             irq_o,
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
+    output logic               irq_o,
 
     output logic perst_no,  // to the drive's PERST#
 
@@ -136,7 +114,7 @@ module spate_nvme_usp
   localparam int unsigned AddressBits = 40;
 
   if (RamBytes <= 8192) begin : gen_ram_bytes
-    $error("spate_nvme_usp: RamBytes must be above 8192: all data go through the core, so there is no memory mode");
+    $error("spate_single_usp: RamBytes must be above 8192: all data go through the core, so there is no memory mode");
   end
 
   logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
@@ -166,18 +144,10 @@ module spate_nvme_usp
       .app_rst_ni,
       .cmd_valid_i,
       .cmd_ready_o,
-      .cmd_op_i,
-      .cmd_source_i,
-      .cmd_fua_i,
-      .cmd_tag_i,
-      .cmd_lba_i,
-      .cmd_blocks_i,
-      .cmd_address_i,
+      .cmd_i,
       .rsp_valid_o,
       .rsp_ready_i,
-      .rsp_tag_o,
-      .rsp_status_o,
-      .rsp_done_o,
+      .rsp_o,
       .s_axis_tvalid_i,
       .s_axis_tready_o,
       .s_axis_tdata_i,
@@ -268,23 +238,8 @@ module spate_nvme_usp
       .drive_o(drive),
       .step_o(step),
       .error_o(error),
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
+      .s_axil_i,
+      .s_axil_o,
       .irq_o,
       .link_up_i(link_up),
       .perst_no,
@@ -310,30 +265,11 @@ module spate_nvme_usp
       .fence_request_o(),
       .fence_answer_i(1'b0),
       .tap_lost_i(1'b0),
-      .ring_axi_awaddr_o(),
-      .ring_axi_awlen_o(),
-      .ring_axi_awsize_o(),
-      .ring_axi_awburst_o(),
-      .ring_axi_awvalid_o(),
-      .ring_axi_awready_i(1'b0),
+      .ring_axi_o(),
+      .ring_axi_i('0),
       .ring_axi_wdata_o(),
       .ring_axi_wstrb_o(),
-      .ring_axi_wlast_o(),
-      .ring_axi_wvalid_o(),
-      .ring_axi_wready_i(1'b0),
-      .ring_axi_bresp_i('0),
-      .ring_axi_bvalid_i(1'b0),
-      .ring_axi_bready_o(),
-      .ring_axi_araddr_o(),
-      .ring_axi_arlen_o(),
-      .ring_axi_arsize_o(),
-      .ring_axi_arburst_o(),
-      .ring_axi_arvalid_o(),
-      .ring_axi_arready_i(1'b0),
-      .ring_axi_rdata_i('0),
-      .ring_axi_rresp_i('0),
-      .ring_axi_rvalid_i(1'b0),
-      .ring_axi_rready_o()
+      .ring_axi_rdata_i('0)
   );
 
   spate_pcie_usp #(

@@ -8,8 +8,9 @@
 // Guarantee: that of spate_stripe over spate_host, from the application's clock to the bridges'.
 `default_nettype none
 
-module spate_nvme_stripe_axi
+module spate_array_axi
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned Drives = 2,  // 2 … 8
     parameter int unsigned ChunkBytes = 65536,  // chunk of the array, a power of two; a ring holds two
@@ -53,20 +54,12 @@ module spate_nvme_stripe_axi
     input wire logic app_rst_ni,
 
     // Commands and responses: spate_pkg::command_t and response_t.
-    input  wire logic        cmd_valid_i,
-    output logic             cmd_ready_o,
-    input  wire logic [ 3:0] cmd_op_i,
-    input  wire logic [ 1:0] cmd_source_i,
-    input  wire logic        cmd_fua_i,
-    input  wire logic [15:0] cmd_tag_i,
-    input  wire logic [63:0] cmd_lba_i,
-    input  wire logic [31:0] cmd_blocks_i,
-    input  wire logic [63:0] cmd_address_i,
-    output logic             rsp_valid_o,
-    input  wire logic        rsp_ready_i,
-    output logic      [15:0] rsp_tag_o,
-    output logic      [15:0] rsp_status_o,
-    output logic      [63:0] rsp_done_o,
+    input  wire logic     cmd_valid_i,
+    output logic          cmd_ready_o,
+    input  wire command_t cmd_i,
+    output logic          rsp_valid_o,
+    input  wire logic     rsp_ready_i,
+    output response_t     rsp_o,
 
     // Each drive, in app_clk_i: block size and number of blocks are valid while it is ready. While it is gone, the
     // step of bring-up and the error with which it was given up are: docs/reference/gateware-bringup.md.
@@ -90,24 +83,9 @@ module spate_nvme_stripe_axi
     output logic                        m_axis_tuser_o,   // the beat could not be read
 
     // Each drive's registers, 16 KiB, in clk_i.
-    input  wire logic [Drives-1:0][13:0] s_axil_awaddr_i,
-    input  wire logic [Drives-1:0]       s_axil_awvalid_i,
-    output logic      [Drives-1:0]       s_axil_awready_o,
-    input  wire logic [Drives-1:0][31:0] s_axil_wdata_i,
-    input  wire logic [Drives-1:0][ 3:0] s_axil_wstrb_i,
-    input  wire logic [Drives-1:0]       s_axil_wvalid_i,
-    output logic      [Drives-1:0]       s_axil_wready_o,
-    output logic      [Drives-1:0][ 1:0] s_axil_bresp_o,
-    output logic      [Drives-1:0]       s_axil_bvalid_o,
-    input  wire logic [Drives-1:0]       s_axil_bready_i,
-    input  wire logic [Drives-1:0][13:0] s_axil_araddr_i,
-    input  wire logic [Drives-1:0]       s_axil_arvalid_i,
-    output logic      [Drives-1:0]       s_axil_arready_o,
-    output logic      [Drives-1:0][31:0] s_axil_rdata_o,
-    output logic      [Drives-1:0][ 1:0] s_axil_rresp_o,
-    output logic      [Drives-1:0]       s_axil_rvalid_o,
-    input  wire logic [Drives-1:0]       s_axil_rready_i,
-    output logic      [Drives-1:0]       irq_o,
+    input  wire axil_request_t [Drives-1:0] s_axil_i,
+    output axil_response_t     [Drives-1:0] s_axil_o,
+    output logic               [Drives-1:0] irq_o,
 
     output logic [Drives-1:0] perst_no,  // to the drives' PERST#
 
@@ -117,86 +95,27 @@ module spate_nvme_stripe_axi
     input wire logic [Drives-1:0] user_link_up_i,
 
     // from the bridges' masters
-    input  wire logic [Drives-1:0][     IdWidth-1:0] s_axi_awid_i,
-    input  wire logic [Drives-1:0][AddressWidth-1:0] s_axi_awaddr_i,
-    input  wire logic [Drives-1:0][             7:0] s_axi_awlen_i,
-    input  wire logic [Drives-1:0][             2:0] s_axi_awsize_i,
-    input  wire logic [Drives-1:0][             1:0] s_axi_awburst_i,
-    input  wire logic [Drives-1:0]                   s_axi_awvalid_i,
-    output logic      [Drives-1:0]                   s_axi_awready_o,
-    input  wire logic [Drives-1:0][   DataWidth-1:0] s_axi_wdata_i,
-    input  wire logic [Drives-1:0][ DataWidth/8-1:0] s_axi_wstrb_i,
-    input  wire logic [Drives-1:0]                   s_axi_wlast_i,
-    input  wire logic [Drives-1:0]                   s_axi_wvalid_i,
-    output logic      [Drives-1:0]                   s_axi_wready_o,
-    output logic      [Drives-1:0][     IdWidth-1:0] s_axi_bid_o,
-    output logic      [Drives-1:0][             1:0] s_axi_bresp_o,
-    output logic      [Drives-1:0]                   s_axi_bvalid_o,
-    input  wire logic [Drives-1:0]                   s_axi_bready_i,
-    input  wire logic [Drives-1:0][     IdWidth-1:0] s_axi_arid_i,
-    input  wire logic [Drives-1:0][AddressWidth-1:0] s_axi_araddr_i,
-    input  wire logic [Drives-1:0][             7:0] s_axi_arlen_i,
-    input  wire logic [Drives-1:0][             2:0] s_axi_arsize_i,
-    input  wire logic [Drives-1:0][             1:0] s_axi_arburst_i,
-    input  wire logic [Drives-1:0]                   s_axi_arvalid_i,
-    output logic      [Drives-1:0]                   s_axi_arready_o,
-    output logic      [Drives-1:0][     IdWidth-1:0] s_axi_rid_o,
-    output logic      [Drives-1:0][   DataWidth-1:0] s_axi_rdata_o,
-    output logic      [Drives-1:0][             1:0] s_axi_rresp_o,
-    output logic      [Drives-1:0]                   s_axi_rlast_o,
-    output logic      [Drives-1:0]                   s_axi_rvalid_o,
-    input  wire logic [Drives-1:0]                   s_axi_rready_i,
+    input  wire axi_request_t [Drives-1:0]                  s_axi_i,
+    output axi_response_t     [Drives-1:0]                  s_axi_o,
+    input  wire logic         [Drives-1:0][  DataWidth-1:0] s_axi_wdata_i,
+    input  wire logic         [Drives-1:0][DataWidth/8-1:0] s_axi_wstrb_i,
+    output logic              [Drives-1:0][  DataWidth-1:0] s_axi_rdata_o,
 
     // to the bridges' slaves: single beats of 4 bytes. Missing signals are constant: length 0, INCR, last, identifier 0
-    output logic      [Drives-1:0][           63:0] m_axi_awaddr_o,
-    output logic      [Drives-1:0][            2:0] m_axi_awsize_o,
-    output logic      [Drives-1:0]                  m_axi_awvalid_o,
-    input  wire logic [Drives-1:0]                  m_axi_awready_i,
-    output logic      [Drives-1:0][  DataWidth-1:0] m_axi_wdata_o,
-    output logic      [Drives-1:0][DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic      [Drives-1:0]                  m_axi_wvalid_o,
-    input  wire logic [Drives-1:0]                  m_axi_wready_i,
-    input  wire logic [Drives-1:0][            1:0] m_axi_bresp_i,
-    input  wire logic [Drives-1:0]                  m_axi_bvalid_i,
-    output logic      [Drives-1:0]                  m_axi_bready_o,
-    output logic      [Drives-1:0][           63:0] m_axi_araddr_o,
-    output logic      [Drives-1:0][            2:0] m_axi_arsize_o,
-    output logic      [Drives-1:0]                  m_axi_arvalid_o,
-    input  wire logic [Drives-1:0]                  m_axi_arready_i,
-    input  wire logic [Drives-1:0][  DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [Drives-1:0][            1:0] m_axi_rresp_i,
-    input  wire logic [Drives-1:0]                  m_axi_rvalid_i,
-    output logic      [Drives-1:0]                  m_axi_rready_o,
+    output axi_request_t       [Drives-1:0]                  m_axi_o,
+    input  wire axi_response_t [Drives-1:0]                  m_axi_i,
+    output logic               [Drives-1:0][  DataWidth-1:0] m_axi_wdata_o,
+    output logic               [Drives-1:0][DataWidth/8-1:0] m_axi_wstrb_o,
+    input  wire logic          [Drives-1:0][  DataWidth-1:0] m_axi_rdata_i,
 
     // to the bridges' control ports: AXI4-Lite
-    output logic      [Drives-1:0][31:0] c_axil_awaddr_o,
-    output logic      [Drives-1:0]       c_axil_awvalid_o,
-    input  wire logic [Drives-1:0]       c_axil_awready_i,
-    output logic      [Drives-1:0][31:0] c_axil_wdata_o,
-    output logic      [Drives-1:0][ 3:0] c_axil_wstrb_o,
-    output logic      [Drives-1:0]       c_axil_wvalid_o,
-    input  wire logic [Drives-1:0]       c_axil_wready_i,
-    input  wire logic [Drives-1:0][ 1:0] c_axil_bresp_i,
-    input  wire logic [Drives-1:0]       c_axil_bvalid_i,
-    output logic      [Drives-1:0]       c_axil_bready_o,
-    output logic      [Drives-1:0][31:0] c_axil_araddr_o,
-    output logic      [Drives-1:0]       c_axil_arvalid_o,
-    input  wire logic [Drives-1:0]       c_axil_arready_i,
-    input  wire logic [Drives-1:0][31:0] c_axil_rdata_i,
-    input  wire logic [Drives-1:0][ 1:0] c_axil_rresp_i,
-    input  wire logic [Drives-1:0]       c_axil_rvalid_i,
-    output logic      [Drives-1:0]       c_axil_rready_o,
+    output axil_request_t       [Drives-1:0] c_axil_o,
+    input  wire axil_response_t [Drives-1:0] c_axil_i,
 
     // Memory mode: a copy of the write channels between each bridge's master and the memory. Otherwise tie to zero.
-    input wire logic [Drives-1:0][IdWidth-1:0] tap_awid_i,
-    input wire logic [Drives-1:0]              tap_awvalid_i,
-    input wire logic [Drives-1:0]              tap_awready_i,
-    input wire logic [Drives-1:0][IdWidth-1:0] tap_bid_i,
-    input wire logic [Drives-1:0]              tap_bvalid_i,
-    input wire logic [Drives-1:0]              tap_bready_i
+    input wire axi_tap_t [Drives-1:0] tap_i
 );
 
-  localparam int unsigned WindowBits = window_bits(RamBytes);
   localparam bit HasStreams = RamBytes > 8192;
   localparam int unsigned StripeParts = 128;  // in flight; the user's small requests count as well
 
@@ -216,18 +135,10 @@ module spate_nvme_stripe_axi
       .app_rst_ni,
       .cmd_valid_i,
       .cmd_ready_o,
-      .cmd_op_i,
-      .cmd_source_i,
-      .cmd_fua_i,
-      .cmd_tag_i,
-      .cmd_lba_i,
-      .cmd_blocks_i,
-      .cmd_address_i,
+      .cmd_i,
       .rsp_valid_o,
       .rsp_ready_i,
-      .rsp_tag_o,
-      .rsp_status_o,
-      .rsp_done_o,
+      .rsp_o,
       .s_axis_tvalid_i,
       .s_axis_tready_o,
       .s_axis_tdata_i,
@@ -271,7 +182,7 @@ module spate_nvme_stripe_axi
 
   if (WriteFrames) begin : gen_frames
     if (!HasStreams) begin : gen_mode
-      $error("spate_nvme_stripe_axi: WriteFrames needs streams: RamBytes above 8192");
+      $error("spate_array_axi: WriteFrames needs streams: RamBytes above 8192");
     end
     logic [31:0] frames_q;
     always_ff @(posedge clk_i) begin
@@ -407,17 +318,6 @@ module spate_nvme_stripe_axi
   // ---- the members ----
 
   for (genvar i = 0; i < Drives; i++) begin : gen_member
-    logic adapter_reset, adapter_quiet, quiet, link_up, tap_lost, fence_request, fence_answer;
-    logic read_valid, read_ready, read_data_valid, read_data_ready, read_last;
-    window_read_t read;
-    window_write_t write;
-    logic [DataWidth-1:0] read_data, write_data;
-    logic write_valid, write_ready;
-    logic [DataWidth/8-1:0] write_strobe;
-    logic mmio_valid, mmio_ready, mmio_response_valid;
-    mmio_request_t mmio_request;
-    mmio_response_t mmio_response;
-
     logic [7:0] step, error;
     spate_user_drive u_user_drive (
         .clk_i,
@@ -437,7 +337,7 @@ module spate_nvme_stripe_axi
     assign drive_gone[i] = drive[i].gone;
     assign drive_block_4096[i] = drive[i].block_4096;
 
-    spate_host #(
+    spate_host_axi #(
         .DataWidth(DataWidth),
         .SlotBits(SlotBits),
         .QueueShiftMax(QueueShiftMax),
@@ -446,6 +346,11 @@ module spate_nvme_stripe_axi
         .RamRegisters(RamRegisters),
         .WindowBase(WindowBase),
         .BarBase(BarBase),
+        .AddressWidth(AddressWidth),
+        .IdWidth(IdWidth),
+        .BarAxiBase(BarAxiBase),
+        .DeviceConfigOffset(DeviceConfigOffset),
+        .LocalConfigOffset(LocalConfigOffset),
         .AddressBits(AddressBits),
         .CommandSectorsLimit(CommandSectorsLimit),
         .ClockHz(ClockHz),
@@ -479,218 +384,32 @@ module spate_nvme_stripe_axi
         .drive_o(drive[i]),
         .step_o(step),
         .error_o(error),
-        .s_axil_awaddr_i(s_axil_awaddr_i[i]),
-        .s_axil_awvalid_i(s_axil_awvalid_i[i]),
-        .s_axil_awready_o(s_axil_awready_o[i]),
-        .s_axil_wdata_i(s_axil_wdata_i[i]),
-        .s_axil_wstrb_i(s_axil_wstrb_i[i]),
-        .s_axil_wvalid_i(s_axil_wvalid_i[i]),
-        .s_axil_wready_o(s_axil_wready_o[i]),
-        .s_axil_bresp_o(s_axil_bresp_o[i]),
-        .s_axil_bvalid_o(s_axil_bvalid_o[i]),
-        .s_axil_bready_i(s_axil_bready_i[i]),
-        .s_axil_araddr_i(s_axil_araddr_i[i]),
-        .s_axil_arvalid_i(s_axil_arvalid_i[i]),
-        .s_axil_arready_o(s_axil_arready_o[i]),
-        .s_axil_rdata_o(s_axil_rdata_o[i]),
-        .s_axil_rresp_o(s_axil_rresp_o[i]),
-        .s_axil_rvalid_o(s_axil_rvalid_o[i]),
-        .s_axil_rready_i(s_axil_rready_i[i]),
+        .s_axil_i(s_axil_i[i]),
+        .s_axil_o(s_axil_o[i]),
         .irq_o(irq_o[i]),
-        .link_up_i(link_up),
         .perst_no(perst_no[i]),
-        .adapter_reset_o(adapter_reset),
-        .adapter_quiet_i(quiet),
-        .read_valid_i(read_valid),
-        .read_ready_o(read_ready),
-        .read_i(read),
-        .read_data_valid_o(read_data_valid),
-        .read_data_ready_i(read_data_ready),
-        .read_data_o(read_data),
-        .read_last_o(read_last),
-        .write_valid_i(write_valid),
-        .write_ready_o(write_ready),
-        .write_i(write),
-        .write_data_i(write_data),
-        .write_strobe_i(write_strobe),
-        .mmio_request_valid_o(mmio_valid),
-        .mmio_request_ready_i(mmio_ready),
-        .mmio_request_o(mmio_request),
-        .mmio_response_valid_i(mmio_response_valid),
-        .mmio_response_i(mmio_response),
-        .fence_request_o(fence_request),
-        .fence_answer_i(fence_answer),
-        .tap_lost_i(tap_lost),
-        .ring_axi_awaddr_o(),
-        .ring_axi_awlen_o(),
-        .ring_axi_awsize_o(),
-        .ring_axi_awburst_o(),
-        .ring_axi_awvalid_o(),
-        .ring_axi_awready_i(1'b0),
-        .ring_axi_wdata_o(),
-        .ring_axi_wstrb_o(),
-        .ring_axi_wlast_o(),
-        .ring_axi_wvalid_o(),
-        .ring_axi_wready_i(1'b0),
-        .ring_axi_bresp_i('0),
-        .ring_axi_bvalid_i(1'b0),
-        .ring_axi_bready_o(),
-        .ring_axi_araddr_o(),
-        .ring_axi_arlen_o(),
-        .ring_axi_arsize_o(),
-        .ring_axi_arburst_o(),
-        .ring_axi_arvalid_o(),
-        .ring_axi_arready_i(1'b0),
-        .ring_axi_rdata_i('0),
-        .ring_axi_rresp_i('0),
-        .ring_axi_rvalid_i(1'b0),
-        .ring_axi_rready_o()
-    );
-    spate_pcie_axi #(
-        .DataWidth(DataWidth),
-        .AddressWidth(AddressWidth),
-        .IdWidth(IdWidth),
-        .WindowBits(WindowBits),
-        .WindowBase(WindowBase),
-        .BarAxiBase(BarAxiBase),
-        .DeviceConfigOffset(DeviceConfigOffset),
-        .LocalConfigOffset(LocalConfigOffset)
-    ) u_adapter (
-        .clk_i,
-        .rst_ni,
-        .adapter_reset_i(adapter_reset),
-        .quiet_o(adapter_quiet),
-        .link_up_o(link_up),
-        .read_valid_o(read_valid),
-        .read_ready_i(read_ready),
-        .read_o(read),
-        .read_data_valid_i(read_data_valid),
-        .read_data_ready_o(read_data_ready),
-        .read_data_i(read_data),
-        .read_last_i(read_last),
-        .write_valid_o(write_valid),
-        .write_ready_i(write_ready),
-        .write_o(write),
-        .write_data_o(write_data),
-        .write_strobe_o(write_strobe),
-        .request_valid_i(mmio_valid),
-        .request_ready_o(mmio_ready),
-        .request_i(mmio_request),
-        .response_valid_o(mmio_response_valid),
-        .response_o(mmio_response),
         .axi_aclk_i(axi_aclk_i[i]),
         .axi_aresetn_i(axi_aresetn_i[i]),
         .user_link_up_i(user_link_up_i[i]),
-        .s_axi_awid_i(s_axi_awid_i[i]),
-        .s_axi_awaddr_i(s_axi_awaddr_i[i]),
-        .s_axi_awlen_i(s_axi_awlen_i[i]),
-        .s_axi_awsize_i(s_axi_awsize_i[i]),
-        .s_axi_awburst_i(s_axi_awburst_i[i]),
-        .s_axi_awvalid_i(s_axi_awvalid_i[i]),
-        .s_axi_awready_o(s_axi_awready_o[i]),
+        .s_axi_i(s_axi_i[i]),
+        .s_axi_o(s_axi_o[i]),
         .s_axi_wdata_i(s_axi_wdata_i[i]),
         .s_axi_wstrb_i(s_axi_wstrb_i[i]),
-        .s_axi_wlast_i(s_axi_wlast_i[i]),
-        .s_axi_wvalid_i(s_axi_wvalid_i[i]),
-        .s_axi_wready_o(s_axi_wready_o[i]),
-        .s_axi_bid_o(s_axi_bid_o[i]),
-        .s_axi_bresp_o(s_axi_bresp_o[i]),
-        .s_axi_bvalid_o(s_axi_bvalid_o[i]),
-        .s_axi_bready_i(s_axi_bready_i[i]),
-        .s_axi_arid_i(s_axi_arid_i[i]),
-        .s_axi_araddr_i(s_axi_araddr_i[i]),
-        .s_axi_arlen_i(s_axi_arlen_i[i]),
-        .s_axi_arsize_i(s_axi_arsize_i[i]),
-        .s_axi_arburst_i(s_axi_arburst_i[i]),
-        .s_axi_arvalid_i(s_axi_arvalid_i[i]),
-        .s_axi_arready_o(s_axi_arready_o[i]),
-        .s_axi_rid_o(s_axi_rid_o[i]),
         .s_axi_rdata_o(s_axi_rdata_o[i]),
-        .s_axi_rresp_o(s_axi_rresp_o[i]),
-        .s_axi_rlast_o(s_axi_rlast_o[i]),
-        .s_axi_rvalid_o(s_axi_rvalid_o[i]),
-        .s_axi_rready_i(s_axi_rready_i[i]),
-        .m_axi_awaddr_o(m_axi_awaddr_o[i]),
-        .m_axi_awsize_o(m_axi_awsize_o[i]),
-        .m_axi_awvalid_o(m_axi_awvalid_o[i]),
-        .m_axi_awready_i(m_axi_awready_i[i]),
+        .m_axi_o(m_axi_o[i]),
+        .m_axi_i(m_axi_i[i]),
         .m_axi_wdata_o(m_axi_wdata_o[i]),
         .m_axi_wstrb_o(m_axi_wstrb_o[i]),
-        .m_axi_wvalid_o(m_axi_wvalid_o[i]),
-        .m_axi_wready_i(m_axi_wready_i[i]),
-        .m_axi_bresp_i(m_axi_bresp_i[i]),
-        .m_axi_bvalid_i(m_axi_bvalid_i[i]),
-        .m_axi_bready_o(m_axi_bready_o[i]),
-        .m_axi_araddr_o(m_axi_araddr_o[i]),
-        .m_axi_arsize_o(m_axi_arsize_o[i]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[i]),
-        .m_axi_arready_i(m_axi_arready_i[i]),
         .m_axi_rdata_i(m_axi_rdata_i[i]),
-        .m_axi_rresp_i(m_axi_rresp_i[i]),
-        .m_axi_rvalid_i(m_axi_rvalid_i[i]),
-        .m_axi_rready_o(m_axi_rready_o[i]),
-        .c_axil_awaddr_o(c_axil_awaddr_o[i]),
-        .c_axil_awvalid_o(c_axil_awvalid_o[i]),
-        .c_axil_awready_i(c_axil_awready_i[i]),
-        .c_axil_wdata_o(c_axil_wdata_o[i]),
-        .c_axil_wstrb_o(c_axil_wstrb_o[i]),
-        .c_axil_wvalid_o(c_axil_wvalid_o[i]),
-        .c_axil_wready_i(c_axil_wready_i[i]),
-        .c_axil_bresp_i(c_axil_bresp_i[i]),
-        .c_axil_bvalid_i(c_axil_bvalid_i[i]),
-        .c_axil_bready_o(c_axil_bready_o[i]),
-        .c_axil_araddr_o(c_axil_araddr_o[i]),
-        .c_axil_arvalid_o(c_axil_arvalid_o[i]),
-        .c_axil_arready_i(c_axil_arready_i[i]),
-        .c_axil_rdata_i(c_axil_rdata_i[i]),
-        .c_axil_rresp_i(c_axil_rresp_i[i]),
-        .c_axil_rvalid_i(c_axil_rvalid_i[i]),
-        .c_axil_rready_o(c_axil_rready_o[i])
+        .c_axil_o(c_axil_o[i]),
+        .c_axil_i(c_axil_i[i]),
+        .tap_i(tap_i[i]),
+        .ring_axi_o(),
+        .ring_axi_i('0),
+        .ring_axi_wdata_o(),
+        .ring_axi_wstrb_o(),
+        .ring_axi_rdata_i('0)
     );
-
-    // ---- memory mode: are the writes that bypassed the core answered? ----
-
-    if (HasStreams) begin : gen_no_tap
-      assign fence_answer = 1'b0;
-      assign quiet = adapter_quiet;
-      assign tap_lost = 1'b0;
-    end else begin : gen_tap
-      logic tap_rst_n, idle, idle_here, lost;
-      spate_cdc_reset u_tap_reset (
-          .clk_i(axi_aclk_i[i]),
-          .rst_ni(axi_aresetn_i[i]),
-          .rst_no(tap_rst_n)
-      );
-      spate_write_tap #(
-          .IdWidth(IdWidth)
-      ) u_tap (
-          .clk_i(axi_aclk_i[i]),
-          .rst_ni(tap_rst_n),
-          .tap_awvalid_i(tap_awvalid_i[i]),
-          .tap_awready_i(tap_awready_i[i]),
-          .tap_awid_i(tap_awid_i[i]),
-          .tap_bvalid_i(tap_bvalid_i[i]),
-          .tap_bready_i(tap_bready_i[i]),
-          .tap_bid_i(tap_bid_i[i]),
-          .fence_request_i(fence_request),
-          .fence_answer_o(fence_answer),
-          .idle_o(idle),
-          .lost_o(lost)
-      );
-      spate_cdc_bit u_idle (
-          .clk_i,
-          .level_i(idle),
-          .level_o(idle_here)
-      );
-      spate_cdc_bit u_lost (
-          .clk_i,
-          .level_i(lost),
-          .level_o(tap_lost)
-      );
-      assign quiet = adapter_quiet && idle_here;
-    end
-
-
   end
 
 endmodule
