@@ -9,6 +9,25 @@
 
 package spate_bus_pkg;
 
+  import spate_pkg::*;
+
+  // ---- commands of the data lane and of the side lane, and the responses to both ----
+
+  typedef struct packed {
+    logic     command_valid;
+    command_t command;
+    logic     side_valid;
+    command_t side;
+    logic     response_ready;
+  } lanes_request_t;
+
+  typedef struct packed {
+    logic      command_ready;
+    logic      side_ready;
+    logic      response_valid;
+    response_t response;
+  } lanes_response_t;
+
   // ---- AXI4-Lite with 32 bits of data ----
 
   typedef struct packed {

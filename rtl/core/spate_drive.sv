@@ -9,6 +9,7 @@
 
 module spate_drive
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
@@ -34,15 +35,8 @@ module spate_drive
     input wire logic enable_i, // low: the drive is held in PERST#
 
     // Of the data lane, and of the side lane.
-    input  wire logic     command_valid_i,
-    output logic          command_ready_o,
-    input  wire command_t command_i,
-    input  wire logic     side_valid_i,
-    output logic          side_ready_o,
-    input  wire command_t side_i,
-    output logic          response_valid_o,
-    input  wire logic     response_ready_i,
-    output response_t     response_o,
+    input  wire lanes_request_t lanes_i,
+    output lanes_response_t     lanes_o,
 
     input  wire logic                 data_valid_i,
     output logic                      data_ready_o,
@@ -154,9 +148,9 @@ module spate_drive
       .clk_i,
       .rst_ni,
       .drive_i(drive_o),
-      .command_valid_i,
-      .command_ready_o,
-      .command_i,
+      .command_valid_i(lanes_i.command_valid),
+      .command_ready_o(lanes_o.command_ready),
+      .command_i(lanes_i.command),
       .data_valid_i,
       .data_ready_o,
       .data_i,
@@ -591,9 +585,9 @@ module spate_drive
       .side_completion_valid_i(side_ended),
       .side_completion_i(completion),
       .range_o(range),
-      .command_valid_i(side_valid_i),
-      .command_ready_o(side_ready_o),
-      .command_i(side_i),
+      .command_valid_i(lanes_i.side_valid),
+      .command_ready_o(lanes_o.side_ready),
+      .command_i(lanes_i.side),
       .response_valid_o(admin_response_valid),
       .response_ready_i(admin_response_ready),
       .response_o(admin_response),
@@ -673,13 +667,13 @@ module spate_drive
 
   logic side_shown_q, choose_side;
   assign choose_side = side_shown_q || !response_valid;
-  assign response_valid_o = response_valid || admin_response_valid;
-  assign response_ready = response_ready_i && !choose_side;
-  assign admin_response_ready = response_ready_i && choose_side;
-  assign response_o = choose_side ? admin_response : response;
+  assign lanes_o.response_valid = response_valid || admin_response_valid;
+  assign response_ready = lanes_i.response_ready && !choose_side;
+  assign admin_response_ready = lanes_i.response_ready && choose_side;
+  assign lanes_o.response = choose_side ? admin_response : response;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) side_shown_q <= 1'b0;
-    else side_shown_q <= admin_response_valid && choose_side && !response_ready_i;
+    else side_shown_q <= admin_response_valid && choose_side && !lanes_i.response_ready;
   end
 
   always_ff @(posedge clk_i) begin

@@ -28,14 +28,8 @@ module spate_registers
     output logic enable_o,
 
     // Commands: reads and writes of streams and addresses, and all others.
-    output logic           data_valid_o,
-    input  wire logic      data_ready_i,
-    output command_t       data_o,
-    output logic           side_valid_o,
-    input  wire logic      side_ready_i,
-    output command_t       side_o,
-    input  wire logic      response_valid_i,
-    input  wire response_t response_i,        // always taken
+    output lanes_request_t       lanes_o,  // response_ready is always high
+    input  wire lanes_response_t lanes_i,
 
     output logic                page_valid_o,
     output page_access_t        page_o,
@@ -134,8 +128,9 @@ module spate_registers
   assign start_data = start && is_data;
   assign start_side = start && !is_data;
 
-  assign side_valid_o = side_pending_q;
-  assign side_o = command;
+  assign lanes_o.side_valid = side_pending_q;
+  assign lanes_o.side = command;
+  assign lanes_o.response_ready = 1'b1;
 
   // Its depth is the maximum of open commands, so it is never full.
   logic data_queue_ready;
@@ -148,9 +143,9 @@ module spate_registers
       .in_valid_i(start_data),
       .in_ready_o(data_queue_ready),
       .in_data_i(command),
-      .out_valid_o(data_valid_o),
-      .out_ready_i(data_ready_i),
-      .out_data_o(data_o),
+      .out_valid_o(lanes_o.command_valid),
+      .out_ready_i(lanes_i.command_ready),
+      .out_data_o(lanes_o.command),
       .count_o()
   );
 
@@ -166,9 +161,9 @@ module spate_registers
   ) u_responses (
       .clk_i,
       .rst_ni,
-      .in_valid_i(response_valid_i),
+      .in_valid_i(lanes_i.response_valid),
       .in_ready_o(response_queue_ready),
-      .in_data_i(response_i),
+      .in_data_i(lanes_i.response),
       .out_valid_o(response_valid),
       .out_ready_i(take),
       .out_data_o(response),
@@ -181,7 +176,7 @@ module spate_registers
       side_pending_q <= 1'b0;
     end else begin
       open_q <= open_q + 5'(start) - 5'(take);
-      side_pending_q <= start_side || (side_pending_q && !side_ready_i);
+      side_pending_q <= start_side || (side_pending_q && !lanes_i.side_ready);
     end
   end
 
@@ -189,7 +184,7 @@ module spate_registers
   always_comb begin
     if (rst_ni) begin
       if (start_data) assert (data_queue_ready);
-      if (response_valid_i) assert (response_queue_ready);
+      if (lanes_i.response_valid) assert (response_queue_ready);
     end
   end
 `endif

@@ -119,9 +119,8 @@ module spate_array_axi
   localparam bit HasStreams = RamBytes > 8192;
   localparam int unsigned StripeParts = 128;  // in flight; the user's small requests count as well
 
-  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
-  command_t command;
-  response_t response;
+  lanes_request_t request;
+  lanes_response_t response;
   logic in_valid, in_ready, in_last, in_null, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
 
@@ -151,14 +150,8 @@ module spate_array_axi
       .m_axis_tuser_o,
       .clk_i,
       .rst_ni,
-      .command_valid_o(command_valid),
-      .command_ready_i(command_ready),
-      .side_valid_o(side_valid),
-      .side_ready_i(side_ready),
-      .command_o(command),
-      .response_valid_i(response_valid),
-      .response_ready_o(response_ready),
-      .response_i(response),
+      .lanes_o(request),
+      .lanes_i(response),
       .data_valid_o(in_valid),
       .data_ready_i(in_ready),
       .data_o(in_data),
@@ -174,10 +167,9 @@ module spate_array_axi
   // ---- frames as pieces: of a chunk each, so that each has one member ----
 
   logic array_ready, array_gone, array_lost, array_block_4096;
-  logic core_command_valid, core_command_ready, core_side_valid, core_side_ready;
-  logic core_response_valid, core_response_ready, core_in_valid, core_in_ready;
-  command_t core_command, core_side;
-  response_t core_response;
+  lanes_request_t core_request;
+  lanes_response_t core_response;
+  logic core_in_valid, core_in_ready;
   logic [DataWidth-1:0] core_in;
 
   if (WriteFrames) begin : gen_frames
@@ -203,29 +195,15 @@ module spate_array_axi
         .gone_i(array_gone),
         .lost_i(array_lost),
         .block_4096_i(array_block_4096),
-        .command_valid_i(command_valid),
-        .command_ready_o(command_ready),
-        .command_i(command),
-        .side_valid_i(side_valid),
-        .side_ready_o(side_ready),
-        .side_i(command),
-        .response_valid_o(response_valid),
-        .response_ready_i(response_ready),
-        .response_o(response),
+        .lanes_i(request),
+        .lanes_o(response),
         .data_valid_i(in_valid),
         .data_ready_o(in_ready),
         .data_i(in_data),
         .data_last_i(in_last),
         .data_null_i(in_null),
-        .command_valid_o(core_command_valid),
-        .command_ready_i(core_command_ready),
-        .command_o(core_command),
-        .side_valid_o(core_side_valid),
-        .side_ready_i(core_side_ready),
-        .side_o(core_side),
-        .response_valid_i(core_response_valid),
-        .response_ready_o(core_response_ready),
-        .response_i(core_response),
+        .core_lanes_o(core_request),
+        .core_lanes_i(core_response),
         .data_valid_o(core_in_valid),
         .data_ready_i(core_in_ready),
         .data_o(core_in)
@@ -234,14 +212,7 @@ module spate_array_axi
     logic unused;
     assign unused = ^{array_ready, array_gone, array_lost, array_block_4096, in_last, in_null};
     assign array_frames_o = '0;
-    assign core_command_valid = command_valid;
-    assign command_ready = core_command_ready;
-    assign core_command = command;
-    assign core_side_valid = side_valid;
-    assign side_ready = core_side_ready;
-    assign core_side = command;
-    assign response_valid = core_response_valid;
-    assign core_response_ready = response_ready;
+    assign core_request = request;
     assign response = core_response;
     assign core_in_valid = in_valid;
     assign in_ready = core_in_ready;
@@ -250,10 +221,8 @@ module spate_array_axi
 
   // ---- the array ----
 
-  logic [Drives-1:0] member_command_valid, member_command_ready, member_side_valid, member_side_ready;
-  logic [Drives-1:0] member_response_valid, member_response_ready;
-  command_t [Drives-1:0] member_command, member_side;
-  response_t [Drives-1:0] member_response;
+  lanes_request_t [Drives-1:0] member_request;
+  lanes_response_t [Drives-1:0] member_response;
   logic [Drives-1:0] member_in_valid, member_in_ready, member_out_valid, member_out_ready, member_out_error;
   logic [Drives-1:0][DataWidth-1:0] member_in, member_out;
   drive_t [Drives-1:0] drive;
@@ -279,15 +248,8 @@ module spate_array_axi
       .array_gone_o(array_gone),
       .array_lost_o(array_lost),
       .array_block_4096_o(array_block_4096),
-      .command_valid_i(core_command_valid),
-      .command_ready_o(core_command_ready),
-      .command_i(core_command),
-      .side_valid_i(core_side_valid),
-      .side_ready_o(core_side_ready),
-      .side_i(core_side),
-      .response_valid_o(core_response_valid),
-      .response_ready_i(core_response_ready),
-      .response_o(core_response),
+      .lanes_i(core_request),
+      .lanes_o(core_response),
       .data_valid_i(core_in_valid),
       .data_ready_o(core_in_ready),
       .data_i(core_in),
@@ -296,15 +258,8 @@ module spate_array_axi
       .data_o(out_data),
       .data_last_o(out_last),
       .data_error_o(out_error),
-      .member_command_valid_o(member_command_valid),
-      .member_command_ready_i(member_command_ready),
-      .member_command_o(member_command),
-      .member_side_valid_o(member_side_valid),
-      .member_side_ready_i(member_side_ready),
-      .member_side_o(member_side),
-      .member_response_valid_i(member_response_valid),
-      .member_response_ready_o(member_response_ready),
-      .member_response_i(member_response),
+      .member_lanes_o(member_request),
+      .member_lanes_i(member_response),
       .member_data_valid_o(member_in_valid),
       .member_data_ready_i(member_in_ready),
       .member_data_o(member_in),
@@ -362,15 +317,8 @@ module spate_array_axi
     ) u_host (
         .clk_i,
         .rst_ni,
-        .command_valid_i(member_command_valid[i]),
-        .command_ready_o(member_command_ready[i]),
-        .command_i(member_command[i]),
-        .side_valid_i(member_side_valid[i]),
-        .side_ready_o(member_side_ready[i]),
-        .side_i(member_side[i]),
-        .response_valid_o(member_response_valid[i]),
-        .response_ready_i(member_response_ready[i]),
-        .response_o(member_response[i]),
+        .lanes_i(member_request[i]),
+        .lanes_o(member_response[i]),
         .data_valid_i(member_in_valid[i]),
         .data_ready_o(member_in_ready[i]),
         .data_i(member_in[i]),

@@ -42,15 +42,8 @@ module spate_host_axi
     input wire logic rst_ni,
 
     // Of the data lane, and of the side lane. from_registers: 0
-    input wire logic command_valid_i,
-    output logic command_ready_o,
-    input wire command_t command_i,
-    input wire logic side_valid_i,
-    output logic side_ready_o,
-    input wire command_t side_i,
-    output logic response_valid_o,
-    input wire logic response_ready_i,  // must not wait for the user: the registers' wait behind
-    output response_t response_o,
+    input wire lanes_request_t lanes_i,  // response_ready must not wait for the user: the registers' wait behind
+    output lanes_response_t lanes_o,
     input wire logic data_valid_i,
     output logic data_ready_o,
     input wire logic [DataWidth-1:0] data_i,
@@ -147,15 +140,8 @@ module spate_host_axi
   ) u_host (
       .clk_i,
       .rst_ni,
-      .command_valid_i,
-      .command_ready_o,
-      .command_i,
-      .side_valid_i,
-      .side_ready_o,
-      .side_i,
-      .response_valid_o,
-      .response_ready_i,
-      .response_o,
+      .lanes_i,
+      .lanes_o,
       .data_valid_i,
       .data_ready_o,
       .data_i,

@@ -117,9 +117,8 @@ module spate_single_usp
     $error("spate_single_usp: RamBytes must be above 8192: all data go through the core, so there is no memory mode");
   end
 
-  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready;
-  command_t command;
-  response_t response;
+  lanes_request_t request;
+  lanes_response_t response;
   logic in_valid, in_ready, in_last, in_null, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
   logic adapter_reset, adapter_quiet, link_up;
@@ -160,14 +159,8 @@ module spate_single_usp
       .m_axis_tuser_o,
       .clk_i,
       .rst_ni,
-      .command_valid_o(command_valid),
-      .command_ready_i(command_ready),
-      .side_valid_o(side_valid),
-      .side_ready_i(side_ready),
-      .command_o(command),
-      .response_valid_i(response_valid),
-      .response_ready_o(response_ready),
-      .response_i(response),
+      .lanes_o(request),
+      .lanes_i(response),
       .data_valid_o(in_valid),
       .data_ready_i(in_ready),
       .data_o(in_data),
@@ -216,15 +209,8 @@ module spate_single_usp
   ) u_host (
       .clk_i,
       .rst_ni,
-      .command_valid_i(command_valid),
-      .command_ready_o(command_ready),
-      .command_i(command),
-      .side_valid_i(side_valid),
-      .side_ready_o(side_ready),
-      .side_i(command),
-      .response_valid_o(response_valid),
-      .response_ready_i(response_ready),
-      .response_o(response),
+      .lanes_i(request),
+      .lanes_o(response),
       .data_valid_i(in_valid),
       .data_ready_o(in_ready),
       .data_i(in_data),

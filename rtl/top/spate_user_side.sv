@@ -16,6 +16,7 @@
 
 module spate_user_side
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams
     parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams are inactive
@@ -47,27 +48,20 @@ module spate_user_side
     output logic                        m_axis_tlast_o,
     output logic                        m_axis_tuser_o,
 
-    input  wire logic                      clk_i,
-    input  wire logic                      rst_ni,
-    // The next command, at the port of its lane.
-    output logic                           command_valid_o,
-    input  wire logic                      command_ready_i,
-    output logic                           side_valid_o,
-    input  wire logic                      side_ready_i,
-    output command_t                       command_o,
-    input  wire logic                      response_valid_i,
-    output logic                           response_ready_o,  // always high
-    input  wire response_t                 response_i,
-    output logic                           data_valid_o,
-    input  wire logic                      data_ready_i,
-    output logic           [DataWidth-1:0] data_o,
-    output logic                           data_last_o,
-    output logic                           data_null_o,       // the beat has no bytes
-    input  wire logic                      data_valid_i,
-    output logic                           data_ready_o,
-    input  wire logic      [DataWidth-1:0] data_i,
-    input  wire logic                      data_last_i,
-    input  wire logic                      data_error_i
+    input  wire logic                            clk_i,
+    input  wire logic                            rst_ni,
+    output lanes_request_t                       lanes_o,       // from_registers: 0. response_ready is always high
+    input  wire lanes_response_t                 lanes_i,
+    output logic                                 data_valid_o,
+    input  wire logic                            data_ready_i,
+    output logic                 [DataWidth-1:0] data_o,
+    output logic                                 data_last_o,
+    output logic                                 data_null_o,   // the beat has no bytes
+    input  wire logic                            data_valid_i,
+    output logic                                 data_ready_o,
+    input  wire logic            [DataWidth-1:0] data_i,
+    input  wire logic                            data_last_i,
+    input  wire logic                            data_error_i
 );
 
   // ---- both sides run only while both are out of reset ----
@@ -104,19 +98,24 @@ module spate_user_side
   // An output of a crossing that does not run is from before a reset, so it is not shown.
   localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
   logic [PlacesWidth-1:0] places_q, crossing_q;
+  command_t command;
   logic command_there, response_there, command_may_go, is_data, command_ready, room_q;
   assign command_may_go = core_run && room_q;
-  assign command_valid_o = command_there && command_may_go && is_data;
-  assign side_valid_o = command_there && command_may_go && !is_data;
-  assign command_ready = command_may_go && (is_data ? command_ready_i : side_ready_i);
+  assign lanes_o = '{
+          command_valid: command_there && command_may_go && is_data,
+          command: command,
+          side_valid: command_there && command_may_go && !is_data,
+          side: command,
+          response_ready: 1'b1
+      };
+  assign command_ready = command_may_go && (is_data ? lanes_i.command_ready : lanes_i.side_ready);
   assign rsp_valid_o = response_there && app_run;
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
   // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
   // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another.
   logic response_left, response_left_q, response_dropped;
-  assign response_ready_o = 1'b1;
-  assign response_dropped = response_valid_i && !core_run;
+  assign response_dropped = lanes_i.response_valid && !core_run;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       places_q <= PlacesWidth'(ResponseDepth);
@@ -129,7 +128,7 @@ module spate_user_side
       places_q <= places_q - PlacesWidth'(command_there && command_ready) +
           PlacesWidth'(response_dropped) + (core_clear ? crossing_q : PlacesWidth'(response_left_q));
       if (core_clear) crossing_q <= '0;
-      else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left_q);
+      else crossing_q <= crossing_q + PlacesWidth'(lanes_i.response_valid && core_run) - PlacesWidth'(response_left_q);
     end
   end
 
@@ -150,7 +149,7 @@ module spate_user_side
       .out_clear_i(core_clear),
       .out_valid_o(command_there),
       .out_ready_i(command_ready),
-      .out_data_o({is_data, command_o})
+      .out_data_o({is_data, command})
   );
 
   spate_cdc_fifo #(
@@ -160,9 +159,9 @@ module spate_user_side
       .in_clk_i(clk_i),
       .in_run_i(core_run),
       .in_clear_i(core_clear),
-      .in_valid_i(response_valid_i),
+      .in_valid_i(lanes_i.response_valid),
       .in_ready_o(),
-      .in_data_i({response_i.tag, response_i.status, response_i.done[DoneWidth-1:0]}),
+      .in_data_i({lanes_i.response.tag, lanes_i.response.status, lanes_i.response.done[DoneWidth-1:0]}),
       .in_empty_o(),
       .in_left_o(response_left),
       .out_clk_i(app_clk_i),

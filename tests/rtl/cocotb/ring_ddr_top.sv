@@ -82,7 +82,7 @@ module ring_ddr_top
   response_t core_response;
   logic [DataWidth-1:0] core_in;
   if (WriteFrames) begin : gen_frames
-    spate_write_frames #(
+    spate_write_frames_flat #(
         .DataWidth(DataWidth),
         .PieceBytes(PartBytes),
         .Commands(64)

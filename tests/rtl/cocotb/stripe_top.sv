@@ -70,7 +70,7 @@ module stripe_top
   response_t core_response;
   logic [DataWidth-1:0] core_in;
   if (WriteFrames) begin : gen_frames
-    spate_write_frames #(
+    spate_write_frames_flat #(
         .DataWidth(DataWidth),
         .PieceBytes(ChunkBytes),
         .LbaBits(ArrayWidth),
@@ -115,7 +115,7 @@ module stripe_top
     assign core_in = data_i;
   end
 
-  spate_stripe #(
+  spate_stripe_flat #(
       .Drives(Drives),
       .DataWidth(DataWidth),
       .ChunkBytes(ChunkBytes),

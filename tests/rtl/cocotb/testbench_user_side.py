@@ -26,8 +26,8 @@ class Testbench:
         self.commands_in = Source(*user, dut.cmd_valid_i, dut.cmd_ready_o, {
             "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
             "lba": dut.cmd_lba_i, "blocks": dut.cmd_blocks_i, "address": dut.cmd_address_i}, stall)
-        self.lanes_out = [Sink(*core, valid, ready, {"command": dut.command_o}, stall) for valid, ready in
-                          ((dut.command_valid_o, dut.command_ready_i), (dut.side_valid_o, dut.side_ready_i))]
+        self.lanes_out = [Sink(*core, valid, ready, {"command": command}, stall) for valid, ready, command in (
+            (dut.command_valid_o, dut.command_ready_i, dut.command_o), (dut.side_valid_o, dut.side_ready_i, dut.side_o))]
         self.responses: deque[int] = deque()  # to the commands that come out, in order
         self.answers_at_once = True
         self.dropped = 0  # commands that were taken and dropped from the sink

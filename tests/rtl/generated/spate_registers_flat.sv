@@ -40,14 +40,15 @@ module spate_registers_flat
     output logic enable_o,
 
     // Commands: reads and writes of streams and addresses, and all others.
-    output logic           data_valid_o,
-    input  wire logic      data_ready_i,
-    output command_t       data_o,
+    output logic           command_valid_o,
+    output command_t       command_o,
     output logic           side_valid_o,
-    input  wire logic      side_ready_i,
     output command_t       side_o,
+    output logic           response_ready_o,
+    input  wire logic      command_ready_i,
+    input  wire logic      side_ready_i,
     input  wire logic      response_valid_i,
-    input  wire response_t response_i,        // always taken
+    input  wire response_t response_i,
 
     output logic                page_valid_o,
     output page_access_t        page_o,
@@ -75,6 +76,8 @@ module spate_registers_flat
 
   axil_request_t s_axil_i;
   axil_response_t s_axil_o;
+  lanes_request_t lanes_o;
+  lanes_response_t lanes_i;
 
   assign s_axil_i.awaddr = 32'(s_axil_awaddr_i);
   assign s_axil_i.awvalid = s_axil_awvalid_i;
@@ -93,6 +96,15 @@ module spate_registers_flat
   assign s_axil_rdata_o = s_axil_o.rdata;
   assign s_axil_rresp_o = s_axil_o.rresp;
   assign s_axil_rvalid_o = s_axil_o.rvalid;
+  assign command_valid_o = lanes_o.command_valid;
+  assign command_o = lanes_o.command;
+  assign side_valid_o = lanes_o.side_valid;
+  assign side_o = lanes_o.side;
+  assign response_ready_o = lanes_o.response_ready;
+  assign lanes_i.command_ready = command_ready_i;
+  assign lanes_i.side_ready = side_ready_i;
+  assign lanes_i.response_valid = response_valid_i;
+  assign lanes_i.response = response_i;
 
   spate_registers #(
       .DataWidth(DataWidth),
@@ -106,14 +118,8 @@ module spate_registers_flat
       .s_axil_o,
       .irq_o,
       .enable_o,
-      .data_valid_o,
-      .data_ready_i,
-      .data_o,
-      .side_valid_o,
-      .side_ready_i,
-      .side_o,
-      .response_valid_i,
-      .response_i,
+      .lanes_o,
+      .lanes_i,
       .page_valid_o,
       .page_o,
       .page_done_i,

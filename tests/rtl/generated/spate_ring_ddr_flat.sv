@@ -29,13 +29,13 @@ module spate_ring_ddr_flat
 
     // The user's side, like that of a drive with streams.
     input  wire logic                     command_valid_i,
-    output logic                          command_ready_o,
     input  wire command_t                 command_i,
     input  wire logic                     side_valid_i,
-    output logic                          side_ready_o,
     input  wire command_t                 side_i,
-    output logic                          response_valid_o,
     input  wire logic                     response_ready_i,
+    output logic                          command_ready_o,
+    output logic                          side_ready_o,
+    output logic                          response_valid_o,
     output response_t                     response_o,
     input  wire logic                     data_valid_i,
     output logic                          data_ready_o,
@@ -49,13 +49,13 @@ module spate_ring_ddr_flat
 
     // The drive.
     output logic           drive_command_valid_o,
-    input  wire logic      drive_command_ready_i,
     output command_t       drive_command_o,
     output logic           drive_side_valid_o,
-    input  wire logic      drive_side_ready_i,
     output command_t       drive_side_o,
-    input  wire logic      drive_response_valid_i,
     output logic           drive_response_ready_o,
+    input  wire logic      drive_command_ready_i,
+    input  wire logic      drive_side_ready_i,
+    input  wire logic      drive_response_valid_i,
     input  wire response_t drive_response_i,
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
@@ -85,9 +85,31 @@ module spate_ring_ddr_flat
     output logic                         m_axi_rready_o
 );
 
+  lanes_request_t lanes_i;
+  lanes_response_t lanes_o;
+  lanes_request_t drive_lanes_o;
+  lanes_response_t drive_lanes_i;
   axi_request_t m_axi_o;
   axi_response_t m_axi_i;
 
+  assign lanes_i.command_valid = command_valid_i;
+  assign lanes_i.command = command_i;
+  assign lanes_i.side_valid = side_valid_i;
+  assign lanes_i.side = side_i;
+  assign lanes_i.response_ready = response_ready_i;
+  assign command_ready_o = lanes_o.command_ready;
+  assign side_ready_o = lanes_o.side_ready;
+  assign response_valid_o = lanes_o.response_valid;
+  assign response_o = lanes_o.response;
+  assign drive_command_valid_o = drive_lanes_o.command_valid;
+  assign drive_command_o = drive_lanes_o.command;
+  assign drive_side_valid_o = drive_lanes_o.side_valid;
+  assign drive_side_o = drive_lanes_o.side;
+  assign drive_response_ready_o = drive_lanes_o.response_ready;
+  assign drive_lanes_i.command_ready = drive_command_ready_i;
+  assign drive_lanes_i.side_ready = drive_side_ready_i;
+  assign drive_lanes_i.response_valid = drive_response_valid_i;
+  assign drive_lanes_i.response = drive_response_i;
   assign m_axi_awaddr_o = m_axi_o.write.awaddr[AddressWidth-1:0];
   assign m_axi_awlen_o = m_axi_o.write.awlen;
   assign m_axi_awsize_o = m_axi_o.write.awsize;
@@ -125,15 +147,8 @@ module spate_ring_ddr_flat
       .ring_drive_base_i,
       .ring_pages_i,
       .drive_i,
-      .command_valid_i,
-      .command_ready_o,
-      .command_i,
-      .side_valid_i,
-      .side_ready_o,
-      .side_i,
-      .response_valid_o,
-      .response_ready_i,
-      .response_o,
+      .lanes_i,
+      .lanes_o,
       .data_valid_i,
       .data_ready_o,
       .data_i,
@@ -143,15 +158,8 @@ module spate_ring_ddr_flat
       .data_last_o,
       .data_error_o,
       .written_blocks_o,
-      .drive_command_valid_o,
-      .drive_command_ready_i,
-      .drive_command_o,
-      .drive_side_valid_o,
-      .drive_side_ready_i,
-      .drive_side_o,
-      .drive_response_valid_i,
-      .drive_response_ready_o,
-      .drive_response_i,
+      .drive_lanes_o,
+      .drive_lanes_i,
       .m_axi_o,
       .m_axi_i,
       .m_axi_wdata_o,

@@ -7,6 +7,7 @@
 
 module spate_user_side_flat
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams
     parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams are inactive
@@ -48,14 +49,14 @@ module spate_user_side_flat
 
     input  wire logic                      clk_i,
     input  wire logic                      rst_ni,
-    // The next command, at the port of its lane.
     output logic                           command_valid_o,
-    input  wire logic                      command_ready_i,
-    output logic                           side_valid_o,
-    input  wire logic                      side_ready_i,
     output command_t                       command_o,
+    output logic                           side_valid_o,
+    output command_t                       side_o,
+    output logic                           response_ready_o,
+    input  wire logic                      command_ready_i,
+    input  wire logic                      side_ready_i,
     input  wire logic                      response_valid_i,
-    output logic                           response_ready_o,  // always high
     input  wire response_t                 response_i,
     output logic                           data_valid_o,
     input  wire logic                      data_ready_i,
@@ -71,6 +72,8 @@ module spate_user_side_flat
 
   command_t cmd_i;
   response_t rsp_o;
+  lanes_request_t lanes_o;
+  lanes_response_t lanes_i;
 
   assign cmd_i.from_registers = '0;
   assign cmd_i.op = op_e'(cmd_op_i);
@@ -83,6 +86,15 @@ module spate_user_side_flat
   assign rsp_tag_o = rsp_o.tag;
   assign rsp_status_o = rsp_o.status;
   assign rsp_done_o = rsp_o.done;
+  assign command_valid_o = lanes_o.command_valid;
+  assign command_o = lanes_o.command;
+  assign side_valid_o = lanes_o.side_valid;
+  assign side_o = lanes_o.side;
+  assign response_ready_o = lanes_o.response_ready;
+  assign lanes_i.command_ready = command_ready_i;
+  assign lanes_i.side_ready = side_ready_i;
+  assign lanes_i.response_valid = response_valid_i;
+  assign lanes_i.response = response_i;
 
   spate_user_side #(
       .DataWidth(DataWidth),
@@ -113,14 +125,8 @@ module spate_user_side_flat
       .m_axis_tuser_o,
       .clk_i,
       .rst_ni,
-      .command_valid_o,
-      .command_ready_i,
-      .side_valid_o,
-      .side_ready_i,
-      .command_o,
-      .response_valid_i,
-      .response_ready_o,
-      .response_i,
+      .lanes_o,
+      .lanes_i,
       .data_valid_o,
       .data_ready_i,
       .data_o,
