@@ -28,6 +28,33 @@ package spate_bus_pkg;
     response_t response;
   } lanes_response_t;
 
+  // ---- between an adapter and a core, in the core's clock: the drive's accesses to the windows, with data and strobes beside the
+  // records, and the core's accesses to registers and configuration space ----
+
+  typedef struct packed {
+    logic           link_up;
+    logic           quiet;                // no access of the drive is in the adapter, or bypasses it
+    logic           read_valid;
+    window_read_t   read;
+    logic           read_data_ready;
+    logic           write_valid;
+    window_write_t  write;
+    logic           mmio_request_ready;
+    logic           mmio_response_valid;
+    mmio_response_t mmio_response;
+  } adapter_request_t;
+
+  typedef struct packed {
+    logic          reset;               // accesses of the drive are dropped, those of the core end with an error
+    logic          epoch;               // a flip voids all earlier accesses of the drive
+    logic          read_ready;
+    logic          read_data_valid;
+    logic          read_last;
+    logic          write_ready;
+    logic          mmio_request_valid;
+    mmio_request_t mmio_request;
+  } adapter_response_t;
+
   // ---- AXI4-Lite with 32 bits of data ----
 
   typedef struct packed {

@@ -38,31 +38,13 @@ module spate_pcie_axi
     parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port's own, in the same port
 ) (
     // The core's side, in its free-running clock.
-    input  wire logic clk_i,
-    input  wire logic rst_ni,
-    input  wire logic adapter_reset_i,
-    output logic      quiet_o,
-    output logic      link_up_o,
-
-    output logic                         read_valid_o,
-    input  wire logic                    read_ready_i,
-    output window_read_t                 read_o,
-    input  wire logic                    read_data_valid_i,
-    output logic                         read_data_ready_o,
-    input  wire logic    [DataWidth-1:0] read_data_i,
-    input  wire logic                    read_last_i,
-
-    output logic                            write_valid_o,
-    input  wire logic                       write_ready_i,
-    output window_write_t                   write_o,
-    output logic          [  DataWidth-1:0] write_data_o,
-    output logic          [DataWidth/8-1:0] write_strobe_o,
-
-    input  wire logic          request_valid_i,
-    output logic               request_ready_o,
-    input  wire mmio_request_t request_i,
-    output logic               response_valid_o,
-    output mmio_response_t     response_o,
+    input  wire logic                                clk_i,
+    input  wire logic                                rst_ni,
+    input  wire adapter_response_t                   adapter_i,
+    output adapter_request_t                         adapter_o,
+    input  wire logic              [  DataWidth-1:0] read_data_i,
+    output logic                   [  DataWidth-1:0] write_data_o,
+    output logic                   [DataWidth/8-1:0] write_strobe_o,
 
     // The bridge's side, in its clock, which may stop.
     input wire logic axi_aclk_i,
@@ -154,7 +136,10 @@ module spate_pcie_axi
   // During its reset the bridge is shown nothing, not even at the first edge of a clock that returns.
   assign axi_run = axi_up && axi_rst_n;
 
-  always_ff @(posedge clk_i) link_up_o <= rst_ni && run && !stopped && linked;
+  logic link_up_q, quiet_q;
+  assign adapter_o.link_up = link_up_q;
+  assign adapter_o.quiet = quiet_q;
+  always_ff @(posedge clk_i) link_up_q <= rst_ni && run && !stopped && linked;
 
   // ---- reads ----
 
@@ -202,7 +187,7 @@ module spate_pcie_axi
       .clk_i,
       .rst_ni,
       .run_i(run),
-      .drop_i(adapter_reset_i),
+      .drop_i(adapter_i.reset),
       .idle_o(read_idle),
       .ar_valid_i(ar_valid),
       .ar_ready_o(ar_ready),
@@ -212,13 +197,13 @@ module spate_pcie_axi
       .ar_len_i(ar_len),
       .ar_size_i(ar_size),
       .ar_fixed_i(ar_fixed),
-      .read_valid_o,
-      .read_ready_i,
-      .read_o,
-      .read_data_valid_i,
-      .read_data_ready_o,
+      .read_valid_o(adapter_o.read_valid),
+      .read_ready_i(adapter_i.read_ready),
+      .read_o(adapter_o.read),
+      .read_data_valid_i(adapter_i.read_data_valid),
+      .read_data_ready_o(adapter_o.read_data_ready),
       .read_data_i,
-      .read_last_i,
+      .read_last_i(adapter_i.read_last),
       .r_valid_o(r_valid),
       .r_ready_i(r_ready),
       .r_id_o(r_id),
@@ -321,7 +306,7 @@ module spate_pcie_axi
       .clk_i,
       .rst_ni,
       .run_i(run),
-      .drop_i(adapter_reset_i),
+      .drop_i(adapter_i.reset),
       .idle_o(write_idle),
       .aw_valid_i(aw_valid),
       .aw_ready_o(aw_ready),
@@ -335,9 +320,9 @@ module spate_pcie_axi
       .w_last_i(w_last),
       .w_strobe_i(w_strobe),
       .w_data_i(w_data),
-      .write_valid_o,
-      .write_ready_i,
-      .write_o,
+      .write_valid_o(adapter_o.write_valid),
+      .write_ready_i(adapter_i.write_ready),
+      .write_o(adapter_o.write),
       .write_data_o,
       .write_strobe_o,
       .b_valid_o(b_valid),
@@ -375,7 +360,7 @@ module spate_pcie_axi
 
   // Accesses in the crossings are dropped while the crossings do not run.
   always_ff @(posedge clk_i) begin
-    quiet_o <= read_idle && write_idle && (!run || (!ar_valid && !aw_valid && !w_valid && r_empty && b_empty));
+    quiet_q <= read_idle && write_idle && (!run || (!ar_valid && !aw_valid && !w_valid && r_empty && b_empty));
   end
 
   // ---- registers and configuration space ----
@@ -389,12 +374,12 @@ module spate_pcie_axi
       .clk_i,
       .rst_ni,
       .clear_i(clear),
-      .broken_i(adapter_reset_i || stopped || !run),
-      .request_valid_i,
-      .request_ready_o,
-      .request_i,
-      .response_valid_o,
-      .response_o,
+      .broken_i(adapter_i.reset || stopped || !run),
+      .request_valid_i(adapter_i.mmio_request_valid),
+      .request_ready_o(adapter_o.mmio_request_ready),
+      .request_i(adapter_i.mmio_request),
+      .response_valid_o(adapter_o.mmio_response_valid),
+      .response_o(adapter_o.mmio_response),
       .axi_clk_i(axi_aclk_i),
       .axi_run_i(axi_run),
       .axi_clear_i(axi_clear),

@@ -48,30 +48,15 @@ module spate_drive
     output logic                      data_error_o,
 
     // The adapter.
-    input  wire logic                             link_up_i,
-    output logic                                  perst_no,
-    output logic                                  adapter_reset_o,
-    input  wire logic                             adapter_quiet_i,
-    input  wire logic                             read_valid_i,
-    output logic                                  read_ready_o,
-    input  wire window_read_t                     read_i,
-    output logic                                  read_data_valid_o,
-    input  wire logic                             read_data_ready_i,
-    output logic                [  DataWidth-1:0] read_data_o,
-    output logic                                  read_last_o,
-    input  wire logic                             write_valid_i,
-    output logic                                  write_ready_o,
-    input  wire window_write_t                    write_i,
-    input  wire logic           [  DataWidth-1:0] write_data_i,
-    input  wire logic           [DataWidth/8-1:0] write_strobe_i,
-    output logic                                  mmio_request_valid_o,
-    input  wire logic                             mmio_request_ready_i,
-    output mmio_request_t                         mmio_request_o,
-    input  wire logic                             mmio_response_valid_i,
-    input  wire mmio_response_t                   mmio_response_i,
+    input  wire adapter_request_t                   adapter_i,
+    output adapter_response_t                       adapter_o,
+    output logic                  [  DataWidth-1:0] read_data_o,
+    input  wire logic             [  DataWidth-1:0] write_data_i,
+    input  wire logic             [DataWidth/8-1:0] write_strobe_i,
+    output logic                                    perst_no,
     // Memory mode: see spate_fence.
-    output logic                                  fence_request_o,
-    input  wire logic                             fence_answer_i,
+    output logic                                    fence_request_o,
+    input  wire logic                               fence_answer_i,
 
     // The registers.
     input  wire logic                        page_valid_i,
@@ -295,7 +280,7 @@ module spate_drive
         .CommandsMax(2 ** SlotBits + 1)
     ) u_fence (
         .clk_i,
-        .rst_ni(rst_ni && link_up_i && !queues_reset),
+        .rst_ni(rst_ni && adapter_i.link_up && !queues_reset),
         .completion_valid_i(cq_completion_valid),
         .completion_ready_o(cq_completion_ready),
         .completion_i(cq_completion),
@@ -337,6 +322,8 @@ module spate_drive
 
   // ---- the windows and the buffer ----
 
+  assign adapter_o.epoch = drive_o.epoch;
+
   logic buffer_read, buffer_write;
   logic [BeatBits-1:0] buffer_read_beat, buffer_write_beat;
   logic [DataWidth-1:0] buffer_data;
@@ -359,13 +346,13 @@ module spate_drive
       .epoch_i(drive_o.epoch),
       .block_4096_i(drive_o.block_4096),
       .nsid_i(drive_o.nsid),
-      .read_valid_i,
-      .read_ready_o,
-      .read_i,
-      .data_valid_o(read_data_valid_o),
-      .data_ready_i(read_data_ready_i),
+      .read_valid_i(adapter_i.read_valid),
+      .read_ready_o(adapter_o.read_ready),
+      .read_i(adapter_i.read),
+      .data_valid_o(adapter_o.read_data_valid),
+      .data_ready_i(adapter_i.read_data_ready),
       .data_o(read_data_o),
-      .last_o(read_last_o),
+      .last_o(adapter_o.read_last),
       .buffer_read_o(buffer_read),
       .buffer_beat_o(buffer_read_beat),
       .buffer_data_i(buffer_data),
@@ -397,9 +384,9 @@ module spate_drive
       .clk_i,
       .rst_ni,
       .epoch_i(drive_o.epoch),
-      .write_valid_i,
-      .write_ready_o,
-      .write_i,
+      .write_valid_i(adapter_i.write_valid),
+      .write_ready_o(adapter_o.write_ready),
+      .write_i(adapter_i.write),
       .write_data_i,
       .write_strobe_i,
       .buffer_write_o(buffer_write),
@@ -560,10 +547,10 @@ module spate_drive
       .rst_ni,
       .ms_tick_i(ms_tick),
       .enable_i,
-      .link_up_i,
+      .link_up_i(adapter_i.link_up),
       .perst_no,
-      .adapter_reset_o,
-      .adapter_quiet_i,
+      .adapter_reset_o(adapter_o.reset),
+      .adapter_quiet_i(adapter_i.quiet),
       .mmio_valid_o(admin_mmio_valid),
       .mmio_ready_i(admin_mmio_ready),
       .mmio_access_o(admin_mmio_access),
@@ -642,11 +629,11 @@ module spate_drive
       .admin_i(admin_mmio_access),
       .admin_done_o(admin_mmio_done),
       .admin_result_o(admin_mmio_result),
-      .request_valid_o(mmio_request_valid_o),
-      .request_ready_i(mmio_request_ready_i),
-      .request_o(mmio_request_o),
-      .response_valid_i(mmio_response_valid_i),
-      .response_i(mmio_response_i)
+      .request_valid_o(adapter_o.mmio_request_valid),
+      .request_ready_i(adapter_i.mmio_request_ready),
+      .request_o(adapter_o.mmio_request),
+      .response_valid_i(adapter_i.mmio_response_valid),
+      .response_i(adapter_i.mmio_response)
   );
 
   spate_deadline #(

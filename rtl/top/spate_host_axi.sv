@@ -103,16 +103,16 @@ module spate_host_axi
   localparam int unsigned WindowBits = window_bits(RamBytes);
   localparam bit InMemory = RamBytes <= 8192;  // the drive accesses data in memory directly
 
-  logic adapter_reset, adapter_quiet, quiet, link_up, tap_lost, fence_request, fence_answer;
-  logic read_valid, read_ready, read_data_valid, read_data_ready, read_last;
-  window_read_t read;
-  window_write_t write;
+  adapter_request_t adapter_request, host_request;
+  adapter_response_t adapter_response;
   logic [DataWidth-1:0] read_data, write_data;
-  logic write_valid, write_ready;
   logic [DataWidth/8-1:0] write_strobe;
-  logic mmio_valid, mmio_ready, mmio_response_valid;
-  mmio_request_t mmio_request;
-  mmio_response_t mmio_response;
+  logic bypass_idle, tap_lost, fence_request, fence_answer;
+
+  always_comb begin
+    host_request = adapter_request;
+    host_request.quiet = adapter_request.quiet && bypass_idle;
+  end
 
   spate_host #(
       .DataWidth(DataWidth),
@@ -158,27 +158,12 @@ module spate_host_axi
       .s_axil_i,
       .s_axil_o,
       .irq_o,
-      .link_up_i(link_up),
-      .perst_no,
-      .adapter_reset_o(adapter_reset),
-      .adapter_quiet_i(quiet),
-      .read_valid_i(read_valid),
-      .read_ready_o(read_ready),
-      .read_i(read),
-      .read_data_valid_o(read_data_valid),
-      .read_data_ready_i(read_data_ready),
+      .adapter_i(host_request),
+      .adapter_o(adapter_response),
       .read_data_o(read_data),
-      .read_last_o(read_last),
-      .write_valid_i(write_valid),
-      .write_ready_o(write_ready),
-      .write_i(write),
       .write_data_i(write_data),
       .write_strobe_i(write_strobe),
-      .mmio_request_valid_o(mmio_valid),
-      .mmio_request_ready_i(mmio_ready),
-      .mmio_request_o(mmio_request),
-      .mmio_response_valid_i(mmio_response_valid),
-      .mmio_response_i(mmio_response),
+      .perst_no,
       .fence_request_o(fence_request),
       .fence_answer_i(fence_answer),
       .tap_lost_i(tap_lost),
@@ -201,26 +186,11 @@ module spate_host_axi
   ) u_adapter (
       .clk_i,
       .rst_ni,
-      .adapter_reset_i(adapter_reset),
-      .quiet_o(adapter_quiet),
-      .link_up_o(link_up),
-      .read_valid_o(read_valid),
-      .read_ready_i(read_ready),
-      .read_o(read),
-      .read_data_valid_i(read_data_valid),
-      .read_data_ready_o(read_data_ready),
+      .adapter_i(adapter_response),
+      .adapter_o(adapter_request),
       .read_data_i(read_data),
-      .read_last_i(read_last),
-      .write_valid_o(write_valid),
-      .write_ready_i(write_ready),
-      .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
-      .request_valid_i(mmio_valid),
-      .request_ready_o(mmio_ready),
-      .request_i(mmio_request),
-      .response_valid_o(mmio_response_valid),
-      .response_o(mmio_response),
       .axi_aclk_i,
       .axi_aresetn_i,
       .user_link_up_i,
@@ -242,10 +212,10 @@ module spate_host_axi
 
   if (!InMemory) begin : gen_no_tap
     assign fence_answer = 1'b0;
-    assign quiet = adapter_quiet;
+    assign bypass_idle = 1'b1;
     assign tap_lost = 1'b0;
   end else begin : gen_tap
-    logic tap_rst_n, idle, idle_here, lost;
+    logic tap_rst_n, idle, lost;
     spate_cdc_reset u_tap_reset (
         .clk_i(axi_aclk_i),
         .rst_ni(axi_aresetn_i),
@@ -270,14 +240,13 @@ module spate_host_axi
     spate_cdc_bit u_idle (
         .clk_i,
         .level_i(idle),
-        .level_o(idle_here)
+        .level_o(bypass_idle)
     );
     spate_cdc_bit u_lost (
         .clk_i,
         .level_i(lost),
         .level_o(tap_lost)
     );
-    assign quiet = adapter_quiet && idle_here;
   end
 
 endmodule

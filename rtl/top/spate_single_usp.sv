@@ -121,17 +121,11 @@ module spate_single_usp
   lanes_response_t response;
   logic in_valid, in_ready, in_last, in_null, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
-  logic adapter_reset, adapter_quiet, link_up;
   drive_t drive;
-  logic read_valid, read_ready, read_data_valid, read_data_ready, read_last;
-  window_read_t read;
-  window_write_t write;
+  adapter_request_t adapter_request;
+  adapter_response_t adapter_response;
   logic [DataWidth-1:0] read_data, write_data;
-  logic write_valid, write_ready;
   logic [DataWidth/8-1:0] write_strobe;
-  logic mmio_valid, mmio_ready, mmio_response_valid;
-  mmio_request_t mmio_request;
-  mmio_response_t mmio_response;
 
   spate_user_side #(
       .DataWidth(DataWidth),
@@ -227,27 +221,12 @@ module spate_single_usp
       .s_axil_i,
       .s_axil_o,
       .irq_o,
-      .link_up_i(link_up),
-      .perst_no,
-      .adapter_reset_o(adapter_reset),
-      .adapter_quiet_i(adapter_quiet),
-      .read_valid_i(read_valid),
-      .read_ready_o(read_ready),
-      .read_i(read),
-      .read_data_valid_o(read_data_valid),
-      .read_data_ready_i(read_data_ready),
+      .adapter_i(adapter_request),
+      .adapter_o(adapter_response),
       .read_data_o(read_data),
-      .read_last_o(read_last),
-      .write_valid_i(write_valid),
-      .write_ready_o(write_ready),
-      .write_i(write),
       .write_data_i(write_data),
       .write_strobe_i(write_strobe),
-      .mmio_request_valid_o(mmio_valid),
-      .mmio_request_ready_i(mmio_ready),
-      .mmio_request_o(mmio_request),
-      .mmio_response_valid_i(mmio_response_valid),
-      .mmio_response_i(mmio_response),
+      .perst_no,
       .fence_request_o(),
       .fence_answer_i(1'b0),
       .tap_lost_i(1'b0),
@@ -266,27 +245,11 @@ module spate_single_usp
   ) u_adapter (
       .clk_i,
       .rst_ni,
-      .adapter_reset_i(adapter_reset),
-      .epoch_i(drive.epoch),
-      .quiet_o(adapter_quiet),
-      .link_up_o(link_up),
-      .read_valid_o(read_valid),
-      .read_ready_i(read_ready),
-      .read_o(read),
-      .read_data_valid_i(read_data_valid),
-      .read_data_ready_o(read_data_ready),
+      .adapter_i(adapter_response),
+      .adapter_o(adapter_request),
       .read_data_i(read_data),
-      .read_last_i(read_last),
-      .write_valid_o(write_valid),
-      .write_ready_i(write_ready),
-      .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
-      .request_valid_i(mmio_valid),
-      .request_ready_o(mmio_ready),
-      .request_i(mmio_request),
-      .response_valid_o(mmio_response_valid),
-      .response_o(mmio_response),
       .pcie_clk_i,
       .pcie_reset_i,
       .pcie_lnk_up_i,

@@ -54,26 +54,27 @@ module spate_drive_flat
 
     // The adapter.
     input  wire logic                             link_up_i,
-    output logic                                  perst_no,
-    output logic                                  adapter_reset_o,
-    input  wire logic                             adapter_quiet_i,
+    input  wire logic                             quiet_i,
     input  wire logic                             read_valid_i,
-    output logic                                  read_ready_o,
     input  wire window_read_t                     read_i,
-    output logic                                  read_data_valid_o,
     input  wire logic                             read_data_ready_i,
-    output logic                [DataWidth-1:0]   read_data_o,
-    output logic                                  read_last_o,
     input  wire logic                             write_valid_i,
-    output logic                                  write_ready_o,
     input  wire window_write_t                    write_i,
-    input  wire logic           [DataWidth-1:0]   write_data_i,
-    input  wire logic           [DataWidth/8-1:0] write_strobe_i,
-    output logic                                  mmio_request_valid_o,
     input  wire logic                             mmio_request_ready_i,
-    output mmio_request_t                         mmio_request_o,
     input  wire logic                             mmio_response_valid_i,
     input  wire mmio_response_t                   mmio_response_i,
+    output logic                                  reset_o,
+    output logic                                  epoch_o,
+    output logic                                  read_ready_o,
+    output logic                                  read_data_valid_o,
+    output logic                                  read_last_o,
+    output logic                                  write_ready_o,
+    output logic                                  mmio_request_valid_o,
+    output mmio_request_t                         mmio_request_o,
+    output logic                [DataWidth-1:0]   read_data_o,
+    input  wire logic           [DataWidth-1:0]   write_data_i,
+    input  wire logic           [DataWidth/8-1:0] write_strobe_i,
+    output logic                                  perst_no,
     // Memory mode: see spate_fence.
     output logic                                  fence_request_o,
     input  wire logic                             fence_answer_i,
@@ -95,6 +96,8 @@ module spate_drive_flat
 
   lanes_request_t lanes_i;
   lanes_response_t lanes_o;
+  adapter_request_t adapter_i;
+  adapter_response_t adapter_o;
 
   assign lanes_i.command_valid = command_valid_i;
   assign lanes_i.command = command_i;
@@ -105,6 +108,24 @@ module spate_drive_flat
   assign side_ready_o = lanes_o.side_ready;
   assign response_valid_o = lanes_o.response_valid;
   assign response_o = lanes_o.response;
+  assign adapter_i.link_up = link_up_i;
+  assign adapter_i.quiet = quiet_i;
+  assign adapter_i.read_valid = read_valid_i;
+  assign adapter_i.read = read_i;
+  assign adapter_i.read_data_ready = read_data_ready_i;
+  assign adapter_i.write_valid = write_valid_i;
+  assign adapter_i.write = write_i;
+  assign adapter_i.mmio_request_ready = mmio_request_ready_i;
+  assign adapter_i.mmio_response_valid = mmio_response_valid_i;
+  assign adapter_i.mmio_response = mmio_response_i;
+  assign reset_o = adapter_o.reset;
+  assign epoch_o = adapter_o.epoch;
+  assign read_ready_o = adapter_o.read_ready;
+  assign read_data_valid_o = adapter_o.read_data_valid;
+  assign read_last_o = adapter_o.read_last;
+  assign write_ready_o = adapter_o.write_ready;
+  assign mmio_request_valid_o = adapter_o.mmio_request_valid;
+  assign mmio_request_o = adapter_o.mmio_request;
 
   spate_drive #(
       .DataWidth(DataWidth),
@@ -137,27 +158,12 @@ module spate_drive_flat
       .data_o,
       .data_last_o,
       .data_error_o,
-      .link_up_i,
-      .perst_no,
-      .adapter_reset_o,
-      .adapter_quiet_i,
-      .read_valid_i,
-      .read_ready_o,
-      .read_i,
-      .read_data_valid_o,
-      .read_data_ready_i,
+      .adapter_i,
+      .adapter_o,
       .read_data_o,
-      .read_last_o,
-      .write_valid_i,
-      .write_ready_o,
-      .write_i,
       .write_data_i,
       .write_strobe_i,
-      .mmio_request_valid_o,
-      .mmio_request_ready_i,
-      .mmio_request_o,
-      .mmio_response_valid_i,
-      .mmio_response_i,
+      .perst_no,
       .fence_request_o,
       .fence_answer_i,
       .page_valid_i,

@@ -20,31 +20,28 @@ module spate_pcie_axi_flat
     parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port's own, in the same port
 ) (
     // The core's side, in its free-running clock.
-    input  wire logic clk_i,
-    input  wire logic rst_ni,
-    input  wire logic adapter_reset_i,
-    output logic      quiet_o,
-    output logic      link_up_o,
-
-    output logic                         read_valid_o,
-    input  wire logic                    read_ready_i,
-    output window_read_t                 read_o,
-    input  wire logic                    read_data_valid_i,
-    output logic                         read_data_ready_o,
-    input  wire logic    [DataWidth-1:0] read_data_i,
-    input  wire logic                    read_last_i,
-
-    output logic                            write_valid_o,
-    input  wire logic                       write_ready_i,
-    output window_write_t                   write_o,
-    output logic          [DataWidth-1:0]   write_data_o,
-    output logic          [DataWidth/8-1:0] write_strobe_o,
-
-    input  wire logic          request_valid_i,
-    output logic               request_ready_o,
-    input  wire mmio_request_t request_i,
-    output logic               response_valid_o,
-    output mmio_response_t     response_o,
+    input  wire logic                            clk_i,
+    input  wire logic                            rst_ni,
+    input  wire logic                            reset_i,
+    input  wire logic                            read_ready_i,
+    input  wire logic                            read_data_valid_i,
+    input  wire logic                            read_last_i,
+    input  wire logic                            write_ready_i,
+    input  wire logic                            mmio_request_valid_i,
+    input  wire mmio_request_t                   mmio_request_i,
+    output logic                                 link_up_o,
+    output logic                                 quiet_o,
+    output logic                                 read_valid_o,
+    output window_read_t                         read_o,
+    output logic                                 read_data_ready_o,
+    output logic                                 write_valid_o,
+    output window_write_t                        write_o,
+    output logic                                 mmio_request_ready_o,
+    output logic                                 mmio_response_valid_o,
+    output mmio_response_t                       mmio_response_o,
+    input  wire logic          [DataWidth-1:0]   read_data_i,
+    output logic               [DataWidth-1:0]   write_data_o,
+    output logic               [DataWidth/8-1:0] write_strobe_o,
 
     // The bridge's side, in its clock, which may stop.
     input wire logic axi_aclk_i,
@@ -123,6 +120,8 @@ module spate_pcie_axi_flat
     output logic             c_axil_rready_o
 );
 
+  adapter_response_t adapter_i;
+  adapter_request_t adapter_o;
   axi_request_t s_axi_i;
   axi_response_t s_axi_o;
   axi_request_t m_axi_o;
@@ -130,6 +129,24 @@ module spate_pcie_axi_flat
   axil_request_t c_axil_o;
   axil_response_t c_axil_i;
 
+  assign adapter_i.reset = reset_i;
+  assign adapter_i.epoch = '0;
+  assign adapter_i.read_ready = read_ready_i;
+  assign adapter_i.read_data_valid = read_data_valid_i;
+  assign adapter_i.read_last = read_last_i;
+  assign adapter_i.write_ready = write_ready_i;
+  assign adapter_i.mmio_request_valid = mmio_request_valid_i;
+  assign adapter_i.mmio_request = mmio_request_i;
+  assign link_up_o = adapter_o.link_up;
+  assign quiet_o = adapter_o.quiet;
+  assign read_valid_o = adapter_o.read_valid;
+  assign read_o = adapter_o.read;
+  assign read_data_ready_o = adapter_o.read_data_ready;
+  assign write_valid_o = adapter_o.write_valid;
+  assign write_o = adapter_o.write;
+  assign mmio_request_ready_o = adapter_o.mmio_request_ready;
+  assign mmio_response_valid_o = adapter_o.mmio_response_valid;
+  assign mmio_response_o = adapter_o.mmio_response;
   assign s_axi_i.write.awid = 16'(s_axi_awid_i);
   assign s_axi_i.write.awaddr = 64'(s_axi_awaddr_i);
   assign s_axi_i.write.awlen = s_axi_awlen_i;
@@ -205,26 +222,11 @@ module spate_pcie_axi_flat
   ) u_inner (
       .clk_i,
       .rst_ni,
-      .adapter_reset_i,
-      .quiet_o,
-      .link_up_o,
-      .read_valid_o,
-      .read_ready_i,
-      .read_o,
-      .read_data_valid_i,
-      .read_data_ready_o,
+      .adapter_i,
+      .adapter_o,
       .read_data_i,
-      .read_last_i,
-      .write_valid_o,
-      .write_ready_i,
-      .write_o,
       .write_data_o,
       .write_strobe_o,
-      .request_valid_i,
-      .request_ready_o,
-      .request_i,
-      .response_valid_o,
-      .response_o,
       .axi_aclk_i,
       .axi_aresetn_i,
       .user_link_up_i,
