@@ -144,6 +144,27 @@ package spate_bus_pkg;
     logic                  bready;
   } axi_tap_t;
 
+  // ---- the UltraScale+ block: a stream, whose data, TKEEP and ready are beside the record, and configuration management ----
+
+  typedef struct packed {
+    logic [87:0] tuser;   // of the widest stream
+    logic        tlast;
+    logic        tvalid;
+  } usp_stream_t;
+
+  typedef struct packed {
+    logic [9:0]  addr;
+    logic        write;
+    logic [31:0] write_data;
+    logic [3:0]  byte_enable;
+    logic        read;
+  } cfg_mgmt_request_t;
+
+  typedef struct packed {
+    logic [31:0] read_data;
+    logic        read_write_done;
+  } cfg_mgmt_response_t;
+
 endpackage
 
 `default_nettype wire

@@ -52,39 +52,27 @@ module spate_pcie_usp
     input wire logic       pcie_lnk_up_i,
     input wire logic [1:0] cfg_max_payload_i,
 
-    input  wire logic [DataWidth-1:0] m_axis_cq_tdata_i,
-    input  wire logic [         87:0] m_axis_cq_tuser_i,
-    input  wire logic                 m_axis_cq_tlast_i,
-    input  wire logic                 m_axis_cq_tvalid_i,
-    output logic                      m_axis_cq_tready_o,
-    output logic      [          1:0] pcie_cq_np_req_o,
+    input  wire logic        [DataWidth-1:0] m_axis_cq_tdata_i,
+    input  wire usp_stream_t                 m_axis_cq_i,
+    output logic                             m_axis_cq_tready_o,
+    output logic             [          1:0] pcie_cq_np_req_o,
 
-    output logic      [DataWidth-1:0] s_axis_cc_tdata_o,
-    output logic      [    Lanes-1:0] s_axis_cc_tkeep_o,
-    output logic      [         32:0] s_axis_cc_tuser_o,
-    output logic                      s_axis_cc_tlast_o,
-    output logic                      s_axis_cc_tvalid_o,
-    input  wire logic                 s_axis_cc_tready_i,
+    output logic        [DataWidth-1:0] s_axis_cc_tdata_o,
+    output logic        [    Lanes-1:0] s_axis_cc_tkeep_o,
+    output usp_stream_t                 s_axis_cc_o,
+    input  wire logic                   s_axis_cc_tready_i,
 
-    output logic      [DataWidth-1:0] s_axis_rq_tdata_o,
-    output logic      [    Lanes-1:0] s_axis_rq_tkeep_o,
-    output logic      [         61:0] s_axis_rq_tuser_o,
-    output logic                      s_axis_rq_tlast_o,
-    output logic                      s_axis_rq_tvalid_o,
-    input  wire logic                 s_axis_rq_tready_i,
+    output logic        [DataWidth-1:0] s_axis_rq_tdata_o,
+    output logic        [    Lanes-1:0] s_axis_rq_tkeep_o,
+    output usp_stream_t                 s_axis_rq_o,
+    input  wire logic                   s_axis_rq_tready_i,
 
-    input  wire logic [DataWidth-1:0] m_axis_rc_tdata_i,
-    input  wire logic [         74:0] m_axis_rc_tuser_i,
-    input  wire logic                 m_axis_rc_tvalid_i,
-    output logic                      m_axis_rc_tready_o,
+    input  wire logic        [DataWidth-1:0] m_axis_rc_tdata_i,
+    input  wire usp_stream_t                 m_axis_rc_i,
+    output logic                             m_axis_rc_tready_o,
 
-    output logic      [ 9:0] cfg_mgmt_addr_o,
-    output logic             cfg_mgmt_write_o,
-    output logic      [31:0] cfg_mgmt_write_data_o,
-    output logic      [ 3:0] cfg_mgmt_byte_enable_o,
-    output logic             cfg_mgmt_read_o,
-    input  wire logic [31:0] cfg_mgmt_read_data_i,
-    input  wire logic        cfg_mgmt_read_write_done_i
+    output cfg_mgmt_request_t       cfg_mgmt_o,
+    input  wire cfg_mgmt_response_t cfg_mgmt_i
 );
 
   if (DataWidth != 128 && DataWidth != 256) begin : gen_width
@@ -133,9 +121,9 @@ module spate_pcie_usp
       .rst_ni(pcie_run),
       .link_rst_ni(pcie_link_rst_n),
       .cq_tdata_i(m_axis_cq_tdata_i),
-      .cq_tuser_i(m_axis_cq_tuser_i),
-      .cq_tlast_i(m_axis_cq_tlast_i),
-      .cq_tvalid_i(m_axis_cq_tvalid_i),
+      .cq_tuser_i(m_axis_cq_i.tuser),
+      .cq_tlast_i(m_axis_cq_i.tlast),
+      .cq_tvalid_i(m_axis_cq_i.tvalid),
       .cq_tready_o(m_axis_cq_tready_o),
       .np_req_o(pcie_cq_np_req_o),
       .nonposted_valid_o(pcie_nonposted_valid),
@@ -372,14 +360,15 @@ module spate_pcie_usp
       .word_final_i(pcie_word.is_final),
       .cc_tdata_o(s_axis_cc_tdata_o),
       .cc_tkeep_o(s_axis_cc_tkeep_o),
-      .cc_tlast_o(s_axis_cc_tlast_o),
-      .cc_tvalid_o(s_axis_cc_tvalid_o),
+      .cc_tlast_o(s_axis_cc_o.tlast),
+      .cc_tvalid_o(s_axis_cc_o.tvalid),
       .cc_tready_i(s_axis_cc_tready_i),
       .done_o(pcie_nonposted_done),
       .busy_o(pcie_send_busy)
   );
 
-  assign s_axis_cc_tuser_o = '0;
+  assign s_axis_cc_o.tuser = '0;
+  assign s_axis_rq_o.tuser[87:62] = '0;
 
   // ---- registers and configuration ----
 
@@ -417,21 +406,21 @@ module spate_pcie_usp
       .result_o(pcie_result),
       .rq_tdata_o(s_axis_rq_tdata_o),
       .rq_tkeep_o(s_axis_rq_tkeep_o),
-      .rq_tuser_o(s_axis_rq_tuser_o),
-      .rq_tlast_o(s_axis_rq_tlast_o),
-      .rq_tvalid_o(s_axis_rq_tvalid_o),
+      .rq_tuser_o(s_axis_rq_o.tuser[61:0]),
+      .rq_tlast_o(s_axis_rq_o.tlast),
+      .rq_tvalid_o(s_axis_rq_o.tvalid),
       .rq_tready_i(s_axis_rq_tready_i),
       .rc_tdata_i(m_axis_rc_tdata_i),
-      .rc_tuser_i(m_axis_rc_tuser_i),
-      .rc_tvalid_i(m_axis_rc_tvalid_i),
+      .rc_tuser_i(m_axis_rc_i.tuser[74:0]),
+      .rc_tvalid_i(m_axis_rc_i.tvalid),
       .rc_tready_o(m_axis_rc_tready_o),
-      .cfg_mgmt_addr_o,
-      .cfg_mgmt_write_o,
-      .cfg_mgmt_write_data_o,
-      .cfg_mgmt_byte_enable_o,
-      .cfg_mgmt_read_o,
-      .cfg_mgmt_read_data_i,
-      .cfg_mgmt_read_write_done_i,
+      .cfg_mgmt_addr_o(cfg_mgmt_o.addr),
+      .cfg_mgmt_write_o(cfg_mgmt_o.write),
+      .cfg_mgmt_write_data_o(cfg_mgmt_o.write_data),
+      .cfg_mgmt_byte_enable_o(cfg_mgmt_o.byte_enable),
+      .cfg_mgmt_read_o(cfg_mgmt_o.read),
+      .cfg_mgmt_read_data_i(cfg_mgmt_i.read_data),
+      .cfg_mgmt_read_write_done_i(cfg_mgmt_i.read_write_done),
       .sending_o(pcie_sending)
   );
 

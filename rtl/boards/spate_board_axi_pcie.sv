@@ -5,7 +5,7 @@
 //
 //   clk_i ─┬─► reset ─► core, bridge, PERST#
 //          │
-//   JTAG ─► spate_board_bench ─► spate_nvme_axi ─► axi_pcie_0 ─► two lanes
+//   JTAG ─► spate_board_bench ─► spate_single_axi ─► axi_pcie_0 ─► two lanes
 //                                                      ▲
 //                                                   REFCLK
 //

@@ -5,7 +5,7 @@
 //
 //   clk_i ─┬─► reset ─► core, block, PERST#
 //          │
-//   JTAG ─► spate_board_bench ─► spate_nvme_usp ─► pcie4_uscale_plus_0 ─► four lanes
+//   JTAG ─► spate_board_bench ─► spate_single_usp ─► pcie4_uscale_plus_0 ─► four lanes
 //                                                        ▲
 //                                                     REFCLK
 //
@@ -93,16 +93,11 @@ module spate_board_usp
   logic [1:0] cfg_max_payload, cq_np_req;
   logic [DataWidth-1:0] cq_tdata, cc_tdata, rq_tdata, rc_tdata;
   logic [DataWidth/32-1:0] cc_tkeep, rq_tkeep;
-  logic [87:0] cq_tuser;
-  logic [32:0] cc_tuser;
-  logic [61:0] rq_tuser;
-  logic [74:0] rc_tuser;
+  usp_stream_t cq, cc, rq, rc;
   logic [3:0] cc_tready, rq_tready;  // the block's four bits are equal
-  logic cq_tlast, cq_tvalid, cq_tready, cc_tlast, cc_tvalid, rq_tlast, rq_tvalid, rc_tvalid, rc_tready;
-  logic [9:0] cfg_mgmt_addr;
-  logic [31:0] cfg_mgmt_write_data, cfg_mgmt_read_data;
-  logic [3:0] cfg_mgmt_byte_enable;
-  logic cfg_mgmt_write, cfg_mgmt_read, cfg_mgmt_read_write_done;
+  logic cq_tready, rc_tready;
+  cfg_mgmt_request_t cfg_mgmt_request;
+  cfg_mgmt_response_t cfg_mgmt_response;
 
   // The console gives the commands, through the registers. User's clock and core's clock are the same.
   spate_single_usp #(
@@ -148,34 +143,22 @@ module spate_board_usp
       .pcie_lnk_up_i(pcie_link_up),
       .cfg_max_payload_i(cfg_max_payload),
       .pcie_m_axis_cq_tdata_i(cq_tdata),
-      .pcie_m_axis_cq_tuser_i(cq_tuser),
-      .pcie_m_axis_cq_tlast_i(cq_tlast),
-      .pcie_m_axis_cq_tvalid_i(cq_tvalid),
+      .pcie_m_axis_cq_i(cq),
       .pcie_m_axis_cq_tready_o(cq_tready),
       .pcie_cq_np_req_o(cq_np_req),
       .pcie_s_axis_cc_tdata_o(cc_tdata),
       .pcie_s_axis_cc_tkeep_o(cc_tkeep),
-      .pcie_s_axis_cc_tuser_o(cc_tuser),
-      .pcie_s_axis_cc_tlast_o(cc_tlast),
-      .pcie_s_axis_cc_tvalid_o(cc_tvalid),
+      .pcie_s_axis_cc_o(cc),
       .pcie_s_axis_cc_tready_i(cc_tready[0]),
       .pcie_s_axis_rq_tdata_o(rq_tdata),
       .pcie_s_axis_rq_tkeep_o(rq_tkeep),
-      .pcie_s_axis_rq_tuser_o(rq_tuser),
-      .pcie_s_axis_rq_tlast_o(rq_tlast),
-      .pcie_s_axis_rq_tvalid_o(rq_tvalid),
+      .pcie_s_axis_rq_o(rq),
       .pcie_s_axis_rq_tready_i(rq_tready[0]),
       .pcie_m_axis_rc_tdata_i(rc_tdata),
-      .pcie_m_axis_rc_tuser_i(rc_tuser),
-      .pcie_m_axis_rc_tvalid_i(rc_tvalid),
+      .pcie_m_axis_rc_i(rc),
       .pcie_m_axis_rc_tready_o(rc_tready),
-      .cfg_mgmt_addr_o(cfg_mgmt_addr),
-      .cfg_mgmt_write_o(cfg_mgmt_write),
-      .cfg_mgmt_write_data_o(cfg_mgmt_write_data),
-      .cfg_mgmt_byte_enable_o(cfg_mgmt_byte_enable),
-      .cfg_mgmt_read_o(cfg_mgmt_read),
-      .cfg_mgmt_read_data_i(cfg_mgmt_read_data),
-      .cfg_mgmt_read_write_done_i(cfg_mgmt_read_write_done)
+      .cfg_mgmt_o(cfg_mgmt_request),
+      .cfg_mgmt_i(cfg_mgmt_response)
   );
 
   // ---- the hard block, as usp.tcl creates it ----
@@ -209,38 +192,38 @@ module spate_board_usp
       .user_lnk_up(pcie_link_up),
       .m_axis_cq_tdata(cq_tdata),
       .m_axis_cq_tkeep(),
-      .m_axis_cq_tuser(cq_tuser),
-      .m_axis_cq_tlast(cq_tlast),
-      .m_axis_cq_tvalid(cq_tvalid),
+      .m_axis_cq_tuser(cq.tuser),
+      .m_axis_cq_tlast(cq.tlast),
+      .m_axis_cq_tvalid(cq.tvalid),
       .m_axis_cq_tready(cq_tready),
       .pcie_cq_np_req(cq_np_req),
       .pcie_cq_np_req_count(),
       .s_axis_cc_tdata(cc_tdata),
       .s_axis_cc_tkeep(cc_tkeep),
-      .s_axis_cc_tuser(cc_tuser),
-      .s_axis_cc_tlast(cc_tlast),
-      .s_axis_cc_tvalid(cc_tvalid),
+      .s_axis_cc_tuser(cc.tuser[32:0]),
+      .s_axis_cc_tlast(cc.tlast),
+      .s_axis_cc_tvalid(cc.tvalid),
       .s_axis_cc_tready(cc_tready),
       .s_axis_rq_tdata(rq_tdata),
       .s_axis_rq_tkeep(rq_tkeep),
-      .s_axis_rq_tuser(rq_tuser),
-      .s_axis_rq_tlast(rq_tlast),
-      .s_axis_rq_tvalid(rq_tvalid),
+      .s_axis_rq_tuser(rq.tuser[61:0]),
+      .s_axis_rq_tlast(rq.tlast),
+      .s_axis_rq_tvalid(rq.tvalid),
       .s_axis_rq_tready(rq_tready),
       .m_axis_rc_tdata(rc_tdata),
       .m_axis_rc_tkeep(),
-      .m_axis_rc_tuser(rc_tuser),
+      .m_axis_rc_tuser(rc.tuser[74:0]),
       .m_axis_rc_tlast(),
-      .m_axis_rc_tvalid(rc_tvalid),
+      .m_axis_rc_tvalid(rc.tvalid),
       .m_axis_rc_tready(rc_tready),
-      .cfg_mgmt_addr(cfg_mgmt_addr),
+      .cfg_mgmt_addr(cfg_mgmt_request.addr),
       .cfg_mgmt_function_number('0),
-      .cfg_mgmt_write(cfg_mgmt_write),
-      .cfg_mgmt_write_data(cfg_mgmt_write_data),
-      .cfg_mgmt_byte_enable(cfg_mgmt_byte_enable),
-      .cfg_mgmt_read(cfg_mgmt_read),
-      .cfg_mgmt_read_data(cfg_mgmt_read_data),
-      .cfg_mgmt_read_write_done(cfg_mgmt_read_write_done),
+      .cfg_mgmt_write(cfg_mgmt_request.write),
+      .cfg_mgmt_write_data(cfg_mgmt_request.write_data),
+      .cfg_mgmt_byte_enable(cfg_mgmt_request.byte_enable),
+      .cfg_mgmt_read(cfg_mgmt_request.read),
+      .cfg_mgmt_read_data(cfg_mgmt_response.read_data),
+      .cfg_mgmt_read_write_done(cfg_mgmt_response.read_write_done),
       .cfg_mgmt_debug_access(1'b0),
       .cfg_max_payload(cfg_max_payload),
       .cfg_ltssm_state(ltssm),
@@ -270,8 +253,10 @@ module spate_board_usp
       .cfg_pm_aspm_tx_l0s_entry_disable(1'b0)
   );
 
-  logic unused;  // the other bits of ready
-  assign unused = ^{cc_tready[3:1], rq_tready[3:1]};
+  assign rc.tuser[87:75] = '0;
+  assign rc.tlast = 1'b0;
+  logic unused;  // the other bits of ready, and of the widest stream
+  assign unused = ^{cc_tready[3:1], rq_tready[3:1], cc.tuser[87:33], rq.tuser[87:62]};
 
 endmodule
 

@@ -296,9 +296,9 @@ module spate_drive
   sqe_dword_t sqe;
   logic side_busy_q, side_known, side_ended;
   logic [7:0] side_number_q;  // from the entry's identifier: a repeated completion does not end the next command
-  assign side_known = completion.cid == cid_t
-'{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q}
-      && side_busy_q;
+  cid_t side_cid;
+  assign side_cid = '{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q};
+  assign side_known = completion.cid == side_cid && side_busy_q;
   assign side_ended = completion_taken && side_known;
   // No completion is accepted between the decision to reset the controller and the restart of its queues: a controller
   // that is being stopped may report anything, and the commands concerned are sent again.

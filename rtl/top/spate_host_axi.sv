@@ -41,22 +41,26 @@ module spate_host_axi
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // Of the data lane, and of the side lane. from_registers: 0
-    input wire lanes_request_t lanes_i,  // response_ready must not wait for the user: the registers' wait behind
-    output lanes_response_t lanes_o,
-    input wire logic data_valid_i,
-    output logic data_ready_o,
-    input wire logic [DataWidth-1:0] data_i,
-    input wire logic data_last_i,  // only with WriteFrames
-    input wire logic data_null_i,  // with data_last_i: the beat has no bytes
-    output logic data_valid_o,
-    input wire logic data_ready_i,
-    output logic [DataWidth-1:0] data_o,
-    output logic data_last_o,
-    output logic data_error_o,
-    output drive_t drive_o,
-    output logic [7:0] step_o,  // of bring-up, and why the drive was last given up: docs/reference/gateware-bringup.md
-    output logic [7:0] error_o,
+    // The user's commands: from_registers is 0. `response_ready` must not wait for the user: the registers' responses wait
+    // behind the user's.
+    input  wire lanes_request_t lanes_i,
+    output lanes_response_t     lanes_o,
+
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
+    input  wire logic                 data_last_i,   // only with WriteFrames
+    input  wire logic                 data_null_i,   // with data_last_i: the beat has no bytes
+    output logic                      data_valid_o,
+    input  wire logic                 data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
+
+    // With the step of bring-up, and why the drive was last given up: docs/reference/gateware-bringup.md.
+    output drive_t       drive_o,
+    output logic   [7:0] step_o,
+    output logic   [7:0] error_o,
 
     // The registers, 16 KiB, in clk_i.
     input  wire axil_request_t s_axil_i,

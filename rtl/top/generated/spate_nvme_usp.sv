@@ -138,6 +138,12 @@ module spate_nvme_usp
   response_t rsp_o;
   axil_request_t s_axil_i;
   axil_response_t s_axil_o;
+  usp_stream_t pcie_m_axis_cq_i;
+  usp_stream_t pcie_s_axis_cc_o;
+  usp_stream_t pcie_s_axis_rq_o;
+  usp_stream_t pcie_m_axis_rc_i;
+  cfg_mgmt_request_t cfg_mgmt_o;
+  cfg_mgmt_response_t cfg_mgmt_i;
 
   assign cmd_i.from_registers = '0;
   assign cmd_i.op = op_e'(cmd_op_i);
@@ -167,6 +173,25 @@ module spate_nvme_usp
   assign s_axil_rdata_o = s_axil_o.rdata;
   assign s_axil_rresp_o = s_axil_o.rresp;
   assign s_axil_rvalid_o = s_axil_o.rvalid;
+  assign pcie_m_axis_cq_i.tuser = pcie_m_axis_cq_tuser_i;
+  assign pcie_m_axis_cq_i.tlast = pcie_m_axis_cq_tlast_i;
+  assign pcie_m_axis_cq_i.tvalid = pcie_m_axis_cq_tvalid_i;
+  assign pcie_s_axis_cc_tuser_o = pcie_s_axis_cc_o.tuser[32:0];
+  assign pcie_s_axis_cc_tlast_o = pcie_s_axis_cc_o.tlast;
+  assign pcie_s_axis_cc_tvalid_o = pcie_s_axis_cc_o.tvalid;
+  assign pcie_s_axis_rq_tuser_o = pcie_s_axis_rq_o.tuser[61:0];
+  assign pcie_s_axis_rq_tlast_o = pcie_s_axis_rq_o.tlast;
+  assign pcie_s_axis_rq_tvalid_o = pcie_s_axis_rq_o.tvalid;
+  assign pcie_m_axis_rc_i.tuser = 88'(pcie_m_axis_rc_tuser_i);
+  assign pcie_m_axis_rc_i.tlast = '0;
+  assign pcie_m_axis_rc_i.tvalid = pcie_m_axis_rc_tvalid_i;
+  assign cfg_mgmt_addr_o = cfg_mgmt_o.addr;
+  assign cfg_mgmt_write_o = cfg_mgmt_o.write;
+  assign cfg_mgmt_write_data_o = cfg_mgmt_o.write_data;
+  assign cfg_mgmt_byte_enable_o = cfg_mgmt_o.byte_enable;
+  assign cfg_mgmt_read_o = cfg_mgmt_o.read;
+  assign cfg_mgmt_i.read_data = cfg_mgmt_read_data_i;
+  assign cfg_mgmt_i.read_write_done = cfg_mgmt_read_write_done_i;
 
   spate_single_usp #(
       .DataWidth(DataWidth),
@@ -220,34 +245,22 @@ module spate_nvme_usp
       .pcie_lnk_up_i,
       .cfg_max_payload_i,
       .pcie_m_axis_cq_tdata_i,
-      .pcie_m_axis_cq_tuser_i,
-      .pcie_m_axis_cq_tlast_i,
-      .pcie_m_axis_cq_tvalid_i,
+      .pcie_m_axis_cq_i,
       .pcie_m_axis_cq_tready_o,
       .pcie_cq_np_req_o,
       .pcie_s_axis_cc_tdata_o,
       .pcie_s_axis_cc_tkeep_o,
-      .pcie_s_axis_cc_tuser_o,
-      .pcie_s_axis_cc_tlast_o,
-      .pcie_s_axis_cc_tvalid_o,
+      .pcie_s_axis_cc_o,
       .pcie_s_axis_cc_tready_i,
       .pcie_s_axis_rq_tdata_o,
       .pcie_s_axis_rq_tkeep_o,
-      .pcie_s_axis_rq_tuser_o,
-      .pcie_s_axis_rq_tlast_o,
-      .pcie_s_axis_rq_tvalid_o,
+      .pcie_s_axis_rq_o,
       .pcie_s_axis_rq_tready_i,
       .pcie_m_axis_rc_tdata_i,
-      .pcie_m_axis_rc_tuser_i,
-      .pcie_m_axis_rc_tvalid_i,
+      .pcie_m_axis_rc_i,
       .pcie_m_axis_rc_tready_o,
-      .cfg_mgmt_addr_o,
-      .cfg_mgmt_write_o,
-      .cfg_mgmt_write_data_o,
-      .cfg_mgmt_byte_enable_o,
-      .cfg_mgmt_read_o,
-      .cfg_mgmt_read_data_i,
-      .cfg_mgmt_read_write_done_i
+      .cfg_mgmt_o,
+      .cfg_mgmt_i
   );
 
 endmodule

@@ -86,6 +86,12 @@ module spate_pcie_usp_flat
 
   adapter_response_t adapter_i;
   adapter_request_t adapter_o;
+  usp_stream_t m_axis_cq_i;
+  usp_stream_t s_axis_cc_o;
+  usp_stream_t s_axis_rq_o;
+  usp_stream_t m_axis_rc_i;
+  cfg_mgmt_request_t cfg_mgmt_o;
+  cfg_mgmt_response_t cfg_mgmt_i;
 
   assign adapter_i.reset = reset_i;
   assign adapter_i.epoch = epoch_i;
@@ -105,6 +111,25 @@ module spate_pcie_usp_flat
   assign mmio_request_ready_o = adapter_o.mmio_request_ready;
   assign mmio_response_valid_o = adapter_o.mmio_response_valid;
   assign mmio_response_o = adapter_o.mmio_response;
+  assign m_axis_cq_i.tuser = m_axis_cq_tuser_i;
+  assign m_axis_cq_i.tlast = m_axis_cq_tlast_i;
+  assign m_axis_cq_i.tvalid = m_axis_cq_tvalid_i;
+  assign s_axis_cc_tuser_o = s_axis_cc_o.tuser[32:0];
+  assign s_axis_cc_tlast_o = s_axis_cc_o.tlast;
+  assign s_axis_cc_tvalid_o = s_axis_cc_o.tvalid;
+  assign s_axis_rq_tuser_o = s_axis_rq_o.tuser[61:0];
+  assign s_axis_rq_tlast_o = s_axis_rq_o.tlast;
+  assign s_axis_rq_tvalid_o = s_axis_rq_o.tvalid;
+  assign m_axis_rc_i.tuser = 88'(m_axis_rc_tuser_i);
+  assign m_axis_rc_i.tlast = '0;
+  assign m_axis_rc_i.tvalid = m_axis_rc_tvalid_i;
+  assign cfg_mgmt_addr_o = cfg_mgmt_o.addr;
+  assign cfg_mgmt_write_o = cfg_mgmt_o.write;
+  assign cfg_mgmt_write_data_o = cfg_mgmt_o.write_data;
+  assign cfg_mgmt_byte_enable_o = cfg_mgmt_o.byte_enable;
+  assign cfg_mgmt_read_o = cfg_mgmt_o.read;
+  assign cfg_mgmt_i.read_data = cfg_mgmt_read_data_i;
+  assign cfg_mgmt_i.read_write_done = cfg_mgmt_read_write_done_i;
 
   spate_pcie_usp #(
       .DataWidth(DataWidth),
@@ -124,34 +149,22 @@ module spate_pcie_usp_flat
       .pcie_lnk_up_i,
       .cfg_max_payload_i,
       .m_axis_cq_tdata_i,
-      .m_axis_cq_tuser_i,
-      .m_axis_cq_tlast_i,
-      .m_axis_cq_tvalid_i,
+      .m_axis_cq_i,
       .m_axis_cq_tready_o,
       .pcie_cq_np_req_o,
       .s_axis_cc_tdata_o,
       .s_axis_cc_tkeep_o,
-      .s_axis_cc_tuser_o,
-      .s_axis_cc_tlast_o,
-      .s_axis_cc_tvalid_o,
+      .s_axis_cc_o,
       .s_axis_cc_tready_i,
       .s_axis_rq_tdata_o,
       .s_axis_rq_tkeep_o,
-      .s_axis_rq_tuser_o,
-      .s_axis_rq_tlast_o,
-      .s_axis_rq_tvalid_o,
+      .s_axis_rq_o,
       .s_axis_rq_tready_i,
       .m_axis_rc_tdata_i,
-      .m_axis_rc_tuser_i,
-      .m_axis_rc_tvalid_i,
+      .m_axis_rc_i,
       .m_axis_rc_tready_o,
-      .cfg_mgmt_addr_o,
-      .cfg_mgmt_write_o,
-      .cfg_mgmt_write_data_o,
-      .cfg_mgmt_byte_enable_o,
-      .cfg_mgmt_read_o,
-      .cfg_mgmt_read_data_i,
-      .cfg_mgmt_read_write_done_i
+      .cfg_mgmt_o,
+      .cfg_mgmt_i
   );
 
 endmodule
