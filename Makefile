@@ -332,7 +332,7 @@ place: groups-place ## Place and route the gateware on an Artix-7, and report wh
 place-calibrate: groups-calibrate ## Place and route open cores with published frequencies, to find what those of make place mean (2 hours; ONLY=picorv32, KEEP=1)
 	PYTHONPATH=tools:tools/rtl:bench build/venv/bin/python bench/rtl_calibrate.py $(if $(ONLY),$(call quoted,ONLY)) $(if $(call yes,KEEP),--keep)
 
-generate: groups-gateware+lint ## Generate registers, microcode, and what describes the tops (templates, core file, page, clocks) from their sources
+generate: groups-gateware+lint ## Generate registers, microcode, tops, and what describes these (templates, core file, page, clocks) from their sources
 	@$(GATEWARE_PYTHON) tools/rtl/registers.py
 	@$(GATEWARE_PYTHON) tools/rtl/microcode.py
 	@$(GATEWARE_PYTHON) tools/rtl/tops_generate.py

@@ -2,6 +2,7 @@
 // The gateware's sources in the order in which they are read: packages first, each module after those that it uses.
 // Paths are relative to the repository. Every tool reads this list.
 rtl/spate_pkg.sv
+rtl/spate_bus_pkg.sv
 rtl/common/spate_fifo.sv
 rtl/common/spate_ram_fifo.sv
 rtl/common/spate_cdc_bit.sv
@@ -61,8 +62,11 @@ rtl/adapter/spate_pcie_usp_access.sv
 rtl/adapter/spate_pcie_usp_mmio.sv
 rtl/adapter/spate_pcie_usp.sv
 rtl/top/spate_host.sv
-rtl/top/spate_nvme_axi.sv
-rtl/top/spate_nvme_usp.sv
+rtl/top/spate_host_axi.sv
+rtl/top/spate_single_axi.sv
+rtl/top/spate_single_usp.sv
+rtl/top/generated/spate_nvme_axi.sv
+rtl/top/generated/spate_nvme_usp.sv
 rtl/pattern/spate_pattern_words.sv
 rtl/pattern/spate_pattern_rate.sv
 rtl/pattern/spate_pattern_source.sv
@@ -74,4 +78,5 @@ rtl/stripe/spate_stripe_cut.sv
 rtl/stripe/spate_stripe_member.sv
 rtl/stripe/spate_stripe_side.sv
 rtl/stripe/spate_stripe.sv
-rtl/top/spate_nvme_stripe_axi.sv
+rtl/top/spate_array_axi.sv
+rtl/top/generated/spate_nvme_stripe_axi.sv

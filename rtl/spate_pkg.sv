@@ -31,13 +31,13 @@ package spate_pkg;
 
   typedef struct packed {
     logic        from_registers;  // the response goes to the registers
-    logic [15:0] tag;             // returned with the response
     op_e         op;
     source_e     source;
     logic        fua;             // OpWrite: durable when it completes
-    logic [63:0] address;         // SourceAddress: of the data, as the drive sees it; a multiple of 4
+    logic [15:0] tag;             // returned with the response
     logic [63:0] lba;
     logic [31:0] blocks;          // at least 1, except for operations without a range
+    logic [63:0] address;         // SourceAddress: of the data, as the drive sees it; a multiple of 4
   } command_t;
 
   // Reads and writes go through the data lane, except those of the mailbox. Every other command is a side command.

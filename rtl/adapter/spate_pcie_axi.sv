@@ -25,6 +25,7 @@
 
 module spate_pcie_axi
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned AddressWidth = 64,  // of the bridge's master
@@ -37,31 +38,13 @@ module spate_pcie_axi
     parameter logic [31:0] LocalConfigOffset = 32'h0  // the root port's own, in the same port
 ) (
     // The core's side, in its free-running clock.
-    input  wire logic clk_i,
-    input  wire logic rst_ni,
-    input  wire logic adapter_reset_i,
-    output logic      quiet_o,
-    output logic      link_up_o,
-
-    output logic                         read_valid_o,
-    input  wire logic                    read_ready_i,
-    output window_read_t                 read_o,
-    input  wire logic                    read_data_valid_i,
-    output logic                         read_data_ready_o,
-    input  wire logic    [DataWidth-1:0] read_data_i,
-    input  wire logic                    read_last_i,
-
-    output logic                            write_valid_o,
-    input  wire logic                       write_ready_i,
-    output window_write_t                   write_o,
-    output logic          [  DataWidth-1:0] write_data_o,
-    output logic          [DataWidth/8-1:0] write_strobe_o,
-
-    input  wire logic          request_valid_i,
-    output logic               request_ready_o,
-    input  wire mmio_request_t request_i,
-    output logic               response_valid_o,
-    output mmio_response_t     response_o,
+    input  wire logic                                clk_i,
+    input  wire logic                                rst_ni,
+    input  wire adapter_response_t                   adapter_i,
+    output adapter_request_t                         adapter_o,
+    input  wire logic              [  DataWidth-1:0] read_data_i,
+    output logic                   [  DataWidth-1:0] write_data_o,
+    output logic                   [DataWidth/8-1:0] write_strobe_o,
 
     // The bridge's side, in its clock, which may stop.
     input wire logic axi_aclk_i,
@@ -69,75 +52,22 @@ module spate_pcie_axi
     input wire logic user_link_up_i,
 
     // from the bridge's master
-    input  wire logic [     IdWidth-1:0] s_axi_awid_i,
-    input  wire logic [AddressWidth-1:0] s_axi_awaddr_i,
-    input  wire logic [             7:0] s_axi_awlen_i,
-    input  wire logic [             2:0] s_axi_awsize_i,
-    input  wire logic [             1:0] s_axi_awburst_i,
-    input  wire logic                    s_axi_awvalid_i,
-    output logic                         s_axi_awready_o,
-    input  wire logic [   DataWidth-1:0] s_axi_wdata_i,
-    input  wire logic [ DataWidth/8-1:0] s_axi_wstrb_i,
-    input  wire logic                    s_axi_wlast_i,
-    input  wire logic                    s_axi_wvalid_i,
-    output logic                         s_axi_wready_o,
-    output logic      [     IdWidth-1:0] s_axi_bid_o,
-    output logic      [             1:0] s_axi_bresp_o,
-    output logic                         s_axi_bvalid_o,
-    input  wire logic                    s_axi_bready_i,
-    input  wire logic [     IdWidth-1:0] s_axi_arid_i,
-    input  wire logic [AddressWidth-1:0] s_axi_araddr_i,
-    input  wire logic [             7:0] s_axi_arlen_i,
-    input  wire logic [             2:0] s_axi_arsize_i,
-    input  wire logic [             1:0] s_axi_arburst_i,
-    input  wire logic                    s_axi_arvalid_i,
-    output logic                         s_axi_arready_o,
-    output logic      [     IdWidth-1:0] s_axi_rid_o,
-    output logic      [   DataWidth-1:0] s_axi_rdata_o,
-    output logic      [             1:0] s_axi_rresp_o,
-    output logic                         s_axi_rlast_o,
-    output logic                         s_axi_rvalid_o,
-    input  wire logic                    s_axi_rready_i,
+    input  wire axi_request_t                   s_axi_i,
+    output axi_response_t                       s_axi_o,
+    input  wire logic         [  DataWidth-1:0] s_axi_wdata_i,
+    input  wire logic         [DataWidth/8-1:0] s_axi_wstrb_i,
+    output logic              [  DataWidth-1:0] s_axi_rdata_o,
 
     // to the bridge's slave: single beats of 4 bytes
-    output logic      [           63:0] m_axi_awaddr_o,
-    output logic      [            2:0] m_axi_awsize_o,
-    output logic                        m_axi_awvalid_o,
-    input  wire logic                   m_axi_awready_i,
-    output logic      [  DataWidth-1:0] m_axi_wdata_o,
-    output logic      [DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                        m_axi_wvalid_o,
-    input  wire logic                   m_axi_wready_i,
-    input  wire logic [            1:0] m_axi_bresp_i,
-    input  wire logic                   m_axi_bvalid_i,
-    output logic                        m_axi_bready_o,
-    output logic      [           63:0] m_axi_araddr_o,
-    output logic      [            2:0] m_axi_arsize_o,
-    output logic                        m_axi_arvalid_o,
-    input  wire logic                   m_axi_arready_i,
-    input  wire logic [  DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [            1:0] m_axi_rresp_i,
-    input  wire logic                   m_axi_rvalid_i,
-    output logic                        m_axi_rready_o,
+    output axi_request_t                         m_axi_o,
+    input  wire axi_response_t                   m_axi_i,
+    output logic               [  DataWidth-1:0] m_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] m_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] m_axi_rdata_i,
 
     // to the bridge's control port: AXI4-Lite
-    output logic      [31:0] c_axil_awaddr_o,
-    output logic             c_axil_awvalid_o,
-    input  wire logic        c_axil_awready_i,
-    output logic      [31:0] c_axil_wdata_o,
-    output logic      [ 3:0] c_axil_wstrb_o,
-    output logic             c_axil_wvalid_o,
-    input  wire logic        c_axil_wready_i,
-    input  wire logic [ 1:0] c_axil_bresp_i,
-    input  wire logic        c_axil_bvalid_i,
-    output logic             c_axil_bready_o,
-    output logic      [31:0] c_axil_araddr_o,
-    output logic             c_axil_arvalid_o,
-    input  wire logic        c_axil_arready_i,
-    input  wire logic [31:0] c_axil_rdata_i,
-    input  wire logic [ 1:0] c_axil_rresp_i,
-    input  wire logic        c_axil_rvalid_i,
-    output logic             c_axil_rready_o
+    output axil_request_t       c_axil_o,
+    input  wire axil_response_t c_axil_i
 );
 
   if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_data_width
@@ -149,8 +79,8 @@ module spate_pcie_axi
   if (WindowBase % (64'd1 << WindowBits) != 0) begin : gen_window_base
     $error("spate_pcie_axi: WindowBase must be a multiple of the aperture's size");
   end
-  if (IdWidth < 1) begin : gen_id_width
-    $error("spate_pcie_axi: IdWidth must be at least 1");
+  if (IdWidth < 1 || IdWidth > AxiIdWidth) begin : gen_id_width
+    $error("spate_pcie_axi: IdWidth must be 1 to 16");
   end
   if (AddressWidth < 64 && (WindowBase >> AddressWidth) != '0) begin : gen_window_reach
     $error("spate_pcie_axi: WindowBase must be below 2^AddressWidth");
@@ -206,7 +136,10 @@ module spate_pcie_axi
   // During its reset the bridge is shown nothing, not even at the first edge of a clock that returns.
   assign axi_run = axi_up && axi_rst_n;
 
-  always_ff @(posedge clk_i) link_up_o <= rst_ni && run && !stopped && linked;
+  logic link_up_q, quiet_q;
+  assign adapter_o.link_up = link_up_q;
+  assign adapter_o.quiet = quiet_q;
+  always_ff @(posedge clk_i) link_up_q <= rst_ni && run && !stopped && linked;
 
   // ---- reads ----
 
@@ -215,8 +148,8 @@ module spate_pcie_axi
   logic [WindowBits-1:0] ar_address;
   logic [7:0] ar_len;
   logic [2:0] ar_size;
-  logic r_valid, r_ready, r_last, r_empty, r_out_valid;
-  logic [IdWidth-1:0] r_id;
+  logic r_valid, r_ready, r_last, r_empty, r_out_valid, arready, rlast;
+  logic [IdWidth-1:0] r_id, rid;
   logic [DataWidth-1:0] r_data;
 
   spate_cdc_fifo #(
@@ -226,15 +159,15 @@ module spate_pcie_axi
       .in_clk_i(axi_aclk_i),
       .in_run_i(axi_run),
       .in_clear_i(axi_clear),
-      .in_valid_i(s_axi_arvalid_i),
-      .in_ready_o(s_axi_arready_o),
+      .in_valid_i(s_axi_i.read.arvalid),
+      .in_ready_o(arready),
       .in_data_i({
-        s_axi_arid_i,
-        s_axi_araddr_i[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
-        s_axi_araddr_i[WindowBits-1:0],
-        s_axi_arlen_i,
-        s_axi_arsize_i,
-        s_axi_arburst_i == 2'b00
+        s_axi_i.read.arid[IdWidth-1:0],
+        s_axi_i.read.araddr[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
+        s_axi_i.read.araddr[WindowBits-1:0],
+        s_axi_i.read.arlen,
+        s_axi_i.read.arsize,
+        s_axi_i.read.arburst == AxiFixed
       }),
       .in_empty_o(),
       .in_left_o(),
@@ -254,7 +187,7 @@ module spate_pcie_axi
       .clk_i,
       .rst_ni,
       .run_i(run),
-      .drop_i(adapter_reset_i),
+      .drop_i(adapter_i.reset),
       .idle_o(read_idle),
       .ar_valid_i(ar_valid),
       .ar_ready_o(ar_ready),
@@ -264,13 +197,13 @@ module spate_pcie_axi
       .ar_len_i(ar_len),
       .ar_size_i(ar_size),
       .ar_fixed_i(ar_fixed),
-      .read_valid_o,
-      .read_ready_i,
-      .read_o,
-      .read_data_valid_i,
-      .read_data_ready_o,
+      .read_valid_o(adapter_o.read_valid),
+      .read_ready_i(adapter_i.read_ready),
+      .read_o(adapter_o.read),
+      .read_data_valid_i(adapter_i.read_data_valid),
+      .read_data_ready_o(adapter_o.read_data_ready),
       .read_data_i,
-      .read_last_i,
+      .read_last_i(adapter_i.read_last),
       .r_valid_o(r_valid),
       .r_ready_i(r_ready),
       .r_id_o(r_id),
@@ -294,12 +227,17 @@ module spate_pcie_axi
       .out_run_i(axi_run),
       .out_clear_i(axi_clear),
       .out_valid_o(r_out_valid),
-      .out_ready_i(s_axi_rready_i),
-      .out_data_o({s_axi_rid_o, s_axi_rlast_o, s_axi_rdata_o})
+      .out_ready_i(s_axi_i.read.rready),
+      .out_data_o({rid, rlast, s_axi_rdata_o})
   );
 
-  assign s_axi_rvalid_o = r_out_valid && axi_run;
-  assign s_axi_rresp_o = 2'b00;
+  assign s_axi_o.read = '{
+          arready: arready,
+          rid: AxiIdWidth'(rid),
+          rresp: AxiOkay,
+          rlast: rlast,
+          rvalid: r_out_valid && axi_run
+      };
 
   // ---- writes ----
 
@@ -310,8 +248,8 @@ module spate_pcie_axi
   logic w_valid, w_ready, w_last;
   logic [Strobes-1:0] w_strobe;
   logic [DataWidth-1:0] w_data;
-  logic b_valid, b_ready, b_empty, b_out_valid;
-  logic [IdWidth-1:0] b_id;
+  logic b_valid, b_ready, b_empty, b_out_valid, awready, wready;
+  logic [IdWidth-1:0] b_id, bid;
 
   // AWLEN is not needed: WLAST marks the end of a burst.
   spate_cdc_fifo #(
@@ -321,14 +259,14 @@ module spate_pcie_axi
       .in_clk_i(axi_aclk_i),
       .in_run_i(axi_run),
       .in_clear_i(axi_clear),
-      .in_valid_i(s_axi_awvalid_i),
-      .in_ready_o(s_axi_awready_o),
+      .in_valid_i(s_axi_i.write.awvalid),
+      .in_ready_o(awready),
       .in_data_i({
-        s_axi_awid_i,
-        s_axi_awaddr_i[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
-        s_axi_awaddr_i[WindowBits-1:0],
-        s_axi_awsize_i,
-        s_axi_awburst_i == 2'b00
+        s_axi_i.write.awid[IdWidth-1:0],
+        s_axi_i.write.awaddr[AddressWidth-1:WindowBits] != WindowBase[AddressWidth-1:WindowBits],
+        s_axi_i.write.awaddr[WindowBits-1:0],
+        s_axi_i.write.awsize,
+        s_axi_i.write.awburst == AxiFixed
       }),
       .in_empty_o(),
       .in_left_o(),
@@ -347,9 +285,9 @@ module spate_pcie_axi
       .in_clk_i(axi_aclk_i),
       .in_run_i(axi_run),
       .in_clear_i(axi_clear),
-      .in_valid_i(s_axi_wvalid_i),
-      .in_ready_o(s_axi_wready_o),
-      .in_data_i({s_axi_wlast_i, s_axi_wstrb_i, s_axi_wdata_i}),
+      .in_valid_i(s_axi_i.write.wvalid),
+      .in_ready_o(wready),
+      .in_data_i({s_axi_i.write.wlast, s_axi_wstrb_i, s_axi_wdata_i}),
       .in_empty_o(),
       .in_left_o(),
       .out_clk_i(clk_i),
@@ -368,7 +306,7 @@ module spate_pcie_axi
       .clk_i,
       .rst_ni,
       .run_i(run),
-      .drop_i(adapter_reset_i),
+      .drop_i(adapter_i.reset),
       .idle_o(write_idle),
       .aw_valid_i(aw_valid),
       .aw_ready_o(aw_ready),
@@ -382,9 +320,9 @@ module spate_pcie_axi
       .w_last_i(w_last),
       .w_strobe_i(w_strobe),
       .w_data_i(w_data),
-      .write_valid_o,
-      .write_ready_i,
-      .write_o,
+      .write_valid_o(adapter_o.write_valid),
+      .write_ready_i(adapter_i.write_ready),
+      .write_o(adapter_o.write),
       .write_data_o,
       .write_strobe_o,
       .b_valid_o(b_valid),
@@ -408,16 +346,21 @@ module spate_pcie_axi
       .out_run_i(axi_run),
       .out_clear_i(axi_clear),
       .out_valid_o(b_out_valid),
-      .out_ready_i(s_axi_bready_i),
-      .out_data_o(s_axi_bid_o)
+      .out_ready_i(s_axi_i.write.bready),
+      .out_data_o(bid)
   );
 
-  assign s_axi_bvalid_o = b_out_valid && axi_run;
-  assign s_axi_bresp_o = 2'b00;
+  assign s_axi_o.write = '{
+          awready: awready,
+          wready: wready,
+          bid: AxiIdWidth'(bid),
+          bresp: AxiOkay,
+          bvalid: b_out_valid && axi_run
+      };
 
   // Accesses in the crossings are dropped while the crossings do not run.
   always_ff @(posedge clk_i) begin
-    quiet_o <= read_idle && write_idle && (!run || (!ar_valid && !aw_valid && !w_valid && r_empty && b_empty));
+    quiet_q <= read_idle && write_idle && (!run || (!ar_valid && !aw_valid && !w_valid && r_empty && b_empty));
   end
 
   // ---- registers and configuration space ----
@@ -431,51 +374,22 @@ module spate_pcie_axi
       .clk_i,
       .rst_ni,
       .clear_i(clear),
-      .broken_i(adapter_reset_i || stopped || !run),
-      .request_valid_i,
-      .request_ready_o,
-      .request_i,
-      .response_valid_o,
-      .response_o,
+      .broken_i(adapter_i.reset || stopped || !run),
+      .request_valid_i(adapter_i.mmio_request_valid),
+      .request_ready_o(adapter_o.mmio_request_ready),
+      .request_i(adapter_i.mmio_request),
+      .response_valid_o(adapter_o.mmio_response_valid),
+      .response_o(adapter_o.mmio_response),
       .axi_clk_i(axi_aclk_i),
       .axi_run_i(axi_run),
       .axi_clear_i(axi_clear),
-      .m_axi_awaddr_o,
-      .m_axi_awsize_o,
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
+      .m_axi_o,
+      .m_axi_i,
       .m_axi_wdata_o,
       .m_axi_wstrb_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
-      .m_axi_bresp_i,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_araddr_o,
-      .m_axi_arsize_o,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
       .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .c_axil_awaddr_o,
-      .c_axil_awvalid_o,
-      .c_axil_awready_i,
-      .c_axil_wdata_o,
-      .c_axil_wstrb_o,
-      .c_axil_wvalid_o,
-      .c_axil_wready_i,
-      .c_axil_bresp_i,
-      .c_axil_bvalid_i,
-      .c_axil_bready_o,
-      .c_axil_araddr_o,
-      .c_axil_arvalid_o,
-      .c_axil_arready_i,
-      .c_axil_rdata_i,
-      .c_axil_rresp_i,
-      .c_axil_rvalid_i,
-      .c_axil_rready_o
+      .c_axil_o,
+      .c_axil_i
   );
 
 endmodule

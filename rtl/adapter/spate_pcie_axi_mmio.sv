@@ -11,6 +11,7 @@
 
 module spate_pcie_axi_mmio
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
     parameter logic [63:0] BarAxiBase = 64'h0,
@@ -32,43 +33,14 @@ module spate_pcie_axi_mmio
     input wire logic axi_run_i,
     input wire logic axi_clear_i,
 
-    output logic      [           63:0] m_axi_awaddr_o,
-    output logic      [            2:0] m_axi_awsize_o,
-    output logic                        m_axi_awvalid_o,
-    input  wire logic                   m_axi_awready_i,
-    output logic      [  DataWidth-1:0] m_axi_wdata_o,
-    output logic      [DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                        m_axi_wvalid_o,
-    input  wire logic                   m_axi_wready_i,
-    input  wire logic [            1:0] m_axi_bresp_i,
-    input  wire logic                   m_axi_bvalid_i,
-    output logic                        m_axi_bready_o,
-    output logic      [           63:0] m_axi_araddr_o,
-    output logic      [            2:0] m_axi_arsize_o,
-    output logic                        m_axi_arvalid_o,
-    input  wire logic                   m_axi_arready_i,
-    input  wire logic [  DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [            1:0] m_axi_rresp_i,
-    input  wire logic                   m_axi_rvalid_i,
-    output logic                        m_axi_rready_o,
+    output axi_request_t                         m_axi_o,
+    input  wire axi_response_t                   m_axi_i,
+    output logic               [  DataWidth-1:0] m_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] m_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] m_axi_rdata_i,
 
-    output logic      [31:0] c_axil_awaddr_o,
-    output logic             c_axil_awvalid_o,
-    input  wire logic        c_axil_awready_i,
-    output logic      [31:0] c_axil_wdata_o,
-    output logic      [ 3:0] c_axil_wstrb_o,
-    output logic             c_axil_wvalid_o,
-    input  wire logic        c_axil_wready_i,
-    input  wire logic [ 1:0] c_axil_bresp_i,
-    input  wire logic        c_axil_bvalid_i,
-    output logic             c_axil_bready_o,
-    output logic      [31:0] c_axil_araddr_o,
-    output logic             c_axil_arvalid_o,
-    input  wire logic        c_axil_arready_i,
-    input  wire logic [31:0] c_axil_rdata_i,
-    input  wire logic [ 1:0] c_axil_rresp_i,
-    input  wire logic        c_axil_rvalid_i,
-    output logic             c_axil_rready_o
+    output axil_request_t       c_axil_o,
+    input  wire axil_response_t c_axil_i
 );
 
   localparam int unsigned Lanes = DataWidth / 32;
@@ -157,11 +129,11 @@ module spate_pcie_axi_mmio
   assign begin_access = axi_run_i && !busy_q && asked != answer_q;
   assign to_bar = busy_q && bar_q;
   assign to_control = busy_q && !bar_q;
-  assign b_resp = bar_q ? m_axi_bresp_i : c_axil_bresp_i;
-  assign r_resp = bar_q ? m_axi_rresp_i : c_axil_rresp_i;
+  assign b_resp = bar_q ? m_axi_i.write.bresp : c_axil_i.bresp;
+  assign r_resp = bar_q ? m_axi_i.read.rresp : c_axil_i.rresp;
   assign end_access =
-      (m_axi_bvalid_i && m_axi_bready_o) || (m_axi_rvalid_i && m_axi_rready_o) ||
-      (c_axil_bvalid_i && c_axil_bready_o) || (c_axil_rvalid_i && c_axil_rready_o);
+      (m_axi_i.write.bvalid && m_axi_o.write.bready) || (m_axi_i.read.rvalid && m_axi_o.read.rready) ||
+      (c_axil_i.bvalid && c_axil_o.bready) || (c_axil_i.rvalid && c_axil_o.rready);
 
   always_ff @(posedge axi_clk_i) begin
     if (!axi_run_i) begin
@@ -171,9 +143,9 @@ module spate_pcie_axi_mmio
       ar_q <= 1'b0;
     end else begin
       busy_q <= begin_access || (busy_q && !end_access);
-      aw_q <= (begin_access && write_q) || (aw_q && !(bar_q ? m_axi_awready_i : c_axil_awready_i));
-      w_q <= (begin_access && write_q) || (w_q && !(bar_q ? m_axi_wready_i : c_axil_wready_i));
-      ar_q <= (begin_access && !write_q) || (ar_q && !(bar_q ? m_axi_arready_i : c_axil_arready_i));
+      aw_q <= (begin_access && write_q) || (aw_q && !(bar_q ? m_axi_i.write.awready : c_axil_i.awready));
+      w_q <= (begin_access && write_q) || (w_q && !(bar_q ? m_axi_i.write.wready : c_axil_i.wready));
+      ar_q <= (begin_access && !write_q) || (ar_q && !(bar_q ? m_axi_i.read.arready : c_axil_i.arready));
     end
   end
 
@@ -197,30 +169,43 @@ module spate_pcie_axi_mmio
   always_ff @(posedge axi_clk_i) begin
     if (end_access) begin
       answer_error_q <= (write_q ? b_resp : r_resp) != 2'b00;
-      answer_data_q <= bar_q ? lane_data : c_axil_rdata_i;
+      answer_data_q <= bar_q ? lane_data : c_axil_i.rdata;
     end
   end
 
-  assign m_axi_awaddr_o = {BarAxiBase[63:32], address_q};
-  assign m_axi_awsize_o = 3'd2;
-  assign m_axi_awvalid_o = axi_run_i && aw_q && bar_q;
   assign m_axi_wdata_o = {Lanes{data_q}};
-  assign m_axi_wvalid_o = axi_run_i && w_q && bar_q;
-  assign m_axi_bready_o = to_bar && write_q && !aw_q && !w_q;
-  assign m_axi_araddr_o = {BarAxiBase[63:32], address_q};
-  assign m_axi_arsize_o = 3'd2;
-  assign m_axi_arvalid_o = axi_run_i && ar_q && bar_q;
-  assign m_axi_rready_o = to_bar && !write_q && !ar_q;
+  assign m_axi_o.write = '{
+          awid: '0,
+          awaddr: {BarAxiBase[63:32], address_q},
+          awlen: 8'd0,
+          awsize: 3'd2,
+          awburst: AxiIncr,
+          awvalid: axi_run_i && aw_q && bar_q,
+          wlast: 1'b1,
+          wvalid: axi_run_i && w_q && bar_q,
+          bready: to_bar && write_q && !aw_q && !w_q
+      };
+  assign m_axi_o.read = '{
+          arid: '0,
+          araddr: {BarAxiBase[63:32], address_q},
+          arlen: 8'd0,
+          arsize: 3'd2,
+          arburst: AxiIncr,
+          arvalid: axi_run_i && ar_q && bar_q,
+          rready: to_bar && !write_q && !ar_q
+      };
 
-  assign c_axil_awaddr_o = address_q;
-  assign c_axil_awvalid_o = axi_run_i && aw_q && !bar_q;
-  assign c_axil_wdata_o = data_q;
-  assign c_axil_wstrb_o = '1;
-  assign c_axil_wvalid_o = axi_run_i && w_q && !bar_q;
-  assign c_axil_bready_o = to_control && write_q && !aw_q && !w_q;
-  assign c_axil_araddr_o = address_q;
-  assign c_axil_arvalid_o = axi_run_i && ar_q && !bar_q;
-  assign c_axil_rready_o = to_control && !write_q && !ar_q;
+  assign c_axil_o = '{
+          awaddr: address_q,
+          awvalid: axi_run_i && aw_q && !bar_q,
+          wdata: data_q,
+          wstrb: '1,
+          wvalid: axi_run_i && w_q && !bar_q,
+          bready: to_control && write_q && !aw_q && !w_q,
+          araddr: address_q,
+          arvalid: axi_run_i && ar_q && !bar_q,
+          rready: to_control && !write_q && !ar_q
+      };
 
 endmodule
 

@@ -27,6 +27,7 @@
 module spate_pcie_usp
   import spate_pkg::*;
   import spate_pcie_usp_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams and of the core: 128 or 256
     parameter int unsigned WindowBits = 21,
@@ -37,32 +38,13 @@ module spate_pcie_usp
     parameter int unsigned LaneBits = $clog2(Lanes)
 ) (
     // The core's side, in its free-running clock.
-    input  wire logic clk_i,
-    input  wire logic rst_ni,
-    input  wire logic adapter_reset_i,
-    input  wire logic epoch_i,          // the core's epoch: a flip voids all earlier accesses of the drive
-    output logic      quiet_o,
-    output logic      link_up_o,
-
-    output logic                         read_valid_o,
-    input  wire logic                    read_ready_i,
-    output window_read_t                 read_o,
-    input  wire logic                    read_data_valid_i,
-    output logic                         read_data_ready_o,
-    input  wire logic    [DataWidth-1:0] read_data_i,
-    input  wire logic                    read_last_i,
-
-    output logic                            write_valid_o,
-    input  wire logic                       write_ready_i,
-    output window_write_t                   write_o,
-    output logic          [  DataWidth-1:0] write_data_o,
-    output logic          [DataWidth/8-1:0] write_strobe_o,
-
-    input  wire logic          request_valid_i,
-    output logic               request_ready_o,
-    input  wire mmio_request_t request_i,
-    output logic               response_valid_o,
-    output mmio_response_t     response_o,
+    input  wire logic                                clk_i,
+    input  wire logic                                rst_ni,
+    input  wire adapter_response_t                   adapter_i,
+    output adapter_request_t                         adapter_o,
+    input  wire logic              [  DataWidth-1:0] read_data_i,
+    output logic                   [  DataWidth-1:0] write_data_o,
+    output logic                   [DataWidth/8-1:0] write_strobe_o,
 
     // The block's side, in its clock, which may stop.
     input wire logic       pcie_clk_i,
@@ -70,39 +52,27 @@ module spate_pcie_usp
     input wire logic       pcie_lnk_up_i,
     input wire logic [1:0] cfg_max_payload_i,
 
-    input  wire logic [DataWidth-1:0] m_axis_cq_tdata_i,
-    input  wire logic [         87:0] m_axis_cq_tuser_i,
-    input  wire logic                 m_axis_cq_tlast_i,
-    input  wire logic                 m_axis_cq_tvalid_i,
-    output logic                      m_axis_cq_tready_o,
-    output logic      [          1:0] pcie_cq_np_req_o,
+    input  wire logic        [DataWidth-1:0] m_axis_cq_tdata_i,
+    input  wire usp_stream_t                 m_axis_cq_i,
+    output logic                             m_axis_cq_tready_o,
+    output logic             [          1:0] pcie_cq_np_req_o,
 
-    output logic      [DataWidth-1:0] s_axis_cc_tdata_o,
-    output logic      [    Lanes-1:0] s_axis_cc_tkeep_o,
-    output logic      [         32:0] s_axis_cc_tuser_o,
-    output logic                      s_axis_cc_tlast_o,
-    output logic                      s_axis_cc_tvalid_o,
-    input  wire logic                 s_axis_cc_tready_i,
+    output logic        [DataWidth-1:0] s_axis_cc_tdata_o,
+    output logic        [    Lanes-1:0] s_axis_cc_tkeep_o,
+    output usp_stream_t                 s_axis_cc_o,
+    input  wire logic                   s_axis_cc_tready_i,
 
-    output logic      [DataWidth-1:0] s_axis_rq_tdata_o,
-    output logic      [    Lanes-1:0] s_axis_rq_tkeep_o,
-    output logic      [         61:0] s_axis_rq_tuser_o,
-    output logic                      s_axis_rq_tlast_o,
-    output logic                      s_axis_rq_tvalid_o,
-    input  wire logic                 s_axis_rq_tready_i,
+    output logic        [DataWidth-1:0] s_axis_rq_tdata_o,
+    output logic        [    Lanes-1:0] s_axis_rq_tkeep_o,
+    output usp_stream_t                 s_axis_rq_o,
+    input  wire logic                   s_axis_rq_tready_i,
 
-    input  wire logic [DataWidth-1:0] m_axis_rc_tdata_i,
-    input  wire logic [         74:0] m_axis_rc_tuser_i,
-    input  wire logic                 m_axis_rc_tvalid_i,
-    output logic                      m_axis_rc_tready_o,
+    input  wire logic        [DataWidth-1:0] m_axis_rc_tdata_i,
+    input  wire usp_stream_t                 m_axis_rc_i,
+    output logic                             m_axis_rc_tready_o,
 
-    output logic      [ 9:0] cfg_mgmt_addr_o,
-    output logic             cfg_mgmt_write_o,
-    output logic      [31:0] cfg_mgmt_write_data_o,
-    output logic      [ 3:0] cfg_mgmt_byte_enable_o,
-    output logic             cfg_mgmt_read_o,
-    input  wire logic [31:0] cfg_mgmt_read_data_i,
-    input  wire logic        cfg_mgmt_read_write_done_i
+    output cfg_mgmt_request_t       cfg_mgmt_o,
+    input  wire cfg_mgmt_response_t cfg_mgmt_i
 );
 
   if (DataWidth != 128 && DataWidth != 256) begin : gen_width
@@ -151,9 +121,9 @@ module spate_pcie_usp
       .rst_ni(pcie_run),
       .link_rst_ni(pcie_link_rst_n),
       .cq_tdata_i(m_axis_cq_tdata_i),
-      .cq_tuser_i(m_axis_cq_tuser_i),
-      .cq_tlast_i(m_axis_cq_tlast_i),
-      .cq_tvalid_i(m_axis_cq_tvalid_i),
+      .cq_tuser_i(m_axis_cq_i.tuser),
+      .cq_tlast_i(m_axis_cq_i.tlast),
+      .cq_tvalid_i(m_axis_cq_i.tvalid),
       .cq_tready_o(m_axis_cq_tready_o),
       .np_req_o(pcie_cq_np_req_o),
       .nonposted_valid_o(pcie_nonposted_valid),
@@ -196,9 +166,12 @@ module spate_pcie_usp
   // the adapter is reset. Otherwise a completion could follow for a command whose data are missing.
   logic distrust_q, epoch_q;
 
-  assign write_valid_o = write_valid && !write.broken && ((listen && !distrust_q) || write_shown_q);
-  assign write_taken = write_ready_i || !write_valid_o;
-  assign write_o = '{stray: write.stray, address: 32'({write.beat, (LaneBits + 2)'(0)})};
+  logic write_shown, quiet_q;
+  assign adapter_o.write_valid = write_shown;
+  assign adapter_o.quiet = quiet_q;
+  assign write_shown = write_valid && !write.broken && ((listen && !distrust_q) || write_shown_q);
+  assign write_taken = adapter_i.write_ready || !write_shown;
+  assign adapter_o.write = '{stray: write.stray, address: 32'({write.beat, (LaneBits + 2)'(0)})};
   assign write_data_o = write.data;
   assign write_strobe_o = write.strobe;
 
@@ -207,11 +180,11 @@ module spate_pcie_usp
       write_shown_q <= 1'b0;
       distrust_q <= 1'b0;
     end else begin
-      write_shown_q <= write_valid_o && !write_ready_i;
+      write_shown_q <= write_shown && !adapter_i.write_ready;
       if (write_valid && write.broken) distrust_q <= 1'b1;
-      else if (epoch_i != epoch_q) distrust_q <= 1'b0;
+      else if (adapter_i.epoch != epoch_q) distrust_q <= 1'b0;
     end
-    epoch_q <= epoch_i;
+    epoch_q <= adapter_i.epoch;
   end
 
   // ---- what the drive reads ----
@@ -263,9 +236,9 @@ module spate_pcie_usp
       .nonposted_valid_i(nonposted_valid),
       .nonposted_ready_o(nonposted_ready),
       .nonposted_i(nonposted),
-      .read_valid_o,
-      .read_ready_i,
-      .read_o,
+      .read_valid_o(adapter_o.read_valid),
+      .read_ready_i(adapter_i.read_ready),
+      .read_o(adapter_o.read),
       .packet_valid_o(packet_in_valid),
       .packet_ready_i(packet_in_ready),
       .packet_o(packet_in),
@@ -309,8 +282,8 @@ module spate_pcie_usp
       .packet_i(packet),
       .unsupported_i(nonposted),
       .unsupported_sent_o(unsupported_sent),
-      .data_valid_i(read_data_valid_i),
-      .data_ready_o(read_data_ready_o),
+      .data_valid_i(adapter_i.read_data_valid),
+      .data_ready_o(adapter_o.read_data_ready),
       .data_i(read_data_i),
       .word_valid_o(word_valid),
       .word_ready_i(word_ready),
@@ -387,14 +360,15 @@ module spate_pcie_usp
       .word_final_i(pcie_word.is_final),
       .cc_tdata_o(s_axis_cc_tdata_o),
       .cc_tkeep_o(s_axis_cc_tkeep_o),
-      .cc_tlast_o(s_axis_cc_tlast_o),
-      .cc_tvalid_o(s_axis_cc_tvalid_o),
+      .cc_tlast_o(s_axis_cc_o.tlast),
+      .cc_tvalid_o(s_axis_cc_o.tvalid),
       .cc_tready_i(s_axis_cc_tready_i),
       .done_o(pcie_nonposted_done),
       .busy_o(pcie_send_busy)
   );
 
-  assign s_axis_cc_tuser_o = '0;
+  assign s_axis_cc_o.tuser = '0;
+  assign s_axis_rq_o.tuser[87:62] = '0;
 
   // ---- registers and configuration ----
 
@@ -406,11 +380,11 @@ module spate_pcie_usp
       .clk_i,
       .rst_ni,
       .run_i(listen),
-      .request_valid_i,
-      .request_ready_o,
-      .request_i,
-      .response_valid_o,
-      .response_o,
+      .request_valid_i(adapter_i.mmio_request_valid),
+      .request_ready_o(adapter_o.mmio_request_ready),
+      .request_i(adapter_i.mmio_request),
+      .response_valid_o(adapter_o.mmio_response_valid),
+      .response_o(adapter_o.mmio_response),
       .pcie_clk_i,
       .pcie_rst_ni(pcie_run),
       .pcie_start_o(pcie_start),
@@ -432,21 +406,21 @@ module spate_pcie_usp
       .result_o(pcie_result),
       .rq_tdata_o(s_axis_rq_tdata_o),
       .rq_tkeep_o(s_axis_rq_tkeep_o),
-      .rq_tuser_o(s_axis_rq_tuser_o),
-      .rq_tlast_o(s_axis_rq_tlast_o),
-      .rq_tvalid_o(s_axis_rq_tvalid_o),
+      .rq_tuser_o(s_axis_rq_o.tuser[61:0]),
+      .rq_tlast_o(s_axis_rq_o.tlast),
+      .rq_tvalid_o(s_axis_rq_o.tvalid),
       .rq_tready_i(s_axis_rq_tready_i),
       .rc_tdata_i(m_axis_rc_tdata_i),
-      .rc_tuser_i(m_axis_rc_tuser_i),
-      .rc_tvalid_i(m_axis_rc_tvalid_i),
+      .rc_tuser_i(m_axis_rc_i.tuser[74:0]),
+      .rc_tvalid_i(m_axis_rc_i.tvalid),
       .rc_tready_o(m_axis_rc_tready_o),
-      .cfg_mgmt_addr_o,
-      .cfg_mgmt_write_o,
-      .cfg_mgmt_write_data_o,
-      .cfg_mgmt_byte_enable_o,
-      .cfg_mgmt_read_o,
-      .cfg_mgmt_read_data_i,
-      .cfg_mgmt_read_write_done_i,
+      .cfg_mgmt_addr_o(cfg_mgmt_o.addr),
+      .cfg_mgmt_write_o(cfg_mgmt_o.write),
+      .cfg_mgmt_write_data_o(cfg_mgmt_o.write_data),
+      .cfg_mgmt_byte_enable_o(cfg_mgmt_o.byte_enable),
+      .cfg_mgmt_read_o(cfg_mgmt_o.read),
+      .cfg_mgmt_read_data_i(cfg_mgmt_i.read_data),
+      .cfg_mgmt_read_write_done_i(cfg_mgmt_i.read_write_done),
       .sending_o(pcie_sending)
   );
 
@@ -460,14 +434,14 @@ module spate_pcie_usp
   spate_pcie_usp_link u_link (
       .clk_i,
       .rst_ni,
-      .adapter_reset_i,
+      .adapter_reset_i(adapter_i.reset),
       .broken_i(write_valid && write.broken),
       .idle_i(core_idle),
       .sent_i(sent),
       .listen_o(listen),
       .run_o(run),
       .clear_o(clear),
-      .link_up_o,
+      .link_up_o(adapter_o.link_up),
       .pcie_clk_i,
       .pcie_reset_i,
       .pcie_lnk_up_i,
@@ -489,7 +463,7 @@ module spate_pcie_usp
   );
 
   always_ff @(posedge clk_i) begin
-    quiet_o <= core_idle && !write_valid && (!run || (pcie_quiet && !nonposted_valid && words_empty));
+    quiet_q <= core_idle && !write_valid && (!run || (pcie_quiet && !nonposted_valid && words_empty));
   end
 
 endmodule

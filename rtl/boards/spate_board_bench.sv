@@ -7,7 +7,9 @@
 // up, 13 the block's user reset, 14 PERST#. Its bits may be of any clock.
 `default_nettype none
 
-module spate_board_bench #(
+module spate_board_bench
+  import spate_bus_pkg::*;
+#(
     parameter int unsigned DataWidth = 256,
     parameter int unsigned ClockHz = 126_000_000,  // of clk_i
     // Derived: no instance sets it.
@@ -17,21 +19,8 @@ module spate_board_bench #(
     input wire logic rst_ni,
 
     // the core's registers
-    output logic      [13:0] m_axil_awaddr_o,
-    output logic             m_axil_awvalid_o,
-    input  wire logic        m_axil_awready_i,
-    output logic      [31:0] m_axil_wdata_o,
-    output logic      [ 3:0] m_axil_wstrb_o,
-    output logic             m_axil_wvalid_o,
-    input  wire logic        m_axil_wready_i,
-    input  wire logic        m_axil_bvalid_i,
-    output logic             m_axil_bready_o,
-    output logic      [13:0] m_axil_araddr_o,
-    output logic             m_axil_arvalid_o,
-    input  wire logic        m_axil_arready_i,
-    input  wire logic [31:0] m_axil_rdata_i,
-    input  wire logic        m_axil_rvalid_i,
-    output logic             m_axil_rready_o,
+    output axil_request_t       m_axil_o,
+    input  wire axil_response_t m_axil_i,
 
     // the core's streams, and the reset of its user side
     output logic                      user_rst_no,
@@ -59,34 +48,31 @@ module spate_board_bench #(
 
   // ---- the console ----
 
-  logic [31:0] jtag_awaddr, jtag_wdata, jtag_araddr, jtag_rdata;
-  logic [3:0] jtag_wstrb;
-  logic [1:0] jtag_bresp, jtag_rresp;
-  logic jtag_awvalid, jtag_awready, jtag_wvalid, jtag_wready, jtag_bvalid, jtag_bready;
-  logic jtag_arvalid, jtag_arready, jtag_rvalid, jtag_rready;
+  axil_request_t jtag_request;
+  axil_response_t jtag_response;
 
   jtag_axi_0 u_jtag (
       .aclk(clk_i),
       .aresetn(rst_ni),
-      .m_axi_awaddr(jtag_awaddr),
+      .m_axi_awaddr(jtag_request.awaddr),
       .m_axi_awprot(),
-      .m_axi_awvalid(jtag_awvalid),
-      .m_axi_awready(jtag_awready),
-      .m_axi_wdata(jtag_wdata),
-      .m_axi_wstrb(jtag_wstrb),
-      .m_axi_wvalid(jtag_wvalid),
-      .m_axi_wready(jtag_wready),
-      .m_axi_bresp(jtag_bresp),
-      .m_axi_bvalid(jtag_bvalid),
-      .m_axi_bready(jtag_bready),
-      .m_axi_araddr(jtag_araddr),
+      .m_axi_awvalid(jtag_request.awvalid),
+      .m_axi_awready(jtag_response.awready),
+      .m_axi_wdata(jtag_request.wdata),
+      .m_axi_wstrb(jtag_request.wstrb),
+      .m_axi_wvalid(jtag_request.wvalid),
+      .m_axi_wready(jtag_response.wready),
+      .m_axi_bresp(jtag_response.bresp),
+      .m_axi_bvalid(jtag_response.bvalid),
+      .m_axi_bready(jtag_request.bready),
+      .m_axi_araddr(jtag_request.araddr),
       .m_axi_arprot(),
-      .m_axi_arvalid(jtag_arvalid),
-      .m_axi_arready(jtag_arready),
-      .m_axi_rdata(jtag_rdata),
-      .m_axi_rresp(jtag_rresp),
-      .m_axi_rvalid(jtag_rvalid),
-      .m_axi_rready(jtag_rready)
+      .m_axi_arvalid(jtag_request.arvalid),
+      .m_axi_arready(jtag_response.arready),
+      .m_axi_rdata(jtag_response.rdata),
+      .m_axi_rresp(jtag_response.rresp),
+      .m_axi_rvalid(jtag_response.rvalid),
+      .m_axi_rready(jtag_request.rready)
   );
 
   // It has no reset, so that it tells of the clock also while the block is in reset. Only its edges count.
@@ -100,38 +86,10 @@ module spate_board_bench #(
   ) u_console (
       .clk_i,
       .rst_ni,
-      .s_axil_awaddr_i(jtag_awaddr[14:0]),
-      .s_axil_awvalid_i(jtag_awvalid),
-      .s_axil_awready_o(jtag_awready),
-      .s_axil_wdata_i(jtag_wdata),
-      .s_axil_wstrb_i(jtag_wstrb),
-      .s_axil_wvalid_i(jtag_wvalid),
-      .s_axil_wready_o(jtag_wready),
-      .s_axil_bresp_o(jtag_bresp),
-      .s_axil_bvalid_o(jtag_bvalid),
-      .s_axil_bready_i(jtag_bready),
-      .s_axil_araddr_i(jtag_araddr[14:0]),
-      .s_axil_arvalid_i(jtag_arvalid),
-      .s_axil_arready_o(jtag_arready),
-      .s_axil_rdata_o(jtag_rdata),
-      .s_axil_rresp_o(jtag_rresp),
-      .s_axil_rvalid_o(jtag_rvalid),
-      .s_axil_rready_i(jtag_rready),
-      .m_axil_awaddr_o,
-      .m_axil_awvalid_o,
-      .m_axil_awready_i,
-      .m_axil_wdata_o,
-      .m_axil_wstrb_o,
-      .m_axil_wvalid_o,
-      .m_axil_wready_i,
-      .m_axil_bvalid_i,
-      .m_axil_bready_o,
-      .m_axil_araddr_o,
-      .m_axil_arvalid_o,
-      .m_axil_arready_i,
-      .m_axil_rdata_i,
-      .m_axil_rvalid_i,
-      .m_axil_rready_o,
+      .s_axil_i(jtag_request),
+      .s_axil_o(jtag_response),
+      .m_axil_o,
+      .m_axil_i,
       .user_rst_no,
       .m_axis_tvalid_o,
       .m_axis_tready_i,
@@ -172,9 +130,6 @@ module spate_board_bench #(
       .probe5({s_axis_tuser_i, s_axis_tlast_i, s_axis_tready_o, s_axis_tvalid_i}),
       .probe6(s_axis_tdata_i[63:0])
   );
-
-  logic unused;  // addresses above the console's 32 KiB
-  assign unused = ^{jtag_awaddr[31:15], jtag_araddr[31:15]};
 
 endmodule
 

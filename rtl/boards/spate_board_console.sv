@@ -29,7 +29,9 @@
 // Guarantee: each access gets one response, in order. Clear is at least 16 cycles long.
 `default_nettype none
 
-module spate_board_console #(
+module spate_board_console
+  import spate_bus_pkg::*;
+#(
     parameter int unsigned DataWidth = 256,  // of the streams
     parameter int unsigned ClockHz = 126_000_000,  // of clk_i
     parameter int unsigned LinkWidth = 32  // of link_i, at most 32
@@ -38,48 +40,20 @@ module spate_board_console #(
     input wire logic rst_ni,
 
     // From JTAG: 32 KiB.
-    input  wire logic [14:0] s_axil_awaddr_i,
-    input  wire logic        s_axil_awvalid_i,
-    output logic             s_axil_awready_o,
-    input  wire logic [31:0] s_axil_wdata_i,
-    input  wire logic [ 3:0] s_axil_wstrb_i,
-    input  wire logic        s_axil_wvalid_i,
-    output logic             s_axil_wready_o,
-    output logic      [ 1:0] s_axil_bresp_o,
-    output logic             s_axil_bvalid_o,
-    input  wire logic        s_axil_bready_i,
-    input  wire logic [14:0] s_axil_araddr_i,
-    input  wire logic        s_axil_arvalid_i,
-    output logic             s_axil_arready_o,
-    output logic      [31:0] s_axil_rdata_o,
-    output logic      [ 1:0] s_axil_rresp_o,
-    output logic             s_axil_rvalid_o,
-    input  wire logic        s_axil_rready_i,
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
 
     // To the core: its registers, its streams, and the reset of its user's side.
-    output logic      [         13:0] m_axil_awaddr_o,
-    output logic                      m_axil_awvalid_o,
-    input  wire logic                 m_axil_awready_i,
-    output logic      [         31:0] m_axil_wdata_o,
-    output logic      [          3:0] m_axil_wstrb_o,
-    output logic                      m_axil_wvalid_o,
-    input  wire logic                 m_axil_wready_i,
-    input  wire logic                 m_axil_bvalid_i,
-    output logic                      m_axil_bready_o,
-    output logic      [         13:0] m_axil_araddr_o,
-    output logic                      m_axil_arvalid_o,
-    input  wire logic                 m_axil_arready_i,
-    input  wire logic [         31:0] m_axil_rdata_i,
-    input  wire logic                 m_axil_rvalid_i,
-    output logic                      m_axil_rready_o,
-    output logic                      user_rst_no,
-    output logic                      m_axis_tvalid_o,
-    input  wire logic                 m_axis_tready_i,
-    output logic      [DataWidth-1:0] m_axis_tdata_o,
-    input  wire logic                 s_axis_tvalid_i,
-    output logic                      s_axis_tready_o,
-    input  wire logic [DataWidth-1:0] s_axis_tdata_i,
-    input  wire logic                 s_axis_tuser_i,
+    output axil_request_t                       m_axil_o,
+    input  wire axil_response_t                 m_axil_i,
+    output logic                                user_rst_no,
+    output logic                                m_axis_tvalid_o,
+    input  wire logic                           m_axis_tready_i,
+    output logic                [DataWidth-1:0] m_axis_tdata_o,
+    input  wire logic                           s_axis_tvalid_i,
+    output logic                                s_axis_tready_o,
+    input  wire logic           [DataWidth-1:0] s_axis_tdata_i,
+    input  wire logic                           s_axis_tuser_i,
 
     // The state of the link, for a person: of any clock.
     input wire logic [LinkWidth-1:0] link_i,
@@ -96,6 +70,7 @@ module spate_board_console #(
 
   // ---- one access at a time ----
 
+  logic awvalid_q, wvalid_q, arvalid_q;
   logic request_valid, request_write, start, busy_q, local_q, is_local, write_ack, read_ack;
   logic [14:0] address;
   logic [31:0] data, enables, read_data, local_data_q;
@@ -105,23 +80,8 @@ module spate_board_console #(
   ) u_axil (
       .clk_i,
       .rst_ni,
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
+      .s_axil_i,
+      .s_axil_o,
       .request_valid_o(request_valid),
       .request_write_o(request_write),
       .write_ready_i(start),
@@ -136,33 +96,38 @@ module spate_board_console #(
 
   assign start = request_valid && !busy_q;
   assign is_local = address[14];
-  assign write_ack = local_q ? request_write : (busy_q && m_axil_bvalid_i);
-  assign read_ack = local_q ? !request_write : (busy_q && m_axil_rvalid_i);
-  assign read_data = local_q ? local_data_q : m_axil_rdata_i;
+  assign write_ack = local_q ? request_write : (busy_q && m_axil_i.bvalid);
+  assign read_ack = local_q ? !request_write : (busy_q && m_axil_i.rvalid);
+  assign read_data = local_q ? local_data_q : m_axil_i.rdata;
 
   // The address and the data of an access stay until it is acknowledged.
-  assign m_axil_awaddr_o = address[13:0];
-  assign m_axil_araddr_o = address[13:0];
-  assign m_axil_wdata_o = data;
-  assign m_axil_wstrb_o = {enables[24], enables[16], enables[8], enables[0]};
-  logic unused_enables;  // eight bits of a strobe are equal
-  assign unused_enables = ^enables;
-  assign m_axil_bready_o = busy_q;
-  assign m_axil_rready_o = busy_q;
+  assign m_axil_o = '{
+          awaddr: 32'(address[13:0]),
+          awvalid: awvalid_q,
+          wdata: data,
+          wstrb: {enables[24], enables[16], enables[8], enables[0]},
+          wvalid: wvalid_q,
+          bready: busy_q,
+          araddr: 32'(address[13:0]),
+          arvalid: arvalid_q,
+          rready: busy_q
+      };
+  logic unused;  // eight bits of a strobe are equal; the core answers OKAY
+  assign unused = ^{enables, m_axil_i.bresp, m_axil_i.rresp};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       busy_q <= 1'b0;
       local_q <= 1'b0;
-      m_axil_awvalid_o <= 1'b0;
-      m_axil_wvalid_o <= 1'b0;
-      m_axil_arvalid_o <= 1'b0;
+      awvalid_q <= 1'b0;
+      wvalid_q <= 1'b0;
+      arvalid_q <= 1'b0;
     end else begin
       busy_q <= start || (busy_q && !write_ack && !read_ack);
       local_q <= start && is_local;
-      m_axil_awvalid_o <= m_axil_awvalid_o ? !m_axil_awready_i : start && !is_local && request_write;
-      m_axil_wvalid_o <= m_axil_wvalid_o ? !m_axil_wready_i : start && !is_local && request_write;
-      m_axil_arvalid_o <= m_axil_arvalid_o ? !m_axil_arready_i : start && !is_local && !request_write;
+      awvalid_q <= awvalid_q ? !m_axil_i.awready : start && !is_local && request_write;
+      wvalid_q <= wvalid_q ? !m_axil_i.wready : start && !is_local && request_write;
+      arvalid_q <= arvalid_q ? !m_axil_i.arready : start && !is_local && !request_write;
     end
   end
 

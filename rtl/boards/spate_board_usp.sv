@@ -5,7 +5,7 @@
 //
 //   clk_i ─┬─► reset ─► core, block, PERST#
 //          │
-//   JTAG ─► spate_board_bench ─► spate_nvme_usp ─► pcie4_uscale_plus_0 ─► four lanes
+//   JTAG ─► spate_board_bench ─► spate_single_usp ─► pcie4_uscale_plus_0 ─► four lanes
 //                                                        ▲
 //                                                     REFCLK
 //
@@ -16,6 +16,7 @@
 
 module spate_board_usp
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned ClockHz = 126_000_000,  // of clk_i; more than the block's 125 MHz
     parameter int unsigned UsPerMs = 1000,  // simulations use less
@@ -49,11 +50,8 @@ module spate_board_usp
 
   // ---- the console ----
 
-  logic [13:0] core_awaddr, core_araddr;
-  logic [31:0] core_wdata, core_rdata;
-  logic [3:0] core_wstrb;
-  logic core_awvalid, core_awready, core_wvalid, core_wready, core_bvalid, core_bready;
-  logic core_arvalid, core_arready, core_rvalid, core_rready;
+  axil_request_t core_request;
+  axil_response_t core_response;
   logic user_rst_n, in_valid, in_ready, out_valid, out_ready, out_last, out_error;
   logic [DataWidth-1:0] in_data, out_data;
   logic [5:0] ltssm;
@@ -70,21 +68,8 @@ module spate_board_usp
   ) u_bench (
       .clk_i,
       .rst_ni(rst_n),
-      .m_axil_awaddr_o(core_awaddr),
-      .m_axil_awvalid_o(core_awvalid),
-      .m_axil_awready_i(core_awready),
-      .m_axil_wdata_o(core_wdata),
-      .m_axil_wstrb_o(core_wstrb),
-      .m_axil_wvalid_o(core_wvalid),
-      .m_axil_wready_i(core_wready),
-      .m_axil_bvalid_i(core_bvalid),
-      .m_axil_bready_o(core_bready),
-      .m_axil_araddr_o(core_araddr),
-      .m_axil_arvalid_o(core_arvalid),
-      .m_axil_arready_i(core_arready),
-      .m_axil_rdata_i(core_rdata),
-      .m_axil_rvalid_i(core_rvalid),
-      .m_axil_rready_o(core_rready),
+      .m_axil_o(core_request),
+      .m_axil_i(core_response),
       .user_rst_no(user_rst_n),
       .m_axis_tvalid_o(in_valid),
       .m_axis_tready_i(in_ready),
@@ -108,19 +93,14 @@ module spate_board_usp
   logic [1:0] cfg_max_payload, cq_np_req;
   logic [DataWidth-1:0] cq_tdata, cc_tdata, rq_tdata, rc_tdata;
   logic [DataWidth/32-1:0] cc_tkeep, rq_tkeep;
-  logic [87:0] cq_tuser;
-  logic [32:0] cc_tuser;
-  logic [61:0] rq_tuser;
-  logic [74:0] rc_tuser;
+  usp_stream_t cq, cc, rq, rc;
   logic [3:0] cc_tready, rq_tready;  // the block's four bits are equal
-  logic cq_tlast, cq_tvalid, cq_tready, cc_tlast, cc_tvalid, rq_tlast, rq_tvalid, rc_tvalid, rc_tready;
-  logic [9:0] cfg_mgmt_addr;
-  logic [31:0] cfg_mgmt_write_data, cfg_mgmt_read_data;
-  logic [3:0] cfg_mgmt_byte_enable;
-  logic cfg_mgmt_write, cfg_mgmt_read, cfg_mgmt_read_write_done;
+  logic cq_tready, rc_tready;
+  cfg_mgmt_request_t cfg_mgmt_request;
+  cfg_mgmt_response_t cfg_mgmt_response;
 
   // The console gives the commands, through the registers. User's clock and core's clock are the same.
-  spate_nvme_usp #(
+  spate_single_usp #(
       .DataWidth(DataWidth),
       .RamBytes(RamBytes),
       .RamStyle("ultra"),
@@ -134,18 +114,10 @@ module spate_board_usp
       .app_rst_ni(user_rst_n),
       .cmd_valid_i(1'b0),
       .cmd_ready_o(),
-      .cmd_op_i('0),
-      .cmd_source_i('0),
-      .cmd_fua_i(1'b0),
-      .cmd_tag_i('0),
-      .cmd_lba_i('0),
-      .cmd_blocks_i('0),
-      .cmd_address_i('0),
+      .cmd_i('0),
       .rsp_valid_o(),
       .rsp_ready_i(1'b1),
-      .rsp_tag_o(),
-      .rsp_status_o(),
-      .rsp_done_o(),
+      .rsp_o(),
       .drive_ready_o(drive_ready),
       .drive_gone_o(drive_gone),
       .drive_step_o(drive_step),
@@ -162,23 +134,8 @@ module spate_board_usp
       .m_axis_tdata_o(out_data),
       .m_axis_tlast_o(out_last),
       .m_axis_tuser_o(out_error),
-      .s_axil_awaddr_i(core_awaddr),
-      .s_axil_awvalid_i(core_awvalid),
-      .s_axil_awready_o(core_awready),
-      .s_axil_wdata_i(core_wdata),
-      .s_axil_wstrb_i(core_wstrb),
-      .s_axil_wvalid_i(core_wvalid),
-      .s_axil_wready_o(core_wready),
-      .s_axil_bresp_o(),
-      .s_axil_bvalid_o(core_bvalid),
-      .s_axil_bready_i(core_bready),
-      .s_axil_araddr_i(core_araddr),
-      .s_axil_arvalid_i(core_arvalid),
-      .s_axil_arready_o(core_arready),
-      .s_axil_rdata_o(core_rdata),
-      .s_axil_rresp_o(),
-      .s_axil_rvalid_o(core_rvalid),
-      .s_axil_rready_i(core_rready),
+      .s_axil_i(core_request),
+      .s_axil_o(core_response),
       .irq_o(),
       .perst_no,
       .pcie_clk_i(pcie_clk),
@@ -186,34 +143,22 @@ module spate_board_usp
       .pcie_lnk_up_i(pcie_link_up),
       .cfg_max_payload_i(cfg_max_payload),
       .pcie_m_axis_cq_tdata_i(cq_tdata),
-      .pcie_m_axis_cq_tuser_i(cq_tuser),
-      .pcie_m_axis_cq_tlast_i(cq_tlast),
-      .pcie_m_axis_cq_tvalid_i(cq_tvalid),
+      .pcie_m_axis_cq_i(cq),
       .pcie_m_axis_cq_tready_o(cq_tready),
       .pcie_cq_np_req_o(cq_np_req),
       .pcie_s_axis_cc_tdata_o(cc_tdata),
       .pcie_s_axis_cc_tkeep_o(cc_tkeep),
-      .pcie_s_axis_cc_tuser_o(cc_tuser),
-      .pcie_s_axis_cc_tlast_o(cc_tlast),
-      .pcie_s_axis_cc_tvalid_o(cc_tvalid),
+      .pcie_s_axis_cc_o(cc),
       .pcie_s_axis_cc_tready_i(cc_tready[0]),
       .pcie_s_axis_rq_tdata_o(rq_tdata),
       .pcie_s_axis_rq_tkeep_o(rq_tkeep),
-      .pcie_s_axis_rq_tuser_o(rq_tuser),
-      .pcie_s_axis_rq_tlast_o(rq_tlast),
-      .pcie_s_axis_rq_tvalid_o(rq_tvalid),
+      .pcie_s_axis_rq_o(rq),
       .pcie_s_axis_rq_tready_i(rq_tready[0]),
       .pcie_m_axis_rc_tdata_i(rc_tdata),
-      .pcie_m_axis_rc_tuser_i(rc_tuser),
-      .pcie_m_axis_rc_tvalid_i(rc_tvalid),
+      .pcie_m_axis_rc_i(rc),
       .pcie_m_axis_rc_tready_o(rc_tready),
-      .cfg_mgmt_addr_o(cfg_mgmt_addr),
-      .cfg_mgmt_write_o(cfg_mgmt_write),
-      .cfg_mgmt_write_data_o(cfg_mgmt_write_data),
-      .cfg_mgmt_byte_enable_o(cfg_mgmt_byte_enable),
-      .cfg_mgmt_read_o(cfg_mgmt_read),
-      .cfg_mgmt_read_data_i(cfg_mgmt_read_data),
-      .cfg_mgmt_read_write_done_i(cfg_mgmt_read_write_done)
+      .cfg_mgmt_o(cfg_mgmt_request),
+      .cfg_mgmt_i(cfg_mgmt_response)
   );
 
   // ---- the hard block, as usp.tcl creates it ----
@@ -247,38 +192,38 @@ module spate_board_usp
       .user_lnk_up(pcie_link_up),
       .m_axis_cq_tdata(cq_tdata),
       .m_axis_cq_tkeep(),
-      .m_axis_cq_tuser(cq_tuser),
-      .m_axis_cq_tlast(cq_tlast),
-      .m_axis_cq_tvalid(cq_tvalid),
+      .m_axis_cq_tuser(cq.tuser),
+      .m_axis_cq_tlast(cq.tlast),
+      .m_axis_cq_tvalid(cq.tvalid),
       .m_axis_cq_tready(cq_tready),
       .pcie_cq_np_req(cq_np_req),
       .pcie_cq_np_req_count(),
       .s_axis_cc_tdata(cc_tdata),
       .s_axis_cc_tkeep(cc_tkeep),
-      .s_axis_cc_tuser(cc_tuser),
-      .s_axis_cc_tlast(cc_tlast),
-      .s_axis_cc_tvalid(cc_tvalid),
+      .s_axis_cc_tuser(cc.tuser[32:0]),
+      .s_axis_cc_tlast(cc.tlast),
+      .s_axis_cc_tvalid(cc.tvalid),
       .s_axis_cc_tready(cc_tready),
       .s_axis_rq_tdata(rq_tdata),
       .s_axis_rq_tkeep(rq_tkeep),
-      .s_axis_rq_tuser(rq_tuser),
-      .s_axis_rq_tlast(rq_tlast),
-      .s_axis_rq_tvalid(rq_tvalid),
+      .s_axis_rq_tuser(rq.tuser[61:0]),
+      .s_axis_rq_tlast(rq.tlast),
+      .s_axis_rq_tvalid(rq.tvalid),
       .s_axis_rq_tready(rq_tready),
       .m_axis_rc_tdata(rc_tdata),
       .m_axis_rc_tkeep(),
-      .m_axis_rc_tuser(rc_tuser),
+      .m_axis_rc_tuser(rc.tuser[74:0]),
       .m_axis_rc_tlast(),
-      .m_axis_rc_tvalid(rc_tvalid),
+      .m_axis_rc_tvalid(rc.tvalid),
       .m_axis_rc_tready(rc_tready),
-      .cfg_mgmt_addr(cfg_mgmt_addr),
+      .cfg_mgmt_addr(cfg_mgmt_request.addr),
       .cfg_mgmt_function_number('0),
-      .cfg_mgmt_write(cfg_mgmt_write),
-      .cfg_mgmt_write_data(cfg_mgmt_write_data),
-      .cfg_mgmt_byte_enable(cfg_mgmt_byte_enable),
-      .cfg_mgmt_read(cfg_mgmt_read),
-      .cfg_mgmt_read_data(cfg_mgmt_read_data),
-      .cfg_mgmt_read_write_done(cfg_mgmt_read_write_done),
+      .cfg_mgmt_write(cfg_mgmt_request.write),
+      .cfg_mgmt_write_data(cfg_mgmt_request.write_data),
+      .cfg_mgmt_byte_enable(cfg_mgmt_request.byte_enable),
+      .cfg_mgmt_read(cfg_mgmt_request.read),
+      .cfg_mgmt_read_data(cfg_mgmt_response.read_data),
+      .cfg_mgmt_read_write_done(cfg_mgmt_response.read_write_done),
       .cfg_mgmt_debug_access(1'b0),
       .cfg_max_payload(cfg_max_payload),
       .cfg_ltssm_state(ltssm),
@@ -308,8 +253,10 @@ module spate_board_usp
       .cfg_pm_aspm_tx_l0s_entry_disable(1'b0)
   );
 
-  logic unused;  // the other bits of ready
-  assign unused = ^{cc_tready[3:1], rq_tready[3:1]};
+  assign rc.tuser[87:75] = '0;
+  assign rc.tlast = 1'b0;
+  logic unused;  // the other bits of ready, and of the widest stream
+  assign unused = ^{cc_tready[3:1], rq_tready[3:1], cc.tuser[87:33], rq.tuser[87:62]};
 
 endmodule
 

@@ -9,6 +9,7 @@
 
 module spate_drive
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
@@ -34,15 +35,8 @@ module spate_drive
     input wire logic enable_i, // low: the drive is held in PERST#
 
     // Of the data lane, and of the side lane.
-    input  wire logic     command_valid_i,
-    output logic          command_ready_o,
-    input  wire command_t command_i,
-    input  wire logic     side_valid_i,
-    output logic          side_ready_o,
-    input  wire command_t side_i,
-    output logic          response_valid_o,
-    input  wire logic     response_ready_i,
-    output response_t     response_o,
+    input  wire lanes_request_t lanes_i,
+    output lanes_response_t     lanes_o,
 
     // Low while a data command is being divided before this module. Format, sanitize and shutdown wait for the rest of it.
     input wire logic idle_i,
@@ -57,30 +51,15 @@ module spate_drive
     output logic                      data_error_o,
 
     // The adapter.
-    input  wire logic                             link_up_i,
-    output logic                                  perst_no,
-    output logic                                  adapter_reset_o,
-    input  wire logic                             adapter_quiet_i,
-    input  wire logic                             read_valid_i,
-    output logic                                  read_ready_o,
-    input  wire window_read_t                     read_i,
-    output logic                                  read_data_valid_o,
-    input  wire logic                             read_data_ready_i,
-    output logic                [  DataWidth-1:0] read_data_o,
-    output logic                                  read_last_o,
-    input  wire logic                             write_valid_i,
-    output logic                                  write_ready_o,
-    input  wire window_write_t                    write_i,
-    input  wire logic           [  DataWidth-1:0] write_data_i,
-    input  wire logic           [DataWidth/8-1:0] write_strobe_i,
-    output logic                                  mmio_request_valid_o,
-    input  wire logic                             mmio_request_ready_i,
-    output mmio_request_t                         mmio_request_o,
-    input  wire logic                             mmio_response_valid_i,
-    input  wire mmio_response_t                   mmio_response_i,
+    input  wire adapter_request_t                   adapter_i,
+    output adapter_response_t                       adapter_o,
+    output logic                  [  DataWidth-1:0] read_data_o,
+    input  wire logic             [  DataWidth-1:0] write_data_i,
+    input  wire logic             [DataWidth/8-1:0] write_strobe_i,
+    output logic                                    perst_no,
     // Memory mode: see spate_fence.
-    output logic                                  fence_request_o,
-    input  wire logic                             fence_answer_i,
+    output logic                                    fence_request_o,
+    input  wire logic                               fence_answer_i,
 
     // The registers.
     input  wire logic                        page_valid_i,
@@ -157,9 +136,9 @@ module spate_drive
       .clk_i,
       .rst_ni,
       .drive_i(drive_o),
-      .command_valid_i,
-      .command_ready_o,
-      .command_i,
+      .command_valid_i(lanes_i.command_valid),
+      .command_ready_o(lanes_o.command_ready),
+      .command_i(lanes_i.command),
       .data_valid_i,
       .data_ready_o,
       .data_i,
@@ -304,7 +283,7 @@ module spate_drive
         .CommandsMax(2 ** SlotBits + 1)
     ) u_fence (
         .clk_i,
-        .rst_ni(rst_ni && link_up_i && !queues_reset),
+        .rst_ni(rst_ni && adapter_i.link_up && !queues_reset),
         .completion_valid_i(cq_completion_valid),
         .completion_ready_o(cq_completion_ready),
         .completion_i(cq_completion),
@@ -320,9 +299,9 @@ module spate_drive
   sqe_dword_t sqe;
   logic side_busy_q, side_known, side_ended;
   logic [7:0] side_number_q;  // from the entry's identifier: a repeated completion does not end the next command
-  assign side_known = completion.cid == cid_t
-'{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q}
-      && side_busy_q;
+  cid_t side_cid;
+  assign side_cid = '{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q};
+  assign side_known = completion.cid == side_cid && side_busy_q;
   assign side_ended = completion_taken && side_known;
   // No completion is accepted between the decision to reset the controller and the restart of its queues: a controller
   // that is being stopped may report anything, and the commands concerned are sent again.
@@ -346,6 +325,8 @@ module spate_drive
 
   // ---- the windows and the buffer ----
 
+  assign adapter_o.epoch = drive_o.epoch;
+
   logic buffer_read, buffer_write;
   logic [BeatBits-1:0] buffer_read_beat, buffer_write_beat;
   logic [DataWidth-1:0] buffer_data;
@@ -368,13 +349,13 @@ module spate_drive
       .epoch_i(drive_o.epoch),
       .block_4096_i(drive_o.block_4096),
       .nsid_i(drive_o.nsid),
-      .read_valid_i,
-      .read_ready_o,
-      .read_i,
-      .data_valid_o(read_data_valid_o),
-      .data_ready_i(read_data_ready_i),
+      .read_valid_i(adapter_i.read_valid),
+      .read_ready_o(adapter_o.read_ready),
+      .read_i(adapter_i.read),
+      .data_valid_o(adapter_o.read_data_valid),
+      .data_ready_i(adapter_i.read_data_ready),
       .data_o(read_data_o),
-      .last_o(read_last_o),
+      .last_o(adapter_o.read_last),
       .buffer_read_o(buffer_read),
       .buffer_beat_o(buffer_read_beat),
       .buffer_data_i(buffer_data),
@@ -406,9 +387,9 @@ module spate_drive
       .clk_i,
       .rst_ni,
       .epoch_i(drive_o.epoch),
-      .write_valid_i,
-      .write_ready_o,
-      .write_i,
+      .write_valid_i(adapter_i.write_valid),
+      .write_ready_o(adapter_o.write_ready),
+      .write_i(adapter_i.write),
       .write_data_i,
       .write_strobe_i,
       .buffer_write_o(buffer_write),
@@ -561,10 +542,10 @@ module spate_drive
       .rst_ni,
       .ms_tick_i(ms_tick),
       .enable_i,
-      .link_up_i,
+      .link_up_i(adapter_i.link_up),
       .perst_no,
-      .adapter_reset_o,
-      .adapter_quiet_i,
+      .adapter_reset_o(adapter_o.reset),
+      .adapter_quiet_i(adapter_i.quiet),
       .mmio_valid_o(admin_mmio_valid),
       .mmio_ready_i(admin_mmio_ready),
       .mmio_access_o(admin_mmio_access),
@@ -586,9 +567,9 @@ module spate_drive
       .side_completion_valid_i(side_ended),
       .side_completion_i(completion),
       .range_o(range),
-      .command_valid_i(side_valid_i),
-      .command_ready_o(side_ready_o),
-      .command_i(side_i),
+      .command_valid_i(lanes_i.side_valid),
+      .command_ready_o(lanes_o.side_ready),
+      .command_i(lanes_i.side),
       .response_valid_o(admin_response_valid),
       .response_ready_i(admin_response_ready),
       .response_o(admin_response),
@@ -643,11 +624,11 @@ module spate_drive
       .admin_i(admin_mmio_access),
       .admin_done_o(admin_mmio_done),
       .admin_result_o(admin_mmio_result),
-      .request_valid_o(mmio_request_valid_o),
-      .request_ready_i(mmio_request_ready_i),
-      .request_o(mmio_request_o),
-      .response_valid_i(mmio_response_valid_i),
-      .response_i(mmio_response_i)
+      .request_valid_o(adapter_o.mmio_request_valid),
+      .request_ready_i(adapter_i.mmio_request_ready),
+      .request_o(adapter_o.mmio_request),
+      .response_valid_i(adapter_i.mmio_response_valid),
+      .response_i(adapter_i.mmio_response)
   );
 
   spate_deadline #(
@@ -668,13 +649,13 @@ module spate_drive
 
   logic side_shown_q, choose_side;
   assign choose_side = side_shown_q || !response_valid;
-  assign response_valid_o = response_valid || admin_response_valid;
-  assign response_ready = response_ready_i && !choose_side;
-  assign admin_response_ready = response_ready_i && choose_side;
-  assign response_o = choose_side ? admin_response : response;
+  assign lanes_o.response_valid = response_valid || admin_response_valid;
+  assign response_ready = lanes_i.response_ready && !choose_side;
+  assign admin_response_ready = lanes_i.response_ready && choose_side;
+  assign lanes_o.response = choose_side ? admin_response : response;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) side_shown_q <= 1'b0;
-    else side_shown_q <= admin_response_valid && choose_side && !response_ready_i;
+    else side_shown_q <= admin_response_valid && choose_side && !lanes_i.response_ready;
   end
 
   always_ff @(posedge clk_i) begin

@@ -64,18 +64,21 @@ module spate_retire
   localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
   localparam int unsigned SectorBeatBits = $clog2(SectorBeats);
 
-  // What remains to be done for a command after its beats were requested.
+  // What remains to be done for a command after its beats were requested, and after they have gone.
   typedef struct packed {
     logic                    write;
     logic                    stream;
     logic                    block_4096;
-    logic                    beats;           // a stream read: its beats follow, in order
     logic                    last;
     logic                    good;            // its status is 0
     logic                    from_registers;
     logic [15:0]             tag;
     logic [SectorsWidth-1:0] sectors;
     logic [15:0]             status;
+  } ended_t;
+  typedef struct packed {
+    logic   beats;    // a stream read: its beats follow, in order
+    ended_t command;
   } retired_t;
 
   // ---- the oldest command, taken into a register: its memory is far from what depends on it ----
@@ -102,11 +105,11 @@ module spate_retire
   assign hand = head_valid_q && !handed_q && asked_ready;
   assign head_done = asks ? ask_last : hand;
 
-  assign asked = '{
+  assign asked.beats = asks;
+  assign asked.command = '{
           write: head_q.write,
           stream: HasRing && head_q.stream,
           block_4096: head_q.block_4096,
-          beats: asks,
           last: head_q.last,
           good: head_q.status == '0,
           from_registers: head_q.from_registers,
@@ -180,11 +183,11 @@ module spate_retire
   logic beats_end, response_room, responds;
 
   // The last beat of a request waits for room for its response, so that `current` ends with its last beat.
-  assign response_room = !(current.last && (response_valid_o || responds));
+  assign response_room = !(current.command.last && (response_valid_o || responds));
   assign data_o = drained_data_i;
   assign data_valid_o = current_valid && current.beats && drained_valid_i && (response_room || !beats_end);
-  assign data_last_o = current.last && beats_end;
-  assign data_error_o = !current.good;
+  assign data_last_o = current.command.last && beats_end;
+  assign data_error_o = !current.command.good;
   assign drained_ready_o = data_valid_o && data_ready_i;
   assign current_done = current_valid && (current.beats ? drained_ready_o && beats_end : response_room);
 
@@ -199,7 +202,7 @@ module spate_retire
         end_q <= 1'b0;
       end else if (drained_ready_o) begin
         beat_q <= end_q ? '0 : beat_q + 1'b1;
-        end_q <= beat_q == {current.sectors - 1'b1, {(SectorBeatBits - 1) {1'b1}}, 1'b0};
+        end_q <= beat_q == {current.command.sectors - 1'b1, {(SectorBeatBits - 1) {1'b1}}, 1'b0};
       end
     end
   end else begin : gen_no_beats
@@ -208,11 +211,11 @@ module spate_retire
 
   // ---- free the space, count, respond: a cycle later ----
 
-  retired_t ended_q;
+  ended_t ended_q;
   logic ended_valid_q;
   always_ff @(posedge clk_i) begin
     ended_valid_q <= rst_ni && current_done;
-    ended_q <= current;
+    ended_q <= current.command;
   end
 
   logic [15:0] status_q;  // of the request: its first error

@@ -22,6 +22,7 @@
 
 module spate_ring_ddr
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses, up to 48
@@ -42,62 +43,29 @@ module spate_ring_ddr
     input wire drive_t drive_i,
 
     // The user's side, like that of a drive with streams.
-    input  wire logic                     command_valid_i,
-    output logic                          command_ready_o,
-    input  wire command_t                 command_i,
-    input  wire logic                     side_valid_i,
-    output logic                          side_ready_o,
-    input  wire command_t                 side_i,
-    output logic                          response_valid_o,
-    input  wire logic                     response_ready_i,
-    output response_t                     response_o,
-    input  wire logic                     data_valid_i,
-    output logic                          data_ready_o,
-    input  wire logic     [DataWidth-1:0] data_i,
-    output logic                          data_valid_o,
-    input  wire logic                     data_ready_i,
-    output logic          [DataWidth-1:0] data_o,
-    output logic                          data_last_o,
-    output logic                          data_error_o,
-    output logic          [ LbaWidth-1:0] written_blocks_o,  // what a flush's `done` would be now
+    input  wire lanes_request_t                 lanes_i,
+    output lanes_response_t                     lanes_o,
+    input  wire logic                           data_valid_i,
+    output logic                                data_ready_o,
+    input  wire logic           [DataWidth-1:0] data_i,
+    output logic                                data_valid_o,
+    input  wire logic                           data_ready_i,
+    output logic                [DataWidth-1:0] data_o,
+    output logic                                data_last_o,
+    output logic                                data_error_o,
+    output logic                [ LbaWidth-1:0] written_blocks_o, // what a flush's `done` would be now
 
     // The drive.
-    output logic           drive_command_valid_o,
-    input  wire logic      drive_command_ready_i,
-    output command_t       drive_command_o,
-    output logic           drive_side_valid_o,
-    input  wire logic      drive_side_ready_i,
-    output command_t       drive_side_o,
-    input  wire logic      drive_response_valid_i,
-    output logic           drive_response_ready_o,
-    input  wire response_t drive_response_i,
-    output logic           idle_o,                  // no part waits to be given to the drive, or will come of a request
+    output lanes_request_t       drive_lanes_o,
+    input  wire lanes_response_t drive_lanes_i,
+    output logic                 idle_o,         // no part waits to be given to the drive, or will come of a request
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                         m_axi_awvalid_o,
-    input  wire logic                    m_axi_awready_i,
-    output logic      [AddressWidth-1:0] m_axi_awaddr_o,
-    output logic      [             7:0] m_axi_awlen_o,
-    output logic      [             2:0] m_axi_awsize_o,
-    output logic      [             1:0] m_axi_awburst_o,
-    output logic                         m_axi_wvalid_o,
-    input  wire logic                    m_axi_wready_i,
-    output logic      [   DataWidth-1:0] m_axi_wdata_o,
-    output logic      [ DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                         m_axi_wlast_o,
-    input  wire logic                    m_axi_bvalid_i,
-    output logic                         m_axi_bready_o,
-    input  wire logic [             1:0] m_axi_bresp_i,
-    output logic                         m_axi_arvalid_o,
-    input  wire logic                    m_axi_arready_i,
-    output logic      [AddressWidth-1:0] m_axi_araddr_o,
-    output logic      [             7:0] m_axi_arlen_o,
-    output logic      [             2:0] m_axi_arsize_o,
-    output logic      [             1:0] m_axi_arburst_o,
-    input  wire logic                    m_axi_rvalid_i,
-    output logic                         m_axi_rready_o,
-    input  wire logic [   DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [             1:0] m_axi_rresp_i
+    output axi_request_t                         m_axi_o,
+    input  wire axi_response_t                   m_axi_i,
+    output logic               [  DataWidth-1:0] m_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] m_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] m_axi_rdata_i
 );
 
   localparam int unsigned PartBits = $clog2(PartBytes / 512) + 1;  // for a part's number of sectors
@@ -129,9 +97,9 @@ module spate_ring_ddr
       .rst_ni,
       .ring_pages_i,
       .drive_i,
-      .command_valid_i,
-      .command_ready_o,
-      .command_i,
+      .command_valid_i(lanes_i.command_valid),
+      .command_ready_o(lanes_o.command_ready),
+      .command_i(lanes_i.command),
       .part_valid_o(part_valid),
       .part_ready_i(part_ready),
       .part_o(part),
@@ -160,20 +128,10 @@ module spate_ring_ddr
       .stored_valid_o(stored_valid),
       .stored_ready_i(stored_ready),
       .stored_error_o(stored_error),
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
-      .m_axi_awaddr_o,
-      .m_axi_awlen_o,
-      .m_axi_awsize_o,
-      .m_axi_awburst_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
+      .m_axi_o(m_axi_o.write),
+      .m_axi_i(m_axi_i.write),
       .m_axi_wdata_o,
-      .m_axi_wstrb_o,
-      .m_axi_wlast_o,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_bresp_i
+      .m_axi_wstrb_o
   );
 
   // ---- parts go to the drive in order ----
@@ -200,11 +158,11 @@ module spate_ring_ddr
       .stored_valid_i(stored_valid),
       .stored_ready_o(stored_ready),
       .stored_error_i(stored_error),
-      .command_valid_o(drive_command_valid_o),
-      .command_ready_i(drive_command_ready_i),
-      .command_o(drive_command_o),
-      .response_valid_i(drive_response_valid_i && !drive_response_i.tag[0]),
-      .response_i(drive_response_i),
+      .command_valid_o(drive_lanes_o.command_valid),
+      .command_ready_i(drive_lanes_i.command_ready),
+      .command_o(drive_lanes_o.command),
+      .response_valid_i(drive_lanes_i.response_valid && !drive_lanes_i.response.tag[0]),
+      .response_i(drive_lanes_i.response),
       .ended_valid_o(ended_valid),
       .ended_ready_i(ended_ready),
       .ended_o(ended),
@@ -223,19 +181,19 @@ module spate_ring_ddr
       .clk_i,
       .rst_ni,
       .written_blocks_i(written_blocks_o),
-      .side_valid_i,
-      .side_ready_o,
-      .side_i,
-      .drive_side_valid_o,
-      .drive_side_ready_i,
-      .drive_side_o,
-      .drive_response_valid_i(drive_response_valid_i && drive_response_i.tag[0]),
-      .drive_response_i,
+      .side_valid_i(lanes_i.side_valid),
+      .side_ready_o(lanes_o.side_ready),
+      .side_i(lanes_i.side),
+      .drive_side_valid_o(drive_lanes_o.side_valid),
+      .drive_side_ready_i(drive_lanes_i.side_ready),
+      .drive_side_o(drive_lanes_o.side),
+      .drive_response_valid_i(drive_lanes_i.response_valid && drive_lanes_i.response.tag[0]),
+      .drive_response_i(drive_lanes_i.response),
       .response_valid_o(side_response_valid),
       .response_ready_i(side_response_ready),
       .response_o(side_response)
   );
-  assign drive_response_ready_o = 1'b1;
+  assign drive_lanes_o.response_ready = 1'b1;
 
   // ---- beats to the stream, free space, responses ----
 
@@ -263,20 +221,13 @@ module spate_ring_ddr
       .side_valid_i(side_response_valid),
       .side_ready_o(side_response_ready),
       .side_i(side_response),
-      .response_valid_o,
-      .response_ready_i,
-      .response_o,
+      .response_valid_o(lanes_o.response_valid),
+      .response_ready_i(lanes_i.response_ready),
+      .response_o(lanes_o.response),
       .written_blocks_o,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_arsize_o,
-      .m_axi_arburst_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i
+      .m_axi_o(m_axi_o.read),
+      .m_axi_i(m_axi_i.read),
+      .m_axi_rdata_i
   );
 
 endmodule

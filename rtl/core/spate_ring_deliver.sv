@@ -11,6 +11,7 @@
 
 module spate_ring_deliver
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
@@ -48,16 +49,9 @@ module spate_ring_deliver
     output logic           [LbaWidth-1:0] written_blocks_o,  // of writes, each up to its first error
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                         m_axi_arvalid_o,
-    input  wire logic                    m_axi_arready_i,
-    output logic      [AddressWidth-1:0] m_axi_araddr_o,
-    output logic      [             7:0] m_axi_arlen_o,
-    output logic      [             2:0] m_axi_arsize_o,
-    output logic      [             1:0] m_axi_arburst_o,
-    input  wire logic                    m_axi_rvalid_i,
-    output logic                         m_axi_rready_o,
-    input  wire logic [   DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [             1:0] m_axi_rresp_i
+    output axi_read_request_t                       m_axi_o,
+    input  wire axi_read_response_t                 m_axi_i,
+    input  wire logic               [DataWidth-1:0] m_axi_rdata_i
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
@@ -104,16 +98,9 @@ module spate_ring_deliver
       .beat_ready_i(take_beat),
       .beat_o(data_o),
       .beat_error_o(beat_error),
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_arsize_o,
-      .m_axi_arburst_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i
+      .m_axi_o,
+      .m_axi_i,
+      .m_axi_rdata_i
   );
 
   // ---- the oldest one: its beats ----

@@ -6,7 +6,9 @@
 // 4 KiB and is requested only when there is room for all of it: a reader that stalls does not block the memory.
 `default_nettype none
 
-module spate_ring_fetch #(
+module spate_ring_fetch
+  import spate_bus_pkg::*;
+#(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBits = 11,  // width of a part's number of sectors
@@ -29,24 +31,17 @@ module spate_ring_fetch #(
     output logic                      beat_error_o,
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                         m_axi_arvalid_o,
-    input  wire logic                    m_axi_arready_i,
-    output logic      [AddressWidth-1:0] m_axi_araddr_o,
-    output logic      [             7:0] m_axi_arlen_o,
-    output logic      [             2:0] m_axi_arsize_o,
-    output logic      [             1:0] m_axi_arburst_o,
-    input  wire logic                    m_axi_rvalid_i,
-    output logic                         m_axi_rready_o,
-    input  wire logic [   DataWidth-1:0] m_axi_rdata_i,
-    input  wire logic [             1:0] m_axi_rresp_i
+    output axi_read_request_t                       m_axi_o,
+    input  wire axi_read_response_t                 m_axi_i,
+    input  wire logic               [DataWidth-1:0] m_axi_rdata_i
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
   localparam int unsigned StoreDepth = 2 * 8 * 2 ** SectorBeatBits;  // two bursts of the largest size
   localparam int unsigned StoreBits = $clog2(StoreDepth) + 1;
 
-  logic burst_valid, burst_go, ar_pending_q, enough_q;
-  logic [AddressWidth-1:0] burst_address;
+  logic burst_valid, burst_go, ar_pending_q, enough_q, rready;
+  logic [AddressWidth-1:0] burst_address, araddr_q;
   logic [3:0] burst_sectors, burst_sectors_q;
   logic [StoreBits-1:0] room_q, burst_beats;  // room for beats that were not requested yet
 
@@ -78,20 +73,25 @@ module spate_ring_fetch #(
       room_q <= StoreBits'(StoreDepth);
     end else begin
       if (burst_go) ar_pending_q <= 1'b1;
-      else if (m_axi_arready_i) ar_pending_q <= 1'b0;
+      else if (m_axi_i.arready) ar_pending_q <= 1'b0;
       room_q <= room_q - (burst_go ? burst_beats : '0) + StoreBits'(beat_valid_o && beat_ready_i);
     end
     enough_q <= burst_valid && !burst_go && room_q >= burst_beats;
     if (burst_go) begin
-      m_axi_araddr_o <= burst_address;
+      araddr_q <= burst_address;
       burst_sectors_q <= burst_sectors;
     end
   end
 
-  assign m_axi_arvalid_o = ar_pending_q;
-  assign m_axi_arlen_o = 8'({burst_sectors_q, {SectorBeatBits{1'b0}}} - 1'b1);
-  assign m_axi_arsize_o = 3'($clog2(DataWidth / 8));
-  assign m_axi_arburst_o = 2'b01;
+  assign m_axi_o = '{
+          arid: '0,
+          araddr: 64'(araddr_q),
+          arlen: 8'({burst_sectors_q, {SectorBeatBits{1'b0}}} - 1'b1),
+          arsize: 3'($clog2(DataWidth / 8)),
+          arburst: AxiIncr,
+          arvalid: ar_pending_q,
+          rready: rready
+      };
 
   spate_ram_fifo #(
       .Width(DataWidth + 1),
@@ -99,9 +99,9 @@ module spate_ring_fetch #(
   ) u_beats (
       .clk_i,
       .rst_ni,
-      .in_valid_i(m_axi_rvalid_i),
-      .in_ready_o(m_axi_rready_o),
-      .in_data_i({m_axi_rresp_i[1], m_axi_rdata_i}),
+      .in_valid_i(m_axi_i.rvalid),
+      .in_ready_o(rready),
+      .in_data_i({m_axi_i.rresp[1], m_axi_rdata_i}),
       .out_valid_o(beat_valid_o),
       .out_ready_i(beat_ready_i),
       .out_data_o({beat_error_o, beat_o}),
@@ -121,34 +121,34 @@ module spate_ring_fetch #(
     assume (rst_ni == past_reset_q);
     assume (ring_base_i[11:0] == '0 && (!past_reset_q || ring_base_i == base_q));
     assume (!part_valid_i || part_sectors_i != '0);
-    assume (!m_axi_rvalid_i || owed_q != '0);
+    assume (!m_axi_i.rvalid || owed_q != '0);
   end
 
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
     base_q <= ring_base_i;
-    ar_waits_q <= rst_ni && m_axi_arvalid_o && !m_axi_arready_i;
-    ar_past_q <= {m_axi_araddr_o, m_axi_arlen_o};
+    ar_waits_q <= rst_ni && m_axi_o.arvalid && !m_axi_i.arready;
+    ar_past_q <= {m_axi_o.araddr, m_axi_o.arlen};
     beat_waits_q <= rst_ni && beat_valid_o && !beat_ready_i;
     beat_past_q <= {beat_error_o, beat_o};
     if (!rst_ni) owed_q <= '0;
     else
-      owed_q <= owed_q + (m_axi_arvalid_o && m_axi_arready_i ? 9'(m_axi_arlen_o) + 9'd1 : 9'd0) -
-          9'(m_axi_rvalid_i && m_axi_rready_o);
+      owed_q <= owed_q + (m_axi_o.arvalid && m_axi_i.arready ? 9'(m_axi_o.arlen) + 9'd1 : 9'd0) -
+          9'(m_axi_i.rvalid && m_axi_o.rready);
   end
 
   logic [12:0] burst_bytes;
   logic [8:0] pending_beats;
-  assign burst_bytes = (13'(m_axi_arlen_o) + 13'd1) * 13'(DataWidth / 8);
-  assign pending_beats = ar_pending_q ? 9'(m_axi_arlen_o) + 9'd1 : 9'd0;
+  assign burst_bytes = (13'(m_axi_o.arlen) + 13'd1) * 13'(DataWidth / 8);
+  assign pending_beats = ar_pending_q ? 9'(m_axi_o.arlen) + 9'd1 : 9'd0;
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // AXI: a request that waits does not change. Bursts are of whole beats and within 4 KiB.
-      if (ar_waits_q) assert (m_axi_arvalid_o && ar_past_q == {m_axi_araddr_o, m_axi_arlen_o});
-      if (m_axi_arvalid_o) assert (13'(m_axi_araddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_araddr_o[8:0] == '0);
+      if (ar_waits_q) assert (m_axi_o.arvalid && ar_past_q == {m_axi_o.araddr, m_axi_o.arlen});
+      if (m_axi_o.arvalid) assert (13'(m_axi_o.araddr[11:0]) + burst_bytes <= 13'd4096 && m_axi_o.araddr[8:0] == '0);
       // There is room for everything that was requested from the memory.
-      if (owed_q != '0) assert (m_axi_rready_o);
+      if (owed_q != '0) assert (m_axi_o.rready);
       if (beat_waits_q) assert (beat_valid_o && beat_past_q == {beat_error_o, beat_o});
 
       // Invariants for the induction.
@@ -157,8 +157,8 @@ module spate_ring_fetch #(
       assert (9'(u_beats.stored_q) + 9'(beat_valid_o) == 9'(u_beats.count_q));
       assert (u_beats.count_q <= StoreBits'(StoreDepth));
       if (ar_pending_q) begin
-        assert (burst_sectors_q != '0 && 5'(m_axi_araddr_o[11:9]) + 5'(burst_sectors_q) <= 5'd8);
-        assert (m_axi_araddr_o[8:0] == '0);
+        assert (burst_sectors_q != '0 && 5'(m_axi_o.araddr[11:9]) + 5'(burst_sectors_q) <= 5'd8);
+        assert (m_axi_o.araddr[8:0] == '0);
       end
       if (burst_valid) assert (burst_sectors != '0 && 5'(burst_address[11:9]) + 5'(burst_sectors) <= 5'd8);
       if (burst_valid) assert (burst_address[8:0] == '0 && u_cut.busy_q);

@@ -10,7 +10,9 @@
 // all here have less than 2^SectorBits sectors together, because all of them have a place in the ring.
 `default_nettype none
 
-module spate_ring_store #(
+module spate_ring_store
+  import spate_bus_pkg::*;
+#(
     parameter int unsigned DataWidth = 128,  // of the stream and of the memory's port: 128, 256 or 512
     parameter int unsigned AddressWidth = 40,  // of the memory's addresses
     parameter int unsigned PartBits = 11,  // width of a part's number of sectors
@@ -36,20 +38,10 @@ module spate_ring_store #(
     output logic      stored_error_o,  // some of the data were not written
 
     // The memory: AXI4, one identifier, incrementing bursts of whole beats.
-    output logic                         m_axi_awvalid_o,
-    input  wire logic                    m_axi_awready_i,
-    output logic      [AddressWidth-1:0] m_axi_awaddr_o,
-    output logic      [             7:0] m_axi_awlen_o,
-    output logic      [             2:0] m_axi_awsize_o,
-    output logic      [             1:0] m_axi_awburst_o,
-    output logic                         m_axi_wvalid_o,
-    input  wire logic                    m_axi_wready_i,
-    output logic      [   DataWidth-1:0] m_axi_wdata_o,
-    output logic      [ DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                         m_axi_wlast_o,
-    input  wire logic                    m_axi_bvalid_i,
-    output logic                         m_axi_bready_o,
-    input  wire logic [             1:0] m_axi_bresp_i
+    output axi_write_request_t                         m_axi_o,
+    input  wire axi_write_response_t                   m_axi_i,
+    output logic                     [  DataWidth-1:0] m_axi_wdata_o,
+    output logic                     [DataWidth/8-1:0] m_axi_wstrb_o
 );
 
   localparam int unsigned SectorBeatBits = $clog2(4096 / DataWidth);
@@ -122,7 +114,9 @@ module spate_ring_store #(
   // ---- burst by burst: one starts when all of its data are here and the one before it is out ----
 
   logic burst_valid, burst_go, burst_last, bursts_ready, aw_pending_q, w_pending_q, enough_q;
-  logic [AddressWidth-1:0] burst_address;
+  logic [AddressWidth-1:0] burst_address, awaddr_q;
+  logic [7:0] awlen_q;
+  logic wlast_q;
   logic [3:0] burst_sectors;
   logic [SectorBeatBits+2:0] beat_q;
 
@@ -147,7 +141,7 @@ module spate_ring_store #(
   // Whether a burst's data are here is computed a cycle earlier: until this burst starts their number only grows.
   assign burst_beats = StoreBits'({burst_sectors, {SectorBeatBits{1'b0}}});
   assign burst_go = burst_valid && !aw_pending_q && !w_pending_q && bursts_ready && enough_q;
-  assign store_take = m_axi_wvalid_o && m_axi_wready_i;
+  assign store_take = m_axi_o.wvalid && m_axi_i.wready;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -157,34 +151,40 @@ module spate_ring_store #(
     end else begin
       unasked_q <= unasked_q + StoreBits'(in_move) - (burst_go ? burst_beats : '0);
       if (burst_go) aw_pending_q <= 1'b1;
-      else if (m_axi_awready_i) aw_pending_q <= 1'b0;
+      else if (m_axi_i.awready) aw_pending_q <= 1'b0;
       if (burst_go) w_pending_q <= 1'b1;
-      else if (store_take && m_axi_wlast_o) w_pending_q <= 1'b0;
+      else if (store_take && wlast_q) w_pending_q <= 1'b0;
     end
     enough_q <= burst_valid && !burst_go && unasked_q >= burst_beats;
     if (burst_go) begin
-      m_axi_awaddr_o <= burst_address;
+      awaddr_q <= burst_address;
       beat_q <= '0;
-      m_axi_awlen_o <= 8'(burst_beats - 1'b1);
-      m_axi_wlast_o <= burst_beats == StoreBits'(1);
+      awlen_q <= 8'(burst_beats - 1'b1);
+      wlast_q <= burst_beats == StoreBits'(1);
     end else if (store_take) begin
       beat_q <= beat_q + 1'b1;
-      m_axi_wlast_o <= 8'(beat_q) + 8'd1 == m_axi_awlen_o;
+      wlast_q <= 8'(beat_q) + 8'd1 == awlen_q;
     end
   end
 
-  assign m_axi_awvalid_o = aw_pending_q;
-  assign m_axi_awsize_o = 3'($clog2(DataWidth / 8));
-  assign m_axi_awburst_o = 2'b01;
-  assign m_axi_wvalid_o = w_pending_q && store_valid;
+  assign m_axi_o = '{
+          awid: '0,
+          awaddr: 64'(awaddr_q),
+          awlen: awlen_q,
+          awsize: 3'($clog2(DataWidth / 8)),
+          awburst: AxiIncr,
+          awvalid: aw_pending_q,
+          wlast: wlast_q,
+          wvalid: w_pending_q && store_valid,
+          bready: 1'b1
+      };
   assign m_axi_wstrb_o = '1;
 
   // ---- the answer that is the last one of a part: with one identifier, they come in order ----
 
   logic answered_ends, error_q, error;
 
-  assign m_axi_bready_o = 1'b1;
-  assign error = error_q || m_axi_bresp_i[1];
+  assign error = error_q || m_axi_i.bresp[1];
 
   spate_fifo #(
       .Width(1),
@@ -196,7 +196,7 @@ module spate_ring_store #(
       .in_ready_o(bursts_ready),
       .in_data_i(burst_last),
       .out_valid_o(),
-      .out_ready_i(m_axi_bvalid_i),
+      .out_ready_i(m_axi_i.bvalid),
       .out_data_o(answered_ends),
       .count_o()
   );
@@ -206,7 +206,7 @@ module spate_ring_store #(
   ) u_stored (
       .clk_i,
       .rst_ni,
-      .in_valid_i(m_axi_bvalid_i && answered_ends),
+      .in_valid_i(m_axi_i.bvalid && answered_ends),
       .in_ready_o(),
       .in_data_i(error),
       .out_valid_o(stored_valid_o),
@@ -216,7 +216,7 @@ module spate_ring_store #(
   );
   always_ff @(posedge clk_i) begin
     if (!rst_ni) error_q <= 1'b0;
-    else if (m_axi_bvalid_i) error_q <= !answered_ends && error;
+    else if (m_axi_i.bvalid) error_q <= !answered_ends && error;
   end
 
 `ifdef FORMAL
@@ -243,7 +243,7 @@ module spate_ring_store #(
   logic [DataWidth:0] w_past_q;
   logic [AddressWidth-1:0] base_q;
 
-  assign burst_out = (aw_out_q || (m_axi_awvalid_o && m_axi_awready_i)) && (w_out_q || (store_take && m_axi_wlast_o));
+  assign burst_out = (aw_out_q || (m_axi_o.awvalid && m_axi_i.awready)) && (w_out_q || (store_take && m_axi_o.wlast));
 
   always_comb begin
     assume (rst_ni == past_reset_q);
@@ -253,17 +253,17 @@ module spate_ring_store #(
       assume (32'(part_place_i) + 32'(part_sectors_i) < Sectors);
     end
     assume (!part_valid_i || 32'(wanted) + 32'(part_sectors_i) < Sectors);
-    assume (!m_axi_bvalid_i || owed_q != '0);
+    assume (!m_axi_i.bvalid || owed_q != '0);
   end
 
   always_ff @(posedge clk_i) begin
     past_reset_q <= 1'b1;
     base_q <= ring_base_i;
-    aw_waits_q <= rst_ni && m_axi_awvalid_o && !m_axi_awready_i;
-    w_waits_q <= rst_ni && m_axi_wvalid_o && !m_axi_wready_i;
+    aw_waits_q <= rst_ni && m_axi_o.awvalid && !m_axi_i.awready;
+    w_waits_q <= rst_ni && m_axi_o.wvalid && !m_axi_i.wready;
     stored_waits_q <= rst_ni && stored_valid_o && !stored_ready_i;
-    aw_past_q <= {m_axi_awaddr_o, m_axi_awlen_o};
-    w_past_q <= {m_axi_wdata_o, m_axi_wlast_o};
+    aw_past_q <= {m_axi_o.awaddr, m_axi_o.awlen};
+    w_past_q <= {m_axi_wdata_o, m_axi_o.wlast};
     stored_error_past_q <= stored_error_o;
     if (!rst_ni) begin
       {given_q, started_q, ended_q, answered_q, taken_q, owed_q, aw_out_q, w_out_q, w_beats_q, missing_q} <= '0;
@@ -273,39 +273,39 @@ module spate_ring_store #(
           16'(data_valid_i && data_ready_o);
       started_q <= started_q + 8'(waiting_valid && waiting_take);
       ended_q <= ended_q + 8'(burst_go && burst_last);
-      answered_q <= answered_q + 8'(m_axi_bvalid_i && answered_ends);
+      answered_q <= answered_q + 8'(m_axi_i.bvalid && answered_ends);
       taken_q <= taken_q + 8'(stored_valid_o && stored_ready_i);
-      aw_out_q <= (aw_out_q || (m_axi_awvalid_o && m_axi_awready_i)) && !burst_out;
-      w_out_q <= (w_out_q || (store_take && m_axi_wlast_o)) && !burst_out;
-      if (store_take) w_beats_q <= m_axi_wlast_o ? '0 : w_beats_q + 8'd1;
-      owed_q <= owed_q + 6'(burst_out) - 6'(m_axi_bvalid_i);
+      aw_out_q <= (aw_out_q || (m_axi_o.awvalid && m_axi_i.awready)) && !burst_out;
+      w_out_q <= (w_out_q || (store_take && m_axi_o.wlast)) && !burst_out;
+      if (store_take) w_beats_q <= m_axi_o.wlast ? '0 : w_beats_q + 8'd1;
+      owed_q <= owed_q + 6'(burst_out) - 6'(m_axi_i.bvalid);
     end
     if (burst_go) part_of[u_bursts.tail_q[4:0]] <= ended_q;
   end
 
   logic [12:0] burst_bytes;
   logic [7:0] w_left;
-  assign burst_bytes = (13'(m_axi_awlen_o) + 13'd1) * 13'(DataWidth / 8);
-  assign w_left = m_axi_awlen_o + 8'd1 - w_beats_q;
+  assign burst_bytes = (13'(m_axi_o.awlen) + 13'd1) * 13'(DataWidth / 8);
+  assign w_left = m_axi_o.awlen + 8'd1 - w_beats_q;
 
   always_comb begin
     if (past_reset_q && rst_ni) begin
       // AXI: a request that waits does not change. Bursts are of whole beats within 4 KiB, WLAST comes with the last
       // beat, and no data come without an address.
-      if (aw_waits_q) assert (m_axi_awvalid_o && aw_past_q == {m_axi_awaddr_o, m_axi_awlen_o});
-      if (w_waits_q) assert (m_axi_wvalid_o && w_past_q == {m_axi_wdata_o, m_axi_wlast_o});
-      if (m_axi_awvalid_o) begin
-        assert (13'(m_axi_awaddr_o[11:0]) + burst_bytes <= 13'd4096 && m_axi_awaddr_o[8:0] == '0);
+      if (aw_waits_q) assert (m_axi_o.awvalid && aw_past_q == {m_axi_o.awaddr, m_axi_o.awlen});
+      if (w_waits_q) assert (m_axi_o.wvalid && w_past_q == {m_axi_wdata_o, m_axi_o.wlast});
+      if (m_axi_o.awvalid) begin
+        assert (13'(m_axi_o.awaddr[11:0]) + burst_bytes <= 13'd4096 && m_axi_o.awaddr[8:0] == '0);
       end
-      if (m_axi_wvalid_o) assert (!w_out_q && m_axi_wlast_o == (w_beats_q == m_axi_awlen_o));
+      if (m_axi_o.wvalid) assert (!w_out_q && m_axi_o.wlast == (w_beats_q == m_axi_o.awlen));
       // A burst's data are here, so the memory waits for them for at most one cycle.
       if (w_pending_q) assert (store_count >= StoreBits'(w_left));
-      assert (m_axi_bready_o);
+      assert (m_axi_o.bready);
       // No beat is taken before its part.
       if (data_ready_o) assert (missing_q != '0);
       // Each part gets an answer when the memory has answered its last burst.
-      if (m_axi_bvalid_i) assert (part_of[u_bursts.head_q[4:0]] == answered_q && u_bursts.out_valid_o);
-      if (m_axi_bvalid_i && answered_ends) assert (u_stored.in_ready_o);
+      if (m_axi_i.bvalid) assert (part_of[u_bursts.head_q[4:0]] == answered_q && u_bursts.out_valid_o);
+      if (m_axi_i.bvalid && answered_ends) assert (u_stored.in_ready_o);
       if (part_valid_i) assert (u_waiting.in_ready_o);
       if (stored_valid_o) assert (taken_q != answered_q);
       if (stored_waits_q) assert (stored_valid_o && stored_error_o == stored_error_past_q);
@@ -326,14 +326,14 @@ module spate_ring_store #(
       assert (stored_valid_o == (u_stored.count_o != '0));
       assert (aw_out_q == (!aw_pending_q && w_pending_q) && w_out_q == (aw_pending_q && !w_pending_q));
       if (w_pending_q)
-        assert (8'(beat_q) == w_beats_q && w_beats_q <= m_axi_awlen_o);
+        assert (8'(beat_q) == w_beats_q && w_beats_q <= m_axi_o.awlen);
         else assert (w_beats_q == '0);
       if (aw_pending_q || w_pending_q) begin
-        assert (m_axi_awlen_o[SectorBeatBits-1:0] == '1 && 13'(m_axi_awaddr_o[11:0]) + burst_bytes <= 13'd4096);
-        assert (m_axi_awaddr_o[8:0] == '0 && 32'(m_axi_awlen_o) < 8 * 2 ** SectorBeatBits);
+        assert (m_axi_o.awlen[SectorBeatBits-1:0] == '1 && 13'(m_axi_o.awaddr[11:0]) + burst_bytes <= 13'd4096);
+        assert (m_axi_o.awaddr[8:0] == '0 && 32'(m_axi_o.awlen) < 8 * 2 ** SectorBeatBits);
       end
       assert (9'(unasked_q) + (w_pending_q ? 9'(w_left) : 9'd0) == 9'(store_count));
-      if (w_pending_q) assert (m_axi_wlast_o == (w_beats_q == m_axi_awlen_o));
+      if (w_pending_q) assert (m_axi_o.wlast == (w_beats_q == m_axi_o.awlen));
       if (burst_valid) assert (burst_sectors != '0 && 5'(burst_address[11:9]) + 5'(burst_sectors) <= 5'd8);
       if (burst_valid) assert (burst_address[8:0] == '0 && u_cut.busy_q);
       if (burst_valid && enough_q) assert (unasked_q >= burst_beats);

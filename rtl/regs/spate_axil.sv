@@ -11,29 +11,16 @@
 // Guarantee: each access gets one response, OKAY, and accesses of one kind get theirs in order.
 `default_nettype none
 
-module spate_axil #(
+module spate_axil
+  import spate_bus_pkg::*;
+#(
     parameter int unsigned AddressWidth = 14
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    input  wire logic [AddressWidth-1:0] s_axil_awaddr_i,
-    input  wire logic                    s_axil_awvalid_i,
-    output logic                         s_axil_awready_o,
-    input  wire logic [            31:0] s_axil_wdata_i,
-    input  wire logic [             3:0] s_axil_wstrb_i,
-    input  wire logic                    s_axil_wvalid_i,
-    output logic                         s_axil_wready_o,
-    output logic      [             1:0] s_axil_bresp_o,
-    output logic                         s_axil_bvalid_o,
-    input  wire logic                    s_axil_bready_i,
-    input  wire logic [AddressWidth-1:0] s_axil_araddr_i,
-    input  wire logic                    s_axil_arvalid_i,
-    output logic                         s_axil_arready_o,
-    output logic      [            31:0] s_axil_rdata_o,
-    output logic      [             1:0] s_axil_rresp_o,
-    output logic                         s_axil_rvalid_o,
-    input  wire logic                    s_axil_rready_i,
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
 
     // The request is held until it is taken. Then comes one acknowledge of its kind.
     output logic                         request_valid_o,
@@ -52,19 +39,26 @@ module spate_axil #(
   logic [31:0] data_q;
   logic [3:0] strobes_q;
   logic address_waits_q, data_waits_q, read_waits_q;  // taken from the bus
+  logic bvalid_q, rvalid_q;  // a response is shown
+  logic [31:0] rdata_q;
   logic busy_q;  // an access was given to the registers, and is not acknowledged
   logic write_waits, start_write, start_read;
 
-  assign s_axil_awready_o = !address_waits_q;
-  assign s_axil_wready_o = !data_waits_q;
-  assign s_axil_arready_o = !read_waits_q;
-  assign s_axil_bresp_o = 2'b00;
-  assign s_axil_rresp_o = 2'b00;
+  assign s_axil_o = '{
+          awready: !address_waits_q,
+          wready: !data_waits_q,
+          bresp: 2'b00,
+          bvalid: bvalid_q,
+          arready: !read_waits_q,
+          rdata: rdata_q,
+          rresp: 2'b00,
+          rvalid: rvalid_q
+      };
 
-  assign write_waits = address_waits_q && data_waits_q && !s_axil_bvalid_o;
+  assign write_waits = address_waits_q && data_waits_q && !bvalid_q;
   // A read and a write that wait at the same time are started in turn.
-  assign start_write = !busy_q && write_waits && !(read_waits_q && !s_axil_rvalid_o && request_write_o);
-  assign start_read = !busy_q && read_waits_q && !s_axil_rvalid_o && !start_write;
+  assign start_write = !busy_q && write_waits && !(read_waits_q && !rvalid_q && request_write_o);
+  assign start_read = !busy_q && read_waits_q && !rvalid_q && !start_write;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -74,12 +68,12 @@ module spate_axil #(
       busy_q <= 1'b0;
       request_valid_o <= 1'b0;
       request_write_o <= 1'b0;
-      s_axil_bvalid_o <= 1'b0;
-      s_axil_rvalid_o <= 1'b0;
+      bvalid_q <= 1'b0;
+      rvalid_q <= 1'b0;
     end else begin
-      address_waits_q <= address_waits_q ? !start_write : s_axil_awvalid_i;
-      data_waits_q <= data_waits_q ? !start_write : s_axil_wvalid_i;
-      read_waits_q <= read_waits_q ? !start_read : s_axil_arvalid_i;
+      address_waits_q <= address_waits_q ? !start_write : s_axil_i.awvalid;
+      data_waits_q <= data_waits_q ? !start_write : s_axil_i.wvalid;
+      read_waits_q <= read_waits_q ? !start_read : s_axil_i.arvalid;
       if (start_write || start_read) begin
         busy_q <= 1'b1;
         request_valid_o <= 1'b1;
@@ -88,25 +82,27 @@ module spate_axil #(
         if (write_ack_i || read_ack_i) busy_q <= 1'b0;
         if (request_write_o ? write_ready_i : read_ready_i) request_valid_o <= 1'b0;
       end
-      s_axil_bvalid_o <= write_ack_i || (s_axil_bvalid_o && !s_axil_bready_i);
-      s_axil_rvalid_o <= read_ack_i || (s_axil_rvalid_o && !s_axil_rready_i);
+      bvalid_q <= write_ack_i || (bvalid_q && !s_axil_i.bready);
+      rvalid_q <= read_ack_i || (rvalid_q && !s_axil_i.rready);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (s_axil_awready_o) write_address_q <= s_axil_awaddr_i[AddressWidth-1:2];
-    if (s_axil_wready_o) {strobes_q, data_q} <= {s_axil_wstrb_i, s_axil_wdata_i};
-    if (s_axil_arready_o) read_address_q <= s_axil_araddr_i[AddressWidth-1:2];
+    if (s_axil_o.awready) write_address_q <= s_axil_i.awaddr[AddressWidth-1:2];
+    if (s_axil_o.wready) {strobes_q, data_q} <= {s_axil_i.wstrb, s_axil_i.wdata};
+    if (s_axil_o.arready) read_address_q <= s_axil_i.araddr[AddressWidth-1:2];
     if (start_write || start_read) begin
       address_o <= {start_write ? write_address_q : read_address_q, 2'b00};
       data_o <= data_q;
       enables_o <= {{8{strobes_q[3]}}, {8{strobes_q[2]}}, {8{strobes_q[1]}}, {8{strobes_q[0]}}};
     end
-    if (read_ack_i) s_axil_rdata_o <= read_data_i;
+    if (read_ack_i) rdata_q <= read_data_i;
   end
 
-  logic unused_bytes;  // within a word: the strobes say which
-  assign unused_bytes = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0]};
+  logic unused;  // of an address: beyond the registers, and within a word, where the strobes say which byte
+  assign unused = ^{
+    s_axil_i.awaddr[31:AddressWidth], s_axil_i.awaddr[1:0], s_axil_i.araddr[31:AddressWidth], s_axil_i.araddr[1:0]
+  };
 
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
@@ -134,40 +130,40 @@ module spate_axil #(
       datas_q <= '0;
       reads_q <= '0;
     end else begin
-      writes_q <= writes_q + 3'(s_axil_awvalid_i && s_axil_awready_o) - 3'(s_axil_bvalid_o && s_axil_bready_i);
-      datas_q <= datas_q + 3'(s_axil_wvalid_i && s_axil_wready_o) - 3'(s_axil_bvalid_o && s_axil_bready_i);
-      reads_q <= reads_q + 3'(s_axil_arvalid_i && s_axil_arready_o) - 3'(s_axil_rvalid_o && s_axil_rready_i);
+      writes_q <= writes_q + 3'(s_axil_i.awvalid && s_axil_o.awready) - 3'(bvalid_q && s_axil_i.bready);
+      datas_q <= datas_q + 3'(s_axil_i.wvalid && s_axil_o.wready) - 3'(bvalid_q && s_axil_i.bready);
+      reads_q <= reads_q + 3'(s_axil_i.arvalid && s_axil_o.arready) - 3'(rvalid_q && s_axil_i.rready);
     end
   end
 
   always_comb begin
     if (rst_ni && past_reset_q) begin
-      assert (writes_q == 3'(address_waits_q) + 3'(busy_q && request_write_o) + 3'(s_axil_bvalid_o));
-      assert (datas_q == 3'(data_waits_q) + 3'(busy_q && request_write_o) + 3'(s_axil_bvalid_o));
-      assert (reads_q == 3'(read_waits_q) + 3'(busy_q && !request_write_o) + 3'(s_axil_rvalid_o));
-      assert (!(busy_q && request_write_o && s_axil_bvalid_o) && !(busy_q && !request_write_o && s_axil_rvalid_o));
+      assert (writes_q == 3'(address_waits_q) + 3'(busy_q && request_write_o) + 3'(bvalid_q));
+      assert (datas_q == 3'(data_waits_q) + 3'(busy_q && request_write_o) + 3'(bvalid_q));
+      assert (reads_q == 3'(read_waits_q) + 3'(busy_q && !request_write_o) + 3'(rvalid_q));
+      assert (!(busy_q && request_write_o && bvalid_q) && !(busy_q && !request_write_o && rvalid_q));
       assert (busy_q == (request_valid_o || taken_q));
       assert (!(request_valid_o && taken_q));
       // Nobody waits while the registers are idle and the response has room.
-      if (!busy_q && (write_waits || (read_waits_q && !s_axil_rvalid_o))) assert (start_write || start_read);
+      if (!busy_q && (write_waits || (read_waits_q && !rvalid_q))) assert (start_write || start_read);
     end
   end
   always_ff @(posedge clk_i) begin
     if (past_reset_q && rst_ni && $past(rst_ni)) begin
-      if ($past(s_axil_bvalid_o && !s_axil_bready_i)) assert (s_axil_bvalid_o);
-      if ($past(s_axil_rvalid_o && !s_axil_rready_i)) assert (s_axil_rvalid_o && $stable(s_axil_rdata_o));
+      if ($past(bvalid_q && !s_axil_i.bready)) assert (bvalid_q);
+      if ($past(rvalid_q && !s_axil_i.rready)) assert (rvalid_q && $stable(rdata_q));
       if ($past(request_valid_o && !takes)) begin
         assert (request_valid_o && $stable(request_write_o));
         assert ($stable(address_o) && $stable(data_o) && $stable(enables_o));
       end
       // the read-back relies on it
       if ($past(busy_q) && busy_q) assert ($stable(address_o) && $stable(request_write_o));
-      if ($past(read_ack_i)) assert (s_axil_rvalid_o && s_axil_rdata_o == $past(read_data_i));
-      if ($past(s_axil_awvalid_i && s_axil_awready_o)) begin
-        assert (write_address_q == $past(s_axil_awaddr_i[AddressWidth-1:2]));
+      if ($past(read_ack_i)) assert (rvalid_q && rdata_q == $past(read_data_i));
+      if ($past(s_axil_i.awvalid && s_axil_o.awready)) begin
+        assert (write_address_q == $past(s_axil_i.awaddr[AddressWidth-1:2]));
       end
-      if ($past(s_axil_wvalid_i && s_axil_wready_o)) begin
-        assert ({strobes_q, data_q} == $past({s_axil_wstrb_i, s_axil_wdata_i}));
+      if ($past(s_axil_i.wvalid && s_axil_o.wready)) begin
+        assert ({strobes_q, data_q} == $past({s_axil_i.wstrb, s_axil_i.wdata}));
       end
       if ($past(start_write)) begin
         assert (request_valid_o && request_write_o && data_o == $past(data_q));
@@ -179,9 +175,9 @@ module spate_axil #(
         assert (address_o == {$past(read_address_q), 2'b00});
       end
       // A write is started before a read that waits only if the access before was a read.
-      if ($past(start_write) && $past(read_waits_q && !s_axil_rvalid_o)) assert (!$past(request_write_o));
+      if ($past(start_write) && $past(read_waits_q && !rvalid_q)) assert (!$past(request_write_o));
     end
-    cover (past_reset_q && rst_ni && s_axil_bvalid_o && s_axil_rvalid_o && writes_q == 3'd2 && reads_q == 3'd2);
+    cover (past_reset_q && rst_ni && bvalid_q && rvalid_q && writes_q == 3'd2 && reads_q == 3'd2);
   end
 `endif
 

@@ -10,6 +10,7 @@
 
 module spate_registers
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // reported to software
     parameter int unsigned Slots = 64,  // reported to software
@@ -20,36 +21,15 @@ module spate_registers
     input wire logic rst_ni,
 
     // AXI4-Lite. Addresses are relative to the registers.
-    input  wire logic [13:0] s_axil_awaddr_i,
-    input  wire logic        s_axil_awvalid_i,
-    output logic             s_axil_awready_o,
-    input  wire logic [31:0] s_axil_wdata_i,
-    input  wire logic [ 3:0] s_axil_wstrb_i,
-    input  wire logic        s_axil_wvalid_i,
-    output logic             s_axil_wready_o,
-    output logic      [ 1:0] s_axil_bresp_o,
-    output logic             s_axil_bvalid_o,
-    input  wire logic        s_axil_bready_i,
-    input  wire logic [13:0] s_axil_araddr_i,
-    input  wire logic        s_axil_arvalid_i,
-    output logic             s_axil_arready_o,
-    output logic      [31:0] s_axil_rdata_o,
-    output logic      [ 1:0] s_axil_rresp_o,
-    output logic             s_axil_rvalid_o,
-    input  wire logic        s_axil_rready_i,
-    output logic             irq_o,             // high while an enabled bit of interrupt_status is set
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
+    output logic               irq_o,     // high while an enabled bit of interrupt_status is set
 
     output logic enable_o,
 
     // Commands: reads and writes of streams and addresses, and all others.
-    output logic           data_valid_o,
-    input  wire logic      data_ready_i,
-    output command_t       data_o,
-    output logic           side_valid_o,
-    input  wire logic      side_ready_i,
-    output command_t       side_o,
-    input  wire logic      response_valid_i,
-    input  wire response_t response_i,        // always taken
+    output lanes_request_t       lanes_o,  // response_ready is always high
+    input  wire lanes_response_t lanes_i,
 
     output logic                page_valid_o,
     output page_access_t        page_o,
@@ -88,23 +68,8 @@ module spate_registers
   spate_axil u_axil (
       .clk_i,
       .rst_ni,
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
+      .s_axil_i,
+      .s_axil_o,
       .request_valid_o(request_valid),
       .request_write_o(request_write),
       .write_ready_i(!write_stall),
@@ -163,8 +128,9 @@ module spate_registers
   assign start_data = start && is_data;
   assign start_side = start && !is_data;
 
-  assign side_valid_o = side_pending_q;
-  assign side_o = command;
+  assign lanes_o.side_valid = side_pending_q;
+  assign lanes_o.side = command;
+  assign lanes_o.response_ready = 1'b1;
 
   // Its depth is the maximum of open commands, so it is never full.
   logic data_queue_ready;
@@ -177,9 +143,9 @@ module spate_registers
       .in_valid_i(start_data),
       .in_ready_o(data_queue_ready),
       .in_data_i(command),
-      .out_valid_o(data_valid_o),
-      .out_ready_i(data_ready_i),
-      .out_data_o(data_o),
+      .out_valid_o(lanes_o.command_valid),
+      .out_ready_i(lanes_i.command_ready),
+      .out_data_o(lanes_o.command),
       .count_o()
   );
 
@@ -195,9 +161,9 @@ module spate_registers
   ) u_responses (
       .clk_i,
       .rst_ni,
-      .in_valid_i(response_valid_i),
+      .in_valid_i(lanes_i.response_valid),
       .in_ready_o(response_queue_ready),
-      .in_data_i(response_i),
+      .in_data_i(lanes_i.response),
       .out_valid_o(response_valid),
       .out_ready_i(take),
       .out_data_o(response),
@@ -210,7 +176,7 @@ module spate_registers
       side_pending_q <= 1'b0;
     end else begin
       open_q <= open_q + 5'(start) - 5'(take);
-      side_pending_q <= start_side || (side_pending_q && !side_ready_i);
+      side_pending_q <= start_side || (side_pending_q && !lanes_i.side_ready);
     end
   end
 
@@ -218,7 +184,7 @@ module spate_registers
   always_comb begin
     if (rst_ni) begin
       if (start_data) assert (data_queue_ready);
-      if (response_valid_i) assert (response_queue_ready);
+      if (lanes_i.response_valid) assert (response_queue_ready);
     end
   end
 `endif

@@ -36,6 +36,7 @@
 
 module spate_stripe
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned Drives = 2,  // 2 ... 8
     parameter int unsigned DataWidth = 128,  // of the streams, the stripe's and the members'
@@ -65,41 +66,27 @@ module spate_stripe
     output logic array_block_4096_o, // the block size by which commands are split
 
     // The user's side, like a drive's.
-    input  wire logic                     command_valid_i,
-    output logic                          command_ready_o,
-    input  wire command_t                 command_i,
-    input  wire logic                     side_valid_i,
-    output logic                          side_ready_o,
-    input  wire command_t                 side_i,
-    output logic                          response_valid_o,
-    input  wire logic                     response_ready_i,
-    output response_t                     response_o,
-    input  wire logic                     data_valid_i,
-    output logic                          data_ready_o,
-    input  wire logic     [DataWidth-1:0] data_i,
-    output logic                          data_valid_o,
-    input  wire logic                     data_ready_i,
-    output logic          [DataWidth-1:0] data_o,
-    output logic                          data_last_o,
-    output logic                          data_error_o,
+    input  wire lanes_request_t                 lanes_i,
+    output lanes_response_t                     lanes_o,
+    input  wire logic                           data_valid_i,
+    output logic                                data_ready_o,
+    input  wire logic           [DataWidth-1:0] data_i,
+    output logic                                data_valid_o,
+    input  wire logic                           data_ready_i,
+    output logic                [DataWidth-1:0] data_o,
+    output logic                                data_last_o,
+    output logic                                data_error_o,
 
     // The members, each a spate_drive, or a spate_ring_ddr in front of one.
-    output logic           [Drives-1:0]                member_command_valid_o,
-    input  wire logic      [Drives-1:0]                member_command_ready_i,
-    output command_t       [Drives-1:0]                member_command_o,
-    output logic           [Drives-1:0]                member_side_valid_o,
-    input  wire logic      [Drives-1:0]                member_side_ready_i,
-    output command_t       [Drives-1:0]                member_side_o,
-    input  wire logic      [Drives-1:0]                member_response_valid_i,
-    output logic           [Drives-1:0]                member_response_ready_o,
-    input  wire response_t [Drives-1:0]                member_response_i,
-    output logic           [Drives-1:0]                member_data_valid_o,
-    input  wire logic      [Drives-1:0]                member_data_ready_i,
-    output logic           [Drives-1:0][DataWidth-1:0] member_data_o,
-    input  wire logic      [Drives-1:0]                member_data_valid_i,
-    output logic           [Drives-1:0]                member_data_ready_o,
-    input  wire logic      [Drives-1:0][DataWidth-1:0] member_data_i,
-    input  wire logic      [Drives-1:0]                member_data_error_i,
+    output lanes_request_t       [Drives-1:0]                member_lanes_o,
+    input  wire lanes_response_t [Drives-1:0]                member_lanes_i,
+    output logic                 [Drives-1:0]                member_data_valid_o,
+    input  wire logic            [Drives-1:0]                member_data_ready_i,
+    output logic                 [Drives-1:0][DataWidth-1:0] member_data_o,
+    input  wire logic            [Drives-1:0]                member_data_valid_i,
+    output logic                 [Drives-1:0]                member_data_ready_o,
+    input  wire logic            [Drives-1:0][DataWidth-1:0] member_data_i,
+    input  wire logic            [Drives-1:0]                member_data_error_i,
 
     output logic idle_o,  // no data command is in the stripe, except reads whose last beats the stream has not taken
 
@@ -162,7 +149,7 @@ module spate_stripe
     logic [15:0]           tag;
   } order_t;
 
-  logic part_valid, part_ready, part_beats, part_dead;
+  logic command_ready, part_valid, part_ready, part_beats, part_dead;
   stripe_part_t part;
   logic [MemberBits-1:0] part_member;
   logic [PartWidth-1:0] part_blocks;
@@ -179,9 +166,9 @@ module spate_stripe
       .block_4096_i(block_4096_q),
       .data_lba_i,
       .array_blocks_i(array_blocks_q),
-      .command_valid_i,
-      .command_ready_o,
-      .command_i,
+      .command_valid_i(lanes_i.command_valid),
+      .command_ready_o(command_ready),
+      .command_i(lanes_i.command),
       .idle_o(cut_idle),
       .part_valid_o(part_valid),
       .part_ready_i(part_ready),
@@ -200,7 +187,7 @@ module spate_stripe
     if (!rst_ni) begun_q <= 1'b0;
     else if (emit) begun_q <= !part.last;
     refuse_q <= refuse;
-    was_gone_q <= drive_gone_i | (command_ready_o ? '0 : was_gone_q);
+    was_gone_q <= drive_gone_i | (command_ready ? '0 : was_gone_q);
   end
   assign part_beats = HasStreams && part.source == SourceStream && part_blocks != '0 && !refuse;
   assign part_dead = (part_beats || (!HasStreams && part.source == SourceAddress && part_blocks != '0 && !refuse)) &&
@@ -210,7 +197,7 @@ module spate_stripe
 
   // ---- to the members ----
 
-  logic [Drives-1:0] side_answered;
+  logic [Drives-1:0] side_answered, member_side_valid, member_side_ready;
   logic [Drives-1:0][15:0] side_status;
   op_e side_op;
   logic [LbaWidth-1:0] side_lba;
@@ -249,15 +236,17 @@ module spate_stripe
         .answer_status_o(answer_status[i]),
         .answer_done_o(answer_done[i]),
         .answer_take_i(answer_take[i]),
-        .command_valid_o(member_command_valid_o[i]),
-        .command_ready_i(member_command_ready_i[i]),
-        .command_o(member_command_o[i]),
-        .response_valid_i(member_response_valid_i[i]),
-        .response_ready_o(member_response_ready_o[i]),
-        .response_i(member_response_i[i])
+        .command_valid_o(member_lanes_o[i].command_valid),
+        .command_ready_i(member_lanes_i[i].command_ready),
+        .command_o(member_lanes_o[i].command),
+        .response_valid_i(member_lanes_i[i].response_valid),
+        .response_ready_o(member_lanes_o[i].response_ready),
+        .response_i(member_lanes_i[i].response)
     );
     // The tag tells to which lane a response belongs.
-    assign member_side_o[i] = '{
+    assign member_lanes_o[i].side_valid = member_side_valid[i];
+    assign member_side_ready[i] = member_lanes_i[i].side_ready;
+    assign member_lanes_o[i].side = '{
             from_registers: 1'b0,
             tag: 16'd1,
             op: side_op,
@@ -273,7 +262,15 @@ module spate_stripe
 
   order_t part_order;
   logic order_valid, order_here, answered_here;  // here: the stripe ends the part itself, without the member
-  logic beats_moved, response_room;
+  logic beats_moved, response_room, side_ready, response_valid_q;
+  response_t response_q;
+  assign lanes_o = '{
+          command_ready: command_ready,
+          side_ready: side_ready,
+          response_valid: response_valid_q,
+          response: response_q
+      };
+
   logic [15:0] status_q, status, part_status;
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
@@ -309,7 +306,7 @@ module spate_stripe
   // A read's last beats may come after its response.
   assign idle_o = cut_idle && !order_valid;
   assign empty = idle_o && side_idle && !beats_left;
-  assign response_room = !response_valid_o;
+  assign response_room = !response_valid_q;
   assign order_lost = !order.refused && !order.dead && answer_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
@@ -330,7 +327,7 @@ module spate_stripe
       status_q <= StatusOk;
       done_q <= '0;
       written_blocks_o <= '0;
-      response_valid_o <= 1'b0;
+      response_valid_q <= 1'b0;
     end else begin
       if (answered) begin
         status_q <= order.last ? StatusOk : status;
@@ -338,13 +335,13 @@ module spate_stripe
       end
       if (answered && order.write && status_q == StatusOk)
         written_blocks_o <= written_blocks_o + ArrayWidth'(part_done);
-      if ((answered && order.last) || side_response_take) response_valid_o <= 1'b1;
-      else if (response_ready_i) response_valid_o <= 1'b0;
+      if ((answered && order.last) || side_response_take) response_valid_q <= 1'b1;
+      else if (lanes_i.response_ready) response_valid_q <= 1'b0;
     end
     if (answered && order.last) begin
-      response_o <= '{from_registers: order.from_registers, tag: order.tag, status: status, done: 64'(done)};
+      response_q <= '{from_registers: order.from_registers, tag: order.tag, status: status, done: 64'(done)};
     end else if (side_response_take) begin
-      response_o <= side_response;
+      response_q <= side_response;
     end
   end
 
@@ -363,12 +360,12 @@ module spate_stripe
       .data_lba_i,
       .array_blocks_i(array_blocks_q),
       .written_blocks_i(written_blocks_o),
-      .command_valid_i(side_valid_i),
-      .command_ready_o(side_ready_o),
-      .command_i(side_i),
+      .command_valid_i(lanes_i.side_valid),
+      .command_ready_o(side_ready),
+      .command_i(lanes_i.side),
       .idle_o(side_idle),
-      .member_valid_o(member_side_valid_o),
-      .member_ready_i(member_side_ready_i),
+      .member_valid_o(member_side_valid),
+      .member_ready_i(member_side_ready),
       .member_op_o(side_op),
       .member_lba_o(side_lba),
       .member_blocks_o(side_blocks),

@@ -12,6 +12,7 @@
 
 module spate_host
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // 128, 256 or 512
     parameter int unsigned SlotBits = 6,  // log2 of the commands in flight, 2 … 8
@@ -41,73 +42,41 @@ module spate_host
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // Of the data lane, and of the side lane. from_registers: 0
-    input wire logic command_valid_i,
-    output logic command_ready_o,
-    input wire command_t command_i,
-    input wire logic side_valid_i,
-    output logic side_ready_o,
-    input wire command_t side_i,
-    output logic response_valid_o,
-    input wire logic response_ready_i,  // must not wait for the user: the registers' wait behind
-    output response_t response_o,
-    input wire logic data_valid_i,
-    output logic data_ready_o,
-    input wire logic [DataWidth-1:0] data_i,
-    input wire logic data_last_i,  // only with WriteFrames
-    input wire logic data_null_i,  // with data_last_i: the beat has no bytes
-    output logic data_valid_o,
-    input wire logic data_ready_i,
-    output logic [DataWidth-1:0] data_o,
-    output logic data_last_o,
-    output logic data_error_o,
+    // The user's commands: from_registers is 0. `response_ready` must not wait for the user: the registers' responses wait
+    // behind the user's.
+    input  wire lanes_request_t lanes_i,
+    output lanes_response_t     lanes_o,
+
+    input  wire logic                 data_valid_i,
+    output logic                      data_ready_o,
+    input  wire logic [DataWidth-1:0] data_i,
+    input  wire logic                 data_last_i,   // only with WriteFrames
+    input  wire logic                 data_null_i,   // with data_last_i: the beat has no bytes
+    output logic                      data_valid_o,
+    input  wire logic                 data_ready_i,
+    output logic      [DataWidth-1:0] data_o,
+    output logic                      data_last_o,
+    output logic                      data_error_o,
+
     input wire logic idle_i,  // low while a data command is being divided before this module: see spate_drive
-    output drive_t drive_o,
-    output logic [7:0] step_o,  // of bring-up, and why the drive was last given up: docs/reference/gateware-bringup.md
-    output logic [7:0] error_o,
+
+    // With the step of bring-up, and why the drive was last given up: docs/reference/gateware-bringup.md.
+    output drive_t       drive_o,
+    output logic   [7:0] step_o,
+    output logic   [7:0] error_o,
 
     // The registers, 16 KiB, in clk_i.
-    input  wire logic [13:0] s_axil_awaddr_i,
-    input  wire logic        s_axil_awvalid_i,
-    output logic             s_axil_awready_o,
-    input  wire logic [31:0] s_axil_wdata_i,
-    input  wire logic [ 3:0] s_axil_wstrb_i,
-    input  wire logic        s_axil_wvalid_i,
-    output logic             s_axil_wready_o,
-    output logic      [ 1:0] s_axil_bresp_o,
-    output logic             s_axil_bvalid_o,
-    input  wire logic        s_axil_bready_i,
-    input  wire logic [13:0] s_axil_araddr_i,
-    input  wire logic        s_axil_arvalid_i,
-    output logic             s_axil_arready_o,
-    output logic      [31:0] s_axil_rdata_o,
-    output logic      [ 1:0] s_axil_rresp_o,
-    output logic             s_axil_rvalid_o,
-    input  wire logic        s_axil_rready_i,
-    output logic             irq_o,
+    input  wire axil_request_t s_axil_i,
+    output axil_response_t     s_axil_o,
+    output logic               irq_o,
 
     // The adapter: see spate_drive.
-    input  wire logic                             link_up_i,
-    output logic                                  perst_no,
-    output logic                                  adapter_reset_o,
-    input  wire logic                             adapter_quiet_i,
-    input  wire logic                             read_valid_i,
-    output logic                                  read_ready_o,
-    input  wire window_read_t                     read_i,
-    output logic                                  read_data_valid_o,
-    input  wire logic                             read_data_ready_i,
-    output logic                [  DataWidth-1:0] read_data_o,
-    output logic                                  read_last_o,
-    input  wire logic                             write_valid_i,
-    output logic                                  write_ready_o,
-    input  wire window_write_t                    write_i,
-    input  wire logic           [  DataWidth-1:0] write_data_i,
-    input  wire logic           [DataWidth/8-1:0] write_strobe_i,
-    output logic                                  mmio_request_valid_o,
-    input  wire logic                             mmio_request_ready_i,
-    output mmio_request_t                         mmio_request_o,
-    input  wire logic                             mmio_response_valid_i,
-    input  wire mmio_response_t                   mmio_response_i,
+    input  wire adapter_request_t                   adapter_i,
+    output adapter_response_t                       adapter_o,
+    output logic                  [  DataWidth-1:0] read_data_o,
+    input  wire logic             [  DataWidth-1:0] write_data_i,
+    input  wire logic             [DataWidth/8-1:0] write_strobe_i,
+    output logic                                    perst_no,
 
     // Memory mode: the fence and the tap.
     output logic      fence_request_o,
@@ -115,30 +84,11 @@ module spate_host
     input  wire logic tap_lost_i,
 
     // The memory of the ring: see spate_ring_ddr. Inactive without a ring in memory.
-    output logic      [AddressBits-1:0] ring_axi_awaddr_o,
-    output logic      [            7:0] ring_axi_awlen_o,
-    output logic      [            2:0] ring_axi_awsize_o,
-    output logic      [            1:0] ring_axi_awburst_o,
-    output logic                        ring_axi_awvalid_o,
-    input  wire logic                   ring_axi_awready_i,
-    output logic      [  DataWidth-1:0] ring_axi_wdata_o,
-    output logic      [DataWidth/8-1:0] ring_axi_wstrb_o,
-    output logic                        ring_axi_wlast_o,
-    output logic                        ring_axi_wvalid_o,
-    input  wire logic                   ring_axi_wready_i,
-    input  wire logic [            1:0] ring_axi_bresp_i,
-    input  wire logic                   ring_axi_bvalid_i,
-    output logic                        ring_axi_bready_o,
-    output logic      [AddressBits-1:0] ring_axi_araddr_o,
-    output logic      [            7:0] ring_axi_arlen_o,
-    output logic      [            2:0] ring_axi_arsize_o,
-    output logic      [            1:0] ring_axi_arburst_o,
-    output logic                        ring_axi_arvalid_o,
-    input  wire logic                   ring_axi_arready_i,
-    input  wire logic [  DataWidth-1:0] ring_axi_rdata_i,
-    input  wire logic [            1:0] ring_axi_rresp_i,
-    input  wire logic                   ring_axi_rvalid_i,
-    output logic                        ring_axi_rready_o
+    output axi_request_t                         ring_axi_o,
+    input  wire axi_response_t                   ring_axi_i,
+    output logic               [  DataWidth-1:0] ring_axi_wdata_o,
+    output logic               [DataWidth/8-1:0] ring_axi_wstrb_o,
+    input  wire logic          [  DataWidth-1:0] ring_axi_rdata_i
 );
 
   localparam bit HasMemoryRing = MemoryRingBytes != '0;
@@ -178,47 +128,52 @@ module spate_host
 
   // ---- commands: the user's and the registers', lane by lane ----
 
-  logic data_valid, data_ready, own_side_valid, own_side_ready, registers_response_valid;
-  logic command_valid, command_ready, side_valid, side_ready, response_valid, response_ready, write_taken;
-  command_t data, own_side, command, side;
+  lanes_request_t registers_request, all_request;
+  lanes_response_t registers_response, all_response;
 
   spate_command_arbiter u_data_arbiter (
       .clk_i,
       .rst_ni,
-      .a_valid_i(command_valid_i),
-      .a_ready_o(command_ready_o),
-      .a_i(command_i),
-      .b_valid_i(data_valid),
-      .b_ready_o(data_ready),
-      .b_i(data),
-      .command_valid_o(command_valid),
-      .command_ready_i(command_ready),
-      .command_o(command)
+      .a_valid_i(lanes_i.command_valid),
+      .a_ready_o(lanes_o.command_ready),
+      .a_i(lanes_i.command),
+      .b_valid_i(registers_request.command_valid),
+      .b_ready_o(registers_response.command_ready),
+      .b_i(registers_request.command),
+      .command_valid_o(all_request.command_valid),
+      .command_ready_i(all_response.command_ready),
+      .command_o(all_request.command)
   );
   spate_command_arbiter u_side_arbiter (
       .clk_i,
       .rst_ni,
-      .a_valid_i(side_valid_i),
-      .a_ready_o(side_ready_o),
-      .a_i(side_i),
-      .b_valid_i(own_side_valid),
-      .b_ready_o(own_side_ready),
-      .b_i(own_side),
-      .command_valid_o(side_valid),
-      .command_ready_i(side_ready),
-      .command_o(side)
+      .a_valid_i(lanes_i.side_valid),
+      .a_ready_o(lanes_o.side_ready),
+      .a_i(lanes_i.side),
+      .b_valid_i(registers_request.side_valid),
+      .b_ready_o(registers_response.side_ready),
+      .b_i(registers_request.side),
+      .command_valid_o(all_request.side_valid),
+      .command_ready_i(all_response.side_ready),
+      .command_o(all_request.side)
   );
 
-  // A response goes to the port of its command.
-  assign response_valid_o = response_valid && !response_o.from_registers;
-  assign registers_response_valid = response_valid && response_o.from_registers;
-  assign response_ready = response_o.from_registers || response_ready_i;
+  // A response goes to the port of its command. The registers take theirs at once, so all wait for the user's side only. No
+  // command depends on a response here: some simulators take a record as one signal, and would find a loop.
+  logic is_registers, unused_ready;
+  assign is_registers = all_response.response.from_registers;
+  assign lanes_o.response_valid = all_response.response_valid && !is_registers;
+  assign lanes_o.response = all_response.response;
+  assign registers_response.response_valid = all_response.response_valid && is_registers && lanes_i.response_ready;
+  assign registers_response.response = all_response.response;
+  assign all_request.response_ready = lanes_i.response_ready;
+  assign unused_ready = registers_request.response_ready;
 
   // Two commands that are taken at once are counted one after the other. The side lane has one command at a time, so
   // there is no third before the second is counted.
-  logic command_taken, side_taken, uncounted_q;
-  assign command_taken = command_valid && command_ready;
-  assign side_taken = side_valid && side_ready;
+  logic command_taken, side_taken, uncounted_q, write_taken;
+  assign command_taken = all_request.command_valid && all_response.command_ready;
+  assign side_taken = all_request.side_valid && all_response.side_ready;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) uncounted_q <= 1'b0;
     else uncounted_q <= (command_taken && side_taken) || (uncounted_q && (command_taken || side_taken));
@@ -248,33 +203,12 @@ module spate_host
   ) u_registers (
       .clk_i,
       .rst_ni,
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
+      .s_axil_i,
+      .s_axil_o,
       .irq_o,
       .enable_o(enable),
-      .data_valid_o(data_valid),
-      .data_ready_i(data_ready),
-      .data_o(data),
-      .side_valid_o(own_side_valid),
-      .side_ready_i(own_side_ready),
-      .side_o(own_side),
-      .response_valid_i(registers_response_valid),
-      .response_i(response_o),
+      .lanes_o(registers_request),
+      .lanes_i(registers_response),
       .page_valid_o(page_valid),
       .page_o(page),
       .page_done_i(page_done),
@@ -287,8 +221,8 @@ module spate_host
       .beat_out_i(data_valid_o && data_ready_i),
       .frame_i(write_taken && data_last_i),
       .command_taken_i(command_taken || side_taken || uncounted_q),
-      .response_given_i(response_valid && response_ready),
-      .link_up_i,
+      .response_given_i(all_response.response_valid && all_request.response_ready),
+      .link_up_i(adapter_i.link_up),
       .tap_lost_i,
       .written_blocks_i(written_blocks),
       .bring_up_i(bring_up),
@@ -298,10 +232,9 @@ module spate_host
 
   // ---- what the core is given: frames as pieces ----
 
-  logic core_command_valid, core_command_ready, core_side_valid, core_side_ready;
-  logic core_response_valid, core_response_ready, core_in_valid, core_in_ready;
-  command_t core_command, core_side;
-  response_t core_response;
+  lanes_request_t core_request;
+  lanes_response_t core_response;
+  logic core_in_valid, core_in_ready;
   logic [DataWidth-1:0] core_in;
   logic frames_idle, ring_idle;
 
@@ -320,29 +253,15 @@ module spate_host
         .gone_i(drive_o.gone),
         .lost_i(drive_o.gone),
         .block_4096_i(drive_o.block_4096),
-        .command_valid_i(command_valid),
-        .command_ready_o(command_ready),
-        .command_i(command),
-        .side_valid_i(side_valid),
-        .side_ready_o(side_ready),
-        .side_i(side),
-        .response_valid_o(response_valid),
-        .response_ready_i(response_ready),
-        .response_o,
+        .lanes_i(all_request),
+        .lanes_o(all_response),
         .data_valid_i,
         .data_ready_o,
         .data_i,
         .data_last_i,
         .data_null_i,
-        .command_valid_o(core_command_valid),
-        .command_ready_i(core_command_ready),
-        .command_o(core_command),
-        .side_valid_o(core_side_valid),
-        .side_ready_i(core_side_ready),
-        .side_o(core_side),
-        .response_valid_i(core_response_valid),
-        .response_ready_o(core_response_ready),
-        .response_i(core_response),
+        .core_lanes_o(core_request),
+        .core_lanes_i(core_response),
         .data_valid_o(core_in_valid),
         .data_ready_i(core_in_ready),
         .data_o(core_in),
@@ -352,15 +271,8 @@ module spate_host
     logic unused;
     assign unused = data_null_i;
     assign frames_idle = 1'b1;
-    assign core_command_valid = command_valid;
-    assign command_ready = core_command_ready;
-    assign core_command = command;
-    assign core_side_valid = side_valid;
-    assign side_ready = core_side_ready;
-    assign core_side = side;
-    assign response_valid = core_response_valid;
-    assign core_response_ready = response_ready;
-    assign response_o = core_response;
+    assign core_request = all_request;
+    assign all_response = core_response;
     assign core_in_valid = data_valid_i;
     assign data_ready_o = core_in_ready;
     assign core_in = data_i;
@@ -368,10 +280,8 @@ module spate_host
 
   // ---- what the drive is given: through a ring in memory, or directly ----
 
-  logic drive_command_valid, drive_command_ready, drive_side_valid, drive_side_ready;
-  logic drive_response_valid, drive_response_ready;
-  command_t drive_command, drive_side;
-  response_t drive_response;
+  lanes_request_t drive_request;
+  lanes_response_t drive_response;
   logic drive_in_valid, drive_in_ready, drive_out_valid, drive_out_ready, drive_out_last, drive_out_error;
   logic [DataWidth-1:0] drive_out;
   logic [LbaWidth-1:0] drive_written_blocks;
@@ -389,15 +299,8 @@ module spate_host
         .ring_drive_base_i(MemoryRingDriveBase),
         .ring_pages_i(MemoryRingBytes[AddressBits-1:12]),
         .drive_i(drive_o),
-        .command_valid_i(core_command_valid),
-        .command_ready_o(core_command_ready),
-        .command_i(core_command),
-        .side_valid_i(core_side_valid),
-        .side_ready_o(core_side_ready),
-        .side_i(core_side),
-        .response_valid_o(core_response_valid),
-        .response_ready_i(core_response_ready),
-        .response_o(core_response),
+        .lanes_i(core_request),
+        .lanes_o(core_response),
         .data_valid_i(core_in_valid),
         .data_ready_o(core_in_ready),
         .data_i(core_in),
@@ -407,54 +310,21 @@ module spate_host
         .data_last_o,
         .data_error_o,
         .written_blocks_o(written_blocks),
-        .drive_command_valid_o(drive_command_valid),
-        .drive_command_ready_i(drive_command_ready),
-        .drive_command_o(drive_command),
-        .drive_side_valid_o(drive_side_valid),
-        .drive_side_ready_i(drive_side_ready),
-        .drive_side_o(drive_side),
-        .drive_response_valid_i(drive_response_valid),
-        .drive_response_ready_o(drive_response_ready),
-        .drive_response_i(drive_response),
+        .drive_lanes_o(drive_request),
+        .drive_lanes_i(drive_response),
+        .m_axi_o(ring_axi_o),
+        .m_axi_i(ring_axi_i),
         .idle_o(ring_idle),
-        .m_axi_awvalid_o(ring_axi_awvalid_o),
-        .m_axi_awready_i(ring_axi_awready_i),
-        .m_axi_awaddr_o(ring_axi_awaddr_o),
-        .m_axi_awlen_o(ring_axi_awlen_o),
-        .m_axi_awsize_o(ring_axi_awsize_o),
-        .m_axi_awburst_o(ring_axi_awburst_o),
-        .m_axi_wvalid_o(ring_axi_wvalid_o),
-        .m_axi_wready_i(ring_axi_wready_i),
         .m_axi_wdata_o(ring_axi_wdata_o),
         .m_axi_wstrb_o(ring_axi_wstrb_o),
-        .m_axi_wlast_o(ring_axi_wlast_o),
-        .m_axi_bvalid_i(ring_axi_bvalid_i),
-        .m_axi_bready_o(ring_axi_bready_o),
-        .m_axi_bresp_i(ring_axi_bresp_i),
-        .m_axi_arvalid_o(ring_axi_arvalid_o),
-        .m_axi_arready_i(ring_axi_arready_i),
-        .m_axi_araddr_o(ring_axi_araddr_o),
-        .m_axi_arlen_o(ring_axi_arlen_o),
-        .m_axi_arsize_o(ring_axi_arsize_o),
-        .m_axi_arburst_o(ring_axi_arburst_o),
-        .m_axi_rvalid_i(ring_axi_rvalid_i),
-        .m_axi_rready_o(ring_axi_rready_o),
-        .m_axi_rdata_i(ring_axi_rdata_i),
-        .m_axi_rresp_i(ring_axi_rresp_i)
+        .m_axi_rdata_i(ring_axi_rdata_i)
     );
     // In memory mode the drive's own streams are inactive.
     assign drive_in_valid = 1'b0;
     assign drive_out_ready = 1'b0;
   end else begin : gen_no_ring
     assign ring_idle = 1'b1;
-    assign drive_command_valid = core_command_valid;
-    assign core_command_ready = drive_command_ready;
-    assign drive_command = core_command;
-    assign drive_side_valid = core_side_valid;
-    assign core_side_ready = drive_side_ready;
-    assign drive_side = core_side;
-    assign core_response_valid = drive_response_valid;
-    assign drive_response_ready = core_response_ready;
+    assign drive_request = core_request;
     assign core_response = drive_response;
     assign drive_in_valid = core_in_valid;
     assign core_in_ready = drive_in_ready;
@@ -464,22 +334,9 @@ module spate_host
     assign data_last_o = drive_out_last;
     assign data_error_o = drive_out_error;
     assign written_blocks = drive_written_blocks;
-    assign ring_axi_awaddr_o = '0;
-    assign ring_axi_awlen_o = '0;
-    assign ring_axi_awsize_o = '0;
-    assign ring_axi_awburst_o = '0;
-    assign ring_axi_awvalid_o = 1'b0;
+    assign ring_axi_o = '0;
     assign ring_axi_wdata_o = '0;
     assign ring_axi_wstrb_o = '0;
-    assign ring_axi_wlast_o = 1'b0;
-    assign ring_axi_wvalid_o = 1'b0;
-    assign ring_axi_bready_o = 1'b0;
-    assign ring_axi_araddr_o = '0;
-    assign ring_axi_arlen_o = '0;
-    assign ring_axi_arsize_o = '0;
-    assign ring_axi_arburst_o = '0;
-    assign ring_axi_arvalid_o = 1'b0;
-    assign ring_axi_rready_o = 1'b0;
   end
 
   // A command that spate_drive has taken shows in its own idle state two cycles later, so this one ends some cycles late.
@@ -509,15 +366,8 @@ module spate_host
       .clk_i,
       .rst_ni,
       .enable_i(enable),
-      .command_valid_i(drive_command_valid),
-      .command_ready_o(drive_command_ready),
-      .command_i(drive_command),
-      .side_valid_i(drive_side_valid),
-      .side_ready_o(drive_side_ready),
-      .side_i(drive_side),
-      .response_valid_o(drive_response_valid),
-      .response_ready_i(drive_response_ready),
-      .response_o(drive_response),
+      .lanes_i(drive_request),
+      .lanes_o(drive_response),
       .idle_i(&idle_q),
       .data_valid_i(drive_in_valid),
       .data_ready_o(drive_in_ready),
@@ -527,27 +377,12 @@ module spate_host
       .data_o(drive_out),
       .data_last_o(drive_out_last),
       .data_error_o(drive_out_error),
-      .link_up_i,
-      .perst_no,
-      .adapter_reset_o,
-      .adapter_quiet_i,
-      .read_valid_i,
-      .read_ready_o,
-      .read_i,
-      .read_data_valid_o,
-      .read_data_ready_i,
+      .adapter_i,
+      .adapter_o,
       .read_data_o,
-      .read_last_o,
-      .write_valid_i,
-      .write_ready_o,
-      .write_i,
       .write_data_i,
       .write_strobe_i,
-      .mmio_request_valid_o,
-      .mmio_request_ready_i,
-      .mmio_request_o,
-      .mmio_response_valid_i,
-      .mmio_response_i,
+      .perst_no,
       .fence_request_o,
       .fence_answer_i,
       .page_valid_i(page_valid),

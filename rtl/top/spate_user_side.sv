@@ -16,6 +16,7 @@
 
 module spate_user_side
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,  // of the streams
     parameter bit HasStreams = 1'b1,  // 0: memory mode, the data streams are inactive
@@ -29,20 +30,12 @@ module spate_user_side
     input wire logic app_clk_i,
     input wire logic app_rst_ni,
 
-    input  wire logic        cmd_valid_i,
-    output logic             cmd_ready_o,
-    input  wire logic [ 3:0] cmd_op_i,
-    input  wire logic [ 1:0] cmd_source_i,
-    input  wire logic        cmd_fua_i,
-    input  wire logic [15:0] cmd_tag_i,
-    input  wire logic [63:0] cmd_lba_i,
-    input  wire logic [31:0] cmd_blocks_i,
-    input  wire logic [63:0] cmd_address_i,
-    output logic             rsp_valid_o,
-    input  wire logic        rsp_ready_i,
-    output logic      [15:0] rsp_tag_o,
-    output logic      [15:0] rsp_status_o,
-    output logic      [63:0] rsp_done_o,
+    input  wire logic     cmd_valid_i,
+    output logic          cmd_ready_o,
+    input  wire command_t cmd_i,
+    output logic          rsp_valid_o,
+    input  wire logic     rsp_ready_i,
+    output response_t     rsp_o,
 
     input  wire logic                   s_axis_tvalid_i,
     output logic                        s_axis_tready_o,
@@ -55,27 +48,20 @@ module spate_user_side
     output logic                        m_axis_tlast_o,
     output logic                        m_axis_tuser_o,
 
-    input  wire logic                      clk_i,
-    input  wire logic                      rst_ni,
-    // The next command, at the port of its lane.
-    output logic                           command_valid_o,
-    input  wire logic                      command_ready_i,
-    output logic                           side_valid_o,
-    input  wire logic                      side_ready_i,
-    output command_t                       command_o,
-    input  wire logic                      response_valid_i,
-    output logic                           response_ready_o,  // always high
-    input  wire response_t                 response_i,
-    output logic                           data_valid_o,
-    input  wire logic                      data_ready_i,
-    output logic           [DataWidth-1:0] data_o,
-    output logic                           data_last_o,
-    output logic                           data_null_o,       // the beat has no bytes
-    input  wire logic                      data_valid_i,
-    output logic                           data_ready_o,
-    input  wire logic      [DataWidth-1:0] data_i,
-    input  wire logic                      data_last_i,
-    input  wire logic                      data_error_i
+    input  wire logic                            clk_i,
+    input  wire logic                            rst_ni,
+    output lanes_request_t                       lanes_o,       // from_registers: 0. response_ready is always high
+    input  wire lanes_response_t                 lanes_i,
+    output logic                                 data_valid_o,
+    input  wire logic                            data_ready_i,
+    output logic                 [DataWidth-1:0] data_o,
+    output logic                                 data_last_o,
+    output logic                                 data_null_o,   // the beat has no bytes
+    input  wire logic                            data_valid_i,
+    output logic                                 data_ready_o,
+    input  wire logic            [DataWidth-1:0] data_i,
+    input  wire logic                            data_last_i,
+    input  wire logic                            data_error_i
 );
 
   // ---- both sides run only while both are out of reset ----
@@ -112,11 +98,17 @@ module spate_user_side
   // An output of a crossing that does not run is from before a reset, so it is not shown.
   localparam int unsigned PlacesWidth = $clog2(ResponseDepth) + 1;
   logic [PlacesWidth-1:0] places_q, crossing_q;
+  command_t command;
   logic command_there, response_there, command_may_go, is_data, command_taken, taken_q, room_q;
   assign command_may_go = core_run && room_q;
-  assign command_valid_o = command_there && command_may_go && is_data;
-  assign side_valid_o = command_there && command_may_go && !is_data;
-  assign command_taken = command_there && command_may_go && (is_data ? command_ready_i : side_ready_i);
+  assign lanes_o = '{
+          command_valid: command_there && command_may_go && is_data,
+          command: command,
+          side_valid: command_there && command_may_go && !is_data,
+          side: command,
+          response_ready: 1'b1
+      };
+  assign command_taken = command_there && command_may_go && (is_data ? lanes_i.command_ready : lanes_i.side_ready);
   assign rsp_valid_o = response_there && app_run;
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
@@ -124,8 +116,7 @@ module spate_user_side
   // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another: then the one
   // that was passed on leaves the crossing.
   logic response_left, response_left_q, response_dropped;
-  assign response_ready_o = 1'b1;
-  assign response_dropped = response_valid_i && !core_run;
+  assign response_dropped = lanes_i.response_valid && !core_run;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       places_q <= PlacesWidth'(ResponseDepth);
@@ -140,21 +131,9 @@ module spate_user_side
       places_q <= places_q - PlacesWidth'(command_taken) +
           PlacesWidth'(response_dropped) + (core_clear ? crossing_q : PlacesWidth'(response_left_q));
       if (core_clear) crossing_q <= '0;
-      else crossing_q <= crossing_q + PlacesWidth'(response_valid_i && core_run) - PlacesWidth'(response_left_q);
+      else crossing_q <= crossing_q + PlacesWidth'(lanes_i.response_valid && core_run) - PlacesWidth'(response_left_q);
     end
   end
-
-  command_t user_command;
-  assign user_command = '{
-          from_registers: 1'b0,
-          tag: cmd_tag_i,
-          op: op_e'(cmd_op_i),
-          source: source_e'(cmd_source_i),
-          fua: cmd_fua_i,
-          address: cmd_address_i,
-          lba: cmd_lba_i,
-          blocks: cmd_blocks_i
-      };
 
   spate_cdc_fifo #(
       .Width(1 + $bits(command_t)),
@@ -165,7 +144,7 @@ module spate_user_side
       .in_clear_i(app_clear),
       .in_valid_i(cmd_valid_i),
       .in_ready_o(cmd_ready_o),
-      .in_data_i({is_data_command(user_command), user_command}),
+      .in_data_i({is_data_command(cmd_i), cmd_i}),
       .in_empty_o(),
       .in_left_o(),
       .out_clk_i(clk_i),
@@ -173,7 +152,7 @@ module spate_user_side
       .out_clear_i(core_clear),
       .out_valid_o(command_there),
       .out_ready_i(taken_q),
-      .out_data_o({is_data, command_o})
+      .out_data_o({is_data, command})
   );
 
   spate_cdc_fifo #(
@@ -183,9 +162,9 @@ module spate_user_side
       .in_clk_i(clk_i),
       .in_run_i(core_run),
       .in_clear_i(core_clear),
-      .in_valid_i(response_valid_i),
+      .in_valid_i(lanes_i.response_valid),
       .in_ready_o(),
-      .in_data_i({response_i.tag, response_i.status, response_i.done[DoneWidth-1:0]}),
+      .in_data_i({lanes_i.response.tag, lanes_i.response.status, lanes_i.response.done[DoneWidth-1:0]}),
       .in_empty_o(),
       .in_left_o(response_left),
       .out_clk_i(app_clk_i),
@@ -193,9 +172,10 @@ module spate_user_side
       .out_clear_i(app_clear),
       .out_valid_o(response_there),
       .out_ready_i(rsp_ready_i),
-      .out_data_o({rsp_tag_o, rsp_status_o, rsp_done_o[DoneWidth-1:0]})
+      .out_data_o({rsp_o.tag, rsp_o.status, rsp_o.done[DoneWidth-1:0]})
   );
-  assign rsp_done_o[63:DoneWidth] = '0;
+  assign rsp_o.done[63:DoneWidth] = '0;
+  assign rsp_o.from_registers = 1'b0;
 
   // ---- data ----
 

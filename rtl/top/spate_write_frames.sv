@@ -38,6 +38,7 @@
 
 module spate_write_frames
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned PieceBytes = 65536,  // a power of two, at least 4096
@@ -57,34 +58,20 @@ module spate_write_frames
     input wire logic block_4096_i,
 
     // the user's side
-    input  wire logic                     command_valid_i,
-    output logic                          command_ready_o,
-    input  wire command_t                 command_i,
-    input  wire logic                     side_valid_i,
-    output logic                          side_ready_o,
-    input  wire command_t                 side_i,
-    output logic                          response_valid_o,
-    input  wire logic                     response_ready_i,
-    output response_t                     response_o,
-    input  wire logic                     data_valid_i,
-    output logic                          data_ready_o,
-    input  wire logic     [DataWidth-1:0] data_i,
-    input  wire logic                     data_last_i,
-    input  wire logic                     data_null_i,       // with data_last_i: the beat has no bytes
+    input  wire lanes_request_t                 lanes_i,
+    output lanes_response_t                     lanes_o,
+    input  wire logic                           data_valid_i,
+    output logic                                data_ready_o,
+    input  wire logic           [DataWidth-1:0] data_i,
+    input  wire logic                           data_last_i,
+    input  wire logic                           data_null_i,   // with data_last_i: the beat has no bytes
 
     // the core's side
-    output logic                           command_valid_o,
-    input  wire logic                      command_ready_i,
-    output command_t                       command_o,
-    output logic                           side_valid_o,
-    input  wire logic                      side_ready_i,
-    output command_t                       side_o,
-    input  wire logic                      response_valid_i,
-    output logic                           response_ready_o,
-    input  wire response_t                 response_i,
-    output logic                           data_valid_o,
-    input  wire logic                      data_ready_i,
-    output logic           [DataWidth-1:0] data_o,
+    output lanes_request_t                       core_lanes_o,
+    input  wire lanes_response_t                 core_lanes_i,
+    output logic                                 data_valid_o,
+    input  wire logic                            data_ready_i,
+    output logic                 [DataWidth-1:0] data_o,
 
     output logic idle_o  // no frame is open that may still give a piece to the drive, and no beat waits for the core
 );
@@ -102,6 +89,23 @@ module spate_write_frames
   if (512 / BeatBytes < 2) begin : gen_beat  // a block's last beat waits for the piece's size, the first one must not
     $error("spate_write_frames: a block of 512 bytes must have at least two beats");
   end
+
+  command_t core_command, core_side;
+  response_t response_q;
+  logic core_command_valid, core_side_valid, core_response_ready, command_ready, side_ready, response_valid_q;
+  assign lanes_o = '{
+          command_ready: command_ready,
+          side_ready: side_ready,
+          response_valid: response_valid_q,
+          response: response_q
+      };
+  assign core_lanes_o = '{
+          command_valid: core_command_valid,
+          command: core_command,
+          side_valid: core_side_valid,
+          side: core_side,
+          response_ready: core_response_ready
+      };
 
   // ---- what waits for its response, in order ----
 
@@ -182,16 +186,17 @@ module spate_write_frames
   command_t piece;
 
   assign dead = dead_q || gone_i || lost_i;
-  assign is_frame = command_i.op == OpWrite && command_i.source == SourceFrame && command_i.blocks != '0;
-  assign is_write = command_i.op == OpWrite && command_i.source == SourceStream;
-  assign take = command_valid_i && is_frame && !open_q && writes_q == '0 && (ready_i || gone_i);
-  assign command_ready_o = !open_q &&
-      (is_frame ? writes_q == '0 && (ready_i || gone_i) : command_ready_i && order_room);
-  assign pass = command_valid_i && !is_frame && !open_q && order_room && command_ready_i;
+  assign is_frame = lanes_i.command.op == OpWrite && lanes_i.command.source == SourceFrame &&
+      lanes_i.command.blocks != '0;
+  assign is_write = lanes_i.command.op == OpWrite && lanes_i.command.source == SourceStream;
+  assign take = lanes_i.command_valid && is_frame && !open_q && writes_q == '0 && (ready_i || gone_i);
+  assign command_ready = !open_q &&
+      (is_frame ? writes_q == '0 && (ready_i || gone_i) : core_lanes_i.command_ready && order_room);
+  assign pass = lanes_i.command_valid && !is_frame && !open_q && order_room && core_lanes_i.command_ready;
   assign sized = sizing_q == '0;
   assign offer = begun_q && !given_q && sized && order_room && route_room;
-  assign give = offer && (dead || (ready_i && command_ready_i));
-  assign command_valid_o = open_q ? offer && !dead && ready_i : command_valid_i && !is_frame && order_room;
+  assign give = offer && (dead || (ready_i && core_lanes_i.command_ready));
+  assign core_command_valid = open_q ? offer && !dead && ready_i : lanes_i.command_valid && !is_frame && order_room;
   assign piece = '{
           from_registers: frame_q.from_registers,
           tag: TagData,
@@ -203,8 +208,8 @@ module spate_write_frames
           blocks: 32'(piece_q)
       };
   always_comb begin
-    command_o = open_q ? piece : command_i;
-    command_o.tag = TagData;
+    core_command = open_q ? piece : lanes_i.command;
+    core_command.tag = TagData;
   end
 
   assign order_push = pass || give || local_end;
@@ -212,8 +217,8 @@ module spate_write_frames
     if (!open_q) begin
       order_in = '{
           kind: is_write ? KindWrite : KindPlain,
-          from_registers: command_i.from_registers,
-          tag: command_i.tag
+          from_registers: lanes_i.command.from_registers,
+          tag: lanes_i.command.tag
       };
     end else begin
       order_in = '{kind: KindPiece, from_registers: frame_q.from_registers, tag: frame_q.tag};
@@ -238,11 +243,11 @@ module spate_write_frames
     dead_q <= gone_i || (open_q && (dead_q || lost_i));
     if (!open_q) begin
       frame_q <= '{
-          from_registers: command_i.from_registers,
-          tag: command_i.tag,
-          fua: command_i.fua,
-          lba: {command_i.lba[63:LbaBits] != '0, command_i.lba[LbaBits-1:0]},
-          blocks: command_i.blocks,
+          from_registers: lanes_i.command.from_registers,
+          tag: lanes_i.command.tag,
+          fua: lanes_i.command.fua,
+          lba: {lanes_i.command.lba[63:LbaBits] != '0, lanes_i.command.lba[LbaBits-1:0]},
+          blocks: lanes_i.command.blocks,
           block_4096: block_4096_i
       };
     end else if (piece_end) begin
@@ -362,29 +367,30 @@ module spate_write_frames
   logic room_out, is_side, absorb, ended, own, own_out, plain_out, side_out, side_busy_q;
   logic [15:0] side_tag_q;
 
-  assign room_out = !response_valid_o || response_ready_i;
-  assign is_side = response_i.tag[0];
+  assign room_out = !response_valid_q || lanes_i.response_ready;
+  assign is_side = core_lanes_i.response.tag[0];
   assign absorb = order_valid && !absorbed_q &&
-                  (order.kind == KindLost || (order.kind == KindPiece && response_valid_i && !is_side));
+                  (order.kind == KindLost || (order.kind == KindPiece && core_lanes_i.response_valid && !is_side));
   assign ended = order_valid && absorbed_q && end_valid && (!piece_last || room_out);
   // A frame's response. It goes before the one that the core shows.
   assign own = order_valid && (order.kind == KindEnd || (absorbed_q && end_valid && piece_last));
   assign own_out = own && room_out;
-  assign plain_out = order_valid && (order.kind == KindPlain || order.kind == KindWrite) && response_valid_i &&
+  assign plain_out = order_valid && (order.kind == KindPlain || order.kind == KindWrite) &&
+      core_lanes_i.response_valid &&
                      !is_side && room_out;
-  assign side_out = response_valid_i && is_side && room_out && !own;
+  assign side_out = core_lanes_i.response_valid && is_side && room_out && !own;
   assign order_pop = ended || own_out || plain_out;
   assign end_pop = ended;
-  assign response_ready_o = side_out || plain_out || (absorb && order.kind == KindPiece);
-  assign part_status = order.kind == KindLost ? StatusGone : response_i.status;
-  assign refuse = absorb && order.kind == KindPiece && response_i.status == StatusInvalid;
+  assign core_response_ready = side_out || plain_out || (absorb && order.kind == KindPiece);
+  assign part_status = order.kind == KindLost ? StatusGone : core_lanes_i.response.status;
+  assign refuse = absorb && order.kind == KindPiece && core_lanes_i.response.status == StatusInvalid;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       absorbed_q <= 1'b0;
       status_q <= StatusOk;
       done_q <= '0;
-      response_valid_o <= 1'b0;
+      response_valid_q <= 1'b0;
     end else begin
       absorbed_q <= absorb || (absorbed_q && !ended);
       if (own_out) begin
@@ -392,36 +398,36 @@ module spate_write_frames
         done_q <= '0;
       end else if (absorb && status_q == StatusOk) begin
         status_q <= part_status;
-        if (order.kind == KindPiece) done_q <= done_q + response_i.done[31:0];
+        if (order.kind == KindPiece) done_q <= done_q + core_lanes_i.response.done[31:0];
       end
-      response_valid_o <= own_out || plain_out || side_out || (response_valid_o && !response_ready_i);
+      response_valid_q <= own_out || plain_out || side_out || (response_valid_q && !lanes_i.response_ready);
     end
     if (room_out) begin
-      response_o <= response_i;
-      response_o.tag <= side_tag_q;
+      response_q <= core_lanes_i.response;
+      response_q.tag <= side_tag_q;
       if (!side_out) begin
-        response_o.from_registers <= order.from_registers;
-        response_o.tag <= order.tag;
+        response_q.from_registers <= order.from_registers;
+        response_q.tag <= order.tag;
       end
       if (own) begin
-        response_o.status <= status_q;
-        response_o.done <= 64'(done_q);
+        response_q.status <= status_q;
+        response_q.done <= 64'(done_q);
       end
     end
   end
 
   // ---- the side lane ----
 
-  assign side_valid_o = side_valid_i && !side_busy_q;
-  assign side_ready_o = side_ready_i && !side_busy_q;
+  assign core_side_valid = lanes_i.side_valid && !side_busy_q;
+  assign side_ready = core_lanes_i.side_ready && !side_busy_q;
   always_comb begin
-    side_o = side_i;
-    side_o.tag = TagSide;
+    core_side = lanes_i.side;
+    core_side.tag = TagSide;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) side_busy_q <= 1'b0;
-    else side_busy_q <= (side_valid_o && side_ready_i) || (side_busy_q && !side_out);
-    if (!side_busy_q) side_tag_q <= side_i.tag;
+    else side_busy_q <= (core_side_valid && core_lanes_i.side_ready) || (side_busy_q && !side_out);
+    if (!side_busy_q) side_tag_q <= lanes_i.side.tag;
   end
 
 `ifdef FORMAL

@@ -32,7 +32,7 @@ ALL = os.environ.get("ALL", "0") != "0"
 def test_drive(width, ram_bytes, slot_bits, queue_shift, block_shift, cases):
     # A cycle is a microsecond, and 4 are a millisecond. A flush may wait behind all commands that a recovery sends again: its
     # deadline is as long as theirs.
-    runner.run("spate_drive", "testbench_drive",
+    runner.run("spate_drive_flat", "testbench_drive",
                parameters={"DataWidth": width, "RamBytes": ram_bytes, "SlotBits": slot_bits, "QueueShiftMax": queue_shift,
                            "RamRegisters": 4 if width == 256 else 1,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,

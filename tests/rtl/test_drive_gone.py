@@ -7,7 +7,7 @@ from drive_window import window_bits
 
 def test_drive_gone():
     ram_bytes = 73728
-    runner.run("spate_drive", "testbench_drive_gone",
+    runner.run("spate_drive_flat", "testbench_drive_gone",
                parameters={"DataWidth": 128, "RamBytes": ram_bytes, "SlotBits": 6, "QueueShiftMax": 7,
                            "WindowBase": "64'h1240000000", "BarBase": "64'ha0000000", "ClockHz": 1_000_000, "UsPerMs": 4,
                            "AdminDeadlineMs": 300, "CommandDeadlineMs": 1500},

@@ -21,7 +21,7 @@ REFUSED = {
         "spate_nvme_axi", {"WindowBase": "64'h100000000", "AddressWidth": "32"}, "WindowBase must be below 2^AddressWidth"),
     "an aperture that no record can address": ("spate_pcie_usp", {"WindowBits": "33"}, "WindowBits must be 13 to 32"),
     "another width": ("spate_nvme_axi", {"DataWidth": "64"}, "DataWidth must be 128, 256 or 512"),
-    "a master without identifiers": ("spate_nvme_axi", {"IdWidth": "0"}, "IdWidth must be at least 1"),
+    "a master without identifiers": ("spate_nvme_axi", {"IdWidth": "0"}, "IdWidth must be 1 to 16"),
     "a drive alone in a stripe": ("spate_nvme_stripe_axi", {"Drives": "1"}, "Drives must be 2 ... 8"),
     "a chunk that is no power of two": ("spate_nvme_stripe_axi", {"ChunkBytes": "98304"}, "ChunkBytes must be a power of two"),
     "a deadline beyond the counter": ("spate_nvme_axi", {"CommandDeadlineMs": "20000"}, "DeadlineMs must be 2 to 16000"),

@@ -11,7 +11,7 @@ import runner
 
 @pytest.mark.parametrize("ram_bytes", [8192, 262144])
 def test_registers(ram_bytes):
-    runner.run("spate_registers", "testbench_registers", parameters={"RamBytes": ram_bytes}, env={"RAM_BYTES": str(ram_bytes)})
+    runner.run("spate_registers_flat", "testbench_registers", parameters={"RamBytes": ram_bytes}, env={"RAM_BYTES": str(ram_bytes)})
 
 
 def test_event_counters():
@@ -24,7 +24,7 @@ def test_command_arbiter():
 
 @pytest.mark.parametrize("streams, frames", [(0, 0), (1, 0), (1, 1)])
 def test_user_side(streams, frames):
-    runner.run("spate_user_side", "testbench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16, "WriteFrames": frames},
+    runner.run("spate_user_side_flat", "testbench_user_side", parameters={"HasStreams": streams, "ResponseDepth": 16, "WriteFrames": frames},
                env={"STREAMS": str(streams), "RESPONSES": "16", "FRAMES": str(frames)})
 
 

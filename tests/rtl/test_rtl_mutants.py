@@ -75,7 +75,7 @@ def test_a_testbench_in_cpp_kills_what_it_can_notice(tmp_path):
 
 def test_a_testbench_in_cpp_with_shared_sources_kills_what_it_can_notice(tmp_path):
     """The mutant: a burst's last beat is not marked, or is marked too early. The bench's folder is not its only source."""
-    bench = next(bench for bench in rtl_tests.programs() if bench.top == "spate_pcie_axi")
+    bench = next(bench for bench in rtl_tests.programs() if bench.top == "spate_pcie_axi_flat")
     pool = rtl_netlist.pool(gateware.home("spate_pcie_axi_read"), 1)
     mutant = next(mutant for mutant in pool if mutant.original == "read_last_i && owed_final")
     judged = [gateware.Judged(1, mutant, [bench])]

@@ -8,7 +8,7 @@ import runner
 
 @pytest.mark.parametrize("width, piece_bytes", [(512, 4096), (128, 4096)])
 def test_write_frames(width, piece_bytes):
-    runner.run("spate_write_frames", "testbench_write_frames", parameters={"DataWidth": width, "PieceBytes": piece_bytes, "Commands": 16},
+    runner.run("spate_write_frames_flat", "testbench_write_frames", parameters={"DataWidth": width, "PieceBytes": piece_bytes, "Commands": 16},
                env={"DATA_WIDTH": str(width), "PIECE_BYTES": str(piece_bytes)})
 
 

@@ -55,14 +55,20 @@ def vendor() -> tuple[str, ...]:
     return tuple(str(path.relative_to(ROOT)) for path in sorted(VENDOR.glob("*.sv")))
 
 
+def flat() -> tuple[str, ...]:
+    """The generated modules around modules with records, for testbenches (tops_flat.py)."""
+    return tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "rtl" / "generated").glob("*.sv")))
+
+
 def names_used(path: str) -> set[str]:
     return set(NAME.findall(COMMENT.sub(" ", (ROOT / path).read_text())))
 
 
 def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
-    """The sources of a module and of all modules and packages that it uses, in the order of the list; then the files of `extra`,
-    which are not on the list: a testbench's wrapper, which may itself be the top."""
-    path_of = {pathlib.PurePath(path).stem: path for path in sources()}
+    """The sources of a module and of all modules and packages that it uses, in the order of the list, and after them flat modules
+    for testbenches; then the files of `extra`, which are not on the list: a testbench's wrapper, which may itself be the top."""
+    known = (*sources(), *flat())
+    path_of = {pathlib.PurePath(path).stem: path for path in known}
     if top not in {pathlib.PurePath(path).stem for path in (*path_of.values(), *extra)}:
         raise SystemExit(f"no file of rtl/spate.f is named {top}.sv")
     wanted, found = [top, *(name for path in extra for name in names_used(path))], set()
@@ -71,7 +77,7 @@ def needed_by(top: str, extra: tuple[str, ...] = ()) -> list[str]:
         if path and path not in found:
             found.add(path)
             wanted += names_used(path)
-    return [path for path in sources() if path in found] + list(extra)
+    return [path for path in known if path in found] + list(extra)
 
 
 def unlisted() -> list[str]:

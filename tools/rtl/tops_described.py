@@ -19,7 +19,8 @@ FILE = filelist.ROOT / "rtl" / "top" / "interfaces.toml"
 TOPS = ("spate_nvme_axi", "spate_nvme_usp", "spate_nvme_stripe_axi")
 ROLES = ("master", "slave", "monitor")
 KEYS = {"clock": {"reset", "active", "synchronous", "period_ns", "what"},
-        "interface": {"kind", "role", "clock", "present", "constants", "active", "what"}}
+        "interface": {"kind", "role", "clock", "present", "constants", "widths", "absent", "active", "what"},
+        "top": {"inner"}}
 CONDITION = re.compile(r"(\w+) (==|>) (\d+)")
 
 
@@ -130,7 +131,7 @@ def read(text: str) -> dict[str, Any]:
             where = f"[{section}.{name}]"
             if unknown := set(entry) - keys:
                 raise Wrong(f"{where}: unknown: {', '.join(sorted(unknown))}; known: {', '.join(sorted(keys))}")
-            if section == "clock":
+            if section != "interface":
                 continue
             if entry["kind"] not in KINDS:
                 raise Wrong(f"{where}: unknown kind {entry['kind']}; known: {', '.join(KINDS)}")

@@ -155,7 +155,7 @@ module pcie_axi_top
   assign c_axil_awprot = 3'd0;
   assign c_axil_arprot = 3'd0;
 
-  spate_pcie_axi #(
+  spate_pcie_axi_flat #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
       .IdWidth(IdWidth),
@@ -165,7 +165,7 @@ module pcie_axi_top
   ) dut (
       .clk_i(clk),
       .rst_ni(rst_n),
-      .adapter_reset_i(adapter_reset),
+      .reset_i(adapter_reset),
       .quiet_o(quiet),
       .link_up_o(link_up),
       .read_valid_o(read_valid),
@@ -180,11 +180,11 @@ module pcie_axi_top
       .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
-      .request_valid_i(request_valid),
-      .request_ready_o(request_ready),
-      .request_i(request),
-      .response_valid_o(response_valid),
-      .response_o(response),
+      .mmio_request_valid_i(request_valid),
+      .mmio_request_ready_o(request_ready),
+      .mmio_request_i(request),
+      .mmio_response_valid_o(response_valid),
+      .mmio_response_o(response),
       .axi_aclk_i(axi_clk),
       .axi_aresetn_i(axi_rst_n),
       .user_link_up_i(user_link_up),

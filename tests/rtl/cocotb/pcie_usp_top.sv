@@ -93,7 +93,7 @@ module pcie_usp_top
   mmio_response_t response;
   assign {response_id, response_error, response_data} = response;
 
-  spate_pcie_usp #(
+  spate_pcie_usp_flat #(
       .DataWidth(DataWidth),
       .WindowBits(WindowBits),
       .WindowBase(WindowBase),
@@ -101,7 +101,7 @@ module pcie_usp_top
   ) dut (
       .clk_i(clk),
       .rst_ni(rst_n),
-      .adapter_reset_i(adapter_reset),
+      .reset_i(adapter_reset),
       .epoch_i(epoch),
       .quiet_o(quiet),
       .link_up_o(link_up),
@@ -117,11 +117,11 @@ module pcie_usp_top
       .write_o(write),
       .write_data_o(write_data),
       .write_strobe_o(write_strobe),
-      .request_valid_i(request_valid),
-      .request_ready_o(request_ready),
-      .request_i({request_id, request_space, request_write, request_address, request_data}),
-      .response_valid_o(response_valid),
-      .response_o(response),
+      .mmio_request_valid_i(request_valid),
+      .mmio_request_ready_o(request_ready),
+      .mmio_request_i({request_id, request_space, request_write, request_address, request_data}),
+      .mmio_response_valid_o(response_valid),
+      .mmio_response_o(response),
       .pcie_clk_i(user_clk),
       .pcie_reset_i(user_reset),
       .pcie_lnk_up_i(user_lnk_up),

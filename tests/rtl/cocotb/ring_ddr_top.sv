@@ -85,7 +85,7 @@ module ring_ddr_top
   logic frames_idle, core_idle;
   assign idle_o = frames_idle && core_idle;
   if (WriteFrames) begin : gen_frames
-    spate_write_frames #(
+    spate_write_frames_flat #(
         .DataWidth(DataWidth),
         .PieceBytes(PartBytes),
         .Commands(64)
@@ -130,7 +130,7 @@ module ring_ddr_top
     assign core_in = data_i;
   end
 
-  spate_ring_ddr #(
+  spate_ring_ddr_flat #(
       .DataWidth(DataWidth),
       .AddressWidth(AddressWidth),
       .PartBytes(PartBytes)

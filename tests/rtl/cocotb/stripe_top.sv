@@ -74,7 +74,7 @@ module stripe_top
   logic frames_idle, core_idle;
   assign idle_o = frames_idle && core_idle;
   if (WriteFrames) begin : gen_frames
-    spate_write_frames #(
+    spate_write_frames_flat #(
         .DataWidth(DataWidth),
         .PieceBytes(ChunkBytes),
         .LbaBits(ArrayWidth),
@@ -121,7 +121,7 @@ module stripe_top
     assign core_in = data_i;
   end
 
-  spate_stripe #(
+  spate_stripe_flat #(
       .Drives(Drives),
       .DataWidth(DataWidth),
       .ChunkBytes(ChunkBytes),

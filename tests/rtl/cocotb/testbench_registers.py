@@ -30,7 +30,7 @@ class Core:
         self.dut, self.ready_share, self.answers = dut, ready_share, answers
         self.data, self.side, self.waiting = [], [], deque()
         self.pages = [random.getrandbits(32) for _ in range(2048)]
-        for name in ("data_ready_i", "side_ready_i", "response_valid_i", "page_done_i", "drive_i", "events_i"):
+        for name in ("command_ready_i", "side_ready_i", "response_valid_i", "page_done_i", "drive_i", "events_i"):
             getattr(dut, name).value = 0
         cocotb.start_soon(self._commands())
         cocotb.start_soon(self._pages())
@@ -39,7 +39,7 @@ class Core:
         dut = self.dut
         while True:
             await RisingEdge(dut.clk_i)
-            for taken, ready, valid, command in ((self.data, dut.data_ready_i, dut.data_valid_o, dut.data_o),
+            for taken, ready, valid, command in ((self.data, dut.command_ready_i, dut.command_valid_o, dut.command_o),
                                                  (self.side, dut.side_ready_i, dut.side_valid_o, dut.side_o)):
                 if ready.value and valid.value:
                     fields = records.get(command, "command_t")
@@ -158,8 +158,8 @@ async def a_side_command_does_not_wait_for_the_data_lane(dut):
     await give(master, op=FLUSH, source=STREAM, tag=4, lba=0, blocks=0, address=0, fua=False)
     await RisingEdge(dut.clk_i)
     await RisingEdge(dut.clk_i)
-    assert dut.data_valid_o.value and dut.side_valid_o.value
-    assert records.get(dut.data_o, "command_t").tag == 0 and records.get(dut.side_o, "command_t").tag == 4
+    assert dut.command_valid_o.value and dut.side_valid_o.value
+    assert records.get(dut.command_o, "command_t").tag == 0 and records.get(dut.side_o, "command_t").tag == 4
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")

@@ -26,8 +26,8 @@ class Testbench:
         self.commands_in = Source(*user, dut.cmd_valid_i, dut.cmd_ready_o, {
             "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
             "lba": dut.cmd_lba_i, "blocks": dut.cmd_blocks_i, "address": dut.cmd_address_i}, stall)
-        self.lanes_out = [Sink(*core, valid, ready, {"command": dut.command_o}, stall) for valid, ready in
-                          ((dut.command_valid_o, dut.command_ready_i), (dut.side_valid_o, dut.side_ready_i))]
+        self.lanes_out = [Sink(*core, valid, ready, {"command": command}, stall) for valid, ready, command in (
+            (dut.command_valid_o, dut.command_ready_i, dut.command_o), (dut.side_valid_o, dut.side_ready_i, dut.side_o))]
         self.responses: deque[int] = deque()  # to the commands that come out, in order
         self.answers_at_once = True
         self.dropped = 0  # commands that were taken and dropped from the sink
@@ -51,7 +51,7 @@ class Testbench:
                     "address": bits(64)}
             self.commands_in.put(**word)
             command = 0
-            for name, width in (("tag", 16), ("op", 4), ("source", 2), ("fua", 1), ("address", 64), ("lba", 64), ("blocks", 32)):
+            for name, width in (("op", 4), ("source", 2), ("fua", 1), ("tag", 16), ("lba", 64), ("blocks", 32), ("address", 64)):
                 command = command << width | word[name]
             is_data = word["op"] in (WRITE, READ) and word["source"] in (STREAM, ADDRESS, FRAME)
             lanes[not is_data].append({"command": command})

@@ -42,7 +42,7 @@ module write_frames_top
   command_t command;
   logic [DataWidth-1:0] data;
 
-  spate_write_frames #(
+  spate_write_frames_flat #(
       .DataWidth(DataWidth),
       .PieceBytes(PieceBytes)
   ) u_frames (

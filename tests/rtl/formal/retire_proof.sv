@@ -244,10 +244,10 @@ module retire_proof
   // From the oldest: one that has ended, those in the queue whose beats were requested, one that is not in it yet.
 
   typedef struct packed {
+    logic                    beats;
     logic                    write;
     logic                    stream;
     logic                    block_4096;
-    logic                    beats;
     logic                    last;
     logic                    good;
     logic                    from_registers;
@@ -303,7 +303,8 @@ module retire_proof
       automatic logic [1:0] place;
       place = 2'(u_retire.u_asked.head_q + 3'(i - 1));
       there = i == Ended ? u_retire.ended_valid_q : i == Taken ? waits : 3'(i - 1) < u_retire.u_asked.count_o;
-      command = i == Ended ? u_retire.ended_q : i == Taken ? taken : u_retire.u_asked.words[place];
+      if (i == Ended) command = {u_retire.ended_q.stream && !u_retire.ended_q.write, u_retire.ended_q};
+      else command = i == Taken ? taken : u_retire.u_asked.words[place];
       result = i == Ended ? ended_result_q : i == Taken ? now_result_q : results_q[place];
       written = i == Ended ? ended_written_q : i == Taken ? written_q : writtens_q[place];
       if (there) begin
@@ -369,7 +370,7 @@ module retire_proof
     )'(u_retire.head_valid_q && now_q.stream ? now_place_q : place_q) + $bits(
         place
     )'(u_retire.gen_drain.asked_sectors_q);
-    assign current_beats = count_t'(32'(u_retire.current.sectors) * SectorBeats);
+    assign current_beats = count_t'(32'(u_retire.current.command.sectors) * SectorBeats);
     always_comb begin
       if (checked) begin
         assert (count_t'({u_retire.gen_drain.asked_sectors_q, u_retire.gen_drain.beat_q}) ==

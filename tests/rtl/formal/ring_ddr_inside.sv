@@ -4,6 +4,7 @@
 // kept from what passes between them. The environment is that of ring_ddr_ports, bound beside it.
 module ring_ddr_inside
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned AddressWidth = 16,
     parameter int unsigned PartBytes = 4096,
@@ -18,9 +19,8 @@ module ring_ddr_inside
     input logic   [SectorBits-4:0] ring_pages_i,
     input drive_t                  drive_i,
 
-    input logic     command_valid_i,
-    input logic     command_ready_o,
-    input command_t command_i,
+    input lanes_request_t  lanes_i,
+    input lanes_response_t lanes_o,
 
     // From spate_ring_cut, and what is in it.
     input logic                        part_valid,
@@ -96,14 +96,14 @@ module ring_ddr_inside
     past_reset_q <= 1'b1;
     held_q <= held_d;
     count_q <= rst_ni ? count_q + index_t'(placed) - index_t'(free) : '0;
-    if (command_valid_i && command_ready_o) begin
-      asked_write_q <= command_i.op == OpWrite;
-      asked_invalid_q <= command_i.source != SourceStream || command_i.blocks == '0;
+    if (lanes_i.command_valid && lanes_o.command_ready) begin
+      asked_write_q <= lanes_i.command.op == OpWrite;
+      asked_invalid_q <= lanes_i.command.source != SourceStream || lanes_i.command.blocks == '0;
       asked_block_q <= drive_i.block_4096;
-      asked_left_q <= command_i.source != SourceStream ? '0 : drive_i.block_4096 ? 35'(command_i.blocks) * 35'd8 :
-          35'(command_i.blocks);
+      asked_left_q <= lanes_i.command.source != SourceStream ? '0 : drive_i.block_4096 ? 35'(lanes_i.command.blocks) * 35'd8 :
+          35'(lanes_i.command.blocks);
     end else if (placed) asked_left_q <= asked_left_q - 35'(part_sectors);
-    asked_doomed_q <= drive_i.gone || (!(command_valid_i && command_ready_o) && asked_doomed_q);
+    asked_doomed_q <= drive_i.gone || (!(lanes_i.command_valid && lanes_o.command_ready) && asked_doomed_q);
     if (!rst_ni) unstored_q <= '0;
     else unstored_q <= unstored_q + CountBits'(placed && part.write && !part.invalid) - CountBits'(stored_ready);
   end
@@ -163,8 +163,8 @@ bind spate_ring_ddr ring_ddr_inside #(
     .issue(u_order.issue),
     .issue_gone(u_order.next_gone),
     .issued_ready(u_order.issued_ready),
-    .command_valid(drive_command_valid_o),
-    .answer_valid(drive_response_valid_i && !drive_response_i.tag[0]),
+    .command_valid(drive_lanes_o.command_valid),
+    .answer_valid(drive_lanes_i.response_valid && !drive_lanes_i.response.tag[0]),
     .answers_ready(u_order.u_answers.in_ready_o),
     .ended_valid(ended_valid),
     .fetched_count(u_deliver.u_fetched.count_o),

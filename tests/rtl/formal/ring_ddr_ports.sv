@@ -7,6 +7,7 @@
 // there at a time; ring_cut-prove has requests of any size.
 module ring_ddr_ports
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 512,
     parameter int unsigned AddressWidth = 16,
@@ -21,50 +22,22 @@ module ring_ddr_ports
 
     input drive_t drive_i,
 
-    input logic                      command_valid_i,
-    input logic                      command_ready_o,
-    input command_t                  command_i,
-    input logic                      side_valid_i,
-    input logic                      side_ready_o,
-    input command_t                  side_i,
-    input logic                      response_valid_o,
-    input logic                      response_ready_i,
-    input response_t                 response_o,
-    input logic                      data_valid_i,
-    input logic                      data_ready_o,
-    input logic                      data_valid_o,
-    input logic                      data_ready_i,
-    input logic      [DataWidth-1:0] data_o,
-    input logic                      data_last_o,
-    input logic                      data_error_o,
-    input logic      [ LbaWidth-1:0] written_blocks_o,
+    input lanes_request_t                  lanes_i,
+    input lanes_response_t                 lanes_o,
+    input logic                            data_valid_i,
+    input logic                            data_ready_o,
+    input logic                            data_valid_o,
+    input logic                            data_ready_i,
+    input logic            [DataWidth-1:0] data_o,
+    input logic                            data_last_o,
+    input logic                            data_error_o,
+    input logic            [ LbaWidth-1:0] written_blocks_o,
 
-    input logic      drive_command_valid_o,
-    input logic      drive_command_ready_i,
-    input command_t  drive_command_o,
-    input logic      drive_side_valid_o,
-    input logic      drive_side_ready_i,
-    input command_t  drive_side_o,
-    input logic      drive_response_valid_i,
-    input logic      drive_response_ready_o,
-    input response_t drive_response_i,
+    input lanes_request_t  drive_lanes_o,
+    input lanes_response_t drive_lanes_i,
 
-    input logic                    m_axi_awvalid_o,
-    input logic                    m_axi_awready_i,
-    input logic [AddressWidth-1:0] m_axi_awaddr_o,
-    input logic [             7:0] m_axi_awlen_o,
-    input logic                    m_axi_wvalid_o,
-    input logic                    m_axi_wready_i,
-    input logic                    m_axi_wlast_o,
-    input logic                    m_axi_bvalid_i,
-    input logic [             1:0] m_axi_bresp_i,
-    input logic                    m_axi_arvalid_o,
-    input logic                    m_axi_arready_i,
-    input logic [AddressWidth-1:0] m_axi_araddr_o,
-    input logic [             7:0] m_axi_arlen_o,
-    input logic                    m_axi_rvalid_i,
-    input logic                    m_axi_rready_o,
-    input logic [             1:0] m_axi_rresp_i
+    input axi_request_t  m_axi_o,
+    input axi_response_t m_axi_i
 );
 
   localparam int unsigned Sectors = 16;  // of the ring
@@ -111,13 +84,13 @@ module ring_ddr_ports
 
   logic response_waits_q;
   logic accepts, side_accepts, responds, side_shown, gives, answers, side_answers, takes_beat, gives_beat;
-  assign accepts = command_valid_i && command_ready_o;
-  assign side_accepts = side_valid_i && side_ready_o;
-  assign responds = response_valid_o && response_ready_i && !response_o.tag[15];
-  assign side_shown = response_valid_o && !response_waits_q && response_o.tag[15];  // for the first time
-  assign gives = drive_command_valid_o && drive_command_ready_i;
-  assign answers = drive_response_valid_i && drive_response_ready_o && !drive_response_i.tag[0];
-  assign side_answers = drive_response_valid_i && drive_response_ready_o && drive_response_i.tag[0];
+  assign accepts = lanes_i.command_valid && lanes_o.command_ready;
+  assign side_accepts = lanes_i.side_valid && lanes_o.side_ready;
+  assign responds = lanes_o.response_valid && lanes_i.response_ready && !lanes_o.response.tag[15];
+  assign side_shown = lanes_o.response_valid && !response_waits_q && lanes_o.response.tag[15];  // for the first time
+  assign gives = drive_lanes_o.command_valid && drive_lanes_i.command_ready;
+  assign answers = drive_lanes_i.response_valid && drive_lanes_o.response_ready && !drive_lanes_i.response.tag[0];
+  assign side_answers = drive_lanes_i.response_valid && drive_lanes_o.response_ready && drive_lanes_i.response.tag[0];
   assign takes_beat = data_valid_i && data_ready_o;
   assign gives_beat = data_valid_o && data_ready_i;
 
@@ -147,13 +120,17 @@ module ring_ddr_ports
 
   assign oldest = requests_q[responded_q];
   assign oldest_given = given_q[answered_q];
-  assign asked_number = drive_command_o.lba[39:38];
+  assign asked_number = drive_lanes_o.command.lba[39:38];
   assign asked = requests_q[asked_number];
-  assign command_sectors = drive_i.block_4096 ? 7'(drive_command_o.blocks) << 3 : 7'(drive_command_o.blocks);
-  assign command_first = 7'((drive_command_o.address - ring_drive_base_i) >> 9);
+  assign command_sectors = drive_i.block_4096 ? 7'(drive_lanes_o.command.blocks) << 3 : 7'(drive_lanes_o.command.blocks);
+  assign command_first = 7'((drive_lanes_o.command.address - ring_drive_base_i) >> 9);
   assign command_place = sectors_at(command_first, command_sectors);
-  assign aw_place = sectors_at(7'((m_axi_awaddr_o - ring_base_i) >> 9), 7'((9'(m_axi_awlen_o) + 9'd1) >> BeatBits));
-  assign ar_place = sectors_at(7'((m_axi_araddr_o - ring_base_i) >> 9), 7'((9'(m_axi_arlen_o) + 9'd1) >> BeatBits));
+  assign aw_place = sectors_at(
+      7'((m_axi_o.write.awaddr - ring_base_i) >> 9), 7'((9'(m_axi_o.write.awlen) + 9'd1) >> BeatBits)
+  );
+  assign ar_place = sectors_at(
+      7'((m_axi_o.read.araddr - ring_base_i) >> 9), 7'((9'(m_axi_o.read.arlen) + 9'd1) >> BeatBits)
+  );
 
   always_comb begin
     {has_writing, has_reading, writing, reading} = '0;
@@ -172,13 +149,13 @@ module ring_ddr_ports
     if (takes_beat) requests_d[writing].moved = requests_q[writing].moved + 1'b1;
     if (gives_beat) requests_d[reading].moved = requests_q[reading].moved + 1'b1;
     if (gives) begin
-      requests_d[asked_number].given = blocks_t'(drive_command_o.lba - asked.lba) + blocks_t'(drive_command_o.blocks);
+      requests_d[asked_number].given = blocks_t'(drive_lanes_o.command.lba - asked.lba) + blocks_t'(drive_lanes_o.command.blocks);
       given_d[given_count_q] = '{
           live: 1'b1,
           answered: 1'b0,
           write: asked.write,
           request: asked_number,
-          blocks: blocks_t'(drive_command_o.blocks),
+          blocks: blocks_t'(drive_lanes_o.command.blocks),
           end_beat: beats_t'(requests_d[asked_number].given) << (asked.block_4096 ? BeatBits + 3 : BeatBits),
           place: command_place
       };
@@ -187,9 +164,9 @@ module ring_ddr_ports
       given_d[answered_q].answered = 1'b1;
       if (oldest_given.write) given_d[answered_q].live = 1'b0;
       if (!requests_q[oldest_given.request].failed) begin
-        requests_d[oldest_given.request].done = requests_q[oldest_given.request].done + blocks_t'(drive_response_i.done);
-        requests_d[oldest_given.request].failed = drive_response_i.status != StatusOk;
-        requests_d[oldest_given.request].status = drive_response_i.status;
+        requests_d[oldest_given.request].done = requests_q[oldest_given.request].done + blocks_t'(drive_lanes_i.response.done);
+        requests_d[oldest_given.request].failed = drive_lanes_i.response.status != StatusOk;
+        requests_d[oldest_given.request].status = drive_lanes_i.response.status;
       end
     end
     for (int unsigned k = 0; k < Known; k++) begin
@@ -200,17 +177,17 @@ module ring_ddr_ports
     end
     if (accepts) begin
       requests_d[accepted_q] = '0;
-      requests_d[accepted_q].write = command_i.op == OpWrite;
-      requests_d[accepted_q].fua = command_i.fua;
-      requests_d[accepted_q].from_registers = command_i.from_registers;
-      requests_d[accepted_q].tag = command_i.tag;
-      requests_d[accepted_q].lba = command_i.lba;
-      requests_d[accepted_q].blocks = blocks_t'(command_i.blocks);
+      requests_d[accepted_q].write = lanes_i.command.op == OpWrite;
+      requests_d[accepted_q].fua = lanes_i.command.fua;
+      requests_d[accepted_q].from_registers = lanes_i.command.from_registers;
+      requests_d[accepted_q].tag = lanes_i.command.tag;
+      requests_d[accepted_q].lba = lanes_i.command.lba;
+      requests_d[accepted_q].blocks = blocks_t'(lanes_i.command.blocks);
       requests_d[accepted_q].block_4096 = drive_i.block_4096;
-      requests_d[accepted_q].refused = command_i.source != SourceStream || command_i.blocks == '0;
+      requests_d[accepted_q].refused = lanes_i.command.source != SourceStream || lanes_i.command.blocks == '0;
       requests_d[accepted_q].doomed = drive_i.gone;
-      if (command_i.source == SourceStream)
-        requests_d[accepted_q].beats = beats_t'(command_i.blocks) << (drive_i.block_4096 ? BeatBits + 3 : BeatBits);
+      if (lanes_i.command.source == SourceStream)
+        requests_d[accepted_q].beats = beats_t'(lanes_i.command.blocks) << (drive_i.block_4096 ? BeatBits + 3 : BeatBits);
     end
   end
 
@@ -227,23 +204,24 @@ module ring_ddr_ports
       responded_q <= responded_q + number_t'(responds);
       given_count_q <= given_count_q + number_t'(gives);
       answered_q <= answered_q + number_t'(answers);
-      aw_count_q <= aw_count_q + number_t'(m_axi_awvalid_o && m_axi_awready_i);
-      w_count_q <= w_count_q + number_t'(m_axi_wvalid_o && m_axi_wready_i && m_axi_wlast_o);
-      b_count_q <= b_count_q + number_t'(m_axi_bvalid_i);
-      r_owed_q <= r_owed_q + (m_axi_arvalid_o && m_axi_arready_i ? beats_t'(m_axi_arlen_o) + 1'b1 : '0) -
-          beats_t'(m_axi_rvalid_i && m_axi_rready_o);
-      stored_q <= (stored_q | (m_axi_bvalid_i && !m_axi_bresp_i[1] ? bursts_q[b_count_q] : '0)) &
-          ~(gives && drive_command_o.op == OpWrite ? command_place : '0);
-      if ((m_axi_bvalid_i && m_axi_bresp_i[1]) || (m_axi_rvalid_i && m_axi_rresp_i[1])) clean_q <= 1'b0;
+      aw_count_q <= aw_count_q + number_t'(m_axi_o.write.awvalid && m_axi_i.write.awready);
+      w_count_q <= w_count_q + number_t'(m_axi_o.write.wvalid && m_axi_i.write.wready && m_axi_o.write.wlast);
+      b_count_q <= b_count_q + number_t'(m_axi_i.write.bvalid);
+      r_owed_q <= r_owed_q + (m_axi_o.read.arvalid && m_axi_i.read.arready ? beats_t'(m_axi_o.read.arlen) + 1'b1 : '0) -
+          beats_t'(m_axi_i.read.rvalid && m_axi_o.read.rready);
+      stored_q <= (stored_q | (m_axi_i.write.bvalid && !m_axi_i.write.bresp[1] ? bursts_q[b_count_q] : '0)) &
+          ~(gives && drive_lanes_o.command.op == OpWrite ? command_place : '0);
+      if ((m_axi_i.write.bvalid && m_axi_i.write.bresp[1]) || (m_axi_i.read.rvalid && m_axi_i.read.rresp[1]))
+        clean_q <= 1'b0;
       drive_has_side_q <= side_accepts || (drive_has_side_q && !side_answers);
       side_busy_q <= side_accepts || (side_busy_q && !side_shown);
       if (answers && oldest_given.write && !requests_q[oldest_given.request].failed)
-        done_writes_q <= done_writes_q + LbaWidth'(drive_response_i.done);
-      if (responds && oldest.write) responded_writes_q <= responded_writes_q + LbaWidth'(response_o.done);
+        done_writes_q <= done_writes_q + LbaWidth'(drive_lanes_i.response.done);
+      if (responds && oldest.write) responded_writes_q <= responded_writes_q + LbaWidth'(lanes_o.response.done);
     end
-    if (m_axi_awvalid_o && m_axi_awready_i) bursts_q[aw_count_q] <= aw_place;
-    if (side_accepts) {side_q, side_written_q} <= {side_i, written_blocks_o};
-    if (side_answers) side_answer_q <= drive_response_i;
+    if (m_axi_o.write.awvalid && m_axi_i.write.awready) bursts_q[aw_count_q] <= aw_place;
+    if (side_accepts) {side_q, side_written_q} <= {lanes_i.side, written_blocks_o};
+    if (side_answers) side_answer_q <= drive_lanes_i.response;
   end
 
   // ---- the environment ----
@@ -263,19 +241,19 @@ module ring_ddr_ports
     assume (!ring_drive_base_i[63]);
     if (past_reset_q) assume (ring_base_i == base_q && ring_drive_base_i == drive_base_q);
     if (checked && !drive_i.gone && !gone_q && accepted_q != responded_q) assume (drive_i.block_4096 == block_q);
-    assume (is_data_command(command_i) && !is_data_command(side_i));
-    assume (command_i.lba[63:38] == 26'(accepted_q) && command_i.lba[37:8] == '0 && command_i.blocks < 32'd32);
-    assume (!command_i.tag[15] && side_i.tag[15]);
-    assume (number_t'(accepted_q - responded_q) != number_t'(Known - 1) || !command_valid_i);
+    assume (is_data_command(lanes_i.command) && !is_data_command(lanes_i.side));
+    assume (lanes_i.command.lba[63:38] == 26'(accepted_q) && lanes_i.command.lba[37:8] == '0 && lanes_i.command.blocks < 32'd32);
+    assume (!lanes_i.command.tag[15] && lanes_i.side.tag[15]);
+    assume (number_t'(accepted_q - responded_q) != number_t'(Known - 1) || !lanes_i.command_valid);
     assume (drive_i.blocks == '1);
-    assume (!m_axi_bvalid_i || (aw_count_q != b_count_q && w_count_q != b_count_q));
-    assume (!m_axi_rvalid_i || r_owed_q != '0);
-    if (drive_response_valid_i) begin
-      if (drive_response_i.tag[0]) begin
+    assume (!m_axi_i.write.bvalid || (aw_count_q != b_count_q && w_count_q != b_count_q));
+    assume (!m_axi_i.read.rvalid || r_owed_q != '0);
+    if (drive_lanes_i.response_valid) begin
+      if (drive_lanes_i.response.tag[0]) begin
         assume (drive_has_side_q);
       end else begin
-        assume (answered_q != given_count_q && drive_response_i.done <= 64'(oldest_given.blocks));
-        assume ((drive_response_i.status == StatusOk) == (drive_response_i.done == 64'(oldest_given.blocks)));
+        assume (answered_q != given_count_q && drive_lanes_i.response.done <= 64'(oldest_given.blocks));
+        assume ((drive_lanes_i.response.status == StatusOk) == (drive_lanes_i.response.done == 64'(oldest_given.blocks)));
       end
     end
   end
@@ -289,20 +267,20 @@ module ring_ddr_ports
   always_comb begin
     if (checked && gives) begin
       assert (asked_age < number_t'(accepted_q - responded_q) && !asked.refused && !asked.doomed && !drive_i.gone);
-      assert (drive_command_o.op == (asked.write ? OpWrite : OpRead) && drive_command_o.source == SourceAddress);
-      assert (drive_command_o.fua == asked.fua && !drive_command_o.tag[0]);
-      assert (drive_command_o.lba >= asked.lba + 64'(asked.given) && drive_command_o.blocks != '0);
-      if (clean_q) assert (drive_command_o.lba == asked.lba + 64'(asked.given));
-      assert (33'(drive_command_o.lba - asked.lba) + 33'(drive_command_o.blocks) <= 33'(asked.blocks));
-      assert (drive_i.block_4096 == asked.block_4096 && drive_command_o.blocks <= 32'(Sectors));
-      assert (drive_command_o.address >= ring_drive_base_i);
-      assert (drive_command_o.address + 64'({command_sectors, 9'd0}) <= ring_drive_base_i + 64'(512 * Sectors));
+      assert (drive_lanes_o.command.op == (asked.write ? OpWrite : OpRead) && drive_lanes_o.command.source == SourceAddress);
+      assert (drive_lanes_o.command.fua == asked.fua && !drive_lanes_o.command.tag[0]);
+      assert (drive_lanes_o.command.lba >= asked.lba + 64'(asked.given) && drive_lanes_o.command.blocks != '0);
+      if (clean_q) assert (drive_lanes_o.command.lba == asked.lba + 64'(asked.given));
+      assert (33'(drive_lanes_o.command.lba - asked.lba) + 33'(drive_lanes_o.command.blocks) <= 33'(asked.blocks));
+      assert (drive_i.block_4096 == asked.block_4096 && drive_lanes_o.command.blocks <= 32'(Sectors));
+      assert (drive_lanes_o.command.address >= ring_drive_base_i);
+      assert (drive_lanes_o.command.address + 64'({command_sectors, 9'd0}) <= ring_drive_base_i + 64'(512 * Sectors));
       for (int unsigned k = 0; k < Known; k++) begin
         if (given_q[k].live) assert ((given_q[k].place & command_place) == '0);
         // Requests are not overtaken.
         if (given_q[k].live && !given_q[k].answered) assert (number_t'(given_q[k].request - responded_q) <= asked_age);
       end
-      if (drive_command_o.op == OpWrite) assert ((stored_q & command_place) == command_place);
+      if (drive_lanes_o.command.op == OpWrite) assert ((stored_q & command_place) == command_place);
     end
   end
 
@@ -310,13 +288,14 @@ module ring_ddr_ports
   // is read that the drive may still write.
   always_comb begin
     if (checked) begin
-      if (m_axi_awvalid_o)
-        assert (m_axi_awaddr_o >= ring_base_i && 17'(m_axi_awaddr_o) < 17'(ring_base_i) + 17'(512 * Sectors));
-      if (m_axi_arvalid_o)
-        assert (m_axi_araddr_o >= ring_base_i && 17'(m_axi_araddr_o) < 17'(ring_base_i) + 17'(512 * Sectors));
+      if (m_axi_o.write.awvalid)
+        assert (m_axi_o.write.awaddr >= ring_base_i && 17'(m_axi_o.write.awaddr) < 17'(ring_base_i) + 17'(512 * Sectors));
+      if (m_axi_o.read.arvalid)
+        assert (m_axi_o.read.araddr >= ring_base_i && 17'(m_axi_o.read.araddr) < 17'(ring_base_i) + 17'(512 * Sectors));
       for (int unsigned k = 0; k < Known; k++) begin
-        if (m_axi_awvalid_o && given_q[k].live) assert ((given_q[k].place & aw_place) == '0);
-        if (m_axi_arvalid_o && given_q[k].live && !given_q[k].answered) assert ((given_q[k].place & ar_place) == '0);
+        if (m_axi_o.write.awvalid && given_q[k].live) assert ((given_q[k].place & aw_place) == '0);
+        if (m_axi_o.read.arvalid && given_q[k].live && !given_q[k].answered)
+          assert ((given_q[k].place & ar_place) == '0);
       end
     end
   end
@@ -341,34 +320,34 @@ module ring_ddr_ports
   // blocks before. So does each side command.
   response_t response_past_q;
   always_ff @(posedge clk_i) begin
-    response_waits_q <= rst_ni && response_valid_o && !response_ready_i;
-    response_past_q <= response_o;
+    response_waits_q <= rst_ni && lanes_o.response_valid && !lanes_i.response_ready;
+    response_past_q <= lanes_o.response;
   end
   always_comb begin
     if (checked) begin
-      assert (drive_response_ready_o);
-      if (response_waits_q) assert (response_valid_o && response_o == response_past_q);
-      if (response_valid_o && !response_o.tag[15]) begin
+      assert (drive_lanes_o.response_ready);
+      if (response_waits_q) assert (lanes_o.response_valid && lanes_o.response == response_past_q);
+      if (lanes_o.response_valid && !lanes_o.response.tag[15]) begin
         assert (accepted_q != responded_q && oldest.moved == oldest.beats);
-        assert (response_o.tag == oldest.tag && response_o.from_registers == oldest.from_registers);
+        assert (lanes_o.response.tag == oldest.tag && lanes_o.response.from_registers == oldest.from_registers);
         for (int unsigned k = 0; k < Known; k++) assert (!given_q[k].live || given_q[k].request != responded_q);
-        assert ((response_o.status == StatusOk) == (!oldest.refused && response_o.done == 64'(oldest.blocks)));
-        if (oldest.refused) assert (response_o.status == StatusInvalid && response_o.done == '0);
+        assert ((lanes_o.response.status == StatusOk) == (!oldest.refused && lanes_o.response.done == 64'(oldest.blocks)));
+        if (oldest.refused) assert (lanes_o.response.status == StatusInvalid && lanes_o.response.done == '0);
         if (!oldest.refused && clean_q) begin
-          assert (response_o.done == 64'(oldest.done));
+          assert (lanes_o.response.done == 64'(oldest.done));
           if (oldest.failed)
-            assert (response_o.status == oldest.status);
-            else if (oldest.given != oldest.blocks) assert (oldest.doomed && response_o.status == StatusGone);
+            assert (lanes_o.response.status == oldest.status);
+            else if (oldest.given != oldest.blocks) assert (oldest.doomed && lanes_o.response.status == StatusGone);
         end
       end
       if (side_shown) begin
-        assert (side_busy_q && !drive_has_side_q && response_o.tag == side_q.tag);
-        assert (response_o.from_registers == side_q.from_registers && response_o.status == side_answer_q.status);
-        assert (response_o.done == (side_q.op == OpFlush ? 64'(side_written_q) : side_answer_q.done));
+        assert (side_busy_q && !drive_has_side_q && lanes_o.response.tag == side_q.tag);
+        assert (lanes_o.response.from_registers == side_q.from_registers && lanes_o.response.status == side_answer_q.status);
+        assert (lanes_o.response.done == (side_q.op == OpFlush ? 64'(side_written_q) : side_answer_q.done));
       end
-      if (drive_side_valid_o)
-        assert (side_valid_i && (!side_busy_q || side_shown) && drive_side_o.tag[0] && drive_side_o.op == side_i.op);
-      assert (side_accepts == (drive_side_valid_o && drive_side_ready_i));
+      if (drive_lanes_o.side_valid)
+        assert (lanes_i.side_valid && (!side_busy_q || side_shown) && drive_lanes_o.side.tag[0] && drive_lanes_o.side.op == lanes_i.side.op);
+      assert (side_accepts == (drive_lanes_o.side_valid && drive_lanes_i.side_ready));
       // What a flush reports: at least what responses told, at most what the drive has done.
       assert (written_blocks_o >= responded_writes_q);
       if (clean_q) assert (written_blocks_o <= done_writes_q);

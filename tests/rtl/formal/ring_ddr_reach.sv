@@ -22,5 +22,5 @@ bind spate_ring_ddr ring_ddr_reach u_reach (
     .rst_ni,
     .gone_late(u_order.issue && u_order.next_gone && !drive_i.gone),
     .side_first(u_ports.side_shown && u_ports.accepted_q != u_ports.responded_q),
-    .part_next(drive_command_valid_o && u_cut.part_valid_o)
+    .part_next(drive_lanes_o.command_valid && u_cut.part_valid_o)
 );

@@ -4,41 +4,38 @@
 // what it was asked, with errors, and readers that stall. What a request's response must be is computed from its parts.
 module ring_deliver_ports
   import spate_pkg::*;
+  import spate_bus_pkg::*;
 #(
     parameter int unsigned DataWidth = 512,
     parameter int unsigned AddressWidth = 16,
     parameter int unsigned PartBits = 4,
     localparam int unsigned SectorBits = AddressWidth - 9
 ) (
-    input logic                           clk_i,
-    input logic                           rst_ni,
-    input logic        [AddressWidth-1:0] ring_base_i,
-    input logic                           ended_valid_i,
-    input logic                           ended_ready_o,
-    input ring_ended_t                    ended_i,
-    input logic        [  SectorBits-1:0] ended_place_i,
-    input logic        [    PartBits-1:0] ended_sectors_i,
-    input logic        [    PartBits-1:0] ended_done_i,
-    input logic                           data_valid_o,
-    input logic                           data_ready_i,
-    input logic        [   DataWidth-1:0] data_o,
-    input logic                           data_last_o,
-    input logic                           data_error_o,
-    input logic                           free_o,
-    input logic        [    PartBits-1:0] free_sectors_o,
-    input logic                           side_valid_i,
-    input logic                           side_ready_o,
-    input response_t                      side_i,
-    input logic                           response_valid_o,
-    input logic                           response_ready_i,
-    input response_t                      response_o,
-    input logic        [    LbaWidth-1:0] written_blocks_o,
-    input logic                           m_axi_arvalid_o,
-    input logic                           m_axi_arready_i,
-    input logic        [             7:0] m_axi_arlen_o,
-    input logic                           m_axi_rvalid_i,
-    input logic                           m_axi_rready_o,
-    input logic        [             1:0] m_axi_rresp_i
+    input logic                                  clk_i,
+    input logic                                  rst_ni,
+    input logic               [AddressWidth-1:0] ring_base_i,
+    input logic                                  ended_valid_i,
+    input logic                                  ended_ready_o,
+    input ring_ended_t                           ended_i,
+    input logic               [  SectorBits-1:0] ended_place_i,
+    input logic               [    PartBits-1:0] ended_sectors_i,
+    input logic               [    PartBits-1:0] ended_done_i,
+    input logic                                  data_valid_o,
+    input logic                                  data_ready_i,
+    input logic               [   DataWidth-1:0] data_o,
+    input logic                                  data_last_o,
+    input logic                                  data_error_o,
+    input logic                                  free_o,
+    input logic               [    PartBits-1:0] free_sectors_o,
+    input logic                                  side_valid_i,
+    input logic                                  side_ready_o,
+    input response_t                             side_i,
+    input logic                                  response_valid_o,
+    input logic                                  response_ready_i,
+    input response_t                             response_o,
+    input logic               [    LbaWidth-1:0] written_blocks_o,
+    input axi_read_request_t                     m_axi_o,
+    input axi_read_response_t                    m_axi_i
 );
 
   localparam int unsigned BeatBits = $clog2(4096 / DataWidth);  // of a sector
@@ -106,9 +103,9 @@ module ring_deliver_ports
       if (takes) open_q <= !ended_i.last;
       responded_q <= responded_q + number_t'(responds);
       side_owed_q <= side_takes || (side_owed_q && !side_out);
-      owed_q <= owed_q + (m_axi_arvalid_o && m_axi_arready_i ? beats_t'(m_axi_arlen_o) + 1'b1 : '0) -
-          beats_t'(m_axi_rvalid_i && m_axi_rready_o);
-      if (m_axi_rvalid_i && m_axi_rresp_i[1]) bad_q <= 1'b1;
+      owed_q <= owed_q + (m_axi_o.arvalid && m_axi_i.arready ? beats_t'(m_axi_o.arlen) + 1'b1 : '0) -
+          beats_t'(m_axi_i.rvalid && m_axi_o.rready);
+      if (m_axi_i.rvalid && m_axi_i.rresp[1]) bad_q <= 1'b1;
       moved_q <= free_o ? '0 : moved_q + beats_t'(moves);
       hit_q <= !free_o && hit;
       if (free_o) begin
@@ -147,7 +144,7 @@ module ring_deliver_ports
       assume ({ended_i.read, ended_i.write, ended_i.tag, ended_i.from_registers} ==
               {parts_q[newest].ended.read, parts_q[newest].ended.write, parts_q[newest].ended.tag,
                parts_q[newest].ended.from_registers});
-    assume (!m_axi_rvalid_i || owed_q != '0);
+    assume (!m_axi_i.rvalid || owed_q != '0);
   end
 
   // ---- what must hold ----

@@ -65,7 +65,7 @@ module write_frames_proof
     side.tag = 16'(side_tag_i);
   end
 
-  spate_write_frames #(
+  spate_write_frames_flat #(
       .DataWidth(DataWidth),
       .PieceBytes(4096),
       .Commands(4),

@@ -83,7 +83,7 @@ class CoreDrive(Drive):
     async def run(self) -> None:
         d = self.dut
         d.rst_ni.value, d.enable_i.value, d.idle_i.value = 0, 1, 1
-        for name in ("link_up_i", "adapter_quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
+        for name in ("link_up_i", "quiet_i", "mmio_request_ready_i", "mmio_response_valid_i", "command_valid_i",
                      "side_valid_i", "response_ready_i", "page_valid_i", "fence_answer_i"):
             getattr(d, name).value = 0
         for _ in range(4):
@@ -117,7 +117,7 @@ class CoreDrive(Drive):
             await RisingEdge(d.clk_i)
             self.port.edge()
             d.link_up_i.value = int(self.link_up)
-            d.adapter_quiet_i.value = int(quiet)
+            d.quiet_i.value = int(quiet)
             if random.random() < 0.2:
                 d.fence_answer_i.value = fence
             d.mmio_request_ready_i.value = int(random.random() < 0.7)

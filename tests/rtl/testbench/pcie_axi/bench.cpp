@@ -11,7 +11,7 @@ Bench::Bench(const BoardConfig &config, unsigned stall)
   board.pins().eval();
   board.pins().axi_aresetn_i = 0;
   board.pins().eval();
-  board.pins().adapter_reset_i = 0;
+  board.pins().reset_i = 0;
   board.pins().user_link_up_i = 0;
   core_cycles(6);
   axi_cycles(6);
@@ -33,7 +33,7 @@ void Bench::quiet() {
 // Inputs that change between two edges take effect before the next edge.
 
 void Bench::adapter_reset(bool active) {
-  board.pins().adapter_reset_i = active;
+  board.pins().reset_i = active;
   board.pins().eval();
 }
 

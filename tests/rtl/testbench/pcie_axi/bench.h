@@ -20,7 +20,7 @@ constexpr uint64_t kAdapterBarBase = UINT64_C(0x2'6000'0000);
 constexpr uint32_t kDeviceOffset = 0x10'0000;
 constexpr uint64_t kBarBytes = UINT64_C(1) << 20;
 constexpr uint64_t kControlBytes = UINT64_C(1) << 21;
-// With adapter_reset_i or without a bridge, a response comes within these cycles of the core's clock.
+// With reset_i or without a bridge, a response comes within these cycles of the core's clock.
 constexpr uint64_t kAtOnceCycles = 20;
 
 struct Bench {

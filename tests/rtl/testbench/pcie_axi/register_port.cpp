@@ -17,7 +17,7 @@ void put_request(VlWide<3> &pin, bool id, Space space, bool write, uint32_t addr
 } // namespace
 
 RegisterPort::RegisterPort(Board &board) : board_(board), pins_(board.pins()) {
-  pins_.request_valid_i = 0;
+  pins_.mmio_request_valid_i = 0;
   board.attach(Clock::Core, *this);
 }
 
@@ -53,12 +53,12 @@ bool RegisterPort::write(Space space, uint32_t address, uint32_t data, uint64_t 
 
 void RegisterPort::sample() {
   if (!pins_.rst_ni) return;
-  if (pins_.response_valid_o) {
+  if (pins_.mmio_response_valid_o) {
     if (++responses_ > requests_) board_.fail("a register response without a request");
-    if ((pins_.response_o >> 33 & 1) != id_) board_.fail("a register response with another request's identifier");
-    result_ = {(pins_.response_o >> 32 & 1) != 0, static_cast<uint32_t>(pins_.response_o)};
+    if ((pins_.mmio_response_o >> 33 & 1) != id_) board_.fail("a register response with another request's identifier");
+    result_ = {(pins_.mmio_response_o >> 32 & 1) != 0, static_cast<uint32_t>(pins_.mmio_response_o)};
   }
-  if (pins_.request_valid_i && pins_.request_ready_o) {
+  if (pins_.mmio_request_valid_i && pins_.mmio_request_ready_o) {
     requests_++;
     valid_ = false;
   }
@@ -66,12 +66,12 @@ void RegisterPort::sample() {
 
 // Without a request, its fields are random.
 void RegisterPort::drive() {
-  pins_.request_valid_i = valid_;
+  pins_.mmio_request_valid_i = valid_;
   if (valid_) {
-    put_request(pins_.request_i, id_, space_, write_, address_, data_);
+    put_request(pins_.mmio_request_i, id_, space_, write_, address_, data_);
   } else {
     const uint64_t noise = board_.random().next();
-    put_request(pins_.request_i, noise & 1, static_cast<Space>(noise >> 1 & 3), noise >> 3 & 1,
+    put_request(pins_.mmio_request_i, noise & 1, static_cast<Space>(noise >> 1 & 3), noise >> 3 & 1,
                 static_cast<uint32_t>(noise >> 32), static_cast<uint32_t>(noise >> 4));
   }
 }

@@ -96,17 +96,17 @@ void adapter_reset_answers_and_drops(Bench &bench) {
     const uint64_t at = kAdapterWindowBase + 1024 * index + 5;
     for (const Burst &burst : bursts_for(at, 700, kFullSize))
       bench.master.read(burst, [&](const Master::Bytes &data) {
-        bench.check(data == Master::Bytes(data.size()), "a read during adapter_reset_i returned data");
+        bench.check(data == Master::Bytes(data.size()), "a read during reset_i returned data");
       });
     for (const Burst &burst : bursts_for(at, 300, kFullSize)) {
       const std::size_t bytes = burst.beats * kBeatBytes - burst.address % kBeatBytes;
       bench.master.write(burst, Master::Bytes(bytes, 0x99), std::vector<bool>(bytes, true), [] {});
     }
-    bench.wait([&] { return bench.master.idle(); }, "an access during adapter_reset_i is not answered");
+    bench.wait([&] { return bench.master.idle(); }, "an access during reset_i is not answered");
   }
   bench.quiet();
   bench.check(std::all_of(memory.begin(), end, [](uint8_t byte) { return byte == 0x33; }),
-              "a write during adapter_reset_i was written");
+              "a write during reset_i was written");
   bench.adapter_reset(false);
   bench.core_cycles(3);
   Regions(bench, 3, 10).finish();
