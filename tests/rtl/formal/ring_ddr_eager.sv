@@ -57,7 +57,7 @@ module ring_ddr_eager
 
   always_comb begin
     if (begun_q != '0) begin
-      // A write after its burst; a read's response after the drive's and the last beat.
+      // A write after its burst, whose response comes eight steps later; a read's response after the drive's and the last beat.
       cover (drive_command_valid_o && write_q);
       cover (response_valid_o && response_o.status == StatusOk && !write_q);
       cover (response_valid_o && response_o.status == 16'd1 && !write_q);
