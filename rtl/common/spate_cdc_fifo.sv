@@ -11,7 +11,7 @@
 //
 // Full rate from Depth = 16 on: a pointer's round trip takes about ten cycles.
 //
-// Constraints: rtl/constraints/spate_cdc_fifo.tcl. One period of the faster clock, without clock skew, from tail_gray_q
+// Constraints: rtl/constraints/spate_cdc_fifo.xdc. One period of the faster clock, without clock skew, from tail_gray_q
 // and head_gray_q to the other side, as delay and as skew, and from `words` to out_data_q.
 `default_nettype none
 

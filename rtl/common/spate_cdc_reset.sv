@@ -5,7 +5,7 @@
 // Guarantee: rst_no falls at once when rst_ni does, and rises with the second edge of clk_i after rst_ni has risen. So
 // a reset during which a stopped clock had no edge is still active when the clock returns.
 //
-// Constraint: rtl/constraints/spate_cdc_reset.tcl. The path to the flip-flops' clear is a false path.
+// Constraint: rtl/constraints/spate_cdc_reset.xdc. The path to the flip-flops' clear is a false path.
 `default_nettype none
 
 module spate_cdc_reset (

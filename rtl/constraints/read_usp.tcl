@@ -4,6 +4,6 @@
 # others.
 
 foreach module {spate_cdc_bit spate_cdc_fifo spate_cdc_reset spate_pcie_usp_access spate_user_drive} {
-  set file [read_xdc -unmanaged -ref $module [file join [file dirname [file normalize [info script]]] $module.tcl]]
+  set file [read_xdc -ref $module [file join [file dirname [file normalize [info script]]] $module.xdc]]
   set_property -dict {PROCESSING_ORDER LATE USED_IN_SYNTHESIS false} [get_files $file]
 }

@@ -9,6 +9,7 @@ import re
 import pytest
 from lxml import etree
 
+import constraints
 import filelist
 import program
 import tops_described
@@ -17,6 +18,7 @@ import tops_kinds
 import tops_outer
 import tops_verilog
 import tops_xml
+from xdc import elaborate, managed, netlist
 
 SPIRIT = {"spirit": "http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009", "xilinx": "http://www.xilinx.com"}
 MEMORY_RING = {"RamBytes": 8192, "MemoryRingBytes": 1 << 30, "MemoryRingBase": 1 << 32, "MemoryRingDriveBase": 1 << 32}
@@ -174,6 +176,26 @@ def test_the_files_are_those_that_the_top_needs_in_their_order(name):
     files = [str((folder / one).resolve().relative_to(filelist.ROOT)) for one in names]
     assert files == [*filelist.needed_by(tops_outer.CORES[name][0]), tops_verilog.path(name)]
     assert all((folder / one.text).is_file() for one in component.find("//spirit:file/spirit:name"))
+
+
+@pytest.mark.parametrize("name", tops_outer.CORES)
+def test_the_constraints_are_those_of_the_top_each_in_the_scope_of_its_module(name):
+    """The implementation reads them after the clocks of the design; the simulation does not have them."""
+    component, top = Component(name), tops_outer.CORES[name][0]
+    (read,) = re.findall(r"^foreach module {(.*)} {$", (constraints.FOLDER / constraints.READ[top]).read_text(), re.M)
+    modules = set(map(netlist.plain, elaborate.elaborate(top, {}, f"test-{top}")))
+    scopes = []
+    for one in component.find("//spirit:fileSet[spirit:name='constraints']/spirit:file"):
+        file = (path(name).parent / component.text("spirit:name", one)).resolve()
+        kinds = [kind.text for kind in component.find("spirit:userFileType", one)]
+        assert kinds == ["xdc", f"SCOPED_TO_REF_{file.stem}", "USED_IN_implementation"]
+        assert component.text("spirit:define[spirit:name='processing_order']/spirit:value", one) == "late"
+        assert file.parent == constraints.FOLDER and managed.others(file.read_text()) == []
+        scopes.append(file.stem)
+    assert sorted(scopes) == sorted(read.split()) and set(scopes) <= modules
+    sets = {view: [one.text for one in component.find(f"//spirit:view[spirit:name='{view}']/spirit:fileSetRef/spirit:localName")]
+            for view in ("synthesis", "simulation")}
+    assert sets == {"synthesis": ["sources", "constraints"], "simulation": ["sources"]}
 
 
 @pytest.mark.parametrize("values, off", [

@@ -42,7 +42,7 @@ def report(what: str, findings: list[str]) -> None:
 def unread() -> list[str]:
     """Files that no top reads."""
     read = "".join((FOLDER / name).read_text() for name in set(READ.values()))
-    files = sorted(FOLDER.glob("spate_*.tcl"))
+    files = sorted(FOLDER.glob("spate_*.xdc"))
     return [f"rtl/constraints/{path.name} is read by no read_*.tcl" for path in files if path.stem not in read]
 
 

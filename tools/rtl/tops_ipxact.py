@@ -20,6 +20,7 @@ ULTRASCALE_PLUS = ("artixuplus", "kintexuplus", "virtexuplus", "virtexuplusHBM",
 FAMILIES = {"spate_nvme_usp": ULTRASCALE_PLUS}  # the block's; of the others all
 OTHERS = ("artix7", "kintex7", "virtex7", "zynq", "kintexu", "virtexu", *ULTRASCALE_PLUS, "versal")
 VIEWS = ("synthesis", "simulation")
+CONSTRAINTS = "rtl/constraints"
 TYPES = {"": "string", "int unsigned": "integer"}  # of others: std_logic_vector
 
 
@@ -53,14 +54,15 @@ def parameter(name: str, one: Parameter, resolve: str, identifier: str, **attrib
                    **attributes)
 
 
-def view(name: str, environment: str, module: str, files: str) -> tree.Element:
+def view(name: str, environment: str, module: str, *files: str) -> tree.Element:
     language = [element("language", "Verilog"), element("modelName", module)] if module else []
     return element("view", element("name", name), element("envIdentifier", f":vivado.xilinx.com:{environment}"), *language,
-                   element("fileSetRef", element("localName", files)))
+                   *(element("fileSetRef", element("localName", one)) for one in files))
 
 
 def model(one: Core) -> tree.Element:
-    views = [*(view(name, name, one.wrapper, "sources") for name in VIEWS), view("xgui", "xgui.ui", "", "xgui")]
+    views = [view("synthesis", "synthesis", one.wrapper, "sources", "constraints"),
+             view("simulation", "simulation", one.wrapper, "sources"), view("xgui", "xgui.ui", "", "xgui")]
     shown = [parameter("modelParameter", said, "generated", "MODELPARAM", dataType=TYPES.get(said.kind, "std_logic_vector"))
              for said in parameters(one)]
     return element("model", element("views", *views), element("ports", *ports(one)), element("modelParameters", *shown))
@@ -71,13 +73,29 @@ def file(path: str, folder: pathlib.PurePath) -> tree.Element:
     return element("file", element("name", os.path.relpath(path, folder)), element("fileType", kind))
 
 
+def constraint(module: str, folder: pathlib.PurePath) -> tree.Element:
+    """As Vivado's packager writes a file that is read in the scope of each instance of a module, after the design's own clocks."""
+    kinds = ("xdc", f"SCOPED_TO_REF_{module}", "USED_IN_implementation")
+    return element("file", element("name", os.path.relpath(f"{CONSTRAINTS}/{module}.xdc", folder)),
+                   *(element("userFileType", kind) for kind in kinds),
+                   element("define", element("name", "processing_order"), element("value", "late")))
+
+
+def constrained(sources: list[str]) -> list[str]:
+    """The modules that have constraints."""
+    modules = [pathlib.PurePath(source).stem for source in sources]
+    return [module for module in modules if (filelist.ROOT / CONSTRAINTS / f"{module}.xdc").is_file()]
+
+
 def file_sets(one: Core) -> tree.Element:
     path = tops_verilog.path(one.name)
     folder = pathlib.PurePath(path).parent
-    files = [file(source, folder) for source in (*filelist.needed_by(one.top.design.top), path)]
+    sources = filelist.needed_by(one.top.design.top)
+    files = [file(source, folder) for source in (*sources, path)]
     gui = element("file", element("name", os.path.relpath(tops_xgui.path(one), folder)), element("fileType", "tclSource"),
                   element("userFileType", "XGUI_VERSION_2"))
     return element("fileSets", element("fileSet", element("name", "sources"), *files),
+                   element("fileSet", element("name", "constraints"), *(constraint(module, folder) for module in constrained(sources))),
                    element("fileSet", element("name", "xgui"), gui))
 
 

@@ -102,6 +102,7 @@ module pcie_axi_halves_proof
   logic [6:0] owed_q;
   logic [3:0] bursts_q;  // addresses taken whose RLAST was not sent
   logic looked_q;  // the address that waits has begun
+  logic moved_q;  // the beat before this one was not its burst's last
   logic begins;
   assign begins = u_read.load && !looked_q;
   always_ff @(posedge clk) begin
@@ -114,6 +115,8 @@ module pcie_axi_halves_proof
       bursts_q <= bursts_q + 4'(begins) - 4'(r_valid && r_ready && r_last);
       looked_q <= u_read.load ? !ar_ready : looked_q;
     end
+    if (!rst_n) moved_q <= 1'b0;
+    else if (r_valid && r_ready) moved_q <= !r_last;
   end
 
   stream_rule #(
@@ -135,6 +138,7 @@ module pcie_axi_halves_proof
         if (r_valid && owed_q == 7'd1) assert (r_last);
         assert ((owed_q == '0) == (bursts_q == '0));
         cover (bursts_q == 4'd2);
+        cover (r_valid && r_ready && r_last && moved_q && bursts_q == 4'd2);  // a whole burst, and another one behind it
         cover (owed_q == '0 && looked_q == 1'b0 && r_data == '0 && read_idle && ran_q);
       end else begin
         assert (!r_valid && !ar_ready);
@@ -182,13 +186,14 @@ module pcie_axi_halves_proof
       .b_id_o(b_id)
   );
 
-  logic aw_waits_q = 1'b0, w_waits_q = 1'b0, b_had_room_q = 1'b0, w_last_q;
+  logic aw_waits_q = 1'b0, w_waits_q = 1'b0, b_had_room_q = 1'b0, w_moved_q = 1'b0, w_last_q;
   logic [16:0] aw_q;
   always_ff @(posedge clk) begin
     aw_waits_q <= rst_n && aw_valid && !aw_ready;
     aw_q <= {ar_address, ar_size, ar_fixed};
     w_waits_q <= rst_n && w_valid && !w_ready;
     w_last_q <= w_last;
+    w_moved_q <= rst_n && (w_valid && w_ready ? !w_last : w_moved_q);
     b_had_room_q <= rst_n && run && b_ready && !b_valid;
     assume (!aw_waits_q || (aw_valid && aw_q == {ar_address, ar_size, ar_fixed}));
     assume (!w_waits_q || (w_valid && w_last == w_last_q));
@@ -212,6 +217,7 @@ module pcie_axi_halves_proof
       assert (b_valid == (w_ready && w_last));
       if (b_valid && run) assert (b_id && aw_valid && w_valid && (b_ready || !ran_q));
       if (!run && ran_q == 1'b0) assert (!write_valid || !write_idle);
+      cover (b_valid && b_ready && b_had_room_q && w_moved_q);  // of two beats
       cover (b_valid && write_data == '0 && write_strobe == '1 && write.address[11:4] != ar_address[11:4]);
     end
   end

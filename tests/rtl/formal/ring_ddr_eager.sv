@@ -48,7 +48,7 @@ module ring_ddr_eager
 
   always_comb begin
     if (begun_q != '0) begin
-      // A write after its burst; a read's response after the drive's and the last beat.
+      // A write after its burst, whose response comes eight steps later; a read's response after the drive's and the last beat.
       cover (drive_lanes_o.command_valid && write_q);
       cover (lanes_o.response_valid && lanes_o.response.status == StatusOk && !write_q);
       cover (lanes_o.response_valid && lanes_o.response.status == 16'd1 && !write_q);

@@ -4,7 +4,7 @@
 import pathlib
 from collections.abc import Callable
 
-from . import filters, properties
+from . import filters, managed, properties
 from .interpreter import Interpreter, Place, Wrong
 from .objects import Clock, Objects
 from .options import Words, is_number, parse
@@ -164,8 +164,10 @@ class Commands:
     # ---- paths ----
 
     def path(self, kind: str, place: Place, words: list[str]) -> str:
-        flags = {"max_delay": ("-datapath_only",), "false_path": ("-setup", "-hold"), "bus_skew": ()}[kind]
+        flags = {"max_delay": ("-datapath_only", "-quiet"), "false_path": ("-setup", "-hold"), "bus_skew": ()}[kind]
         said = parse(words, flags, ("-from", "-to"))
+        if "-quiet" in said.flags and not all(split(names) for names in said.values.values()):
+            return ""
         starts, ends = self._ends(said, "-from"), self._ends(said, "-to")
         if not starts and not ends:
             raise Wrong("needs -from or -to")
@@ -225,6 +227,8 @@ class Commands:
             raise Wrong(f"there is no file {file}")
         if file.suffix == ".tcl" and "-unmanaged" not in said.flags:
             raise Wrong(f"{file.name} needs -unmanaged: a managed file may not have if or foreach")
+        if file.suffix == ".xdc" and (other := managed.others(file.read_text())):
+            raise Wrong(f"{file.name} has {', '.join(other)}: a managed file must not; see managed.py")
         instances = self.objects.design.instances.values()
         scopes = [instance.name for instance in instances if instance.module == module] if module else [""]
         if not scopes:
