@@ -142,8 +142,8 @@ uintptr_t board_absent_register(void) {
   return (uintptr_t)page;
 }
 
-struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
-  (void)way; /* belongs to the kernel: only the target may use it */
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *pcie_bus) {
+  (void)pcie_bus; /* belongs to the kernel: only the target may use it */
   return target.bus;
 }
 

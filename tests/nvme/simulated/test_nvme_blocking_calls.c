@@ -180,7 +180,7 @@ static void act(void *context, uint64_t number) {
 
 static void enumerate(struct fixture *f) {
   fixture_enumerate(f);
-  f->config.bus = spate_nvme_pcie_bus(&f->way);
+  f->config.bus = spate_nvme_pcie_bus(&f->pcie_bus);
 }
 
 static struct fixture *prepared(enum start start) {

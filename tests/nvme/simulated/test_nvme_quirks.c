@@ -214,7 +214,7 @@ static void test_the_function_level_reset_is_completed(void **state) {
   for (unsigned i = 0; i < DRIVES; i++) {
     struct fixture *f = made(&drives[i]);
     struct watch watch = {.f = f};
-    f->config.bus = spate_nvme_pcie_bus(&f->way);
+    f->config.bus = spate_nvme_pcie_bus(&f->pcie_bus);
     f->config.bus.vendor_id = drives[i].vendor_id;
     f->config.bus.device_id = drives[i].device_id;
     fixture_open(f, 4);

@@ -57,8 +57,8 @@ struct spate_arena *board_queue_memory(void) {
 struct spate_arena *board_memory(void) {
   return &stack->drives[0].queue_memory;
 }
-struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
-  return spate_nvme_pcie_bus(way);
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *pcie_bus) {
+  return spate_nvme_pcie_bus(pcie_bus);
 }
 
 enum spate_error board_ring_open(struct spate_region *ring) {
