@@ -141,7 +141,7 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
 
 enum spate_error volume_unmount(struct volume *volume) {
   /* Damage that was met beside what was done. Nothing of ours is unfinished, but the volume must stay marked dirty. */
-  const bool damaged = volume->exfat.corrupt && volume->exfat.failed == SPATE_OK && volume->exfat.record_slots == 0;
+  const bool damaged = volume->exfat.corrupt && volume->exfat.failed == SPATE_OK && volume->exfat.record_used == 0;
   enum spate_error error = spate_exfat_unmount(&volume->exfat);
 
   if (error == SPATE_E_CORRUPT && damaged && !volume->config.read_only) {

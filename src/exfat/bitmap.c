@@ -11,7 +11,7 @@
 /* Read or write the window's blocks from byte `first_byte` of the bitmap, cluster by cluster: it may be fragmented. */
 static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, uint32_t first_byte, uint32_t bytes) {
   struct spate_block *device = volume->config.block;
-  uint8_t *at = (uint8_t *)volume->config.bitmap + (first_byte - volume->window_first_byte);
+  uint8_t *at = (uint8_t *)volume->config.bitmap + (first_byte - volume->loaded_first_byte);
 
   while (bytes > 0) {
     uint32_t in_cluster = first_byte & volume->cluster_mask;
@@ -37,22 +37,22 @@ static enum spate_error load(struct spate_exfat *volume, uint32_t byte) {
   uint32_t block_mask = volume->block_mask;
   uint32_t end_byte = (((volume->cluster_count + 7u) / 8u) + block_mask) & ~block_mask;
 
-  if (byte - volume->window_first_byte < volume->window_bytes) return SPATE_OK;
-  volume->window_bytes = 0;
-  volume->window_first_byte = volume->config.bitmap_bytes >= end_byte ? 0 : byte & ~block_mask;
-  uint32_t bytes = end_byte - volume->window_first_byte;
+  if (byte - volume->loaded_first_byte < volume->loaded_bytes) return SPATE_OK;
+  volume->loaded_bytes = 0;
+  volume->loaded_first_byte = volume->config.bitmap_bytes >= end_byte ? 0 : byte & ~block_mask;
+  uint32_t bytes = end_byte - volume->loaded_first_byte;
   if (bytes > volume->config.bitmap_bytes) bytes = (uint32_t)volume->config.bitmap_bytes;
   enum spate_error error = SPATE_OK;
   if (volume->bitmap.bytes == 0)
     memset(volume->config.bitmap, 0xff, bytes); /* without a bitmap nothing is known to be free */
   else
-    error = transfer(volume, SPATE_READ, volume->window_first_byte, bytes);
-  if (error == SPATE_OK) volume->window_bytes = bytes;
+    error = transfer(volume, SPATE_READ, volume->loaded_first_byte, bytes);
+  if (error == SPATE_OK) volume->loaded_bytes = bytes;
   return error;
 }
 
 static uint8_t *window_at(const struct spate_exfat *volume, uint32_t byte) {
-  return (uint8_t *)volume->config.bitmap + (byte - volume->window_first_byte);
+  return (uint8_t *)volume->config.bitmap + (byte - volume->loaded_first_byte);
 }
 
 #define LOOK_MASK 63u /* the clock is looked at once in 64 words */
@@ -223,7 +223,7 @@ enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t cl
 /* Change the bits from *at up to `end`, or up to the end of the window. Returns how many were different. */
 static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end, bool allocated,
                          uint64_t *since_ticks) {
-  uint64_t window_end = ((uint64_t)volume->window_first_byte + volume->window_bytes) * 8u;
+  uint64_t window_end = ((uint64_t)volume->loaded_first_byte + volume->loaded_bytes) * 8u;
   uint64_t start = *at;
   uint64_t changed = 0;
 
@@ -259,7 +259,7 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
       error = transfer(volume, SPATE_WRITE, first_byte, end_byte - first_byte);
     }
     if (error != SPATE_OK) {
-      volume->window_bytes = 0;   /* the window differs from the medium: read it again, ... */
+      volume->loaded_bytes = 0;   /* the window differs from the medium: read it again, ... */
       volume->free_known = false; /* ... and count again */
       return error;
     }

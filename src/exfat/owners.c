@@ -196,7 +196,7 @@ static void open_window(struct exfat_owners *owners, uint32_t at) {
   struct spate_exfat *volume = owners->volume;
   uint64_t room = (uint64_t)volume->config.bitmap_bytes * 8u;
 
-  volume->window_bytes = 0;
+  volume->loaded_bytes = 0;
   owners->first = at & ~(EXFAT_WORD_BITS - 1u);
   owners->clusters = volume->cluster_count - owners->first;
   if (owners->clusters > room) owners->clusters = (uint32_t)room;

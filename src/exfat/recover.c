@@ -170,7 +170,7 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
 
 static enum spate_error clear_all(struct spate_exfat *volume) {
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
-    if ((volume->record_slots >> slot & 1u) == 0) continue;
+    if ((volume->record_used >> slot & 1u) == 0) continue;
     enum spate_error error = spate_exfat_record_end(volume, slot);
     if (error != SPATE_OK) return error;
   }
@@ -190,7 +190,7 @@ enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_ex
     error = clear_all(volume);
   }
   if (error != SPATE_OK) {
-    volume->record_unresolved = volume->record_slots; /* a later mount tries again */
+    volume->record_unresolved = volume->record_used; /* a later mount tries again */
     volume->dirty = found->dirty;
     spate_port_log("exfat: recovery failed", (uint64_t)error);
   }

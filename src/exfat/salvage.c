@@ -265,7 +265,7 @@ enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_ex
   bool any = false;
 
   if (!found->dirty) return SPATE_OK;
-  volume->window_bytes = 0;
+  volume->loaded_bytes = 0;
   enum spate_error error = find_gains(volume, gains, &any);
   if (error != SPATE_OK || !any) return error;
   error = spate_exfat_recorded_read(volume, &recorded);

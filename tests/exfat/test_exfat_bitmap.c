@@ -150,7 +150,7 @@ static void the_pump_runs_during_a_scan(void **state) {
   OK(image_mount(&image));
   image.volume.config.bitmap = aligned_alloc(4096, 262144);
   image.volume.config.bitmap_bytes = 262144; /* the whole bitmap: no reads */
-  image.volume.window_bytes = 0;
+  image.volume.loaded_bytes = 0;
   OK(spate_exfat_bitmap_scan(&image.volume, 1, &found));
   image.ram.block.while_waiting = count_turn;
   clock_step_ns = 400000;

@@ -16,7 +16,7 @@
  * ports/common/aarch64/fault.c has the handler and spate_port_serror_take(). Own start-up code needs its own.
  *
  * A handler that cannot change the registers of what it interrupts needs loads at addresses that it knows, so that it
- * can go on elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32():
+ * can continue elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32():
  * integrations/vitis does. A board that defines SPATE_PORT_OWN_RELAX supplies spate_port_relax() itself, to let other
  * tasks run.
  */
@@ -47,10 +47,12 @@ static inline int spate_port_serror_check(void) {
 
 #ifdef SPATE_PORT_OWN_LOADS
 
+/* Loads 32 bits from a register. The board's. */
 uint32_t spate_aarch64_load32(uintptr_t address);
 
 #else
 
+/* Loads 32 bits from a register. */
 static inline uint32_t spate_aarch64_load32(uintptr_t address) {
   uint32_t value;
   __asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(address) : "memory");

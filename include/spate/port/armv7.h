@@ -4,7 +4,7 @@
  * maintenance and clock. The board's own spate_board.h includes this header, and adds spate_port_dma_address() and
  * spate_port_log(). It defines before, where it applies:
  *
- *   SPATE_PORT_PL310     the address of a PL310 (L2C-310) behind the processor's own caches
+ *   SPATE_PORT_PL310     the address of a PL310 (L2C-310) after the processor's own caches
  *   SPATE_PORT_COUNTER   the address of a counter of 64 bits in two registers, the lower one first: the Cortex-A9's
  *                        global timer. The board supplies spate_port_ticks_per_second().
  *   SPATE_PORT_OWN_CLOCK the board supplies spate_port_ticks(), too. Without either, the clock is the generic timer.
@@ -80,6 +80,7 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
 
 /* ---- barriers and caches ---- */
 
+/* Waits until all earlier memory accesses and cache maintenance have completed. */
 static inline void spate_armv7_dsb(void) { __asm__ volatile("dsb" ::: "memory"); }
 
 /* By virtual address to the point of coherency: DCCMVAC, DCIMVAC. */
@@ -87,15 +88,20 @@ static inline void spate_armv7_l1_clean(uintptr_t line) {
   __asm__ volatile("mcr p15, 0, %0, c7, c10, 1" ::"r"(line) : "memory");
 }
 
+/* DCIMVAC: invalidates one line. */
 static inline void spate_armv7_l1_invalidate(uintptr_t line) {
   __asm__ volatile("mcr p15, 0, %0, c7, c6, 1" ::"r"(line) : "memory");
 }
 
 #ifdef SPATE_PORT_PL310
 
+/* Waits until all earlier stores have completed. */
 static inline void spate_armv7_dsb_st(void) { __asm__ volatile("dsb st" ::: "memory"); }
+
+/* Orders earlier memory accesses before later ones. */
 static inline void spate_armv7_dmb(void) { __asm__ volatile("dmb" ::: "memory"); }
 
+/* Writes a register of the PL310. */
 static inline void spate_armv7_pl310_write(uint32_t offset, uint32_t value) {
   spate_port_write32(SPATE_PORT_PL310 + offset, value);
 }
