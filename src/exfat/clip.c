@@ -92,7 +92,7 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
     spate_exfat_search_add(volume, place, name);
     return SPATE_OK;
   }
-  /* The set may be on the medium, and is in the image if another clip keeps that in memory. If it cannot be erased, an
+  /* The set may be on the media, and is in the image if another clip keeps that in memory. If it cannot be erased, an
    * empty file may stay. */
   enum spate_error undone = spate_exfat_entries_erase(volume, place);
   if (undone != SPATE_OK) spate_port_log("exfat: an empty file may stay", (uint64_t)undone);

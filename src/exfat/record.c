@@ -138,7 +138,7 @@ enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t 
 }
 
 /* The slot's block, to be written. A block that cannot be read is written all the same: a drive then gives it a sound
- * place on its medium. */
+ * place on its media. */
 static enum spate_error edit_slot(struct spate_exfat *volume, uint32_t slot, struct spate_exfat_block **block) {
   uint64_t lba = volume->record_lba + slot;
   enum spate_error error = spate_exfat_block_edit(volume, lba, block);
@@ -159,7 +159,7 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, stru
   if (volume->record_number < UINT32_MAX) volume->record_number++;
   record->number = volume->record_number;
   encode(record, volume->serial, block->data);
-  volume->record_used |= UINT32_C(1) << slot; /* also when the write fails: it may have reached the medium */
+  volume->record_used |= UINT32_C(1) << slot; /* also when the write fails: it may have reached the media */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);
   error = spate_exfat_block_commit(block);
   if (error == SPATE_OK && record->cleared) volume->record_used &= ~(UINT32_C(1) << slot);

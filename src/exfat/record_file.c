@@ -198,7 +198,7 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
     volume->record_lba = lba;
     return SPATE_OK;
   }
-  /* The set may be on the medium, and must not lie over free clusters. */
+  /* The set may be on the media, and must not lie over free clusters. */
   if (spate_exfat_entries_erase(volume, &place) == SPATE_OK) return unmake(volume, first, clusters, error);
   volume->failed = error;
   return error;

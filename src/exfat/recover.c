@@ -8,7 +8,7 @@
  * whatever a PC has done to the volume meanwhile.
  *
  * If the tree cannot be read completely, the part that was not read may have an owner: nothing is freed, and the record
- * stays. Recording can go on: the clusters that the record names stay allocated, and no other file gets them.
+ * stays. Recording can continue: the clusters that the record names stay allocated, and no other file gets them.
  */
 #include "internal.h"
 
@@ -156,7 +156,7 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
   enum spate_error error = spate_exfat_recorded_read(volume, &recorded);
 
   if (error == SPATE_OK) error = next_recorded(&owners, 0, &at);
-  if (at == UINT32_MAX) at = 0; /* a move names no clusters, and its directories are met in any window */
+  if (at == UINT32_MAX) at = 0; /* a move names no clusters, and its directories are met in any section */
   while (error == SPATE_OK && at != UINT32_MAX) {
     error = spate_exfat_owners_mark(&owners, at);
     if (error == SPATE_OK) error = finish_move(&owners);

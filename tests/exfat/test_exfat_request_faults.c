@@ -2,7 +2,7 @@
 /* Requests of an operation that fail, or that the drive loses with its power. */
 #include "order_fixture.h"
 
-/* While the device takes no request, publish answers FULL, and the next call tries again. A failed write is reported
+/* While the device takes no request, publish returns FULL, and the next call tries again. A failed write is reported
  * once, and the next call repeats it. */
 static void test_publish_refused(void **state) {
   (void)state;
