@@ -111,7 +111,7 @@ void drive_print_counters(const struct drive *drive) {
 
   if (counters->retries + counters->timeouts + counters->resets + counters->spurious_completions != 0)
     print(
-        "nvme   recovered: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
+        "nvme   recovered: %u retries, %u timeouts, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
         "%u surplus completions\n",
         counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
         counters->replays, counters->spurious_completions);

@@ -121,7 +121,7 @@ bool losses_look_at_target(struct session *session, const struct progress *progr
         name, (long)getpid(), session->volume.target.fd);
     return true;
   case TARGET_TRUNCATED:
-    (void)fprintf(stderr, "spate: %s: another program has truncated it, and what was recorded behind its end is LOST\n",
+    (void)fprintf(stderr, "spate: %s: another program has truncated it, and what was recorded past its end is LOST\n",
                   name);
     return false;
   case TARGET_GONE: (void)fprintf(stderr, "spate: %s: the kernel has removed the device\n", name); return false;

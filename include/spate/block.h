@@ -108,7 +108,7 @@ struct spate_block {
   uint32_t power_unknown;
 
   /* Set by spate_exfat_take_turns(), or by a caller without a volume; may be NULL. Called in each turn of
-   * spate_block_do(), so that streams go on while a metadata operation waits. It may submit requests and ring the
+   * spate_block_do(), so that streams continue while a metadata operation waits. It may submit requests and ring the
    * doorbell; it must not poll this device or call spate_block_do(). */
   void (*while_waiting)(void *context);
   void *while_waiting_context;

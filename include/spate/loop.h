@@ -9,7 +9,7 @@
  *
  *   recording ──► trigger ──► span open ──► its end: cut ──► parts moved into a folder ──► folder becomes a file
  *
- * What is never deleted: a file that this loop did not make, or that is not in its list any more because it was
+ * What is never deleted: a file that this loop did not make, or that is no longer in its list because it was
  * renamed, moved or replaced; a file that is read only (spate_exfat_protect()); parts of a span. The list is a file
  * beside the parts. It names each part by its number, its first cluster and its creation, so that a copy is not taken
  * for a part. A loop that is opened again continues with the parts of its list.
@@ -18,7 +18,7 @@
  * belong to a span, and whether data are missing between them. The next spate_loop_open() finishes it.
  *
  * docs/understand/design.md, 4.7. All functions are called from the recorder's thread, and wait for metadata as
- * spate_stream_arm() does, while all streams go on.
+ * spate_stream_arm() does, while all streams continue.
  */
 #ifndef SPATE_LOOP_H
 #define SPATE_LOOP_H
@@ -42,7 +42,7 @@ enum spate_loop_event {
   SPATE_LOOP_KEPT,    /* a span became a file; value: its bytes */
   SPATE_LOOP_FOLDER,  /* it could not become a file, and stays a folder of parts; value: enum spate_error, why */
   SPATE_LOOP_SHORT,   /* the volume has no room, and a part was deleted that should have been kept; value: its bytes */
-  SPATE_LOOP_LEFT,    /* a part is left on the volume, because it is not the loop's any more; value: 0 */
+  SPATE_LOOP_LEFT,    /* a part is left on the volume, because it no longer belongs to the loop; value: 0 */
   SPATE_LOOP_NOTHING, /* a span has no data, and its folder is removed; value: enum spate_error: OK: none came */
 };
 

@@ -131,7 +131,7 @@ struct spate_pcie_host {
 
   /* private */
   uint64_t link_seen_ticks; /* when the bridge's own link was first seen up; 0: not known */
-  uint32_t changes;         /* as that of a bridge: how often a restore found that it did not forward any more */
+  uint32_t changes;         /* as that of a bridge: how often a restore found that it no longer forwarded */
 };
 
 /* A bridge with ECAM. */

@@ -17,7 +17,7 @@
  * member has a volatile cache; can_trim and can_zero are true while all members can. These may change.
  *
  * The first error of a part is the error of the request, which ends when all its parts have ended. After an error no
- * further parts of it are sent. If a member is gone, requests that need it fail, and others go on.
+ * further parts of it are sent. If a member is gone, requests that need it fail, and others continue.
  *
  * From create or open on only the stripe may write to the members. Other writes damage the array. The members' own
  * while_waiting hooks are called only during create and open.

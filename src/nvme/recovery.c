@@ -7,7 +7,7 @@
 #include "internal.h"
 
 #define FLUSH_AGE_MAX      (FLUSH_TIMEOUT_MS / INTERVAL_MS)
-#define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second time-out ends it */
+#define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second timeout ends it */
 
 /* With fast_boundary_bytes 0 every request takes the slow path, which checks the state. */
 void spate_nvme_hold(struct spate_nvme *controller) {
@@ -133,13 +133,13 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_ABORT, &command, ABORT_TIMEOUT_MS);
 }
 
-/* The time-out of a command, in intervals. A drive may have gigabytes to write before it completes a flush. */
+/* The timeout of a command, in intervals. A drive may have gigabytes to write before it completes a flush. */
 static uint16_t age_max(const struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
   return slot->io->op == SPATE_FLUSH && controller->age_max < FLUSH_AGE_MAX ? FLUSH_AGE_MAX : controller->age_max;
 }
 
 /*
- * Adds to the age of each command. Returns the first that is past its time-out, or NULL.
+ * Adds to the age of each command. Returns the first that is past its timeout, or NULL.
  *
  * The age is time, however seldom the caller polls. It begins when the command is first seen here after its doorbell
  * was rung, with 1 for the present interval, which has partly passed. So no command expires when it is first seen.

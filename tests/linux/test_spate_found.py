@@ -40,7 +40,7 @@ def contents(target):
 def refused(target, why):
     """The volume can be read. It cannot be changed, and the command says why."""
     said = spate("info", target)
-    assert f"the volume is only read: {why}" in said.stderr, said.stderr
+    assert f"the volume is mounted read only: {why}" in said.stderr, said.stderr
     assert contents(target) == DATA
     before = open(target, "rb").read()
     assert "READ_ONLY" in spate("record", target, "more", input="x", status=FAILED).stderr
@@ -174,7 +174,7 @@ def test_a_card_that_became_fat(tmp_path):
     program.run("mkfs.fat", card)
     put(card, 12 * 512, region)
     said = spate("info", card, status=FAILED).stderr
-    assert "vfat" in said and "holds no volume of exFAT, but perhaps other data" in said
+    assert "vfat" in said and "has no exFAT volume, but perhaps other data" in said
 
 
 def test_a_damaged_boot_sector_of_a_volume_without_a_table(tmp_path):

@@ -333,7 +333,7 @@ def test_check_finds_damage(tmp_path, data):
         return answer("check", image, status=FAILED)
 
     assert "shares a cluster" in damaged(second + 20, first_cluster)["findings"][0]["finding"]
-    # Clusters behind the valid length belong to the file as well: those of the first file now overlap the second file.
+    # Clusters past the valid length belong to the file as well: those of the first file now overlap the second file.
     lengths = (4096).to_bytes(8, "little") + content[first + 16 : first + 24] + (20 * MIB).to_bytes(8, "little")
     assert "shares a cluster" in damaged(first + 8, lengths, first)["findings"][0]["finding"]
     far = (1 << 30).to_bytes(4, "little")

@@ -51,7 +51,7 @@ def name_of(node) -> str:
 
 @functools.cache
 def comments() -> dict[str, str]:
-    """{public name: its comment}. A comment that begins with "The same" goes on from the one before it."""
+    """{public name: its comment}. A comment that begins with "The same" continues from the one before it."""
     found, previous = {}, ""
     for header in HEADERS:
         for node, comment in declarations(parsed(header)):

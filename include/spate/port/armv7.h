@@ -14,10 +14,10 @@
  * It suits memory that devices access without coherency: queue memory and ring mapped Normal Non-cacheable, ordinary
  * memory cleaned and invalidated by line. On a coherent port it is right as well, and slower than needed.
  *
- * Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early answer to a write. Each
+ * Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early response to a write. Each
  * access is one instruction of a fixed form in the ARM instruction set, LDR or STR without an offset. If no device
- * answers, the processor takes a data abort, which is synchronous or asynchronous (Cortex-A9 TRM, DDI 0388I, 6.5.1):
- * - synchronous: the handler finds the instruction, writes all ones to its register, and goes on behind it;
+ * responds, the processor takes a data abort, which is synchronous or asynchronous (Cortex-A9 TRM, DDI 0388I, 6.5.1):
+ * - synchronous: the handler finds the instruction, writes all ones to its register, and continues after it;
  * - asynchronous: it stays pending, because CPSR.A is set. A read looks for it, ends it by spate_port_abort_take(), and
  *   returns all ones. The abort of an earlier write is ended before the read, so that it does not spoil the read.
  * ports/common/armv7/fault.c has the handler and spate_port_abort_take(). Own start-up code needs its own.
@@ -48,7 +48,7 @@ static inline int spate_port_abort_check(void) { return 0; }
 
 #else
 
-/* Waits for the answers to all accesses so far. Returns 1 and ends the abort if one of them was an error. ISR.A (Arm
+/* Waits for the responses to all earlier accesses. Returns 1 and ends the abort if one of them was an error. ISR.A (Arm
  * ARM v7, B4.1.78) shows a pending abort; every processor with the Security Extensions has ISR, the Cortex-A9 and A15
  * too. */
 static inline int spate_port_abort_check(void) {

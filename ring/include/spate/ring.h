@@ -39,7 +39,7 @@ extern "C" {
 
 struct spate_ring;
 
-/* How far the producer and the recorder are. */
+/* Progress of the producer and the recorder. */
 struct spate_ring_counts {
   uint32_t slot_bytes, slots;
   uint64_t filled;   /* slots published so far */

@@ -337,7 +337,7 @@ static inline void count_cache_calls(void *context, const struct sim_access *acc
   calls->bytes = access->bytes;
 }
 
-/* ---- the contents of the medium, by byte ---- */
+/* ---- the contents of the media, by byte ---- */
 
 static inline void media_read(const struct fixture *f, uint64_t at, uint8_t *to, size_t bytes) {
   sim_store_read(sim_drive_store(f->drive), at, to, bytes);

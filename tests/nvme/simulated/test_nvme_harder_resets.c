@@ -236,7 +236,7 @@ static void test_registers_are_not_accessed_until_restored(void **state) {
   (void)state;
 }
 
-/* Each reset begins a link drop that has its whole time-out. */
+/* Each reset begins a link drop that has its whole timeout. */
 static void test_each_reset_begins_a_link_drop(void **state) {
   struct bus bus = {.reset_takes_it_away = true, .restore_ms = 700, .repaired_by = SPATE_NVME_RESET_SLOT + 1u};
   struct fixture *f = fixture_make(9);

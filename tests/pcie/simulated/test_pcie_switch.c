@@ -208,7 +208,7 @@ static enum spate_error perst_of_both(void *context) {
 
 static void break_the_first(struct run *run) { sim_drive_break(run->stack->drives[0].drive, SIM_RESET_KINDS); }
 
-/* The second drive goes on when the first one is given up: each reset of both costs it time, but no request. */
+/* The second drive continues when the first one is given up: each reset of both costs it time, but no request. */
 static void test_a_reset_of_both_costs_the_other_no_request(void **state) {
   (void)state;
   for (unsigned mode = 0; mode < SIM_UNANSWERED_MODES; mode++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link that trained narrower or slower than both ends support: `hello`, the demo and the other applications print the
- * same warning, and go on. Here the virtual drive is their board. */
+ * same warning, and continue. Here the virtual drive is their board. */
 #include "stack.h"
 
 #define app_main hello_main
@@ -103,7 +103,7 @@ static const char *warning(void) {
   return line;
 }
 
-/* Does each of them go on, and what does it print? */
+/* Does each of them continue, and what does it print? */
 static bool hello_goes_on(char said[256]) {
   const int status = hello_main();
 
