@@ -18,7 +18,7 @@ void spate_nvme_hold(struct spate_nvme *controller) {
   controller->abort_slot = NULL;
 }
 
-/* The controller is disabled and writes to memory no more. Reaps what it completed before, then empties all queues. */
+/* The controller is disabled and no longer accesses memory. Reaps what it completed before, then empties all queues. */
 void spate_nvme_quiesce(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     for (unsigned i = 0; i < queue->entries && spate_nvme_complete(queue); i++)
@@ -214,7 +214,7 @@ bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {
 }
 
 /*
- * The controller is dead or shut down, and writes to memory no more: every request ends. A request that the drive
+ * The controller is dead or shut down, and no longer accesses memory: every request ends. A request that the drive
  * completed before ends with the drive's status: its entry is in memory, and the drive wrote the data before the entry.
  * Without a request the completion queue is not read, because its memory may have another use by now.
  */

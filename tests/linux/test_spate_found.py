@@ -127,7 +127,7 @@ def test_what_is_only_read_is_not_recovered(tmp_path):
     run.communicate()
     os.truncate(card, SIZE - 10 * MIB)
     said = spate("recover", card, status=FAILED)
-    assert "they stay as they are" in said.stdout
+    assert "not repaired, because the volume is read only" in said.stdout
     assert "spate recover repairs" not in spate("check", card, status=FAILED).stdout
 
 
@@ -221,7 +221,7 @@ def test_a_volume_without_table_or_bitmap(kind, tmp_path):
 
 def test_only_a_blank_target_is_one_to_format(tmp_path):
     target = blank(tmp_path / "target.img", 64 * MIB)
-    assert "is blank and holds no volume: spate format" in spate("info", target, status=FAILED).stderr
+    assert "is blank and has no volume: spate format" in spate("info", target, status=FAILED).stderr
     put(target, 512 * 1024, b"x")
     said = spate("info", target, status=FAILED).stderr
     assert "perhaps other data" in said and "spate format" not in said
