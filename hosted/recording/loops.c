@@ -85,7 +85,7 @@ static void take_event(void *context, struct spate_loop *loop, enum spate_loop_e
   case SPATE_LOOP_SHORT: take_short(session, looping, path, value); break;
   case SPATE_LOOP_LEFT:
     tell_json(session, "left", path, 0, SPATE_OK);
-    tell(session, path, "is not the loop's any more, and stays", 0);
+    tell(session, path, "no longer belongs to the loop, and stays", 0);
     break;
   case SPATE_LOOP_NOTHING:
     looping->empty++;
