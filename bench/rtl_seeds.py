@@ -4,7 +4,7 @@ The benchmarks of recorders in pure logic, reproduced with the gateware in simul
 build/bench/rtl-seeds.json and a table, with the published figures of such recorders on real hardware.
 
 Rates are MB/s. Ours are simulated: the core cycle by cycle, the drive from a profile (sim/profiles), the link Gen3 x4 with
-512-byte packets, and the medium scaled down as the report says. Theirs were measured.
+512-byte packets, and the media scaled down as the report says. Theirs were measured.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main() -> None:
         if abs(ours["clock_ratio"] - 1) > CLOCK_TOLERANCE:
             figures.die(profile, f"the core's clock and the drive's differ by {ours['clock_ratio']}")
     scale, megabytes = ours["scale"], ours["bytes"] // 1_000_000
-    print(f"\nOurs: simulated, {megabytes} MB for 1000 GB: the medium's amounts and times are 1/{scale} of the profile's; link,")
+    print(f"\nOurs: simulated, {megabytes} MB for 1000 GB: the media's amounts and times are 1/{scale} of the profile's; link,")
     print("latencies and rates are not scaled; 64 slots, a ring of 1 MiB; turns of 1 MiB, theirs of 128 MB. Every block was "
           "compared.")
     bench.write()

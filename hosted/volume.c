@@ -62,7 +62,7 @@ static void check_unused(const char *name, enum target_access access) {
   char why[TARGET_WHY_BYTES];
 
   if (access == TARGET_READ && target_in_use(name, why, sizeof why))
-    fail(EXIT_REFUSED, "%s %s just now, and cannot be read meanwhile. Try again when that has ended", name, why);
+    fail(EXIT_REFUSED, "%s %s at present, and cannot be read until that has ended", name, why);
 }
 
 /* The library mounts the volume all the same: spate/exfat.h says what it leaves out. */
@@ -82,7 +82,7 @@ static const char *const read_only_reasons[] = {
         "have been made over it. If not, fsck.exfat -b restores the region",
     [SPATE_EXFAT_TOO_LONG] =
         "it says that it is longer than the partition or device: an image that was cut short, or an adapter that hides "
-        "the end. A file of which a part lies behind the end cannot be read",
+        "the end. A file of which a part lies past the end cannot be read",
     [SPATE_EXFAT_SECTORS] =
         "its sectors are larger than the device's blocks, so that a power cut could write a part of "
         "one (mkfs.exfat 1.2.6 to 1.2.9 and Android make such volumes)",
@@ -101,7 +101,8 @@ static const char *const read_only_reasons[] = {
 
 static void warn_read_only(const char *name, const struct spate_exfat_mounted *found) {
   if (found->read_only != SPATE_EXFAT_WRITABLE)
-    (void)fprintf(stderr, "spate: %s: the volume is only read: %s\n", name, read_only_reasons[found->read_only]);
+    (void)fprintf(stderr, "spate: %s: the volume is mounted read only: %s\n", name,
+                  read_only_reasons[found->read_only]);
 }
 
 const char *volume_damage(const struct volume *volume) {
@@ -116,10 +117,9 @@ __attribute__((noreturn)) static void refuse(struct volume *volume, const char *
 
   (void)fflush(stdout);
   if (!contents_write(&volume->target, stderr) && blank)
-    fail(EXIT_FAILED, "%s is blank and holds no volume: spate format %s makes one", name, name);
+    fail(EXIT_FAILED, "%s is blank and has no volume: spate format %s makes one", name, name);
   if (error == SPATE_E_TABLE) expect(error, name);
-  fail(EXIT_FAILED, "%s holds no volume of exFAT, but perhaps other data: look at it with a PC before you format it",
-       name);
+  fail(EXIT_FAILED, "%s has no exFAT volume, but perhaps other data: look at it with a PC before you format it", name);
 }
 
 void volume_open(struct volume *volume, const char *name, enum target_access access) {
@@ -141,7 +141,7 @@ void volume_open(struct volume *volume, const char *name, enum target_access acc
 
 enum spate_error volume_unmount(struct volume *volume) {
   /* Damage that was met beside what was done. Nothing of ours is unfinished, but the volume must stay marked dirty. */
-  const bool damaged = volume->exfat.corrupt && volume->exfat.failed == SPATE_OK && volume->exfat.record_slots == 0;
+  const bool damaged = volume->exfat.corrupt && volume->exfat.failed == SPATE_OK && volume->exfat.record_used == 0;
   enum spate_error error = spate_exfat_unmount(&volume->exfat);
 
   if (error == SPATE_E_CORRUPT && damaged && !volume->config.read_only) {

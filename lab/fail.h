@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When an experiment cannot go on, it prints a sentence and ends the program with status 2. */
+/* When an experiment cannot continue, it prints a sentence and ends the program with status 2. */
 #ifndef SPATE_LAB_FAIL_H
 #define SPATE_LAB_FAIL_H
 

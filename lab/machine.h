@@ -36,7 +36,7 @@ uint64_t lab_ring_wrong(struct lab_machine *machine, uint64_t ring_offset, uint6
 /* The stamp that the drives hold at byte `at` of the block device, a multiple of 4096. */
 bool lab_machine_stamp(struct lab_machine *machine, uint64_t at, struct sim_stamp *stamp);
 
-/* The temperature of the hottest drive, the worst state of a medium, and the longest time of throttling. */
+/* The temperature of the hottest drive, the worst state of the media, and the longest time of throttling. */
 double lab_machine_celsius(const struct lab_machine *machine);
 unsigned lab_machine_medium(const struct lab_machine *machine);
 double lab_machine_throttled_s(const struct lab_machine *machine);

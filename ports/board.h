@@ -43,9 +43,9 @@ struct spate_arena *board_memory(void);
  * host->failed_at says where.
  */
 SPATE_MUST_CHECK enum spate_error board_pcie_bring_up(struct spate_pcie_host *host);
-/* What a driver needs from the bus (spate_nvme_config.bus): spate_nvme_pcie_bus() if the board itself enumerated. `way`
- * must stay valid. */
-struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way);
+/* What a driver needs from the bus (spate_nvme_config.bus): spate_nvme_pcie_bus() if the board itself enumerated.
+ * `pcie_bus` must stay valid. */
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *pcie_bus);
 
 /* How the board's bridge numbers the states of its link (spate_checkup_config.ltssm). Not under Linux. */
 enum spate_doctor_ltssm board_ltssm(void);

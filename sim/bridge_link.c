@@ -46,7 +46,7 @@ static const uint8_t codes[2][STATES] = {
 
 #define QUIET_MS         12u /* base specification 4.2.6.1.1 */
 #define DETECT_MS        14u
-#define COMPLIANCE_MS    24u /* 4.2.6.2.1: the time-out of Polling.Active */
+#define COMPLIANCE_MS    24u /* 4.2.6.2.1: the timeout of Polling.Active */
 #define POLLING_MS       3u  /* assumed */
 #define CONFIGURATION_MS 1u  /* assumed */
 

@@ -62,7 +62,7 @@ uint64_t *sim_drive_cap(struct sim_drive *drive);
 uint8_t *sim_drive_identify_controller(struct sim_drive *drive); /* 4096 bytes each */
 uint8_t *sim_drive_identify_namespace(struct sim_drive *drive);
 /* Identifiers of the active namespaces, ascending, then 0; room for 8. All have the same Identify page. They lie on the
- * medium one after the other, each with the blocks of this page (NSZE). One that goes beyond the end of the medium
+ * media one after the other, each with the blocks of this page (NSZE). One that goes beyond the end of the media
  * takes no I/O. Only the first can be formatted. */
 uint32_t *sim_drive_namespaces(struct sim_drive *drive);
 /* 512 bytes. The temperature, and what was counted since the start, are added when the host reads the log. */
@@ -160,7 +160,7 @@ const struct sim_command *sim_drive_commands(const struct sim_drive *drive, size
 void sim_drive_clear_commands(struct sim_drive *drive);
 
 /*
- * The journal: each change to the medium, with the time stamps of its doorbell, of its fetch and of its completion.
+ * The journal: each change to the media, with the time stamps of its doorbell, of its fetch and of its completion.
  * A time stamp is a sequence number of the machine, which rises over all drives. So "A completed before B was
  * submitted" is a comparison, also across the drives of a stripe. Format NVM is not in the journal. Data written before
  * a Format NVM cannot be lost any more.

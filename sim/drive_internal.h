@@ -111,13 +111,13 @@ struct drive_command {
   bool holding;  /* its own work is done */
   bool kept;     /* counted in drive->held */
 
-  uint64_t first_lba, reachable_blocks;   /* I/O: of its namespace, on the medium */
+  uint64_t first_lba, reachable_blocks;   /* I/O: of its namespace, on the media */
   uint64_t bytes, asked, moved;           /* of data: in total, handed to the link, arrived */
-  uint64_t at;                            /* position on the medium, in bytes */
-  uint64_t ready_first_ps, ready_last_ps; /* reads: when the medium has the first and the last chunk */
+  uint64_t at;                            /* position on the media, in bytes */
+  uint64_t ready_first_ps, ready_last_ps; /* reads: when the media has the first and the last chunk */
   uint64_t taken_ps;                      /* writes: when the buffer has it all */
   uint64_t post_ps;                       /* reads: when the completion after the last chunk arrives; 0: not sent */
-  uint8_t *buffer;                        /* a page or more, for data that is not on the medium */
+  uint8_t *buffer;                        /* a page or more, for data that is not on the media */
   bool buffered;
 
   uint64_t *pages; /* page_count of them, room for page_room; kept when the slot is free */
@@ -135,7 +135,7 @@ struct drive_pipe {
 
 struct blob;
 
-/* A change to the medium: powercut.c. It belongs to its command until all of it has arrived, then to the list. */
+/* A change to the media: powercut.c. It belongs to its command until all of it has arrived, then to the list. */
 struct drive_change {
   struct drive_change *next;
   struct drive_change *sibling; /* next change of the same command: TRIM has several ranges */
@@ -239,7 +239,7 @@ struct sim_drive {
   uint8_t *ids[DRIVE_QUEUES_MAX + 1];        /* a bit for each identifier in flight */
   struct drive_pipe down, up;
 
-  uint64_t drained_ps; /* when data cached before the cache was turned off is on the medium */
+  uint64_t drained_ps; /* when data cached before the cache was turned off is on the media */
   struct drive_features features;
   bool cache_chosen; /* the host has used Set Features 6 */
   struct drive_events events;
@@ -310,7 +310,7 @@ void drive_list(struct sim_drive *drive, struct drive_command *command, uint64_t
 uint64_t drive_data_range(const struct drive_command *command, uint64_t position, uint64_t *bytes);
 
 /* ---- transfer.c ---- */
-/* Moves command->bytes between the host's memory and the buffer or the medium, then calls `moved_all`. */
+/* Moves command->bytes between the host's memory and the buffer or the media, then calls `moved_all`. */
 void drive_move(struct sim_drive *drive, struct drive_command *command, bool up, drive_step *moved_all);
 /* The same for at most a page of the command's own buffer, to or from PRP1 and PRP2. */
 void drive_send_page(struct sim_drive *drive, struct drive_command *command, uint64_t bytes);

@@ -28,7 +28,7 @@ enum sim_action {
   SIM_ZEROS,       /* the data it returns is zeros; completed with success */
   SIM_HOLD,        /* completes only after `value` later commands have completed */
   SIM_PHANTOM,     /* a Read, Write or Flush completes with success, and nothing of it happens: no data move to or from
-                      the medium, and a flush makes nothing durable */
+                      the media, and a flush makes nothing durable */
   SIM_ELSEWHERE,   /* a Write, or another command that changes blocks, goes to those `value` further on; completed with
                       success */
 };

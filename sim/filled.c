@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.filled: blocks at the end of the drive were written before. The store does not hold them, but the medium has
+ * options.filled: blocks at the end of the drive were written before. The store does not hold them, but the media has
  * to know about them: a write there replaces data, and a trim frees space. There is one flag for each MiB, set until
  * that MiB is trimmed. A trim of less than a MiB leaves the flag set.
  */
@@ -19,7 +19,7 @@ void drive_filled_init(struct sim_drive *drive) {
   memset(drive->filled + (flags - filled), 1, filled);
 }
 
-/* `fresh` bytes went where the store has nothing. Returns how many of them went where the medium has nothing either. */
+/* `fresh` bytes went where the store has nothing. Returns how many of them went where the media has nothing either. */
 uint64_t drive_really_fresh(const struct sim_drive *drive, uint64_t at, uint64_t bytes, uint64_t fresh) {
   return drive->filled[at / FLAG_BYTES] && drive->filled[(at + bytes - 1u) / FLAG_BYTES] ? 0 : fresh;
 }

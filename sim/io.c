@@ -17,7 +17,7 @@ bool drive_cache_on(const struct sim_drive *drive) {
   return drive->profile.volatile_cache && (drive->features.values[6] & 1u) != 0;
 }
 
-/* As the host counts, from the beginning of the namespace; and on the medium. */
+/* As the host counts, from the beginning of the namespace; and on the media. */
 static uint64_t host_lba_of(const struct drive_command *command) { return drive_qword(command, 10); }
 static uint64_t lba_of(const struct drive_command *command) {
   const uint64_t lba = command->first_lba + host_lba_of(command);
@@ -26,8 +26,8 @@ static uint64_t lba_of(const struct drive_command *command) {
 }
 static uint32_t blocks_of(const struct drive_command *command) { return (command->dwords[12] & 0xffffu) + 1u; }
 
-/* Finds the namespace on the medium. False: it takes no I/O. The first takes I/O also if Identify states more blocks
- * than the medium has: tests of the driver change this page. */
+/* Finds the namespace on the media. False: it takes no I/O. The first takes I/O also if Identify states more blocks
+ * than the media has: tests of the driver change this page. */
 static bool find_namespace(const struct sim_drive *drive, struct drive_command *command) {
   const uint64_t stated_blocks = spate_get64(drive->identify_namespace);
   uint64_t first_lba = 0;
@@ -162,7 +162,7 @@ static uint16_t flush(struct sim_drive *drive, struct drive_command *command) {
 
   if (drive_has_fault(command, SIM_PHANTOM)) return STATUS_OK;
   drive_change_begin(drive, command, SIM_JOURNAL_FLUSH, 0, 0);
-  /* With the cache turned off, every write completed only once it was on the medium. Earlier cached writes may still be
+  /* With the cache turned off, every write completed only once it was on the media. Earlier cached writes may still be
    * on their way there. */
   if (drive->profile.volatile_cache && !drive_cache_on(drive))
     drive_complete_at(drive, command, drive->drained_ps > now ? drive->drained_ps : now);
@@ -253,7 +253,7 @@ static void dataset_arrived(struct sim_drive *drive, struct drive_command *comma
   after_short_work(drive, command);
 }
 
-/* Phison's E12 reads 4 KiB, and for a list that does not begin a page goes on at PRP2, which is reserved: "nvme:
+/* Phison's E12 reads 4 KiB, and for a list that does not begin a page continues at PRP2, which is reserved: "nvme:
  * Discard workaround for non-conformant devices", Linux 530436c45ef2. */
 static uint16_t dataset(struct sim_drive *drive, struct drive_command *command) {
   const uint64_t bytes = (uint64_t)((command->dwords[10] & 0xffu) + 1u) * RANGE_BYTES;

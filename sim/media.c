@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The medium as a fluid: what fills, drains and is folded at which rate, from one call to the next. */
+/* The media as a fluid: what fills, drains and is folded at which rate, from one call to the next. */
 #include "media.h"
 
 #include <assert.h>
@@ -74,7 +74,7 @@ static void warm(struct sim_media *media, double watts, uint64_t ps) {
   if (media->temperature_c <= profile->recover_c) media->throttled = false;
 }
 
-/* How many bytes can go to the medium before its rate changes, or before `wanted` is done. */
+/* How many bytes can go to the media before its rate changes, or before `wanted` is done. */
 static double bytes_to_change(const struct sim_media *media, double wanted) {
   double bytes = wanted;
 
@@ -145,7 +145,7 @@ static void rest_segment(struct sim_media *media, uint64_t until_ps) {
   warm(media, profile->idle_watts + rate * profile->joules_per_byte, ps);
 }
 
-/* In a pause the medium takes no data. */
+/* In a pause the media takes no data. */
 static void pause_segment(struct sim_media *media, uint64_t until_ps) {
   uint64_t end_ps = media->pause_until_ps < until_ps ? media->pause_until_ps : until_ps;
   uint64_t ps = end_ps - media->now_ps;

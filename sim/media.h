@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The write and read rate of a drive's medium at each moment: SLC cache, folding, direct writes, garbage collection,
+ * The write and read rate of a drive's media at each moment: SLC cache, folding, direct writes, garbage collection,
  * pauses, heat. It knows neither contents nor commands: bytes and times go in, times come out. It is a deterministic
  * fluid model, which each call advances.
  *
@@ -29,7 +29,7 @@ struct sim_media {
   uint64_t mapped_bytes; /* written and not trimmed */
   double slc_used_bytes;
   double folded_bytes;   /* host bytes since the cache ran out */
-  double buffered_bytes; /* in the volatile cache or in front of it, on the way to the medium */
+  double buffered_bytes; /* in the volatile cache or in front of it, on the way to the media */
   double temperature_c;
   double pause_left_bytes; /* until the next pause */
   uint64_t pause_until_ps;
@@ -60,7 +60,7 @@ uint64_t sim_media_write(struct sim_media *media, uint64_t at_ps, uint64_t bytes
 uint64_t sim_media_read(struct sim_media *media, uint64_t at_ps, uint64_t bytes);
 
 /*
- * Returns when everything handed over before `at_ps` is on the medium. The medium first writes the drive's own tables,
+ * Returns when everything handed over before `at_ps` is on the media. The media first writes the drive's own tables,
  * which takes flush_ns. Meanwhile it takes no data, but the buffer does while it has room. Without a volatile cache
  * there is nothing to do.
  */
@@ -69,7 +69,7 @@ uint64_t sim_media_flush(struct sim_media *media, uint64_t at_ps);
 /* `mapped_bytes` of the written data are trimmed. */
 void sim_media_trim(struct sim_media *media, uint64_t at_ps, uint64_t mapped_bytes);
 
-/* Bytes per second that the medium takes at this moment, heat included; 0 in a pause. */
+/* Bytes per second that the media takes at this moment, heat included; 0 in a pause. */
 double sim_media_write_rate(const struct sim_media *media);
 
 /*
@@ -91,7 +91,7 @@ struct sim_media_outlook {
   double sustained_s;         /* until the ring overruns; HUGE_VAL: it does not */
   uint64_t ring_needed_bytes; /* smallest ring that does not overrun */
   double worst_s;             /* when ring_needed_bytes is reached ... */
-  enum sim_media_state worst; /* ... and what the medium was doing */
+  enum sim_media_state worst; /* ... and what the media was doing */
   bool worst_paused, worst_throttled;
   bool falls_behind;  /* the level still rises at the end: a longer recording needs a larger ring */
   double edge_s;      /* when the SLC cache ran out; HUGE_VAL: never */

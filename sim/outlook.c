@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream meets, piece by piece, on the medium's model alone. */
+/* What a stream meets, piece by piece, on the media's model alone. */
 #include "media.h"
 
 #include <assert.h>
@@ -65,7 +65,7 @@ static void note_level(struct run *run, uint64_t start, uint64_t released_ps) {
   struct sim_media_outlook *out = run->out;
   const double produced = stream->rate * (double)released_ps / PS_PER_S;
   const double level = (produced < (double)stream->bytes ? produced : (double)stream->bytes) - (double)start;
-  const double endless = produced - (double)start; /* if the source went on */
+  const double endless = produced - (double)start; /* if the source continued */
   const uint64_t part = (uint64_t)((double)start / (double)stream->bytes * PARTS);
   const uint64_t pieces = (uint64_t)(level / stream->piece_bytes) + 1;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With options.journal: all changes to the medium, and which of them a power cut may lose.
+ * With options.journal: all changes to the media, and which of them a power cut may lose.
  *
  * `store` is what the host reads. `cache.durable` is what is durable for certain. Later changes are in a list, in the
  * order in which their data arrived. A change is durable if it completed with FUA, or without a volatile cache, or if a
@@ -120,7 +120,7 @@ static void unlink_first(struct drive_cache *cache) {
   change_free(change);
 }
 
-/* Moves durable changes to the medium, up to the first one that is not durable. */
+/* Moves durable changes to the media, up to the first one that is not durable. */
 static void settle(struct sim_drive *drive) {
   struct drive_cache *cache = &drive->cache;
 

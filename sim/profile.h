@@ -36,10 +36,10 @@ struct sim_profile {
   uint32_t queue_entries;    /* CAP.MQES + 1 */
   uint32_t command_ns;       /* the front end takes one command after the other: IOPS ≤ 1e9 / this */
   uint32_t write_latency_ns; /* from the data's arrival to the completion, into the cache */
-  uint32_t read_latency_ns;  /* from the command to the first byte, from the medium */
+  uint32_t read_latency_ns;  /* from the command to the first byte, from the media */
   uint32_t ready_ms;         /* CC.EN to CSTS.RDY */
 
-  /* rates of the medium, bytes per second */
+  /* rates of the media, bytes per second */
   double read_rate;   /* sequential */
   double slc_rate;    /* writes while the SLC cache has room */
   double direct_rate; /* past the SLC cache, straight to TLC or MLC */
@@ -55,11 +55,11 @@ struct sim_profile {
 
   /* volatile cache */
   bool volatile_cache;
-  uint64_t buffer_bytes; /* written data held before the medium takes it */
+  uint64_t buffer_bytes; /* written data held before the media takes it */
   uint32_t flush_ns;     /* of an empty cache */
   uint32_t fua_ns;       /* added to a write with FUA */
 
-  /* pauses: every pause_bytes written the medium takes nothing for pause_ms */
+  /* pauses: every pause_bytes written the media takes nothing for pause_ms */
   uint64_t pause_bytes;
   uint32_t pause_ms;
 

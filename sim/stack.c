@@ -72,9 +72,9 @@ static enum spate_error find_device(struct sim_stack *stack, struct sim_stack_dr
 
 static struct spate_nvme_bus bus_of(struct sim_stack_drive *drive) {
   const enum sim_stack_bus kind = drive->stack->config.bus;
-  drive->way.host = &drive->stack->host;
-  drive->way.device = drive->device;
-  struct spate_nvme_bus bus = spate_nvme_pcie_bus(&drive->way);
+  drive->pcie_bus.host = &drive->stack->host;
+  drive->pcie_bus.device = drive->device;
+  struct spate_nvme_bus bus = spate_nvme_pcie_bus(&drive->pcie_bus);
 
   if (kind == SIM_STACK_RESTORES) return (struct spate_nvme_bus){.restore = bus.restore, .context = bus.context};
   if (kind == SIM_STACK_WATCHES) return (struct spate_nvme_bus){.link_is_up = bus.link_is_up, .context = bus.context};

@@ -42,7 +42,7 @@ struct sim_stack_drive {
   struct sim_stack *stack;
   struct sim_drive *drive;
   struct spate_pcie_device *device;
-  struct spate_nvme_pcie way;
+  struct spate_nvme_pcie pcie_bus;
   struct spate_arena queue_memory;
   void *host_buffer;
   struct spate_nvme nvme;

@@ -140,7 +140,7 @@ static void enqueue(struct drive_pipe *pipe, uint32_t slot) {
   pipe->waiting[(pipe->first + pipe->count++) % DRIVE_COMMANDS_MAX] = (uint16_t)slot;
 }
 
-/* The medium has the chunk that the command was waiting for. */
+/* The media has the chunk that the command was waiting for. */
 static void chunk_ready(void *context, uint64_t number) {
   struct sim_drive *drive = context;
   struct drive_command *command = drive_command_of(drive, number);
@@ -150,7 +150,7 @@ static void chunk_ready(void *context, uint64_t number) {
   pump(drive, pipe_of(drive, command));
 }
 
-/* When the medium has the next chunk of a read: chunks come at a constant rate from the first to the last. */
+/* When the media has the next chunk of a read: chunks come at a constant rate from the first to the last. */
 static uint64_t ready_ps(const struct drive_command *command) {
   const uint64_t chunks = (command->bytes - 1u) / DRIVE_CHUNK_BYTES;
 

@@ -4,7 +4,7 @@
 #include "internal.h"
 
 #define TRAP_PS     (1 * SIM_PS_PER_US)  /* exception, table look-up, return. Assumed */
-#define TIME_OUT_PS (10 * SIM_PS_PER_MS) /* within completion time-out range B (base specification, 7.5.3.16) */
+#define TIME_OUT_PS (10 * SIM_PS_PER_MS) /* within completion timeout range B (base specification, 7.5.3.16) */
 
 static uint32_t arbitrary(struct sim *sim) { return (uint32_t)(sim_random(sim) >> 32); }
 

@@ -5,11 +5,11 @@
  *
  * Product guides (AMD), by section. PG194 is the bridge for UltraScale and UltraScale+, PG055 the one for 7 series:
  * - PG194, "Abnormal Configuration Transaction Termination Responses": a configuration request whose completion does
- *   not come is answered with OKAY and data of zeros. One for a bus that is not there: SLVERR.
+ *   not come is returned with OKAY and data of zeros. One for a bus that is not there: SLVERR.
  * - PG194, "Completion Timeout": a memory read whose completion does not come ends in SLVERR (AXI Bridge), or in OKAY
  *   with zeros (DMA/Bridge Subsystem in bridge mode). "Unsupported Request": an error response with arbitrary data.
  * - PG194, on the loss of the link: reads in progress end in SLVERR with arbitrary data.
- * - PG055, table 3-6: SLVERR with arbitrary data for unsupported requests, completion time-outs and completer aborts.
+ * - PG055, table 3-6: SLVERR with arbitrary data for unsupported requests, completion timeouts and completer aborts.
  * Some interconnects turn SLVERR into an exception of the processor. Others ignore it, and the processor gets the data.
  * An access without a link may also get no answer at all.
  */
@@ -24,7 +24,7 @@ enum sim_unanswered {
   SIM_UNANSWERED_ABORT,     /* the access traps, and the port's handler yields all ones */
   SIM_UNANSWERED_ARBITRARY, /* arbitrary data (seeded) */
   SIM_UNANSWERED_NEVER,     /* the bus hangs until the port's firewall answers instead of the bridge, with all ones */
-  SIM_UNANSWERED_PG194,     /* registers: as ABORT. Configuration: zeros, after a completion time-out */
+  SIM_UNANSWERED_PG194,     /* registers: as ABORT. Configuration: zeros, after a completion timeout */
   SIM_UNANSWERED_MODES
 };
 

@@ -36,7 +36,7 @@ HEAT = ("idle rise, K", "rise, K per GB/s", "time constant, s")
 
 # Values that no stream can show, with the reason. The result must say that such a value was assumed.
 HIDDEN = {
-    ("ideal", "buffer_bytes"): "the medium takes all that the link carries: nothing stays in the volatile cache",
+    ("ideal", "buffer_bytes"): "the media takes all that the link carries: nothing stays in the volatile cache",
     ("ideal", "idle rise, K"): "the drive stays cold",
     ("ideal", "rise, K per GB/s"): "the drive stays cold",
     ("ideal", "time constant, s"): "the drive stays cold",

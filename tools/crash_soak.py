@@ -4,7 +4,7 @@ Cuts the power in all recording tests, in up to N states per volume, on all core
 
 Each program of the crash gate (tests/power_cut) runs once for every two cores of the machine, each time with another seed and
 a part of N. Their outputs are in separate files in build/crash-soak. A program that finds a broken promise
-prints how to reproduce that state. The others go on.
+prints how to reproduce that state. The others continue.
 """
 
 import array

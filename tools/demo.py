@@ -68,7 +68,7 @@ def judge(image: pathlib.Path, folder: pathlib.Path, expected: dict[str, tuple[s
         got, got_length = volume.extract(part, found[name], given_back)
         if (got, got_length) != (digest, length):
             raise volume.Refused(f"{name}: {got_length} bytes {got}, but the generator sent {length} bytes {digest}")
-        say(f"host   icat: {name}, {length} bytes, SHA-256 {digest[:16]}... equals the generator's")
+        say(f"host   icat: {name}, {length} bytes, SHA-256 {digest[:16]}... matches the generator")
 
 
 def check_space(folder: pathlib.Path, recorded_bytes: int, copies: int) -> None:

@@ -69,11 +69,11 @@ static void find_controller(struct drive *drive) {
 static void open_nvme(struct drive *drive, unsigned depth) {
   struct size_text size;
 
-  drive->way = (struct spate_nvme_pcie){.host = &drive->host, .device = &drive->device};
+  drive->pcie_bus = (struct spate_nvme_pcie){.host = &drive->host, .device = &drive->device};
   struct spate_nvme_config config = {.registers = drive->device.bar0,
                                      .registers_bytes = drive->device.bar0_bytes,
                                      .queue_memory = board_queue_memory(),
-                                     .bus = board_nvme_bus(&drive->way)};
+                                     .bus = board_nvme_bus(&drive->pcie_bus)};
   must("starting the controller", spate_nvme_open(&drive->controller, &config));
   const struct spate_nvme_identity *identity = spate_nvme_identity(&drive->controller);
   print("nvme   %s, serial %s, firmware %s, NVMe %u.%u, ", identity->model, identity->serial, identity->firmware,
@@ -111,7 +111,7 @@ void drive_print_counters(const struct drive *drive) {
 
   if (counters->retries + counters->timeouts + counters->resets + counters->spurious_completions != 0)
     print(
-        "nvme   recovered: %u retries, %u time-outs, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
+        "nvme   recovered: %u retries, %u timeouts, %u aborts, %u resets, %u times off the bus, %u commands replayed, "
         "%u surplus completions\n",
         counters->retries, counters->timeouts, counters->aborts, counters->resets, counters->reattachments,
         counters->replays, counters->spurious_completions);

@@ -13,7 +13,7 @@
 struct drive {
   struct spate_pcie_host host;
   struct spate_pcie_device device;
-  struct spate_nvme_pcie way; /* connects the controller to both */
+  struct spate_nvme_pcie pcie_bus; /* connects the controller to both */
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
   struct spate_nvme_slot slots[SPATE_NVME_SLOTS(DRIVE_DEPTH_MAX)];

@@ -93,7 +93,7 @@ static void *ordinary_memory(size_t bytes) {
   return memory;
 }
 
-/* In ordinary memory; on a board that has too little of it, in the ring behind the slots. */
+/* In ordinary memory; on a board that has too little of it, in the ring after the slots. */
 static void make_disk(void) {
   uint8_t *behind_slots = ring.start + SLOTS * SLOT_BYTES;
   const uint64_t left_bytes = ring.bytes - SLOTS * SLOT_BYTES;

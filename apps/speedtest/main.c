@@ -205,7 +205,7 @@ int app_main(void) {
   uint64_t raw_lba = partition.first_lba + partition.blocks / 2u;
   raw_lba -= raw_lba & 2047u;
   must("mounting", spate_exfat_mount(&volume, &config, NULL));
-  measure(SIZES - 1u, DEPTHS - 1u, raw_lba); /* the first access to memory and medium is not measured */
+  measure(SIZES - 1u, DEPTHS - 1u, raw_lba); /* the first access to memory and media is not measured */
   for (uint32_t round = 0; round < rounds; round++) {
     for (uint32_t size = 0; size < SIZES; size++)
       for (uint32_t depth = 0; depth < DEPTHS; depth++)

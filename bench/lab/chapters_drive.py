@@ -91,7 +91,7 @@ def sustained(lab: Lab, out: pathlib.Path) -> Chapter:
                      label="SLC cache, data sheet: 42 GB (system 1 saw the rate fall after 34 GB or more)")
         fitted = compare.fitted("sustained", "970evoplus")
         plots.seed_line(axis, after.value / GB, edge.value / GB, series["at_bytes"][-1] / GB, fitted,
-                        f"measured by system 1 behind the edge: 1.7 GB/s ({'fitted' if fitted else 'predicted'})")
+                        f"measured by system 1 after the edge: 1.7 GB/s ({'fitted' if fitted else 'predicted'})")
         plots.seed_line(axis, seeds.figure("raw-write-1m").value / GB, 0, edge.value / GB, True,
                         "measured before it: 2.52 GB/s (host fitted)", plots.READ)
         plots.rate_axis(axis)

@@ -77,8 +77,8 @@ def models(lab: Lab, out: pathlib.Path) -> Chapter:
         ["The library runs unchanged: the same driver, recorder and file system that firmware links. Below its port is a "
          "machine in virtual time: a processor whose work costs the instructions that `make bench-instructions` counts, a "
          "PCIe link with packets, headers and flow control, and an NVMe controller that fetches commands, page lists and "
-         "data by DMA. Behind that a medium: SLC cache, folding, direct writes, garbage collection, pauses, heat.",
-         "The medium is modelled as a fluid, not as flash: it has rates and amounts, but no dies and no wear. Real firmware has "
+         "data by DMA. Behind that the media: SLC cache, folding, direct writes, garbage collection, pauses, heat.",
+         "The media is modelled as a fluid, not as flash: it has rates and amounts, but no dies and no wear. Real firmware has "
          "effects that no model covers. A figure here says what the library does with a drive that behaves as described. It does "
          "not say that your drive behaves like that. The same seed and options give the same run to the byte.",
          "Every number of a drive is in sim/profiles with its source; little is published about most industrial drives, and "

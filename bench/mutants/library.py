@@ -225,7 +225,7 @@ class Bench:
 
     def judge(self, mutant: draw.Mutant, most_s: float = math.inf) -> Result | draw.Mutant:
         """Runs program after program until one notices the mutant. Returns the mutant itself if the remaining programs would
-        exceed `most_s`, measured without a mutation. Where a time-out is not enough, the next programs have their turn."""
+        exceed `most_s`, measured without a mutation. Where a timeout is not enough, the next programs have their turn."""
         text = draw.mutated_text(program.ROOT, mutant)
         tests = self.order(mutant)
         seconds, late = 0.0, []

@@ -17,7 +17,7 @@ from mutants import draw
 
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
 
-# Calls that change a register, memory, the medium or an object.
+# Calls that change a register, memory, the media or an object.
 WRITES = re.compile(r"write|put|set|clear|commit|erase|free|zero|trim|dirty|clean|record|journal|repair|send|issue|ring|create|delete"
                     r"|publish|mark|update|change|forget|disable|enable|program|forward|place|copy|cpy|take|begin|end|reset")
 # Calls after which what was written before is visible or durable.

@@ -129,7 +129,7 @@ bool board_provoke_late_error(const volatile void *address) {
   return false;
 }
 
-/* Maps a page behind the end of a file. Accesses to it raise SIGBUS, like accesses to the registers of a drive that was
+/* Maps a page past the end of a file. Accesses to it raise SIGBUS, like accesses to the registers of a drive that was
  * pulled out. */
 uintptr_t board_absent_register(void) {
   const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -142,8 +142,8 @@ uintptr_t board_absent_register(void) {
   return (uintptr_t)page;
 }
 
-struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
-  (void)way; /* belongs to the kernel: only the target may use it */
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *pcie_bus) {
+  (void)pcie_bus; /* belongs to the kernel: only the target may use it */
   return target.bus;
 }
 

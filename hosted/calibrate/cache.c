@@ -27,8 +27,8 @@ static struct load_curve curve;
 /* ---- the volatile cache ---- */
 
 /*
- * When the SLC cache is full, a burst first fills the volatile cache at the link's rate, while the medium empties it at
- * its own rate. The rate that the host sees falls when (link - medium) x time equals the size of the volatile cache.
+ * When the SLC cache is full, a burst first fills the volatile cache at the link's rate, while the media empties it at
+ * its own rate. The rate that the host sees falls when (link - media) x time equals the size of the volatile cache.
  */
 static double buffer_bytes(struct load *load, const struct calibrate_results *results) {
   struct load_stream burst = {.op = SPATE_WRITE, .bytes = BURST_BYTES, .io_bytes = BURST_IO, .depth = BURST_DEPTH};
@@ -64,7 +64,7 @@ static struct load_stream refill_write(const struct refill *refill, double bytes
 }
 
 /*
- * Bytes of the cache that became free in `seconds`; CALIBRATE_NONE: cannot be seen. Behind the edge the drive folds the
+ * Bytes of the cache that became free in `seconds`; CALIBRATE_NONE: cannot be seen. After the edge the drive folds the
  * same share of fold_bytes as the share of the cache that became free (sim/media.c). That is too little for a segment
  * of its own. So it is computed from the segment at direct_rate, which begins later by the time that folding took.
  */

@@ -51,13 +51,13 @@ bool fit_segments(const struct fit_point *points, size_t count, const struct fit
                   double pause_s, double skip_bytes, unsigned most, struct fit_segments *out);
 
 /*
- * The bytes that a medium accepted at the rate `before`, until it continued at `after.rate`. A buffer of `buffer_bytes`
- * hides the edge from the host at first; it is full once the medium is slower than the link. So the result is computed
- * from the line behind the edge, and does not depend on the link's rate before it.
+ * The bytes that the media accepted at the rate `before`, until it continued at `after.rate`. A buffer of
+ * `buffer_bytes` hides the edge from the host at first; it is full once the media is slower than the link. So the
+ * result is computed from the line after the edge, and does not depend on the link's rate before it.
  */
 double fit_edge(const struct fit_segment *after, double before, double buffer_bytes);
 
-/* The first segment at the medium's rate: skips one in which the buffer filled at the link's rate. */
+/* The first segment at the media's rate: skips one in which the buffer filled at the link's rate. */
 unsigned fit_medium(const struct fit_segments *segments, double buffer_bytes);
 
 /* A temperature at a time. */

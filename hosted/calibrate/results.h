@@ -50,7 +50,7 @@ struct calibrate_results {
   double heat_constant_s;
 };
 
-/* The numbers by name, for the state file and JSON. calibrate_field() returns NULL behind the last. */
+/* The numbers by name, for the state file and JSON. calibrate_field() returns NULL past the last. */
 struct calibrate_field {
   const char *name;
   size_t offset;

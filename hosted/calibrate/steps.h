@@ -39,7 +39,7 @@ struct load_stream calibrate_write(uint64_t at, uint64_t bytes);
 bool calibrate_segments(struct load_curve *curve, const struct calibrate_results *results, unsigned most,
                         double skip_bytes, struct fit_segments *segments);
 
-/* Derives the cache from the segments. One segment: there is no SLC cache. Two: one edge. Three: behind the edge the
+/* Derives the cache from the segments. One segment: there is no SLC cache. Two: one edge. Three: after the edge the
  * drive first folds the cache. Further segments are counted as folding, at their mean rate. No cache explains a stream
  * that becomes faster: then all results are CALIBRATE_NONE. */
 void calibrate_stretches(const struct fit_segments *found, double bytes, struct calibrate_results *results);

@@ -115,7 +115,7 @@ static void latencies(struct calibrate_profile *out, const struct calibrate_driv
   put(out, "flush_ns", 0);
   put(out, "fua_ns", 0);
   note(out, "flush_ns", "report: no volatile cache: there is nothing to flush");
-  note(out, "fua_ns", "report: no volatile cache: every write waits for the medium");
+  note(out, "fua_ns", "report: no volatile cache: every write waits for the media");
 }
 
 static void cache(struct calibrate_profile *out, const struct calibrate_drive *drive,

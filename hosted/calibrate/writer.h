@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a profile from the results. A comment behind each key names its source. */
+/* Makes a profile from the results. A comment after each key names its source. */
 #ifndef SPATE_HOSTED_CALIBRATE_WRITER_H
 #define SPATE_HOSTED_CALIBRATE_WRITER_H
 

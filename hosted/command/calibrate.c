@@ -176,7 +176,7 @@ static void say_estimate(const struct request *request, const struct calibrate_d
 
   for (unsigned i = 0; i < CALIBRATE_STEPS; i++) {
     const struct calibrate_estimate one = calibrate_estimate((enum calibrate_step)i, drive->capacity_bytes);
-    if (results->done[i]) (void)fprintf(stderr, "%s: the step %s is done\n", request->target, calibrate_step_name(i));
+    if (results->done[i]) (void)fprintf(stderr, "%s: step %s done\n", request->target, calibrate_step_name(i));
     if (!is_to_do(request, results, i)) continue;
     sum.written_bytes += one.written_bytes;
     sum.seconds += one.seconds;
@@ -190,7 +190,7 @@ static void say_estimate(const struct request *request, const struct calibrate_d
 /* Never overwrites an existing profile, unless it belongs to the calibration that is resumed. */
 static void refuse_other_profile(const struct request *request, bool resumed) {
   if (!resumed && access(request->profile, F_OK) == 0)
-    fail(EXIT_REFUSED, "%s exists already: nothing was written. Name another --profile, or remove it",
+    fail(EXIT_REFUSED, "%s already exists: nothing was written. Name another --profile, or remove it",
          request->profile);
 }
 
@@ -264,7 +264,7 @@ static void run_steps(const struct request *request, struct target *target, cons
     if (!is_to_do(request, results, i)) continue;
     calibrate_run(&load, (enum calibrate_step)i, drive, results);
     calibrate_state_save(request->state, drive, results);
-    (void)fprintf(stderr, "%s: the step %s is done\n", request->target, calibrate_step_name(i));
+    (void)fprintf(stderr, "%s: step %s done\n", request->target, calibrate_step_name(i));
   }
   load_begin(&load, "trim", 0);
   load_trim(&load, 0, load.bytes);
@@ -307,7 +307,7 @@ static enum exit_status run(int count, char **words) {
     print_json(&request, &drive, &results);
   else
     print_depths(&results);
-  (void)fprintf(stderr, "%s: %s is written. spate plan --profile %s%s --rate 1GB/s\n", request.target, request.profile,
+  (void)fprintf(stderr, "%s: wrote %s. spate plan --profile %s%s --rate 1GB/s\n", request.target, request.profile,
                 strchr(request.profile, '/') == NULL ? "./" : "", request.profile);
   return EXIT_DONE;
 }

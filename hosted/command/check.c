@@ -164,7 +164,7 @@ static const char *follow(struct check *check, const char *path, const struct sp
   return entry->bytes == 0 && entry->first_cluster != 0 ? "it has no bytes, but a first cluster" : NULL;
 }
 
-/* Whether the FAT leads on behind the last cluster. */
+/* Whether the FAT leads on past the last cluster. */
 static bool is_longer(const struct check *check, const struct spate_exfat_entry *entry) {
   const uint64_t cluster_bytes = (uint64_t)check->cluster_blocks << check->volume->target.block->block_shift;
   const uint64_t end = (entry->bytes + cluster_bytes - 1u) / cluster_bytes * cluster_bytes;
@@ -228,12 +228,12 @@ static void conclude(struct check *check, const char *name, const struct spate_e
 
   if (check->json == NULL) {
     if (reservations > 0)
-      (void)printf("%s: recordings that a power cut or a kill ended: %u%s\n", name, reservations,
+      (void)printf("%s: %u interrupted recording%s%s\n", name, reservations, reservations == 1 ? "" : "s",
                    writable ? ". spate recover repairs them" : "");
     else if (dirty)
       (void)printf("%s: the volume was not closed properly: fsck.exfat repairs it\n", name);
     if (lost > 0 && reservations == 0)
-      (void)printf("%s: %s are allocated, and nothing that check reads has them\n", name, units_text(lost, text));
+      (void)printf("%s: %s are allocated, but belong to no file or directory\n", name, units_text(lost, text));
     (void)printf("%s: files: %" PRIu64 ", directories: %" PRIu64 ", extents: %zu, findings: %" PRIu64 "\n", name,
                  check->files, check->directories, check->extent_count, check->bad);
     return;
@@ -256,7 +256,7 @@ static void say_in_use(const char *name, const char *why) {
   struct json json = {.to = stdout};
 
   if (!command_json) {
-    (void)printf("%s: in use just now: it %s. Check it again when that has ended\n", name, why);
+    (void)printf("%s: currently in use: it %s. Check it again when that has ended\n", name, why);
     return;
   }
   json_open(&json, NULL, '{');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks a recording of chunks (spate/chunk.h) by their headers and CRCs. The caller feeds it from the first byte to
- * the last, in parts of any size. Behind a damaged header it searches the next valid one of the same stream, so one bad
+ * the last, in parts of any size. After a damaged header it searches the next valid one of the same stream, so one bad
  * block costs one chunk.
  */
 #ifndef SPATE_HOSTED_CHUNK_CHECK_H

@@ -24,7 +24,7 @@ void command_usage(const struct command *command, const char *format, ...) {
   exit(EXIT_USAGE);
 }
 
-/* Refuses empty words. getopt has moved the words behind the options. */
+/* Refuses empty words. getopt has moved the words after the options. */
 static void check_words(const struct command *command, int count, char **words) {
   for (int i = optind; i < count; i++)
     if (words[i][0] == '\0') command_usage(command, "an argument is empty: is a shell variable not set?");

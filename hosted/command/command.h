@@ -48,7 +48,7 @@ extern bool command_json;
 __attribute__((noreturn, format(printf, 2, 3))) void command_usage(const struct command *command, const char *format,
                                                                    ...);
 
-/* Returns the arguments behind the options. Ends the program unless there are exactly `wanted` of them. */
+/* Returns the arguments after the options. Ends the program unless there are exactly `wanted` of them. */
 char **command_words(const struct command *command, int count, char **words, int wanted, const char *what);
 
 uint64_t command_bytes(const struct command *command, const char *option, const char *text, uint64_t least,

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 __attribute__((noreturn)) static void refuse_present(const char *name) {
-  fail(EXIT_REFUSED, "%s exists already, and nothing was written. --force overwrites it", name);
+  fail(EXIT_REFUSED, "%s already exists, and nothing was written. --force overwrites it", name);
 }
 
 /* The file that a run has made and not completed. NULL: there is none. */

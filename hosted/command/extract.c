@@ -33,7 +33,7 @@ static void put_out(void *context, const uint8_t *data, uint32_t bytes, uint64_t
   }
 }
 
-/* Bytes behind the valid length read as zeros (exFAT 7.6.5). A file gets a hole. */
+/* Bytes past the valid length read as zeros (exFAT 7.6.5). A file gets a hole. */
 static void put_zeros(uint64_t bytes) {
   static const uint8_t zeros[65536];
 

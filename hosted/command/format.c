@@ -87,7 +87,7 @@ static struct request parse(int count, char **words) {
 static void refuse_device_name(const char *name) {
   if (strncmp(name, "/dev/", 5) != 0 || strncmp(name, "/dev/shm/", 9) == 0) return;
   fail(EXIT_USAGE,
-       "%s: there is no such device, and below /dev no image is made. spate doctor lists the drives of this machine; "
+       "%s: no such device, and no image is made below /dev. spate doctor lists the drives of this machine; "
        "after a killed spate, spate release gives a drive back to the kernel",
        name);
 }

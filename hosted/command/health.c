@@ -61,7 +61,7 @@ static void print_text(const char *name, const struct report *report) {
   (void)printf("drive         %s: %s, serial %s, firmware %s\n", name, report->identity.model, report->identity.serial,
                report->identity.firmware);
   if (report->address[0] != '\0')
-    (void)printf("link          %s x%s; the drive can do %s x%s\n", report->speed, report->width, report->speed_max,
+    (void)printf("link          %s x%s; the drive supports %s x%s\n", report->speed, report->width, report->speed_max,
                  report->width_max);
   (void)printf("temperature   %d C", health->temperature_c);
   if (report->identity.warning_temperature_c > 0)

@@ -13,13 +13,11 @@ static const struct option options[] = {OPTIONS_COMMON};
  * at any time, and do not mean that something is wrong. */
 static void print_state(const struct volume *volume, const char *use) {
   if (use != NULL) {
-    (void)printf("state         in use just now: it %s\n", use);
-    if (volume->found.reservations > 0)
-      (void)printf("recordings    %u that are not closed yet\n", volume->found.reservations);
+    (void)printf("state         currently in use: it %s\n", use);
+    if (volume->found.reservations > 0) (void)printf("recordings    %u open\n", volume->found.reservations);
   } else if (volume->found.reservations > 0) {
-    (void)printf(
-        "recordings    %u that a power cut or a kill ended; spate recover or the next spate record repairs them\n",
-        volume->found.reservations);
+    (void)printf("recordings    %u interrupted; spate recover or the next spate record repairs them\n",
+                 volume->found.reservations);
   } else {
     (void)printf("state         %s\n", volume->found.dirty ? "not closed properly: check it with fsck.exfat" : "clean");
   }

@@ -93,6 +93,6 @@ int main(int count, char **words) {
       if (fflush(stdout) != 0 || ferror(stdout)) fail(EXIT_FAILED, "standard output cannot be written");
       return (int)status;
     }
-  (void)fprintf(stderr, "spate: there is no command \"%s\". See spate --help.\n", words[1]);
+  (void)fprintf(stderr, "spate: unknown command \"%s\". See spate --help.\n", words[1]);
   return EXIT_USAGE;
 }

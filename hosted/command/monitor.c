@@ -84,7 +84,7 @@ static bool read_some(struct input *input, struct monitor *monitor) {
 
   if (got > 0 || (got == 0 && input->datagrams)) {
     take(input, monitor, bytes, (size_t)got);
-    if (input->datagrams) take(input, monitor, "\n", 1); /* a line does not go on in the next datagram */
+    if (input->datagrams) take(input, monitor, "\n", 1); /* a line does not continue in the next datagram */
     return true;
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;

@@ -29,11 +29,13 @@ static void print_text(const char *name, const struct spate_exfat_mounted *found
                  found->dirty ? "; it was not closed properly by another system: check it with fsck.exfat" : "");
     return;
   }
-  (void)printf("%s: recordings that had not been closed: %u\n", name, found->reservations);
+  const char *s = found->reservations == 1 ? "" : "s";
   if (found->read_only != SPATE_EXFAT_WRITABLE) {
-    (void)printf("%s: they stay as they are, because the volume is only read\n", name);
+    (void)printf("%s: %u interrupted recording%s, not repaired, because the volume is read only\n", name,
+                 found->reservations, s);
     return;
   }
+  (void)printf("%s: %u interrupted recording%s recovered\n", name, found->reservations, s);
   (void)printf("%s of reserved space freed\n", units_text(found->reclaimed_bytes, text));
   (void)printf("%s of recordings salvaged beyond their last checkpoint\n", units_text(found->salvaged_bytes, text));
 }

@@ -27,7 +27,7 @@ static void print_ring(void *context, const struct rings_entry *entry) {
 
   if (entry->has_producer || entry->has_recorder) return;
   ++*left;
-  (void)printf("ring:%s  %s of memory, nobody has it", entry->name, units_text(entry->bytes, bytes));
+  (void)printf("ring:%s  %s of memory, not in use", entry->name, units_text(entry->bytes, bytes));
   if (entry->unread > 0)
     (void)printf("; %llu slots are not recorded: spate record TARGET PATH --from ring:%s records them",
                  (unsigned long long)entry->unread, entry->name);
@@ -41,7 +41,7 @@ static enum exit_status list_rings(void) {
   if (left > 0)
     (void)printf("spate release ring:NAME removes a ring and frees its memory\n");
   else
-    (void)printf("no ring is left behind in /dev/shm\n");
+    (void)printf("no unused ring in /dev/shm\n");
   return EXIT_DONE;
 }
 
@@ -50,13 +50,13 @@ static enum exit_status list_rings(void) {
 static void release_drive(const char *word) {
   char address[SYSFS_ADDRESS_BYTES], text[64];
 
-  /* Drops a namespace or a partition behind the address. */
+  /* Drops a namespace or a partition after the address. */
   (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(without_kind(word), "/"), without_kind(word));
   if (!sysfs_address(text, address))
     command_usage(&command_release, "\"%s\" is neither the address of a PCI function, as 0000:01:00.0, nor ring:NAME",
                   word);
   if (release_device(address))
-    (void)fprintf(stderr, "%s has its driver again\n", address);
+    (void)fprintf(stderr, "%s: given back to its driver\n", address);
   else
     (void)fprintf(stderr, "%s was not taken from its driver: nothing was done\n", address);
 }
@@ -71,7 +71,7 @@ static enum exit_status run(int count, char **words) {
     return EXIT_DONE;
   }
   rings_remove(word + sizeof RING - 1u);
-  (void)fprintf(stderr, "%s is removed\n", word);
+  (void)fprintf(stderr, "removed %s\n", word);
   return EXIT_DONE;
 }
 

@@ -298,8 +298,9 @@ const struct command command_speedtest = {
     "speedtest", "measure rate, requests per second and latency",
     "Usage: spate speedtest TARGET [options]\n"
     "\n"
-    "Reads TARGET with requests of several sizes and shows how fast it answers. With --write it writes only into a\n"
-    "new file on the volume, of at most 1 GiB, and removes the file at the end. A drive answers reads of blocks that\n"
+    "Reads TARGET with requests of several sizes and shows its response times. With --write it writes only into a\n"
+    "new file on the volume, of at most 1 GiB, and removes the file at the end. A drive completes reads of blocks "
+    "that\n"
     "were never written, or were trimmed, faster than others.\n"
     "\n"
     "  --write                write instead of read\n"

@@ -79,7 +79,7 @@ const struct command command_trigger = {
     "trigger", "keep what a running recorder has recorded",
     "Usage: spate trigger TARGET [options]\n"
     "\n"
-    "Tells the spate record TARGET --keep that is running to keep the time before and after this moment (--before,\n"
+    "Tells a running spate record TARGET --keep to keep the time before and after this moment (--before,\n"
     "--after) as one file, and prints its path, for each stream. The file is complete when the time after is over. If "
     "a\n"
     "file is being kept already, that becomes longer. Works for the user of the recorder and for root, on this "

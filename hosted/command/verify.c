@@ -85,7 +85,7 @@ static void print_chunks(const struct chunk_check *chunks, const char *path) {
       {chunks->cut ? 1 : 0, "chunk is cut off at the end of the file"},
   };
 
-  (void)printf("%s: %" PRIu64 " chunks are as recorded\n", path, chunks->good);
+  (void)printf("%s: %" PRIu64 " chunk%s intact\n", path, chunks->good, chunks->good == 1 ? "" : "s");
   for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
     if (losses[i].count > 0) (void)printf("%s: %" PRIu64 " %s\n", path, losses[i].count, losses[i].what);
 }
@@ -104,7 +104,7 @@ static void print_text(const struct check *check, const char *path) {
         path);
   if (check->against == NULL) return;
   if (check->first_difference == UINT64_MAX)
-    (void)printf("%s: equals %s\n", path, check->against_name);
+    (void)printf("%s: matches %s\n", path, check->against_name);
   else
     (void)printf("%s: differs from %s at byte %" PRIu64 "\n", path, check->against_name, check->first_difference);
 }

@@ -8,9 +8,9 @@
 /*
  * `path` is relative to the root.
  *
- * `damaged` is called for what cannot be visited, and the walk goes on behind it: an entry set that is damaged (`path`
- * is that of its directory), a directory that cannot be read, and one whose clusters were visited already, as another
- * directory or above itself.
+ * `damaged` is called for what cannot be visited, and the walk continues behind it: an entry set that is damaged
+ * (`path` is that of its directory), a directory that cannot be read, and one whose clusters were visited already, as
+ * another directory or above itself.
  */
 struct walk {
   void (*visit)(void *context, const char *path, const struct spate_exfat_entry *entry);

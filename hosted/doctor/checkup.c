@@ -88,7 +88,7 @@ static void exercise(struct checkup *checkup) {
   spate_doctor_judge_drive(&checkup->doctor, &drive);
 }
 
-/* Sends no command to a drive that cannot work: it would only run into the driver's time-outs. */
+/* Sends no command to a drive that cannot work: it would only run into the driver's timeouts. */
 static void ask_or_not(struct checkup *checkup, bool sound) {
   const char *why = checkup_is_copy()                      ? "this is a copy of sysfs"
                     : strcmp(checkup->driver, "nvme") != 0 ? "the kernel's driver does not have the drive"

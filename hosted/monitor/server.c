@@ -207,7 +207,7 @@ static struct client *place(struct monitor *monitor) {
 static void accept_some(struct monitor *monitor, double now_s) {
   for (unsigned i = 0; i < ACCEPTS; i++) {
     const int fd = accept4(monitor->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return; /* nobody, or no descriptor left: the recording goes on */
+    if (fd < 0) return; /* nobody, or no descriptor left: the recording continues */
     struct client *client = place(monitor);
     client->fd = fd;
     client->begun_s = now_s;

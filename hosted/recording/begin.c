@@ -215,7 +215,7 @@ void recording_begin(struct session *session, const struct recording_request *re
   tell_if_forbidden(&session->volume.target);
   catch_signals(); /* after volume_open(): opening the target may install other handlers */
   if (session->volume.found.reservations > 0)
-    (void)fprintf(stderr, "%s: recovered recordings that had not been closed: %u\n", request->target,
+    (void)fprintf(stderr, "%s: interrupted recordings recovered: %u\n", request->target,
                   session->volume.found.reservations);
   loops_plan(session, request);
   if (!loops_wanted(session)) check_paths(session);

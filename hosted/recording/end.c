@@ -48,7 +48,7 @@ static enum exit_status status_of(const struct recording *recording, const struc
              : EXIT_DONE;
 }
 
-/* The kernel reports the same error for a medium that fails and for a device that it has removed: tells them apart.
+/* The kernel reports the same error for media that fail and for a device that it has removed: tells them apart.
  * failure_of() tells a refused write from a lack of space. */
 static enum spate_error cause_of(const struct session *session, enum spate_error error) {
   return error == SPATE_E_MEDIA && session->trouble == TARGET_GONE ? SPATE_E_GONE : failure_of(error);
@@ -63,7 +63,7 @@ static const char *help_of(const struct session *session, enum spate_error error
   if (error == SPATE_E_GONE && session->trouble == TARGET_GONE)
     return "The kernel has removed the device: check the drive, or the network to it";
   if (error == SPATE_E_NO_SPACE && loops_wanted(session))
-    return "What is kept has filled the volume: copy it, and remove it with spate rm. The next start goes on";
+    return "What is kept has filled the volume: copy it, and remove it with spate rm. The next start continues";
   return failure_help(error);
 }
 
@@ -73,7 +73,7 @@ static void print_loop(const struct recording *recording, const struct outcome *
   const unsigned parts = recording->looping.loop.count, files = recording->looping.kept;
   char size[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
 
-  (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; kept are %u part%s and %u file%s\n", recording->path,
+  (void)fprintf(stderr, "%s: %s in %.1f s, %s/s; kept %u part%s and %u file%s\n", recording->path,
                 units_decimal(outcome->bytes, size), seconds,
                 units_decimal((uint64_t)((double)outcome->bytes / seconds), rate), parts, parts == 1 ? "" : "s", files,
                 files == 1 ? "" : "s");
@@ -111,7 +111,7 @@ static void print_result(const struct session *session, const struct recording *
   if (outcome->unknown_bytes > 0)
     (void)fprintf(
         stderr,
-        "spate: %s: %s may be WRONG: the drive was reset, may have lost power, and does not tell. Compare the "
+        "spate: %s: %s may be WRONG: the drive was reset, and nothing shows whether it lost power. Compare the "
         "file with its source\n",
         recording->path, units_text(outcome->unknown_bytes, size));
   if (outcome->lost_bytes > 0)

@@ -72,7 +72,7 @@ static bool is_over(const struct recording *recording) {
   return atomic_load(&recording->source.ended) && recording->taken == atomic_load(&recording->source.filled);
 }
 
-/* Names the error only. recording_end() adds the advice, because only then is it known whether the medium failed or the
+/* Names the error only. recording_end() adds the advice, because only then is it known whether the media failed or the
  * kernel has removed the device. */
 static void warn(struct session *session, enum spate_error error) {
   if (session->warned) return;
@@ -266,7 +266,7 @@ static char *put_escaped(char *to, const char *path) {
   return to;
 }
 
-/* How long it goes on: the room of all parts to come, or without end. */
+/* How long it continues: the room of all parts to come, or without end. */
 static size_t put_parts(struct session *session, const struct recording *recording, char *to, size_t bytes) {
   struct spate_exfat_info info;
   int length = 0;
@@ -311,7 +311,7 @@ static void report_all(struct session *session, double seconds) {
 
 #define LOOK_S 1.0
 
-/* False: it is useless to go on. */
+/* False: it is useless to continue. */
 static bool show(struct session *session, struct progress *progress, struct progress_recording *seen) {
   const double seconds = progress_seconds(progress);
   bool going_on = true;

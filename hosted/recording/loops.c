@@ -85,7 +85,7 @@ static void take_event(void *context, struct spate_loop *loop, enum spate_loop_e
   case SPATE_LOOP_SHORT: take_short(session, looping, path, value); break;
   case SPATE_LOOP_LEFT:
     tell_json(session, "left", path, 0, SPATE_OK);
-    tell(session, path, "is not the loop's any more, and stays", 0);
+    tell(session, path, "no longer belongs to the loop, and stays", 0);
     break;
   case SPATE_LOOP_NOTHING:
     looping->empty++;
@@ -115,7 +115,7 @@ bool loops_pass(struct recording *recording) {
   uint64_t slot;
 
   if (!looping->cut_asked) return true;
-  /* There is no part to go on in, and the push says why. A span that has no byte is not due either. */
+  /* There is no part to continue in, and the push says why. A span that has no byte is not due either. */
   const bool empty = spate_stream_progress(&recording->stream).pushed_bytes == 0;
   if (!empty && !spate_loop_is_due(&looping->loop)) looping->cut_asked = false;
   return !looping->cut_asked || !source_cut_slot(&recording->source, &slot) || recording->taken < slot;
@@ -177,10 +177,10 @@ const char *loops_help(enum spate_error error) {
   case SPATE_E_EXISTS:
     return "This file is not the list of a loop, but has its name. Rename or remove it, or choose another PATH.";
   case SPATE_E_STALE:
-    return "The list was removed. Start the recorder again: the parts so far stay on the volume as files of yours.";
+    return "The list was removed. Start the recorder again: the parts so far stay on the volume as ordinary files.";
   case SPATE_E_MEDIA:
     return "The drive could not read or write a block. If it is one of the list, remove .NAME.list beside the parts: "
-           "these stay on the volume as files of yours, and a new loop begins.";
+           "these stay on the volume as ordinary files, and a new loop begins.";
   default: return failure_help(error);
   }
 }

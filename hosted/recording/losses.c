@@ -79,7 +79,7 @@ static void tell(struct recording *recording, const struct progress *progress) {
        .datagrams = now.datagrams - told->datagrams},
       {.cause = spate_error_name(error), .why = failure_help(error), .bytes = now.drive_bytes - told->drive_bytes},
       {.cause = "power",
-       .why = "perhaps: the drive was reset, may have lost power, and does not tell",
+       .why = "perhaps: the drive was reset, and nothing shows whether it lost power",
        .bytes = now.unknown_bytes - told->unknown_bytes}};
 
   for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
@@ -121,7 +121,7 @@ bool losses_look_at_target(struct session *session, const struct progress *progr
         name, (long)getpid(), session->volume.target.fd);
     return true;
   case TARGET_TRUNCATED:
-    (void)fprintf(stderr, "spate: %s: another program has truncated it, and what was recorded behind its end is LOST\n",
+    (void)fprintf(stderr, "spate: %s: another program has truncated it, and what was recorded past its end is LOST\n",
                   name);
     return false;
   case TARGET_GONE: (void)fprintf(stderr, "spate: %s: the kernel has removed the device\n", name); return false;

@@ -25,7 +25,8 @@ uint64_t losses_datagrams(const struct recording *recording);
  * With `rest` also what this second would hold back. */
 void losses_tell(struct session *session, const struct progress *progress, bool rest);
 
-/* Prints a line when the target's file was removed or truncated, or its device is gone. False: going on is useless. */
+/* Prints a line when the target's file was removed or truncated, or its device is gone. False: continuing is useless.
+ */
 bool losses_look_at_target(struct session *session, const struct progress *progress);
 
 #endif

@@ -140,7 +140,7 @@ static void begin_part(const struct session *session, struct recording *recordin
   recording->tail_end_bytes = 0; /* it counts from the start of a file */
 }
 
-/* A part for which there is no next file goes on. */
+/* A part for which there is no next file continues. */
 static void ask_sources(struct session *session) {
   for (unsigned i = 0; i < session->count; i++) {
     struct recording *recording = &session->recordings[i];
@@ -216,7 +216,7 @@ bool parts_pass(struct session *session, struct recording *recording) {
   const enum spate_error error = spate_stream_prepare_cut(&recording->stream);
   if (error == SPATE_E_BUSY) return false;
   recording->part.cut = PART_WHOLE;
-  if (spate_stream_progress(&recording->stream).pushed_bytes == 0) return true; /* no data came: the part goes on */
+  if (spate_stream_progress(&recording->stream).pushed_bytes == 0) return true; /* no data came: the part continues */
   if (error != SPATE_OK || spate_stream_cut(&recording->stream) != SPATE_OK) return true;
   begin_part(session, recording);
   plan_next(session, recording);

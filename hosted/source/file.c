@@ -92,7 +92,7 @@ static void publish(struct source *source, uint64_t bytes) {
   }
 }
 
-/* Behind the end of a file that has become shorter there is no hole. */
+/* Past the end of a file that has become shorter there is no hole. */
 static uint64_t hole_to_end(const struct source *source) {
   const struct file *file = source->own;
   struct stat status;

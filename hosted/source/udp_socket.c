@@ -37,7 +37,7 @@ bool udp_socket_is(const char *name) { return strncmp(name, PREFIX, sizeof PREFI
 
 __attribute__((noreturn)) static void refuse(const char *name) {
   fail(EXIT_USAGE,
-       "%s is not udp:PORT, udp:ADDRESS:PORT or udp:[ADDRESS]:PORT, with a numeric address; behind a multicast ADDRESS "
+       "%s is not udp:PORT, udp:ADDRESS:PORT or udp:[ADDRESS]:PORT, with a numeric address; after a multicast ADDRESS "
        "may follow ?if=INTERFACE and &source=ADDRESS",
        name);
 }

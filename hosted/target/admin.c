@@ -147,7 +147,7 @@ bool admin_health(struct target *target, struct spate_nvme_health *health, char 
   *health = (struct spate_nvme_health){.sequence = 0};
   if (!kernel_page(target, OPCODE_GET_LOG, UINT32_MAX, HEALTH_LOG, log, LOG_BYTES, why)) return false;
   return spate_nvme_health_decode(health, log) ||
-         explain(why, "%s: the drive's health log is all zeros: it does not tell its health", target->name);
+         explain(why, "%s: the drive's health log is all zeros, so its health is unknown", target->name);
 }
 
 bool admin_is_drive(const struct target *target, char *why) {

@@ -24,7 +24,7 @@ int in_use_claim(const char *path, dev_t number);
 /* Like in_use_device(), for a file that a loop device has. */
 bool in_use_file(const char *path, char *why, size_t why_bytes);
 
-/* True if the kernel or a recording spate may be writing to this path just now, with `why` as above. For commands that
+/* True if the kernel or a recording spate may currently be writing to this path, with `why` as above. For commands that
  * only read: they may see a change half done. */
 bool in_use_now(const char *path, char *why, size_t why_bytes);
 

@@ -81,7 +81,7 @@ static void print_failure(const struct requests_config *config, int error) {
         config->name, config->name);
   else
     (void)fprintf(stderr, "spate: %s: %s\n", config->name,
-                  error == ENODATA                    ? "the drive could not read or write its medium"
+                  error == ENODATA                    ? "the drive could not read or write its media"
                   : error == ENODEV && config->device ? "the kernel has removed the drive"
                                                       : strerror(error));
 }

@@ -30,7 +30,7 @@
 struct virtual_drive {
   struct sim_drive *media;
   struct spate_pcie_device device;
-  struct spate_nvme_pcie way;
+  struct spate_nvme_pcie pcie_bus;
   struct drive drive;
   int file;   /* keeps the drive's contents; −1: there is no file */
   char *path; /* of the file, absolute and without links; NULL: the file is not written */
@@ -231,7 +231,7 @@ static void find_device(struct virtual_drive *own, const char *name) {
   own->media = sim_drive_at(sim, found);
   expect(spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, found++, &device), name);
   own->device = *device;
-  own->way = (struct spate_nvme_pcie){.host = &host, .device = &own->device};
+  own->pcie_bus = (struct spate_nvme_pcie){.host = &host, .device = &own->device};
 }
 
 /* The length of the profile in PROFILE[/PLACE]. The name of a built-in profile has no '/'. In a path, the last '/'
@@ -292,5 +292,5 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   nvme_drive_open(&own->drive, target, access,
                   (struct spate_nvme_config){.registers = own->device.bar0,
                                              .registers_bytes = own->device.bar0_bytes,
-                                             .bus = spate_nvme_pcie_bus(&own->way)});
+                                             .bus = spate_nvme_pcie_bus(&own->pcie_bus)});
 }

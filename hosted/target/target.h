@@ -36,7 +36,7 @@ enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 
 struct window;
 
-/* The place of a target on its medium, if it is a partition. */
+/* The place of a target on its media, if it is a partition. */
 struct target_partition {
   unsigned number; /* in the table, from 1; 0: the target is not a partition */
   uint64_t offset_bytes;
@@ -87,7 +87,7 @@ bool target_is_path(const char *name);
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes);
 /* Makes an array of the members, and sets `block`. Errors: those of spate_stripe_create(). */
 SPATE_MUST_CHECK enum spate_error target_make_stripe(struct target *target, bool erase);
-/* True if something may be writing to the target, or to a member of it, just now; `why` is as in in_use.h. A drive
+/* True if something may currently be writing to the target, or to a member of it; `why` is as in in_use.h. A drive
  * under the library's own driver is never in use: a second user is refused. */
 bool target_in_use(const char *name, char *why, size_t why_bytes);
 #define TARGET_WHY_BYTES 512u

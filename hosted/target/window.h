@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A range of a block device as a device of its own: for a partition of a drive without the kernel's driver. A request
- * outside of the range is refused: submit answers INVALID.
+ * outside of the range is refused: submit returns INVALID.
  */
 #ifndef SPATE_HOSTED_WINDOW_H
 #define SPATE_HOSTED_WINDOW_H

@@ -2,10 +2,10 @@
 /*
  * The doctor for a board without an operating system: one call that brings a drive up step by step, as far as possible.
  * It reports facts, one line each, and findings (spate/doctor.h), each when it is made. If a board hangs, its console
- * shows how far it came.
+ * shows the last step.
  *
  *   step        facts                                                  findings
- *   clock       rate                                                   stands still, goes back
+ *   clock       rate                                                   stopped, runs backwards
  *   bridge      opened or why not, link states, receivers, windows     no bridge, no receiver, lanes, signals
  *   drive       the devices that were found                            no drive, empty slots, ports without a link
  *   path        speed, width, payloads, buses, windows, errors         those of `spate doctor`; interrupts
@@ -15,9 +15,9 @@
  *   read        rate, temperature after it                             errors on the path and throttling meanwhile
  *   write       rate; only if asked for                                the same; data that differ
  *
- * A step that fails ends the checkup if the next ones need it. The drive is shut down at the end, and the memory is the
- * caller's again. Nothing is written to the drive's medium except in the last step. Errors that the functions on the
- * path have recorded are cleared once they are judged.
+ * A step that fails ends the checkup if the next ones need it. The drive is shut down at the end, and the memory
+ * belongs to the caller again. Only the last step writes to the drive's media. Errors that the functions on the path
+ * have recorded are cleared once they are judged.
  */
 #ifndef SPATE_CHECKUP_H
 #define SPATE_CHECKUP_H
@@ -29,6 +29,7 @@
 extern "C" {
 #endif
 
+/* A line about the board or the drive. */
 struct spate_checkup_fact {
   const char *name;                    /* what the line is about, such as "link" */
   const struct spate_pcie_address *at; /* of a function; NULL: not about one */
@@ -36,7 +37,7 @@ struct spate_checkup_fact {
 };
 #define SPATE_CHECKUP_LINE_BYTES 200u
 
-/* `host`, `queue_memory`, `buffer` and `fact` are required. */
+/* What to check. `host`, `queue_memory`, `buffer` and `fact` are required. */
 struct spate_checkup_config {
   /* Opens the bridge and enumerates: spate_pcie_..._open(), then spate_pcie_enumerate(). An error of either is judged.
    * NULL: `host` is enumerated already. */
@@ -74,7 +75,7 @@ struct spate_checkup {
   struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX], path_after[SPATE_DOCTOR_PATH_MAX];
   unsigned path_count;
   size_t arena_used_bytes; /* of queue memory, before the checkup */
-  struct spate_nvme_pcie way;
+  struct spate_nvme_pcie pcie_bus;
   struct spate_nvme controller;
   struct spate_nvme_queue queue;
   struct spate_nvme_slot slots[SPATE_NVME_SLOTS(SPATE_CHECKUP_DEPTH)];
@@ -85,8 +86,8 @@ struct spate_checkup {
 };
 
 /*
- * Waits for what it does: at most some 30 s while nothing is wrong, and as long as spate_nvme_open() if the drive does
- * not start. `doctor` gets the findings; doctor->worst says how bad it is. Returns OK whatever was found. Errors:
+ * Make the checkup. Waits: at most some 30 s while nothing is wrong, and as long as spate_nvme_open() if the drive does
+ * not start. `doctor` gets the findings; doctor->worst is the worst severity. Returns OK whatever was found. Errors:
  * INVALID (the buffer, or something required is NULL), MEMORY (queue memory has too little room); then nothing was
  * done.
  */

@@ -8,9 +8,9 @@
  * pass, and write the header last. Software sources use spate_chunk_seal(). The recorder does not access the data. The
  * headers stay in the file, one every chunk_bytes.
  *
- * After a power cut spate_exfat_salvage() reads on from the last published length, and extends the file up to the first
- * chunk that does not prove itself. A header without a CRC of the data would prove only its own block: a drive may have
- * written that block and lost the next.
+ * After a power cut spate_exfat_salvage() continues to read at the last published length, and extends the file up to
+ * the first chunk that does not prove itself. A header without a CRC of the data would prove only its own block: a
+ * drive may have written that block and lost the next.
  *
  *    0  8  "SPATECHK"
  *    8 16  identity of the stream
@@ -36,6 +36,7 @@ extern "C" {
 
 #define SPATE_CHUNK_HEADER_BYTES 64u
 
+/* A decoded header. */
 struct spate_chunk_header {
   uint8_t stream[16];
   uint64_t number;

@@ -39,7 +39,7 @@ struct spate_arena {
 /* Allocate `bytes` of zeroed memory at a multiple of `align` (a power of two). NULL: the arena is full. */
 void *spate_arena_take(struct spate_arena *arena, size_t bytes, size_t align);
 
-/* Set by the init functions. Do not change the fields. */
+/* A range of memory and its table of bus addresses. Set by the init functions. Do not change the fields. */
 struct spate_region {
   uint8_t *start;     /* the CPU's address; NULL if only devices access it */
   uint64_t bytes;     /* a multiple of SPATE_PAGE_BYTES */

@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+/* How bad a finding is. */
 enum spate_doctor_severity {
   SPATE_DOCTOR_NOTE,    /* worth knowing; nothing is wrong */
   SPATE_DOCTOR_WARNING, /* it works, but more slowly than it could, or may fail soon */
@@ -174,6 +175,7 @@ struct spate_doctor_errors {
   uint64_t uncorrected_count;
 };
 
+/* What kind of function it is, from its PCI Express capability. */
 enum spate_doctor_kind {
   SPATE_DOCTOR_KIND_UNKNOWN, /* its PCI Express capability could not be read, or it has none */
   SPATE_DOCTOR_ENDPOINT,
@@ -234,6 +236,7 @@ struct spate_doctor_drive {
 
 #define SPATE_DOCTOR_NUMBERS 4u
 
+/* A finding. What it points to is valid during the call of `found`. */
 struct spate_doctor_finding {
   enum spate_doctor_code code;
   const struct spate_doctor_function *function; /* where; NULL: the drive itself, or the machine */
@@ -248,19 +251,23 @@ struct spate_doctor {
   enum spate_doctor_severity worst; /* never UNDONE */
 };
 
+/* Raise `worst` to the severity of this finding, and pass the finding to `found`. */
 void spate_doctor_report(struct spate_doctor *doctor, const struct spate_doctor_finding *finding);
 
 /* The code's name without the prefix, e.g. "LINK_SLOW". Never NULL. */
 const char *spate_doctor_name(enum spate_doctor_code code);
+/* The severity that every finding of this code has. */
 enum spate_doctor_severity spate_doctor_severity_of(enum spate_doctor_code code);
 /* "note", "warning", "error", "not done". */
 const char *spate_doctor_severity_name(enum spate_doctor_severity severity);
 
-/* Write the problem, or the advice: a sentence, NUL-terminated, truncated to `bytes`. Returns `to`. Without a finding
- * (NULL) numbers and names are "...". */
 #define SPATE_DOCTOR_SENTENCE_BYTES 512u
+
+/* Write the problem: a sentence, NUL-terminated, truncated to `bytes`. Returns `to`. Without a finding (NULL) numbers
+ * and names are "...". */
 char *spate_doctor_problem(char *to, size_t bytes, enum spate_doctor_code code,
                            const struct spate_doctor_finding *finding);
+/* The same for the advice. */
 char *spate_doctor_advice(char *to, size_t bytes, enum spate_doctor_code code,
                           const struct spate_doctor_finding *finding);
 
@@ -278,9 +285,10 @@ struct spate_doctor_space {
 void spate_doctor_function_read(struct spate_doctor_function *function, struct spate_pcie_address address,
                                 const struct spate_doctor_space *space);
 
+#define SPATE_DOCTOR_PATH_MAX (SPATE_PCIE_BRIDGES_MAX + 1u)
+
 /* The same for a whole path on a board, from the first bridge down to this device, which spate_pcie_enumerate() found.
  * Returns the number of functions. Call it before and after a transfer. */
-#define SPATE_DOCTOR_PATH_MAX (SPATE_PCIE_BRIDGES_MAX + 1u)
 unsigned spate_doctor_host_read(struct spate_pcie_host *host, const struct spate_pcie_device *device,
                                 struct spate_doctor_function path[SPATE_DOCTOR_PATH_MAX]);
 
@@ -305,22 +313,26 @@ enum spate_doctor_ltssm {
 };
 /* The name in the base specification (4.2.5), such as "Polling.Active"; "unknown" if the number is reserved. */
 const char *spate_doctor_ltssm_name(enum spate_doctor_ltssm numbers, uint8_t state);
-/* How far a link came in this state: 1 Detect, 2 Polling, 3 Configuration, 4 Recovery, 5 L0 and the states of power
- * management; 0: disabled, in loopback or in reset, or not known. A port sees a receiver on a lane from 2 on. */
+/* How far link training has come in this state: 1 Detect, 2 Polling, 3 Configuration, 4 Recovery, 5 L0 and the states
+ * of power management; 0: disabled, in loopback or in reset, or not known. From 2 on, the port has detected a receiver
+ * on a lane. */
 unsigned spate_doctor_ltssm_rank(enum spate_doctor_ltssm numbers, uint8_t state);
 /* Judge the link of the bridge. While a link does not come up, its state changes all the time: `phy->ltssm` should be
  * the one of the highest rank that was seen. */
 void spate_doctor_judge_phy(struct spate_doctor *doctor, const struct spate_pcie_phy *phy,
                             enum spate_doctor_ltssm numbers);
 
-/* Judge the errors that the functions of the path recorded before a transfer, and those during it. */
+/* Judge the errors that the functions of the path had recorded before a transfer. */
 void spate_doctor_judge_errors_before(struct spate_doctor *doctor, const struct spate_doctor_function *path,
                                       unsigned count);
+/* Judge the errors that they recorded during it. `before` and `after` are the same functions, read twice. */
 void spate_doctor_judge_errors_during(struct spate_doctor *doctor, const struct spate_doctor_function *before,
                                       const struct spate_doctor_function *after, unsigned count);
 
+/* Judge the controller's registers. `in_use`: a driver uses the drive, so that the controller has to be ready. */
 void spate_doctor_judge_registers(struct spate_doctor *doctor, const struct spate_doctor_registers *registers,
                                   bool in_use);
+/* Judge the drive's health, temperatures, and throttling. What is NULL is not judged. */
 void spate_doctor_judge_drive(struct spate_doctor *doctor, const struct spate_doctor_drive *drive);
 /* Judge the active namespaces. A drive without any is a finding, too. */
 void spate_doctor_judge_namespaces(struct spate_doctor *doctor, const struct spate_nvme_namespace *namespaces,

@@ -18,36 +18,36 @@ enum spate_error {
   SPATE_OK = 0,
 
   /* any layer */
-  SPATE_E_FULL,        /* no room: in a queue (a normal answer: poll, then try again), or for another queue,
+  SPATE_E_FULL,        /* no room: in a queue (a normal result: poll, then try again), or for another queue,
                           clip, stream or volume (close one) */
   SPATE_E_BUSY,        /* another operation on the object has not ended */
   SPATE_E_INVALID,     /* an argument is outside what the header allows */
   SPATE_E_MEMORY,      /* the memory that the caller supplied is too small or misaligned */
   SPATE_E_TIMEOUT,     /* a deadline passed */
   SPATE_E_UNSUPPORTED, /* the drive or the volume does not support this */
-  SPATE_E_CLOCK,       /* the board's clock stands still, goes back, or has no rate */
+  SPATE_E_CLOCK,       /* the board's clock is stopped, runs backwards, or has no rate */
   SPATE_E_OPEN,        /* the object is open already, or another open object uses its memory or blocks */
 
   /* pcie */
   SPATE_E_NO_BRIDGE,     /* there is no host bridge at this address */
   SPATE_E_LINK_DOWN,     /* the root port has no link */
   SPATE_E_LINK_DEGRADED, /* the link is up, but slower or narrower than both ends support */
-  SPATE_E_NO_DEVICE,     /* the link is up (or not known), but no device answers */
-  SPATE_E_WRONG_CLASS,   /* devices answer, but none of this class */
-  SPATE_E_NOT_READY,     /* a device answered "configuration request retry" for too long */
+  SPATE_E_NO_DEVICE,     /* the link is up (or not known), but no device responds */
+  SPATE_E_WRONG_CLASS,   /* devices respond, but none of this class */
+  SPATE_E_NOT_READY,     /* a device returned "configuration request retry" for too long */
   SPATE_E_WINDOW,        /* a BAR does not fit the bridge's memory window */
   SPATE_E_TOPOLOGY,      /* more bridges, endpoints, BARs or buses than enumeration handles */
 
   /* nvme */
   SPATE_E_GONE,         /* registers read all ones or zeros, or the link is down: the drive fell off the bus */
-  SPATE_E_FATAL,        /* the controller reports a fatal error (CSTS.CFS), or is not ready any more */
+  SPATE_E_FATAL,        /* the controller reports a fatal error (CSTS.CFS), or is no longer ready */
   SPATE_E_COMMAND_SET,  /* no NVM command set */
   SPATE_E_PAGE_SIZE,    /* the controller cannot use 4 KiB pages */
   SPATE_E_NO_NAMESPACE, /* no active namespace, or none with this number */
   SPATE_E_BLOCK_SIZE,   /* the logical blocks are neither 512 nor 4096 bytes */
   SPATE_E_METADATA,     /* the namespace is formatted with metadata or protection information */
   SPATE_E_COMMAND,      /* the drive refused a command: spate_io.detail has the status */
-  SPATE_E_MEDIA,        /* the medium failed: spate_io.detail has the status */
+  SPATE_E_MEDIA,        /* the media failed: spate_io.detail has the status */
   SPATE_E_NOT_STOPPED,  /* the controller was given up, and may still write to memory */
   SPATE_E_POWER_LOST,   /* the drive lost power, or may have, and data that were not flushed */
 
@@ -64,7 +64,7 @@ enum spate_error {
   /* exfat */
   SPATE_E_NOT_EXFAT,     /* neither boot region describes an exFAT volume */
   SPATE_E_SECTOR_SIZE,   /* the volume's sectors are smaller than the drive's logical blocks */
-  SPATE_E_CORRUPT,       /* a structure on the volume contradicts itself */
+  SPATE_E_CORRUPT,       /* a structure on the volume is inconsistent */
   SPATE_E_NAME,          /* the name is empty, or has a forbidden character or invalid UTF-8 */
   SPATE_E_NAME_LONG,     /* the name is too long (255 UTF-16 units; the entry set of a clip must fit into one block) */
   SPATE_E_NOT_FOUND,     /* no such file or directory */

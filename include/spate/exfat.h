@@ -8,24 +8,32 @@
  *
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
  * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise. While one of
- * them waits, any other on the same volume answers BUSY. spate_exfat_publish() never waits, may be called at any time,
+ * them waits, any other on the same volume returns BUSY. spate_exfat_publish() never waits, may be called at any time,
  * and has another BUSY: see there. The functions need up to 8 KiB of stack, and what the device needs.
  *
- * Damage. A function that meets a contradiction answers CORRUPT, and the volume stays marked dirty and is no longer
- * trimmed. Everything else goes on: a damaged entry set does not prevent recording beside it. Two kinds of damage end
- * all changes, which then answer CORRUPT: an allocation bitmap or up-case table that cannot be trusted, and a file to
+ * The comments below refer to three groups of errors:
+ *
+ * Errors of the path: NAME, NAME_LONG, NOT_FOUND, NOT_DIRECTORY (a name before the last is that of a file).
+ *
+ * Errors of the volume: BUSY (another function waits), NOT_MOUNTED, CORRUPT (damage), and those of the device.
+ *
+ * Errors of the change: READ_ONLY (spate_exfat_mounted.read_only), POWER_LOST (the drive lost power meanwhile), MEDIA
+ * (the record cannot be read: see below), and those of the volume.
+ *
+ * Damage. A function that meets a contradiction returns CORRUPT, and the volume stays marked dirty and is no longer
+ * trimmed. Everything else continues: a damaged entry set does not prevent recording beside it. Two kinds of damage end
+ * all changes, which then return CORRUPT: an allocation bitmap or up-case table that cannot be trusted, and a file to
  * be deleted or joined whose clusters cannot be its own.
  *
- * Errors of the device. A change that failed half-way answers the device's error, and so do all later changes, until
- * the volume is unmounted or abandoned, and the next mount has repaired it. Open clips go on. A volume that is not
- * mounted answers NOT_MOUNTED.
+ * A change that failed half-way returns the device's error, and so do all later changes, until the volume is unmounted
+ * or abandoned, and the next mount has repaired it. Open clips continue.
  *
  * The reservation record. The hidden file ".spate" in the root directory says what an interrupted change has to free or
  * finish. If another file has this name, the record is ".spate_2", up to ".spate_9" (then: EXISTS). Of several files
  * that can be the record, the one that was written last is the record. Mount frees what the record names and no entry
  * owns, but only if it can read the whole tree, up to 64 directories deep. Otherwise the record stays, the clusters
- * stay allocated, the volume stays dirty, and recording goes on. If mount could not finish a directory change, further
- * ones answer CORRUPT: mkdir, delete, rename, and arm where the directory has to grow.
+ * stay allocated, the volume stays dirty, and recording continues. If mount could not finish a directory change,
+ * further ones return CORRUPT: mkdir, delete, rename, and arm where the directory has to grow.
  *
  * A block of the record that the device cannot read (MEDIA) does not prevent the mount. On a volume that is marked
  * clean nothing is unfinished: mount writes the block again. On a dirty one the block may name what is unfinished:
@@ -33,7 +41,7 @@
  * everything. If none can, check the volume on a PC, which marks it clean. Not every checker frees clusters without an
  * owner (fsck.exfat 1.2.0 does not): if space is missing after that, copy the files, and format the volume. If the
  * device cannot read where the record is, or blocks of two files that can be it, the volume can be read, and changes
- * answer MEDIA until the next mount.
+ * return MEDIA until the next mount.
  */
 #ifndef SPATE_EXFAT_H
 #define SPATE_EXFAT_H
@@ -58,6 +66,7 @@ struct spate_exfat;
 struct spate_exfat_block;
 struct spate_exfat_mounted;
 
+/* A local time, and its offset from UTC if it is known. */
 struct spate_exfat_time {
   uint16_t year;                            /* 1980 … 2107; other years become the first or the last of these */
   uint8_t month, day, hour, minute, second; /* 1 …, 1 …, 0 … */
@@ -79,26 +88,27 @@ struct spate_exfat_config {
    * not used. */
   struct spate_exfat_block *cache_blocks;
   uint32_t cache_block_count;
-  /* The allocation bitmap, or a window on it: DMA memory, SPATE_DMA_ALIGN, a multiple of 4096. A window smaller than
+  /* For the allocation bitmap, or a section of it: DMA memory, SPATE_DMA_ALIGN, a multiple of 4096. Memory smaller than
    * the bitmap (one byte for 8 clusters) works, and costs reads when arming. */
   void *bitmap;
   size_t bitmap_bytes;
   /* spate_exfat_salvage, if recordings are made of chunks (spate/chunk.h): mount then extends a clip that a power cut
    * ended by the chunks that follow its last published length. NULL: it keeps that length. */
   enum spate_error (*salvage)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
-  /* Mount writes nothing and does not recover, and every change answers READ_ONLY. */
+  /* Mount writes nothing and does not recover, and every change returns READ_ONLY. */
   bool read_only;
   /* The board's clock; NULL: 1980-01-01. */
   void (*now)(void *context, struct spate_exfat_time *time);
   void *now_context;
 };
 
+/* What a new volume gets. */
 struct spate_exfat_format {
   const char *label;      /* UTF-8, up to 11 UTF-16 units; NULL: none */
   uint32_t serial;        /* volume serial number: from a clock or a random source */
   uint32_t cluster_bytes; /* power of two, 1 MiB … 32 MiB; 0: by size (1 MiB up to 256 GiB, 4 MiB to 4 TiB, else 32) */
-  uint64_t medium_lba;    /* where block 0 of the device is on its medium: not 0 where the device is itself a partition.
-                             Clusters are aligned on the medium, and the boot sector says where the volume lies on it */
+  uint64_t medium_lba;    /* where block 0 of the device is on its media: not 0 where the device is itself a partition.
+                             Clusters are aligned on the media, and the boot sector says where the volume lies on it */
 };
 
 /* The structs up to the functions are private: they are here so that the caller can allocate them. */
@@ -125,7 +135,7 @@ struct spate_exfat_block {
   uint32_t used; /* time of the last use: the oldest block is replaced */
   uint8_t pins;  /* clips whose entry set is in it */
   bool writing;  /* its image is on its way to the drive: do not touch */
-  bool claimed;  /* a metadata operation waits for it: publishing stays behind */
+  bool claimed;  /* a metadata operation waits for it: publishing waits until that has ended */
   struct spate_io io;
   struct spate_exfat *volume;
   void (*written)(struct spate_exfat_block *block); /* called after the cache has written the block; may be NULL */
@@ -140,13 +150,14 @@ struct spate_exfat_free {
 /* What a search of a directory for a name has shown. */
 struct spate_exfat_search {
   uint32_t first_cluster; /* of the directory */
-  uint32_t name_bytes;    /* no name of this hash and length is in front of this offset, */
-  uint32_t room_bytes;    /* and no room for a set with a name of this length in front of this one */
+  uint32_t name_bytes;    /* no name of this hash and length is before this offset, */
+  uint32_t room_bytes;    /* and no room for a set with a name of this length before this one */
   uint16_t hash;
   uint8_t units; /* 0: nothing is known */
   uint8_t contiguous;
 };
 
+/* A mounted volume. */
 struct spate_exfat {
   struct spate_exfat_config config;
   const struct spate_exfat *mounted;         /* this struct while it is mounted */
@@ -167,15 +178,15 @@ struct spate_exfat {
   enum spate_error failed; /* a change stopped half-way: no further changes until the next mount repairs it */
   bool busy;               /* an operation is in progress */
   bool corrupt;            /* a contradiction was met: the volume stays dirty, and nothing is trimmed */
-  bool untrusted;          /* a new file could destroy another one: nothing is changed any more */
+  bool untrusted;          /* a new file could destroy another one: nothing is changed */
   bool from_backup;        /* the main boot region has to be repaired before the first change, ... */
   bool clear_to_zero;      /* ... and this flag has to be cleared */
   bool foreign_dirty;      /* VolumeDirty was set by another system: it stays */
   bool dirty;              /* VolumeDirty was set by this library */
   uint32_t power_mark;     /* of the device when the operation began */
 
-  /* the window on the allocation bitmap */
-  uint32_t window_first_byte, window_bytes; /* 0 bytes: nothing loaded */
+  /* the section of the allocation bitmap that is in memory */
+  uint32_t loaded_first_byte, loaded_bytes; /* 0 bytes: none */
 
   /* free space: counted once, and kept */
   struct spate_exfat_free free;
@@ -184,8 +195,8 @@ struct spate_exfat {
 
   /* the reservation record */
   uint64_t record_lba;        /* 0: no file yet */
-  uint32_t record_number;     /* of the slot that was written last */
-  uint32_t record_slots;      /* bit i: slot i is in use, ... */
+  uint32_t record_number;     /* of the block that was written last */
+  uint32_t record_used;       /* bit i: block i is in use, ... */
   uint32_t record_unresolved; /* ... and mount could not recover what it names */
 
   /* all known clusters with two owners, counted from the heap's start, lie between these; end 0: there are none */
@@ -219,7 +230,7 @@ enum spate_exfat_read_only {
   SPATE_EXFAT_WRITABLE,
   SPATE_EXFAT_TWO_FATS,      /* two FATs (TexFAT), and only the backup boot region, which may name the wrong one */
   SPATE_EXFAT_ONLY_BACKUP,   /* the main boot region was overwritten: perhaps by another file system, array or swap */
-  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition; a file with clusters behind the end answers CORRUPT */
+  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition; a file with clusters past the end is CORRUPT */
   SPATE_EXFAT_ROOT,          /* the root directory's chain is broken: only its first cluster is read */
   SPATE_EXFAT_SECTORS,       /* its sectors are several blocks of the device, so that a power cut could tear one */
   SPATE_EXFAT_UPCASE,        /* the up-case table is missing, damaged or cannot be read: names may not be found */
@@ -243,7 +254,8 @@ struct spate_exfat_mounted {
  * tree or the record cannot be read completely, nothing is reclaimed, and found->reservations stay for a later mount.
  * A volume to which a change could do harm is read only, as with config.read_only: found->read_only says why.
  * Errors: NOT_EXFAT, SECTOR_SIZE (its sectors are smaller than the device's blocks), CORRUPT, MEMORY, INVALID, OPEN (it
- * is mounted already, here or elsewhere), FULL (four volumes of the device are mounted), and those of the device. */
+ * is mounted already, here or elsewhere), FULL (four volumes of the device are mounted), POWER_LOST (the drive lost
+ * power while the volume was repaired: mount it again), MEDIA, and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, const struct spate_exfat_config *config,
                                                     struct spate_exfat_mounted *found);
 
@@ -252,31 +264,32 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, 
  * What needs a search or a repair is left to spate_exfat_mount(), and is not linked (docs/use/library.md):
  *
  * - What a power cut left is not recovered. It stays allocated and recorded, and found->reservations counts it. New
- *   clips are recorded beside it. Each cut may use up one of SPATE_EXFAT_CLIPS_MAX slots of the record for each clip
- *   that was open; without a free slot arm answers FULL. The volume stays marked dirty, so unmount answers CORRUPT.
+ *   clips are recorded beside it. Each cut may use up one of the SPATE_EXFAT_CLIPS_MAX blocks of the record for each
+ * clip that was open; without a free block arm returns FULL. The volume stays marked dirty, so unmount returns CORRUPT.
  *   The next spate_exfat_mount() recovers all of it.
  * - That mount salvages, too, unless the clip was renamed, moved, joined or deleted, or a checker has marked the volume
  *   clean.
- * - If the power cut interrupted a directory change, further ones answer CORRUPT: mkdir, delete and rename.
- * - Directories do not grow: a change that needs another cluster in one answers NO_SPACE.
- * - A volume without the reservation record answers UNSUPPORTED, one whose record cannot be read answers MEDIA unless
- *   it is mounted `read_only`, and one without its main boot region NOT_EXFAT or MEDIA. Mount it with
- *   spate_exfat_mount(). If it had no record, change something on it.
+ * - If the power cut interrupted a directory change, further ones return CORRUPT: mkdir, delete and rename.
+ * - Directories do not grow: a change that needs another cluster in one returns NO_SPACE.
  *
- * All else is as with spate_exfat_mount().
+ * Errors: UNSUPPORTED (the volume has no reservation record), MEDIA (the record cannot be read, unless the volume is
+ * mounted `read_only`; or the main boot region), NOT_EXFAT (there is no main boot region), and otherwise as
+ * spate_exfat_mount(). After the first three, mount it with spate_exfat_mount(). If it had no record, change something
+ * on it.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mount_own(struct spate_exfat *volume,
                                                         const struct spate_exfat_config *config,
                                                         struct spate_exfat_mounted *found);
 
-/* Mark the volume clean, and unmount it. Its metadata and the data of closed clips are durable already. IN_USE while a
- * clip is open, BUSY while a function waits. After any other error it is unmounted, and stays marked dirty; CORRUPT:
- * because of a contradiction, or because mount could not recover everything. */
+/* Mark the volume clean, and unmount it. Its metadata and the data of closed clips are durable already. Errors: IN_USE
+ * (a clip is open), BUSY (a function waits), NOT_MOUNTED. After any other error the volume is unmounted, and stays
+ * marked dirty: CORRUPT (a contradiction, or mount could not recover everything), and the error of a change that failed
+ * earlier or now, one of the errors of the change. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
 
 /* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
- * power cut would have left. Clips and a recorder on the volume must not be used any more. It waits for a length that
- * is being written (spate_exfat_publish() answered BUSY), until the device has ended that request. Requests of a
+ * power cut would have left. Clips and a recorder on the volume must not be used afterwards. It waits for a length that
+ * is being written (spate_exfat_publish() returned BUSY), until the device has ended that request. Requests of a
  * recorder still use the recorder, its streams and their pieces: keep this memory until the device has ended them. */
 void spate_exfat_abandon(struct spate_exfat *volume);
 
@@ -286,9 +299,11 @@ void spate_exfat_abandon(struct spate_exfat *volume);
  * them while it is open. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context),
                                                          void *context);
-/* Does nothing if they are not the turns of this context. */
+
+/* End the turns of this context. Does nothing if they are another's. */
 void spate_exfat_leave_turns(struct spate_exfat *volume, const void *context);
 
+/* Size, free space and label of a volume. */
 struct spate_exfat_info {
   uint64_t bytes, free_bytes;
   uint64_t longest_free_bytes; /* the longest run: what the next clip can have */
@@ -296,23 +311,26 @@ struct spate_exfat_info {
   char label[SPATE_EXFAT_LABEL_UNITS_MAX * 3u + 1u];
 };
 
+/* Read them. The first call scans the bitmap for free space. Errors: those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_info(struct spate_exfat *volume, struct spate_exfat_info *info);
 
-/* The first run of free clusters at or behind block `from_lba` of the device: `blocks` blocks at `lba`. 0 blocks: there
- * is none. */
+/* The first run of free clusters that begins at or after block `from_lba` of the device: `blocks` blocks at `lba`. 0
+ * blocks: there is none. Errors: those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_free_run(struct spate_exfat *volume, uint64_t from_lba, uint64_t *lba,
                                                        uint64_t *blocks);
 
-/* The longest free run divided by `shares`, in whole clusters: what each of so many clips can have. */
+/* The longest free run divided by `shares`, in whole clusters: what each of so many clips can have. Errors: those of
+ * the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_longest_free(struct spate_exfat *volume, uint32_t shares,
                                                            uint64_t *bytes);
 
 /* ---- files and directories ---- */
 
+/* What a directory says of a file or a directory. */
 struct spate_exfat_entry {
   /* UTF-8, which the functions below take as part of a path (but for "." and "..", which are no names). U+FFFD stands
    * for a character that cannot be shown: a control character, a slash, an unpaired surrogate. In a path it also
-   * matches any of them, if no file has U+FFFD itself there. NAME: several files are shown so. */
+   * matches any of them, if no file has U+FFFD itself there. If several files are shown so, the error is NAME. */
   char name[SPATE_EXFAT_NAME_BYTES_MAX];
   uint64_t bytes;       /* DataLength */
   uint64_t valid_bytes; /* ValidDataLength: beyond it a file reads as zeros */
@@ -323,10 +341,8 @@ struct spate_exfat_entry {
   uint32_t deletions; /* private */
 };
 
-/* Walk a directory: list, then next until *more is false. The directory may change meanwhile: the walk never reads
- * outside of it, and sees a changed entry as it was or as it is. CORRUPT with *more true: a damaged entry set; the next
- * call goes on behind it. It has entry->name if only its clusters or lengths are impossible, else "". The same of stat.
- */
+/* A walk through a directory: list, then next until *more is false. The directory may change meanwhile: the walk never
+ * reads outside of it, and sees a changed entry as it was or as it is. */
 struct spate_exfat_directory {
   struct spate_exfat *volume; /* private, as are the rest */
   struct spate_exfat_chain chain;
@@ -334,19 +350,27 @@ struct spate_exfat_directory {
   uint32_t offset_bytes;
 };
 
+/* Begin a walk. Errors: NOT_DIRECTORY (it is a file), those of the path and those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_list(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_directory *directory);
+
+/* The next entry; *more false: there is none. Errors: CORRUPT with *more true (a damaged entry set: the next call skips
+ * it; entry->name has its name if only its clusters or lengths are impossible, and is "" otherwise), STALE (the
+ * directory was deleted), and those of the volume, which end the walk. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_list_next(struct spate_exfat_directory *directory,
                                                         struct spate_exfat_entry *entry, bool *more);
+
+/* The entry of a path. Errors: CORRUPT (entry->name as with a walk), those of the path and those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_stat(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_entry *entry);
 
-/* Walk the directory that a walk has given, without a search by its name, as it was then. NOT_DIRECTORY, CORRUPT; STALE
- * follows if it was deleted. */
+/* Begin a walk through a directory that another walk has returned, without a search by its name, as it was then. If it
+ * was deleted, spate_exfat_list_next() says so. Errors: NOT_DIRECTORY, CORRUPT. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_list_entry(struct spate_exfat *volume,
                                                          const struct spate_exfat_entry *entry,
                                                          struct spate_exfat_directory *directory);
 
+/* An open file. It needs no close. */
 struct spate_exfat_file {
   uint64_t bytes, valid_bytes;
   struct spate_exfat *volume; /* private, as are the next */
@@ -354,69 +378,81 @@ struct spate_exfat_file {
   uint32_t deletions; /* the volume's count when this file was last known not to be deleted */
 };
 
-/* A handle of a file or directory that was deleted answers STALE, because its clusters may belong to another file. So
- * does one that was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions on the volume. */
+/* Open a file for reading. Errors: IS_DIRECTORY, those of the path and those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open(struct spate_exfat *volume, const char *path,
                                                    struct spate_exfat_file *file);
 
-/* The same for a file that a walk has given, without a search by its name, as it was then. A directory can be opened,
- * too: what it holds are its entries. CORRUPT; STALE follows if it was deleted. */
+/* Open a file that a walk has returned, without a search by its name, as it was then. A directory can be opened, too:
+ * its contents are its entries. If it was deleted, the calls below say so. Errors: CORRUPT. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_open_entry(struct spate_exfat *volume,
                                                          const struct spate_exfat_entry *entry,
                                                          struct spate_exfat_file *file);
 
-/* STALE or OK. For callers that read a file's extents by themselves: call it after each read has completed. */
+/* Check that a file is still the one that was opened. For callers that read a file's extents by themselves: call it
+ * after each read has completed. Errors: STALE (the file was deleted, and its clusters may belong to another file; or
+ * it was not used during more than SPATE_EXFAT_DELETIONS_MAX deletions on the volume). */
 SPATE_MUST_CHECK enum spate_error spate_exfat_check(struct spate_exfat_file *file);
 
-/* Read into any memory through the cache, waiting. *got < bytes only at the file's end. For bulk data use extents. */
+/* Read into any memory through the cache. Waits. *got < bytes only at the file's end, or after an error. For bulk data
+ * use extents. Errors: STALE, and those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_read(struct spate_exfat_file *file, uint64_t offset_bytes, void *to,
                                                    size_t bytes, size_t *got);
 
-/* Where the file's bytes from `offset_bytes` (a multiple of the logical block, or INVALID) lie: `blocks` blocks at
- * `lba` of the device, up to the end of the run or of the file's valid bytes. 0 blocks: there are none from there on.
- */
+/* Where the file's bytes from `offset_bytes` on lie: `blocks` blocks at `lba` of the device, up to the end of the run
+ * or of the file's valid bytes. 0 blocks: there are none from there on. Errors: INVALID (`offset_bytes` is not a
+ * multiple of the logical block), STALE, and those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_extent(struct spate_exfat_file *file, uint64_t offset_bytes,
                                                      uint64_t *lba, uint64_t *blocks);
 
+/* Make an empty directory of one cluster. On return it is durable. Errors: EXISTS (the name; or no name is free for the
+ * record), NO_SPACE, FRAGMENTED (no room for the directory, its entry or the record), IN_USE (the directory above is
+ * being joined), those of the path and those of the change. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path);
+
 /*
  * Delete a file, or an empty directory. Its blocks are trimmed last, when the deletion is durable. They are not trimmed
- * on a volume that another system left dirty, because two files may share them. Clusters in the chain behind the file's
- * length are freed with the file.
+ * on a volume that another system left dirty, because two files may share them. Clusters in the chain past the file's
+ * length are freed with the file. Works on a volume of another system that has no room for the record's file; a power
+ * cut may then leave the file's clusters allocated without an owner.
  *
- * IN_USE: an open clip, a directory that holds one, or part of a join. PROTECTED: it is marked read only. UNSUPPORTED:
- * it has an entry with clusters of a kind that this library does not know. CORRUPT, and nothing was written: clusters
- * that cannot be the file's (free, the volume's own, those of an open clip, or a broken chain), or a tree of
- * directories that leads back into itself many times over. Works on a volume of another system that has no room for the
- * record's file; a power cut may then leave the file's clusters allocated without an owner.
+ * Errors: IN_USE (an open clip, a directory that holds one, or part of a join), PROTECTED (it is marked read only),
+ * NOT_EMPTY, INVALID (the root directory), UNSUPPORTED (it has an entry with clusters of a kind that this library does
+ * not know), CORRUPT, and nothing was written (clusters that cannot be the file's: free, the volume's own, those of an
+ * open clip, or a broken chain; or a tree of directories that leads back into itself many times over), those of the
+ * path and those of the change.
  *
  * Clusters that another file owns as well stay allocated, and the volume stays marked dirty. The first deletion after a
  * mount searches for such clusters, by one walk through all entry sets: about 25 ms for 10 000 files of one run each,
- * and for fragmented files the time to read their part of the FAT. If the window is smaller than the bitmap, there is
- * such a walk for each part of the volume in which something is deleted, once, of at most 64 parts. Streams are served
- * meanwhile, but no clip can be armed: if clips roll over, delete something before recording, or give the bitmap a
- * window of its size. A damaged entry set owns nothing, and directories more than 64 deep are not searched. If the
- * device cannot read a block, the deletion ends with its error, and nothing was written.
+ * and for fragmented files the time to read their share of the FAT. If the memory for the bitmap is smaller than the
+ * bitmap, the volume has up to 64 sections, and there is such a walk for each section in which something is deleted,
+ * once. Streams are served meanwhile, but no clip can be armed: if clips roll over, delete something before recording,
+ * or supply memory for the whole bitmap. A damaged entry set owns nothing, and directories more than 64 deep are not
+ * searched. If the device cannot read a block, the deletion ends with its error, and nothing was written.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete(struct spate_exfat *volume, const char *path);
+
 /* The same without TRIM, which stalls some drives: for a recorder that deletes its oldest file while it streams. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_delete_untrimmed(struct spate_exfat *volume, const char *path);
+
 /* Search now, in the whole volume, for clusters that two files own, so that no later deletion has to: call it before
  * the streams begin. What is found is no error, and is handled when a file that owns such clusters is deleted. Errors:
- * READ_ONLY, CORRUPT (as of a deletion), and those of the device. */
+ * those of the change; CORRUPT as from a deletion. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_prepare_deletions(struct spate_exfat *volume);
+
 /*
  * Set or clear the attribute "read only" of a file or directory, with one write of one block. A protected file cannot
- * be deleted (PROTECTED); it can be renamed, and joined with others.
+ * be deleted. It can be renamed, and joined with others.
  *
- * IN_USE: an open clip, or part of a join. INVALID: the root directory. CORRUPT: mount could not finish a directory
- * change, and the journal still names entry sets.
+ * Errors: IN_USE (an open clip, or part of a join), INVALID (the root directory), CORRUPT (mount could not finish a
+ * directory change, and the journal still names entry sets), those of the path and those of the change.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_protect(struct spate_exfat *volume, const char *path, bool on);
+
 /* Rename, move, or both. After a power cut and the next mount the file has the old name or the new one, never both and
- * never none. IN_USE: an open clip, or a directory while any clip is open or any folder is being joined. INVALID: a
- * directory into itself. NO_SPACE, FRAGMENTED: there is no room for the record's file, and the new name does not fit in
- * the old one's place. */
+ * never none. Errors: EXISTS (the new name), IN_USE (an open clip, a directory while any clip is open or any folder is
+ * being joined, or a new place that is being joined), INVALID (the root directory, or a directory into itself),
+ * NO_SPACE, FRAGMENTED, EXISTS (there is no room or no name for the record's file, and the new name does not fit in the
+ * old one's place), those of the path and those of the change. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume, const char *from, const char *to);
 
 /* ---- joining ---- */
@@ -434,25 +470,10 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_rename(struct spate_exfat *volume,
  * calls the volume can be used as always: record, delete, rename. But the folder and its files cannot be deleted,
  * renamed or protected, no directory can be renamed, and nothing new is made in the folder: IN_USE. A join ends when
  * *more is false, with any error of work except BUSY, with spate_exfat_join_cancel(), or when the volume is unmounted.
- * Before the last call has changed the folder, an end changes nothing that counts: the folder is as before. After it,
- * handles of the folder and of the parts answer STALE, and the folder's own clusters are free. They are not trimmed.
+ * If it ends before the last call has changed the folder, the folder is as before. After that change, handles of the
+ * folder and of the parts return STALE, and the folder's own clusters are free. They are not trimmed.
  *
  * A file of many clusters in a chain is slower to seek in than its parts, on every system.
- *
- * Errors of begin. NOT_DIRECTORY: a file. IN_USE: an open clip in the folder, or another join on this volume.
- * PROTECTED: the folder (not a part) is read only. INVALID: the root directory; an empty folder; or one with something
- * else than parts: a directory, an empty file, one whose valid_bytes are fewer than its bytes, one with clusters of a
- * kind that this library does not know, one before the last that does not end at the end of a cluster, or one that was
- * created before its predecessor, so that the order of the entries is not that of the recording. UNSUPPORTED: a part
- * whose clusters the FAT links already (not contiguous). CORRUPT: clusters that cannot be a part's, as of a deletion,
- * or that another file owns or may own; a damaged entry set; or mount could not finish a directory change. READ_ONLY.
- * NO_SPACE, FRAGMENTED, EXISTS: the volume has no record, and no room for one.
- *
- * Errors of work. BUSY: call again. INVALID: the join has ended. STALE, and nothing has changed: the folder is not what
- * begin saw, or the volume was mounted again. NO_SPACE, FRAGMENTED, and nothing has changed: another system has placed
- * the folder's entry set so that it has to be moved, and the directory above is full and cannot grow (it does not on a
- * volume of spate_exfat_mount_own()). POWER_LOST, and nothing has changed: that was so four times. CORRUPT, and those
- * of the device.
  */
 struct spate_exfat_join {
   uint64_t bytes, linked_bytes; /* of all parts; of those, in the chain so far */
@@ -469,14 +490,38 @@ struct spate_exfat_join {
   uint32_t link_tries;
 };
 
-/* `path` stays in place until the join has ended. */
+/*
+ * Begin a join. `path` stays in place until the join has ended.
+ *
+ * Errors: NOT_DIRECTORY (a file), IN_USE (an open clip in the folder, or another join on this volume), PROTECTED (the
+ * folder, not a part, is read only). INVALID: the root directory; an empty folder; or one with something else than
+ * parts: a directory, an empty file, one whose valid_bytes are fewer than its bytes, one with clusters of a kind that
+ * this library does not know, one before the last that does not end at the end of a cluster, or one that was created
+ * before its predecessor, so that the order of the entries is not that of the recording. UNSUPPORTED: a part whose
+ * clusters the FAT links already (not contiguous), or one that cannot be deleted for this reason. CORRUPT: clusters
+ * that cannot be a part's, as from a deletion, or that another file owns or may own; a damaged entry set; or mount
+ * could not finish a directory change. NO_SPACE, FRAGMENTED, EXISTS: the volume has no record, and no room for one.
+ * STALE: the folder changed meanwhile. Those of the path and those of the change.
+ */
 SPATE_MUST_CHECK enum spate_error spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
                                                          const char *path);
+
 /* The same for a program that has placed the parts in the folder one after the other, and knows their order. Their
  * times of creation do not matter: the board's clock may have been set meanwhile. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_join_begin_placed(struct spate_exfat *volume,
                                                                 struct spate_exfat_join *join, const char *path);
+
+/*
+ * Continue a join by one step.
+ *
+ * Errors: BUSY (call again), INVALID (the join has ended). After STALE, NO_SPACE, FRAGMENTED and POWER_LOST nothing has
+ * changed. STALE: the folder is not what begin saw, or the volume was mounted again. NO_SPACE, FRAGMENTED: another
+ * system has placed the folder's entry set so that it has to be moved, and the directory above is full and cannot grow
+ * (it does not on a volume of spate_exfat_mount_own()). POWER_LOST: the drive may have lost power four times. CORRUPT,
+ * those of spate_exfat_join_begin() if another program changed the folder, and those of the change.
+ */
 SPATE_MUST_CHECK enum spate_error spate_exfat_join_work(struct spate_exfat_join *join, bool *more);
+
 /* End a join that work has not ended. Not while another function of the volume waits. */
 void spate_exfat_join_cancel(struct spate_exfat_join *join);
 
@@ -497,19 +542,20 @@ struct spate_exfat_clip {
   uint32_t first_cluster, clusters;
   uint64_t wanted_bytes;        /* the length that was handed over last */
   uint64_t writing_bytes;       /* the length in the image on its way to the drive; 0: none */
-  enum spate_error write_error; /* what became of wanted_bytes; OK also once it was answered */
+  enum spate_error write_error; /* what became of wanted_bytes; OK also once it was returned */
   uint16_t entry_offset;        /* of the entry set in the block */
   uint8_t entries;
-  uint8_t record; /* its slot of the reservation record */
+  uint8_t record; /* its block of the reservation record */
   bool waiting;   /* wanted_bytes is in no image yet */
 };
 
 /*
  * Create an empty file and reserve one run of clusters for it: `bytes` rounded up, or with 0 the longest free run.
- * On return everything is durable: a power cut before the first publish leaves an empty file and no lost clusters. A
- * missing directory is NOT_FOUND, one that is being joined IN_USE. The entry set must fit into one logical block, so a
- * name has at most 210 UTF-16 units on 512-byte blocks. Other errors: EXISTS, NO_SPACE, FRAGMENTED (enough is free, but
- * not in one run), FULL (no more clips, or no cache block for this one).
+ * On return everything is durable: a power cut before the first publish leaves an empty file and no lost clusters. The
+ * entry set must fit into one logical block, so a name has at most 210 UTF-16 units on 512-byte blocks. Errors:
+ * NOT_FOUND (the directory), IN_USE (the directory is being joined), EXISTS, NAME_LONG, NO_SPACE, FRAGMENTED (enough is
+ * free, but not in one run), FULL (no more clips, or no cache block for this one), those of the path and those of the
+ * change.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip,
                                                   const char *path, uint64_t bytes);
@@ -527,39 +573,40 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_arm_chunks(struct spate_exfat *vol
                                                          const struct spate_exfat_chunks *chunks);
 
 /* For spate_exfat_config.salvage; never called directly. It is a hook so that firmware without chunks does not link it.
- * It reads the data behind the last published length: at most what was recorded since the last checkpoint. A clip is
+ * It reads the data past the last published length: at most what was recorded since the last checkpoint. A clip is
  * extended only if the whole tree can be read, has the clip where it was armed, and has no other owner for the
- * clusters. */
+ * clusters. Errors: CORRUPT, POWER_LOST, and those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_exfat_mounted *found);
 
 /*
  * Make `bytes` the file's length, without waiting: one FUA write of one block, now or when the block's present write
  * is done. The caller has seen every one of these bytes completed, and a FLUSH submitted after that completed (where
- * the device has a volatile cache). Lengths only grow. Call it again with the same length until it answers OK: the
- * length is durable.
+ * the device has a volatile cache). Lengths only grow. Call it again with the same length until it returns OK: the
+ * length is durable. May be called while another function of the volume waits.
  *
- * BUSY: the length is not durable yet, because its write is under way or has to wait for the block. FULL: the device
- * has no room for the write. After both, poll the device and call again. INVALID: fewer bytes than before, or more than
- * reserved_bytes; nothing has changed. Any other error: the write failed; the next call starts another one. May be
- * called while another function of the volume waits.
+ * Errors: BUSY (the length is not durable yet, because its write is under way or has to wait for the block), FULL (the
+ * device has no room for the write). After both, poll the device and call again. INVALID: fewer bytes than before, or
+ * more than reserved_bytes; nothing has changed. Those of the device: the write failed; the next call starts another
+ * one.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /*
  * All data are written: flush, write the final length and time, free the unused clusters, mark the volume clean if
- * this was the last clip, and trim the unused clusters. INVALID: fewer bytes than published_bytes, more than
- * reserved_bytes, or the clip is closed. POWER_LOST: meanwhile the drive lost power, or may have; what it had not
- * flushed has to be written again. On an error the clip stays open, and the volume dirty.
+ * this was the last clip, and trim the unused clusters. On an error the clip stays open, and the volume dirty. Errors:
+ * INVALID (fewer bytes than published_bytes, more than reserved_bytes, or the clip is closed), POWER_LOST (meanwhile
+ * the drive lost power, or may have; what it had not flushed has to be written again), and those of the volume.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 
-/* Published bytes behind `bytes` are lost, or are in another file: the close that follows may end the clip there, and a
- * discard may follow `bytes` 0. Writes nothing: until then the volume has the length that it has. Not while a call of
- * spate_exfat_publish() is answered BUSY. */
+/* Published bytes past `bytes` are lost, or are in another file: the close that follows may end the clip there, and a
+ * discard may follow `bytes` 0. Writes nothing: until then the volume has the length that it has. Not while
+ * spate_exfat_publish() returns BUSY. */
 void spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes);
 
-/* Close a clip and delete its file. INVALID: spate_exfat_publish() was given a length, or the clip is closed. On an
- * error the clip stays open, and its file may be gone: only another discard is certain to be accepted. */
+/* Close a clip and delete its file. On an error the clip stays open, and its file may be gone: only another discard is
+ * certain to be accepted. Errors: INVALID (spate_exfat_publish() was called with a length, or the clip is closed),
+ * and those of the volume. */
 SPATE_MUST_CHECK enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip);
 
 #ifdef __cplusplus

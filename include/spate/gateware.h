@@ -37,6 +37,7 @@ extern "C" {
 
 #define SPATE_GATEWARE_DEPTH 14u /* stream and memory requests in flight; the core has room for 16 of all kinds */
 
+/* Where the core is, and its timeouts. */
 struct spate_gateware_config {
   uintptr_t registers;         /* of the core, at the CPU's address; SPATE_REGS_BYTES of spate/gateware_registers.h */
   uint32_t ready_timeout_ms;   /* how long open waits for the drive to be ready; 0 = 30000 */
@@ -51,6 +52,7 @@ struct spate_gateware_health {
   uint32_t media_errors, unsafe_shutdowns; /* low 32 bits */
 };
 
+/* The core as a block device. It must not move while it is open. */
 struct spate_gateware {
   struct spate_block block; /* first: hand out &gateware.block */
 
@@ -80,7 +82,7 @@ struct spate_gateware {
   uint32_t power; /* the register, at the last read */
   uint64_t command_timeout_ticks;
   enum spate_error error; /* not OK: the drive has failed, and accepts no more requests */
-  bool lost;              /* the core does not answer any more */
+  bool lost;              /* the core no longer responds */
 };
 
 /*
@@ -93,7 +95,7 @@ struct spate_gateware {
 SPATE_MUST_CHECK enum spate_error spate_gateware_open(struct spate_gateware *gateware,
                                                       const struct spate_gateware_config *config);
 
-/* The data streams as a region: see above. NULL in memory mode. */
+/* The data streams as a region: see above. Returns NULL in memory mode. */
 const struct spate_region *spate_gateware_region(const struct spate_gateware *gateware);
 
 /* Why the drive failed: the core's step, error and detail (docs/reference/gateware-bringup.md). All 0: the drive did
@@ -102,6 +104,8 @@ struct spate_gateware_failure {
   uint8_t step, error;
   uint32_t detail;
 };
+
+/* Read why the drive failed. */
 void spate_gateware_failure(const struct spate_gateware *gateware, struct spate_gateware_failure *failure);
 
 /* The health that the core read last; about once a second. False: no log was read since the last bring-up. */
@@ -111,9 +115,9 @@ bool spate_gateware_health(const struct spate_gateware *gateware, struct spate_g
 uint64_t spate_gateware_written_blocks(const struct spate_gateware *gateware);
 
 /*
- * Flush, and prepare the drive for power-off. Waits. BUSY: requests are in flight. After OK requests end with GONE.
- * After POWER_LOST they do, too, but what had completed since the last flush may be lost. That flush may be one of a
- * program that ran before.
+ * Flush, and prepare the drive for power-off. Waits. After OK requests end with GONE. After POWER_LOST they do, too,
+ * but what had completed since the last flush may be lost. That flush may be one of a program that ran before. Errors:
+ * BUSY (requests are in flight), POWER_LOST, GONE (the drive was shut down already), and other errors of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_gateware_shutdown(struct spate_gateware *gateware);
 

@@ -9,16 +9,16 @@
  *
  *   recording ──► trigger ──► span open ──► its end: cut ──► parts moved into a folder ──► folder becomes a file
  *
- * What is never deleted: a file that this loop did not make, or that is not in its list any more because it was
+ * What is never deleted: a file that this loop did not make, or that is no longer in its list because it was
  * renamed, moved or replaced; a file that is read only (spate_exfat_protect()); parts of a span. The list is a file
  * beside the parts. It names each part by its number, its first cluster and its creation, so that a copy is not taken
- * for a part. A loop that is opened again goes on with the parts of its list.
+ * for a part. A loop that is opened again continues with the parts of its list.
  *
  * A power cut leaves the last parts, as any recording, and a span as parts or as a file. The list says which parts
  * belong to a span, and whether data are missing between them. The next spate_loop_open() finishes it.
  *
  * docs/understand/design.md, 4.7. All functions are called from the recorder's thread, and wait for metadata as
- * spate_stream_arm() does, while all streams go on.
+ * spate_stream_arm() does, while all streams continue.
  */
 #ifndef SPATE_LOOP_H
 #define SPATE_LOOP_H
@@ -37,16 +37,18 @@ extern "C" {
 
 struct spate_loop;
 
+/* What happened to a span or a part. */
 enum spate_loop_event {
   SPATE_LOOP_KEPT,    /* a span became a file; value: its bytes */
   SPATE_LOOP_FOLDER,  /* it could not become a file, and stays a folder of parts; value: enum spate_error, why */
   SPATE_LOOP_SHORT,   /* the volume has no room, and a part was deleted that should have been kept; value: its bytes */
-  SPATE_LOOP_LEFT,    /* a part is left on the volume, because it is not the loop's any more; value: 0 */
+  SPATE_LOOP_LEFT,    /* a part is left on the volume, because it no longer belongs to the loop; value: 0 */
   SPATE_LOOP_NOTHING, /* a span has no data, and its folder is removed; value: enum spate_error: OK: none came */
 };
 
 struct spate_loop_part;
 
+/* What to keep, and in which memory. `path`, `parts` and `memory` stay in place while the loop is open. */
 struct spate_loop_config {
   struct spate_stream *stream; /* open, without a clip, and without roll-over */
   /* "DIR/NAME.RAW": the parts are DIR/NAME_00000001.RAW and so on, the list is DIR/.NAME.RAW.list. DIR exists. */
@@ -62,8 +64,8 @@ struct spate_loop_config {
   /* May be NULL. `path`: of the file, the folder, or the part. Called from spate_loop_work(). */
   void (*event)(void *context, struct spate_loop *loop, enum spate_loop_event event, const char *path, uint64_t value);
   /* May be NULL. For a source that holds data back until a piece is full. The time of the open span is over, and there
-   * is a part to go on in: has all that belongs to the span been pushed? Until the answer is true the span goes on, and
-   * this is called again. From the first call on a trigger does not make the span longer. Called from
+   * is a part to continue in: has all that belongs to the span been pushed? Until this returns true, the span
+   * continues, and this is called again. From the first call on a trigger does not make the span longer. Called from
    * spate_loop_work(). */
   bool (*may_end)(void *context, struct spate_loop *loop);
   void *context;
@@ -92,6 +94,7 @@ struct spate_loop_span {
   char path[SPATE_LOOP_PATH_BYTES_MAX];
 };
 
+/* Counters since spate_loop_open(). */
 struct spate_loop_counters {
   uint32_t parts;          /* made */
   uint32_t deleted;        /* of them, or of an earlier run's */
@@ -99,6 +102,7 @@ struct spate_loop_counters {
   uint64_t work_ticks_max; /* the longest call of spate_loop_work() */
 };
 
+/* A loop. It must not move while it is open. */
 struct spate_loop {
   struct spate_loop_config config;
   struct spate_loop_counters counters;
@@ -123,28 +127,34 @@ struct spate_loop {
 };
 
 /*
- * Read the list, or make it, and go on with its parts and spans. The search for shared clusters, which a first deletion
- * makes, is made now. Then arm the first part. Errors: INVALID (a length; fewer than SPATE_LOOP_PARTS_MIN parts fit in
- * keep_bytes; the stream has a clip or rolls over), NOT_FOUND (the folder), EXISTS (another file has the list's name),
- * MEMORY (config.parts has no room for all parts that are there), NAME_LONG, and those of arm, delete and the device.
- * MEDIA: also if the list cannot be read. Delete the list, and the next loop begins with a new one: the parts of the
- * old list stay as files of yours. Parts may have another length than in the last run. Until it returns there is no
- * part: what the recorder's while_waiting pushes meanwhile gets STATE.
+ * Read the list, or make it, and continue with its parts and spans. The search for shared clusters, which a first
+ * deletion makes, is made now. Then arm the first part. Parts may have another length than in the last run. Until it
+ * returns there is no part: what the recorder's while_waiting pushes meanwhile is refused.
+ *
+ * Errors: INVALID (a length; fewer than SPATE_LOOP_PARTS_MIN parts fit in keep_bytes; the stream has a clip or rolls
+ * over), NOT_FOUND (the folder), EXISTS or IS_DIRECTORY (another file or a folder has the list's name), MEMORY
+ * (config.parts has no room for all parts that are there), NAME_LONG, NAMES (no number is left for a part), STALE (the
+ * list was deleted meanwhile), MEDIA (also if the list cannot be read: delete it, and the next loop begins with a new
+ * one; the parts of the old list stay as your files), those of spate_stream_arm() and those of spate_exfat_delete().
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const struct spate_loop_config *config);
 
-/* As spate_stream_push(), which must not be called for this stream. A piece that does not fit in the part is divided,
- * unless the stream is one of chunks, so every part but a span's last is full. INVALID: it is longer than a part. FULL
- * also while a piece that has to be divided finds no room for two, or no next part. NO_SPACE, FRAGMENTED, NAMES and
- * others of arm: the part is full, and there is no next one; NO_SPACE when all that is left on the volume is kept.
- * spate_loop_work() tries again once a second, so a later piece may be accepted. */
+/* Push a piece, as spate_stream_push(), which must not be called for this stream. A piece that does not fit in the part
+ * is divided, unless the stream is one of chunks, so every part but a span's last is full. Errors: INVALID (also if it
+ * is longer than a part), FULL (also while a piece that has to be divided finds no room for two, or no next part). If
+ * the part is full and there is no next one: NO_SPACE (also when all that is left on the volume is kept), FRAGMENTED,
+ * NAMES, and others of those of spate_loop_open(). spate_loop_work() tries again once a second, so a later piece may be
+ * accepted.
+ */
 SPATE_MUST_CHECK enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes);
 
-/* As spate_stream_released(), with a divided piece as one. */
+/* As spate_stream_released(), but a divided piece counts as one. */
 uint32_t spate_loop_released(struct spate_loop *loop);
 
-/* Call it after each spate_recorder_work(): arms the next part or deletes the oldest, and goes on with a span by one
- * step. Returns an error of a span or a deletion; the stream goes on. */
+/* Call it after each spate_recorder_work(): arms the next part or deletes the oldest, and continues a span by one step.
+ * Returns an error of a span or a deletion; the stream continues. Errors: STALE (the list was deleted), STATE (the
+ * recorder is closed), those of spate_exfat_delete(), those of spate_exfat_rename(), those of
+ * spate_exfat_join_begin(), those of spate_exfat_join_work(), and IS_DIRECTORY (a folder has the list's name). */
 SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
 
 /*
@@ -152,13 +162,15 @@ SPATE_MUST_CHECK enum spate_error spate_loop_work(struct spate_loop *loop);
  * part, at most a part's length earlier. Its end is exact to a piece and a call of work; it does not end before it has
  * a byte. Pieces that are pushed before their data come (spate/gateware.h) count from when the data are on the drive.
  * Those that are pushed when the time is over belong to the file, so it is longer by them, and is made when their data
- * have come. If a span is open still, it goes on until the later end, and `path` is not used; *extended says so (may be
- * NULL). If the last span has ended and is not a file yet, the new one begins where that ends, so that no part is in
+ * have come. If a span is still open, it continues until the later end, and `path` is not used; *extended says so (may
+ * be NULL). If the last span has ended and is not a file yet, the new one begins where that ends, so that no part is in
  * two files. No part of an earlier run is in it: between the parts of a file nothing is missing. What the source lost
  * itself is counted, as in any clip, and not seen in the file. Waits for metadata: a folder of this name is made.
- * Errors: those of spate_exfat_mkdir(); NAME_LONG; STATE: no part is recorded; BUSY: SPATE_LOOP_SPANS spans are not
- * files yet, or the open span ends at present (config.may_end was called for it), call it again after some work. So
- * after NO_SPACE: the oldest part makes room for the folder.
+ *
+ * Errors: NAME_LONG, STATE (no part is recorded), BUSY (SPATE_LOOP_SPANS spans are not files yet, or the open span ends
+ * at present, because config.may_end was called for it; call it again after some work), NO_SPACE (the oldest part makes
+ * room for the folder: call it again, too), STALE or IS_DIRECTORY (the list was deleted, or a folder has its name), and
+ * those of spate_exfat_mkdir().
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms,
                                                      uint64_t after_ms, bool *extended);
@@ -166,14 +178,15 @@ SPATE_MUST_CHECK enum spate_error spate_loop_trigger(struct spate_loop *loop, co
 /* Is a span open, or not a file yet? */
 bool spate_loop_keeps(const struct spate_loop *loop);
 
-/* Is the time of the open span over, and is there a part to go on in, or to come? Then it ends as soon as that is
+/* Is the time of the open span over, and is there a next part, or will there be one? Then it ends as soon as that is
  * there, and config.may_end allows it: hold data back that do not belong to it. False while the span has no byte: it
  * waits for one. */
 bool spate_loop_is_due(const struct spate_loop *loop);
 
 /* End the stream: call it after spate_recorder_finish(), so that all parts are closed. Open spans end here, and become
- * files. BUSY: a clip of the stream is not closed, or another loop of the volume makes a file at present: call its
- * spate_loop_work() or spate_loop_close(), and then this again. Otherwise the first error. */
+ * files. Errors: BUSY (a clip of the stream is not closed, or another loop of the volume makes a file at present: call
+ * its spate_loop_work() or spate_loop_close(), and then this again). Otherwise the first of those of spate_loop_work().
+ */
 SPATE_MUST_CHECK enum spate_error spate_loop_close(struct spate_loop *loop);
 
 #ifdef __cplusplus

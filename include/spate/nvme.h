@@ -8,10 +8,17 @@
  * other work on the processor waits for it. The blocking functions at the end of this file poll until they are done. If
  * a recovery is needed meanwhile, they advance it, and may call `done` of requests in flight, as poll() does.
  *
- * Each command has a slot that holds its request and the number of the part. So commands may complete in any order, be
- * retried, or be replayed after a reset. A command identifier contains a generation. A completion that the drive sends
- * twice has another generation and is ignored. One from before a reset is not in the queue any more: the controller has
- * stopped, and then the queue is cleared.
+ * Each command has a slot. The slot holds the request and says which of the request's commands this one is. So commands
+ * may complete in any order, be retried, or be replayed after a reset. A command identifier contains a generation. A
+ * completion that the drive sends twice has another generation and is ignored. Stale completions cannot survive a
+ * reset: the queue is cleared after the controller has stopped.
+ *
+ * Other headers and comments refer to the errors of a call that waits for the drive as the errors of the controller.
+ *
+ * Errors of the controller: COMMAND (the drive refused the command: spate_nvme_last_status()), BUSY (called from `done`
+ * while another call waits), INVALID (the controller is closed or shut down), and the errors with which a controller is
+ * given up: GONE, FATAL, TIMEOUT, NOT_STOPPED, and, if it could not be brought up again after a reset, COMMAND_SET,
+ * PAGE_SIZE, UNSUPPORTED and MEMORY.
  */
 #ifndef SPATE_NVME_H
 #define SPATE_NVME_H
@@ -25,7 +32,7 @@
 extern "C" {
 #endif
 
-/* Eight bits of the command identifier are the slot number. The limit is one below 256, so that the ring has 256
+/* Eight bits of the command identifier are the slot number. The limit is one below 256, so that the queue has 256
  * entries and no identifier is FFFFh, which the Error Information log uses for "none" (5.14.1.1). */
 #define SPATE_NVME_QUEUE_DEPTH_MAX 255u
 
@@ -44,24 +51,24 @@ enum spate_nvme_reset {
  */
 struct spate_nvme_bus {
   /* Returns whether the drive has been on the bus without interruption since it was last opened or restored. Called
-   * before each access to registers and again after reads, but not on the data path, which reads none. If the answer is
-   * no, the driver does not access the registers, and discards the values that it just read. Nothing else recognises a
-   * drive that is gone behind a bridge that returns arbitrary data for it. NULL: the driver decides by the registers
-   * themselves (all ones; or CAP, VS and CSTS all zeros). */
+   * before each access to registers and again after reads, but not on the data path, which reads none. If it returns
+   * false, the driver does not access the registers, and discards the values that it just read. This is the only way to
+   * recognise that a drive is gone if the bridge returns arbitrary data for it. NULL: the driver decides by the
+   * registers themselves (all ones; or CAP, VS and CSTS all zeros). */
   bool (*link_is_up)(void *context);
   /* Brings back the link and the drive's configuration, usually by spate_pcie_restore(). Called once a millisecond
-   * while the drive is off the bus, until the answer is OK. BUSY: not yet. Any other error: give up. After OK the
-   * controller is brought up as after a reset, and requests go on. restore() is called again if the drive is still not
-   * there, or if it is another drive (by serial number, or by size, format or identifiers of a namespace in use).
+   * while the drive is off the bus, until it returns OK. BUSY: not yet. Any other error: give up. After OK the
+   * controller is brought up as after a reset, and requests continue. restore() is called again if the drive is still
+   * not there, or if it is another drive (by serial number, or by size, format or identifiers of a namespace in use).
    * spate_nvme_shutdown() waits for the drive as requests do. spate_nvme_open() calls it only after a reset of its own.
    * NULL: a drive that falls off the bus is GONE within a second. */
   enum spate_error (*restore)(void *context);
   /* Called when a reset by CC.EN does not recover the controller, also in spate_nvme_open(), once a millisecond while
-   * the answer is BUSY. OK: the reset is done, and restore() follows. Any other error: this reset is not available, and
+   * it returns BUSY. OK: the reset is done, and restore() follows. Any other error: this reset is not available, and
    * the next one is tried. */
   enum spate_error (*reset)(void *context, enum spate_nvme_reset how);
   /* Turns bus mastering off for a controller that is given up and does not stop, or whose registers are silent. OK: the
-   * controller does not write to memory any more. It has to be restored or enumerated before it is opened again. */
+   * controller no longer writes to memory. It has to be restored or enumerated before it is opened again. */
   enum spate_error (*isolate)(void *context);
   void *context;
   /* From the drive's configuration space, to recognise drives that need more than the specification asks for
@@ -69,19 +76,21 @@ struct spate_nvme_bus {
   uint16_t vendor_id, device_id;
 };
 
+/* The controller, and the memory that it may use. The memory is the caller's until spate_nvme_shutdown(), or longer:
+ * see NOT_STOPPED at spate_nvme_open(). */
 struct spate_nvme_config {
   uintptr_t registers;              /* BAR 0, at the CPU's address */
   uint64_t registers_bytes;         /* the size of BAR 0. A queue whose doorbells are beyond it is refused */
   struct spate_arena *queue_memory; /* DMA memory for queues, lists and logs; uncached where not coherent */
   uint32_t command_timeout_ms;      /* 0 = 10000. Then abort, then reset. A flush has 30000 if this is less, and ends
-                                       at its second time-out. Format and admin requests have their own. 100 … 6553400 */
+                                       at its second timeout. Format and admin requests have their own. 100 … 6553400 */
   void *host_buffer; /* page aligned, contiguous: for a drive that wants a host memory buffer. Only the drive may use it
                         from open to shutdown. NULL = none */
   uint64_t host_buffer_bytes;
   struct spate_nvme_bus bus;
-  /* 0 = 10000. The time from the detection of a link drop until requests go on. Further link drops in this time do not
-   * restart it. When it has passed, the drive is GONE, unless it is being brought up at that moment. After a reset by
-   * the driver the time starts again. If the drive does not come back from a reset in time, the next reset is tried
+  /* 0 = 10000. The time from the detection of a link drop until requests continue. Further link drops in this time do
+   * not restart it. When it has passed, the drive is GONE, unless it is being brought up at that moment. After a reset
+   * by the driver the time starts again. If the drive does not come back from a reset in time, the next reset is tried
    * before the drive is GONE. */
   uint32_t reattach_timeout_ms;
 };
@@ -124,6 +133,7 @@ struct spate_nvme_identity {
 
 #define SPATE_NVME_FORMATS_MAX 64u /* 16 before NVMe 2.0 */
 
+/* Identify Namespace, decoded. */
 struct spate_nvme_namespace {
   uint32_t nsid;
   uint64_t blocks;
@@ -140,18 +150,19 @@ struct spate_nvme_throttling {
   uint64_t hot_minutes;          /* above the warning or the critical limit */
 };
 
-/* Traffic and recoveries. */
+/* Traffic and recoveries since spate_nvme_open(). Each wraps at the end of its type. */
 struct spate_nvme_counters {
   uint64_t commands, completions, doorbells;
   uint32_t retries, aborts, timeouts, resets, replays;
-  uint32_t reattachments;        /* link drops after which requests went on */
+  uint32_t reattachments;        /* link drops after which requests continued */
   uint32_t hard_resets;          /* beyond CC.EN: of the subsystem, the function, the bus, the slot */
   uint32_t spurious_completions; /* with a wrong identifier, generation or queue: ignored */
   uint32_t power_losses;         /* resets at which the drive is taken to have lost power: nvme/power.c has the table */
-  uint32_t power_unknown;        /* resets of which nothing tells, for example because its counters never rise */
+  uint32_t power_unknown;        /* resets with which the drive may have lost power: nothing shows whether it did */
   uint32_t events;               /* asynchronous events received */
 };
 
+/* What the driver is doing with the controller. */
 enum spate_nvme_state {
   SPATE_NVME_CLOSED,
   SPATE_NVME_DETACHED,  /* off the bus; config.bus.restore is called to bring it back */
@@ -160,10 +171,10 @@ enum spate_nvme_state {
   SPATE_NVME_ENABLING,  /* CC.EN = 1 written, waiting for CSTS.RDY = 1 */
   SPATE_NVME_SETUP,     /* admin commands, one after the other: see nvme/setup.c */
   SPATE_NVME_RUNNING,
-  SPATE_NVME_ABORTING, /* running; a command exceeded its time-out, and its abort is in flight */
+  SPATE_NVME_ABORTING, /* running; a command exceeded its timeout, and its abort is in flight */
   SPATE_NVME_STOPPING, /* CC.SHN written, waiting for CSTS.SHST */
   SPATE_NVME_HALTING,  /* given up, but it may still write to memory: waiting for CSTS.RDY = 0 */
-  SPATE_NVME_DEAD,     /* given up: every request ends with `error`. It does not write to memory any more, except after
+  SPATE_NVME_DEAD,     /* given up: every request ends with `error`. It no longer writes to memory, except after
                           NOT_STOPPED, and after GONE if it could not be isolated */
 };
 
@@ -224,10 +235,10 @@ struct spate_nvme_queue;
 struct spate_nvme_admin_request;
 struct spate_nvme_request_ops;
 
-/* One I/O command. Request and part are enough to build the command, as often as it is sent. */
+/* One I/O command. The request and the command's number in it are enough to build the command each time it is sent. */
 struct spate_nvme_slot {
   uint32_t order;   /* number of commands submitted before it; the low 8 bits are the generation */
-  uint8_t part;     /* of the request, from 0 */
+  uint8_t part;     /* which of the request's commands, from 0 */
   uint8_t attempts; /* that failed, as shares of SPATE_NVME_LINK_DROPS_MAX */
   uint16_t age;     /* in service intervals: since it was first seen in flight; while it waits, the time left */
   uint64_t base;    /* CDW0 and NSID of a Read from this slot, generation 0 */
@@ -238,6 +249,7 @@ struct spate_nvme_slot {
   uint64_t sent; /* base with the generation, and the flags in nvme/internal.h. Compared with the completion entry */
 };
 
+/* An I/O queue pair: submission queue, completion queue, and the slots of the commands in flight. */
 struct spate_nvme_queue {
   struct spate_block block; /* first: a queue is a block device */
 
@@ -259,7 +271,7 @@ struct spate_nvme_queue {
   uint64_t fast_match; /* slot->sent XOR the completion entry of a success in this phase: see nvme/queue.c */
   struct spate_nvme_slot *slots;
   uint32_t slot_mask; /* their number less one */
-  uint32_t entries;   /* of each ring */
+  uint32_t entries;   /* of each queue */
   uintptr_t sq_doorbell, cq_doorbell;
 
   struct spate_nvme_queue *next;
@@ -272,7 +284,7 @@ struct spate_nvme_queue {
   uint64_t namespace_mark;   /* a hash by which the namespace is recognised: nvme/identify.c */
   uint32_t nsid;
   uint16_t id;            /* queue identifier, from 1 */
-  bool pages_wanted;      /* a command waits for list pages: later ones that need some wait behind it */
+  bool pages_wanted;      /* a command waits for list pages: later ones that need some wait for it */
   uint8_t next_for_pages; /* the slot that waits for list pages, and is the next to get some */
 };
 
@@ -294,6 +306,7 @@ enum spate_nvme_admin_user {
   SPATE_NVME_ADMIN_SLOTS,
 };
 
+/* An admin command in flight. */
 struct spate_nvme_admin_slot {
   void (*completed)(struct spate_nvme *controller); /* NULL: the sender polls `busy` */
   uint64_t deadline_ticks;                          /* UINT64_MAX: none */
@@ -303,6 +316,7 @@ struct spate_nvme_admin_slot {
   bool busy;
 };
 
+/* A controller. It must not move while it is open. */
 struct spate_nvme {
   struct spate_nvme_config config;
   struct spate_nvme_identity identity;
@@ -384,7 +398,7 @@ struct spate_nvme {
  * Start the controller: reset, enable, identify, host memory buffer, asynchronous events, ACRE. All memory comes from
  * config->queue_memory (SPATE_NVME_CONTROLLER_MEMORY_BYTES).
  *
- * A drive whose registers are silent, although its link is up or not known, has two seconds to answer. Then waits at
+ * A drive whose registers are silent, although its link is up or not known, has two seconds to respond. Then waits at
  * most three times CAP.TO + 0.5 s (to be ready, to stop, to be ready again) plus the time of the commands. The
  * drives in src/nvme/quirks.def may need 2.3 s more for each stop. If that fails, it waits the same time again for each
  * available reset beyond CC.EN, plus reattach_timeout_ms, 2 s for the reset itself, and CAP.TO + 0.5 s for the
@@ -392,13 +406,13 @@ struct spate_nvme {
  *
  * Errors: CLOCK, INVALID (host_buffer), GONE, FATAL, TIMEOUT, COMMAND_SET, PAGE_SIZE, UNSUPPORTED (fewer than 4 queue
  * entries, or doorbells outside BAR 0), MEMORY, COMMAND, NOT_STOPPED. After CLOCK, INVALID, COMMAND_SET, PAGE_SIZE,
- * UNSUPPORTED and MEMORY the controller is as it was before. After FATAL, TIMEOUT and COMMAND it does not access memory
- * any more.
+ * UNSUPPORTED and MEMORY the controller is as it was before. After FATAL, TIMEOUT and COMMAND it no longer accesses
+ * memory.
  *
- * NOT_STOPPED, here and for requests and calls on a controller that is given up: the controller answers, but it did not
- * stop within CAP.TO + 0.5 s, and config.bus.isolate could not isolate it. It may still write to queue memory, to the
- * host memory buffer, and to the buffers of requests that ended with this error. Do not use any of this memory before
- * the drive is reset or without power.
+ * NOT_STOPPED, here and for requests and calls on a controller that is given up: the controller responds, but it did
+ * not stop within CAP.TO + 0.5 s, and config.bus.isolate could not isolate it. It may still write to queue memory, to
+ * the host memory buffer, and to the buffers of requests that ended with this error. Do not use any of this memory
+ * before the drive is reset or without power.
  *
  * GONE: the registers are silent. A link that dropped has cost the drive its addresses: enumerate the bus again before
  * the next open. A drive that is off the bus does not write to memory, and config.bus.isolate is called in case it is
@@ -412,25 +426,33 @@ struct spate_nvme {
 SPATE_MUST_CHECK enum spate_error spate_nvme_open(struct spate_nvme *controller,
                                                   const struct spate_nvme_config *config);
 
+/* What the drive stated when it was last brought up. The result points into `controller`, and is valid as long as
+ * `controller` is. A recovery reads it again. */
 const struct spate_nvme_identity *spate_nvme_identity(const struct spate_nvme *controller);
+
+/* The counters. The result points into `controller`, and is valid as long as `controller` is. The counters start at 0
+ * with spate_nvme_open(), and keep their values after spate_nvme_shutdown(). */
 const struct spate_nvme_counters *spate_nvme_counters(const struct spate_nvme *controller);
 
-/* The identifiers of the active namespaces, ascending, at most `max`. `count` is the number of active namespaces. The
- * driver sees at most 1024 of them. */
+/* The identifiers of the active namespaces, ascending, at most `max`. `count` is the number of active namespaces, of
+ * which the driver sees at most 1024; 0 after an error. Errors: NO_NAMESPACE (none is active), and those of the
+ * controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_namespaces(struct spate_nvme *controller, uint32_t *nsids, unsigned max,
                                                         unsigned *count);
 
-/* Identify a namespace. It need not be one that the driver supports. */
+/* Identify a namespace. It need not be one that the driver supports. Errors: NO_NAMESPACE (it is not active, or there
+ * is none with this identifier), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_namespace(struct spate_nvme *controller, uint32_t nsid,
                                                        struct spate_nvme_namespace *out);
 
+/* What a queue pair is for, and its memory. `slots` is the caller's. */
 struct spate_nvme_queue_config {
   uint32_t nsid;  /* 0: the first active namespace */
   unsigned depth; /* commands, 2 … SPATE_NVME_QUEUE_DEPTH_MAX. queue->block.depth is less if the drive allows less */
   /* PRP list pages, 1 … SPATE_NVME_LIST_PAGES_MAX; 0: 1. Only a command without a region whose buffer is in more than
-   * two pages uses one, or two beyond 2 MiB. If too few are free, the command waits in its slot until it is its
-   * turn. File systems and partition tables have one such command at a time. A program that streams from
-   * buffers outside regions needs more. */
+   * two pages uses one, or two beyond 2 MiB. If too few are free, the command waits in its slot for its turn. File
+   * systems and partition tables have one such command at a time. A program that streams from buffers outside regions
+   * needs more. */
   unsigned list_pages;
   /* At least SPATE_NVME_SLOTS(depth), in ordinary memory: only the processor uses them, for each command. They must not
    * move, or be used by another queue, until this one is closed or the controller is shut down. */
@@ -441,16 +463,16 @@ struct spate_nvme_queue_config {
 /* Create an I/O queue pair. `queue` must not move until it is closed or the controller is shut down. Memory:
  * SPATE_NVME_QUEUE_MEMORY_BYTES. Errors: INVALID (depth, list_pages, too few slots), NO_NAMESPACE, BLOCK_SIZE,
  * METADATA, UNSUPPORTED (the drive states a size beyond 64 bits in bytes), MEMORY, FULL (the drive has no more queues),
- * COMMAND, OPEN (this queue is open), and those of the controller. */
+ * OPEN (this queue is open), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                                         const struct spate_nvme_queue_config *config);
 
 /* Delete the queue pair. The next queue that is opened on this controller uses its memory, and takes more from the
- * arena only if it is deeper or has more list pages. Do not use the block any more: its submit answers INVALID while
+ * arena only if it is deeper or has more list pages. Do not use the block afterwards: its submit returns INVALID while
  * the object exists and is not opened again. Waits for the drive. After an error nothing has changed. Errors: INVALID
  * (not an open queue of this controller), BUSY (requests are in flight), OPEN (a volume or a stripe on it is open),
  * COMMAND (the drive refuses. If it refuses only to delete the completion queue, the queue pair is closed and its
- * identifier is lost). */
+ * identifier is lost), and other errors of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_queue_close(struct spate_nvme *controller, struct spate_nvme_queue *queue);
 
 /* The status of the last admin command that the drive refused (SPATE_E_COMMAND), for spate_nvme_status_name(). */
@@ -461,15 +483,15 @@ unsigned spate_nvme_queues_max(const struct spate_nvme *controller);
 
 /*
  * Any admin command: telemetry, firmware, self-test, security, vendor specific. The caller owns the object. It must not
- * move or change until `done` is called, as a spate_io. I/O goes on meanwhile.
+ * move or change until `done` is called, as a spate_io. I/O continues meanwhile.
  */
 struct spate_nvme_admin_request {
   uint8_t opcode; /* bits 1:0 are the direction of the data: 1 to the drive, 2 to the host (5, figure 139) */
   uint32_t nsid;
   uint32_t dwords_10_15[6];
   void *buffer; /* DMA memory that starts and ends at multiples of SPATE_DMA_ALIGN. NULL: none */
-  uint32_t
-      bytes; /* a multiple of 4, at most MDTS and 4 MiB - 8 KiB (4 MiB - 4 KiB from the start of a page); 0: none */
+  /* A multiple of 4, at most MDTS and 4 MiB - 8 KiB (4 MiB - 4 KiB from the start of a page); 0: none. */
+  uint32_t bytes;
   uint32_t timeout_ms; /* not 0. Then it is aborted, and if it has not ended a second later, the controller is reset */
   void (*done)(struct spate_nvme_admin_request *request); /* may submit the next one; must not wait */
   void *context;
@@ -480,9 +502,9 @@ struct spate_nvme_admin_request {
 };
 
 /*
- * Submit an admin request. It ends while any queue of the controller is polled (up to 100 ms after the drive's answer),
- * or in spate_nvme_poll(). It is sent only once: after a reset it is not known whether the drive carried it out.
- * spate_nvme_shutdown() waits 32 s for it. Unless the answer is OK, `done` is not called.
+ * Submit an admin request. It ends while any queue of the controller is polled (up to 100 ms after the drive completed
+ * it), or in spate_nvme_poll(). It is sent only once: after a reset it is not known whether the drive carried it out.
+ * spate_nvme_shutdown() waits 32 s for it. After an error `done` is not called.
  *
  * INVALID: `timeout_ms` is 0, or `done` is NULL. The buffer is not as stated above, there is one although the opcode
  * has no data, or it is shorter than the length in the command (Get Log Page, Identify, Firmware Image Download,
@@ -495,20 +517,26 @@ struct spate_nvme_admin_request {
  * has less than SPATE_NVME_ADMIN_LISTS_BYTES left.
  *
  * BUSY: Format NVM, Sanitize or a namespace command while a queue is open. FULL: a request is in flight already (there
- * is room for one), or the controller recovers. DEAD and closed controllers answer their error.
+ * is room for one), or the controller recovers. A dead or closed controller returns its error, one of the errors of the
+ * controller.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller,
                                                           struct spate_nvme_admin_request *request);
 
-/* Service the controller, as polling a queue does every 100 ms. Never waits. For a controller without queues, or to get
- * the answer to an admin request sooner. */
+/* Service the controller, as polling a queue does every 100 ms. Never waits. For a controller without queues, or to end
+ * an admin request sooner. */
 void spate_nvme_poll(struct spate_nvme *controller);
 
-/* Health. start() never waits: the new log is in spate_nvme_health(), with a higher `sequence`, while the caller polls
- * a queue. If the drive refuses the log, or gives one of zeros, nothing changes; read() answers UNSUPPORTED to zeros.
- * start() answers BUSY if the controller does not run, or if a log page is being read. read() waits for a new log. */
+/* Start to read the health log. Never waits: while the caller polls a queue, the new log comes into
+ * spate_nvme_health(), with a higher `sequence`. If the drive refuses the log, or returns one of zeros, nothing
+ * changes. Errors: BUSY (the controller does not run, or a log page is being read). */
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_start(struct spate_nvme *controller);
+
+/* Read the health log, and wait for it. Errors: UNSUPPORTED (the drive returned a log of zeros), and those of the
+ * controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_health_read(struct spate_nvme *controller);
+
+/* The last health log; `sequence` 0: none was read. The result points into `controller`. */
 const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *controller);
 
 /*
@@ -517,33 +545,49 @@ const struct spate_nvme_health *spate_nvme_health(const struct spate_nvme *contr
  * bytes; `sequence` rises). The pages are at a multiple of 8.
  */
 void spate_nvme_identity_decode(struct spate_nvme_identity *identity, const void *page);
-/* False: the log is all zeros, as some drives answer, and `health` has not changed. */
+
+/* Decode the SMART / Health log. Returns false if the log is all zeros, as some drives return it; then `health` has not
+ * changed. */
 bool spate_nvme_health_decode(struct spate_nvme_health *health, const void *log);
+
+/* Decode the throttling counters of the same log. */
 void spate_nvme_throttling_decode(struct spate_nvme_throttling *throttling, const void *log);
-/* Identify Namespace (5.15.2.1, 4096 bytes) of this namespace. False: it is not active. */
+
+/* Decode Identify Namespace (5.15.2.1, 4096 bytes) of this namespace. Returns false if it is not active. */
 bool spate_nvme_namespace_decode(struct spate_nvme_namespace *out, uint32_t nsid, const void *page);
 
-/* Features. These functions wait for the drive. */
+/* Read whether the write cache is on. Waits. Errors: UNSUPPORTED (the drive has no volatile cache), and those of the
+ * controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_get(struct spate_nvme *controller, bool *on);
-/* Off: flushes. UNSUPPORTED: the drive has no volatile cache, or keeps it on. After an error it counts as on. */
+
+/* Turn the write cache on or off. Off: flushes. Waits. After an error the cache counts as on. Errors: UNSUPPORTED (the
+ * drive has no volatile cache, or keeps it on), TIMEOUT (the controller was reset each time), those of the controller,
+ * and, from the flush, those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_write_cache_set(struct spate_nvme *controller, bool on);
+
+/* Read the power state. Waits. Errors: those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_get(struct spate_nvme *controller, uint8_t *state);
+
+/* Set the power state. A recovery sets it again, unless the drive carries out no I/O in it. Waits. Errors: INVALID (the
+ * drive has no such state), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_power_state_set(struct spate_nvme *controller, uint8_t state);
 
+/* What Format NVM does to the data, besides making them inaccessible. */
 enum spate_nvme_erase { SPATE_NVME_ERASE_NONE = 0, SPATE_NVME_ERASE_USER = 1, SPATE_NVME_ERASE_CRYPTO = 2 };
 
 /* Format NVM: everything on the namespace is lost. Of the first 16 LBA formats, those without metadata and with
  * `block_bytes` (512 or 4096), it uses the one that the drive rates best. Waits up to `timeout_ms` (a full erase takes
  * minutes). Errors: INVALID (another `block_bytes`, or `timeout_ms` is 0), BUSY (a queue is open), UNSUPPORTED (no
- * Format NVM, or no such format), NO_NAMESPACE, COMMAND, those of the controller. */
+ * Format NVM, or no such format), NO_NAMESPACE, and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_format(struct spate_nvme *controller, uint32_t nsid, uint32_t block_bytes,
                                                     enum spate_nvme_erase erase, uint32_t timeout_ms);
 
 /*
- * Sanitize: erases all data in all namespaces of the drive, in its cache and in its spare blocks. The drive answers at
- * once, works by itself for seconds or hours, and refuses reads and writes meanwhile. A reset or a power cut does not
- * end it: the drive goes on when the power is back. After a sanitize that failed the drive still refuses reads and
- * writes, until another sanitize succeeds, or until EXIT ends this state. After EXIT some data may still be there.
+ * Sanitize: erases all data in all namespaces of the drive, in its cache and in its spare blocks. The drive completes
+ * the command at once, works by itself for seconds or hours, and refuses reads and writes meanwhile. A reset or a power
+ * cut does not end it: the drive continues when the power is back. After a sanitize that failed the drive still refuses
+ * reads and writes, until another sanitize succeeds, or until EXIT ends this state. After EXIT some data may still be
+ * there.
  */
 enum spate_nvme_sanitize_action {
   SPATE_NVME_SANITIZE_EXIT = 1,
@@ -551,6 +595,8 @@ enum spate_nvme_sanitize_action {
   SPATE_NVME_SANITIZE_OVERWRITE = 3, /* once, with zeros */
   SPATE_NVME_SANITIZE_CRYPTO = 4,
 };
+
+/* Whether a sanitize is running, and how the last one ended. */
 enum spate_nvme_sanitize_state {
   SPATE_NVME_SANITIZE_NEVER = 0,
   SPATE_NVME_SANITIZE_DONE = 1,
@@ -558,6 +604,8 @@ enum spate_nvme_sanitize_state {
   SPATE_NVME_SANITIZE_FAILED = 3,
   SPATE_NVME_SANITIZE_DONE_DEALLOCATED = 4, /* done, but blocks were deallocated against the request */
 };
+
+/* The Sanitize Status log page, decoded. */
 struct spate_nvme_sanitize_status {
   uint16_t progress;                       /* RUNNING: of 65536 */
   uint8_t state, action;                   /* of the last sanitize: values of the enumerations above */
@@ -566,15 +614,21 @@ struct spate_nvme_sanitize_status {
   uint32_t overwrite_s, block_s, crypto_s; /* estimates; UINT32_MAX: none */
 };
 
+/* Whether the drive has this action (SANICAP). EXIT: whether it has any. */
 bool spate_nvme_can_sanitize(const struct spate_nvme_identity *identity, enum spate_nvme_sanitize_action action);
-/* Start a sanitize. No queue may be open. Errors: BUSY, UNSUPPORTED (SANICAP), COMMAND, those of the controller. */
+
+/* Start a sanitize. Errors: BUSY (a queue is open), UNSUPPORTED (SANICAP), and those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize(struct spate_nvme *controller,
                                                       enum spate_nvme_sanitize_action action);
-/* The Sanitize Status log page. */
+
+/* Read the Sanitize Status log page. Waits. Errors: those of the controller. */
 SPATE_MUST_CHECK enum spate_error spate_nvme_sanitize_status(struct spate_nvme *controller,
                                                              struct spate_nvme_sanitize_status *status);
-/* For programs that send the command by another driver: dword 10, and the log (512 bytes, at a multiple of 8). */
+
+/* Dword 10 of Sanitize, for programs that send the command by another driver. */
 uint32_t spate_nvme_sanitize_dword10(enum spate_nvme_sanitize_action action);
+
+/* Decode the log page (512 bytes, at a multiple of 8), for the same programs. */
 void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const void *log);
 
 /*
@@ -583,9 +637,10 @@ void spate_nvme_sanitize_decode(struct spate_nvme_sanitize_status *status, const
  * the drive is reset meanwhile, or falls off the bus, the shutdown begins again, at most SPATE_NVME_RECOVERIES_MAX
  * times; each recovery has its own deadlines.
  *
- * POWER_LOST: the drive lost power during this call and has stopped since. What had completed and not been flushed may
- * be lost. Other errors: the controller was given up. A request that has not ended by then ends with INVALID when its
- * block is polled. Until then the queue, its slots, and the queue memory are in use.
+ * Errors: POWER_LOST (the drive lost power during this call and has stopped since; what had completed and not been
+ * flushed may be lost), INVALID (the controller is closed or was shut down before), and, if the controller was given
+ * up, other errors of the controller. A request that has not ended by then ends with INVALID when its block is polled.
+ * Until then the queue, its slots, and the queue memory are in use.
  */
 SPATE_MUST_CHECK enum spate_error spate_nvme_shutdown(struct spate_nvme *controller);
 

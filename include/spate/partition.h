@@ -17,8 +17,10 @@ extern "C" {
 /* The scratch memory that each function needs: DMA memory aligned to SPATE_DMA_ALIGN. */
 #define SPATE_PARTITION_SCRATCH_BYTES (32u * 1024u)
 
+/* Where a volume was found. */
 enum spate_table { SPATE_TABLE_NONE, SPATE_TABLE_MBR, SPATE_TABLE_GPT, SPATE_TABLE_WHOLE_DISK };
 
+/* A partition, or the whole drive. */
 struct spate_partition {
   uint64_t first_lba;
   uint64_t blocks;
@@ -43,7 +45,8 @@ SPATE_MUST_CHECK enum spate_error spate_partition_find(struct spate_block *block
  * (zeros, or ones, which a trimmed drive may return), or are what spate_partition_write() writes, complete or
  * interrupted. FOREIGN: otherwise. FOREIGN also if a partition in either copy of such a table begins with a boot sector
  * (of exFAT, main or backup, or of another file system), even if block 0 and the other copy are damaged. The rest of
- * the partition is not checked, so call spate_partition_find() as well before formatting.
+ * the partition is not checked, so call spate_partition_find() as well before formatting. Errors: FOREIGN, and those of
+ * the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_check_blank(struct spate_block *block, void *scratch);
 
@@ -66,7 +69,7 @@ SPATE_MUST_CHECK enum spate_error spate_partition_write(struct spate_block *bloc
 
 /*
  * Use the whole drive as the volume, without a table, as some embedded readers need it. Both ends are zeroed, so that
- * no old table is found there. Otherwise as spate_partition_write().
+ * no old table is found there. Errors: FOREIGN, and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_whole_disk(struct spate_block *block, void *scratch, bool erase,
                                                              struct spate_partition *partition);

@@ -53,12 +53,14 @@ struct spate_pcie_phy {
   struct spate_pcie_link link;
 };
 
+/* Where a function is on the bus. */
 struct spate_pcie_address {
   uint8_t bus, device, function;
 };
 
-/* Private: what enumeration set in a function, to restore it after a reset. */
 #define SPATE_PCIE_SAVED_REGISTERS 11u
+
+/* Private: what enumeration set in a function, to restore it after a reset. */
 struct spate_pcie_saved {
   struct spate_pcie_address at;
   uint8_t above;                         /* the bridge above: index in host->bridges + 1; 0: there is none */
@@ -71,6 +73,7 @@ struct spate_pcie_saved {
   uint32_t registers[SPATE_PCIE_SAVED_REGISTERS];
 };
 
+/* An endpoint, as enumeration found it. */
 struct spate_pcie_device {
   struct spate_pcie_address address;
   uint16_t vendor_id, device_id;
@@ -92,6 +95,7 @@ struct spate_pcie_device {
 
 struct spate_pcie_host;
 
+/* What a kind of bridge implements. The functions below call these. */
 struct spate_pcie_host_ops {
   /* Configuration space, dword aligned. A read of an absent function gives all ones. */
   uint32_t (*config_read)(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);
@@ -127,9 +131,10 @@ struct spate_pcie_host {
 
   /* private */
   uint64_t link_seen_ticks; /* when the bridge's own link was first seen up; 0: not known */
-  uint32_t changes;         /* as that of a bridge: how often a restore found that it did not forward any more */
+  uint32_t changes;         /* as that of a bridge: how often a restore found that it no longer forwarded */
 };
 
+/* A bridge with ECAM. */
 struct spate_pcie_ecam_config {
   uintptr_t config_base; /* of bus `first_bus`, a multiple of 1 MiB; each bus has 1 MiB */
   uint8_t first_bus, last_bus;
@@ -137,13 +142,15 @@ struct spate_pcie_ecam_config {
   uint32_t ready_timeout_ms; /* how long a device may not be ready when its link is up; 0 = 3000 */
 };
 
-/* Errors: INVALID (config_base, last_bus, or a window); NO_BRIDGE when nothing answers on the first bus. */
+/* Open a bridge with ECAM. Errors: INVALID (config_base, last_bus, or a window), NO_BRIDGE (nothing responds on the
+ * first bus). */
 SPATE_MUST_CHECK enum spate_error spate_pcie_ecam_open(struct spate_pcie_host *host,
                                                        const struct spate_pcie_ecam_config *config);
 
 /* On Versal the bridge's registers are this much further on: PHY Status/Control at 0xe1c instead of 0x144. */
 #define SPATE_PCIE_XILINX_VERSAL UINT32_C(0xcd8)
 
+/* A Xilinx AXI-PCIe root port. */
 struct spate_pcie_xilinx_config {
   uintptr_t control_base; /* configuration space (ECAM) from bus 0 on. A multiple of 1 MiB */
   /*
@@ -167,8 +174,8 @@ struct spate_pcie_xilinx_config {
  * if it was down at first), mask the bridge's interrupts, drain its error and interrupt FIFOs, move the page whose
  * writes it takes for MSIs to where no memory is, and set Bridge Enable (Root Port Status/Control 0x148 bit 0). The
  * vendor id is not checked, because a design may set any. Errors: INVALID (control_base, bridge_base, last_bus 0, or a
- * window), NO_BRIDGE (there is no root port, or its own registers do not answer), LINK_DOWN. After each of them except
- * INVALID, `host` is good for spate_pcie_phy().
+ * window), NO_BRIDGE (there is no root port, or its own registers do not respond), LINK_DOWN. After each of them except
+ * INVALID, `host` can be used for spate_pcie_phy().
  *
  * After LINK_DOWN it may be called again. A link that came up in between looks as if it had been up for long: then give
  * spate_pcie_enumerate() the time at which PERST# was released, so that it waits.
@@ -180,16 +187,16 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_xilinx_open(struct spate_pcie_host 
  * Number the buses, assign addresses to memory BARs and bridge windows, set bus master, match MPS and MRRS along each
  * path, and list the endpoints. The caller released PERST# at `perst_released_ticks` (spate_port_ticks(); 0: long ago).
  * The first access is made 100 ms after that. A link above 5 GT/s is used 100 ms after the end of its training (base
- * specification 6.6.1), for which the time counts at which it was first seen up. A device that answers "configuration
- * request retry", or does not answer although its link is up, is asked again for up to ready_timeout_ms of the bridge's
- * configuration. The time counts from when the port above was found to have a link.
+ * specification 6.6.1), counted from when it was first seen up. A device that returns "configuration request retry", or
+ * does not respond although its link is up, is asked again for up to ready_timeout_ms of the bridge's configuration.
+ * This time is counted from when the port above was found to have a link.
  *
  * What earlier firmware left on is turned off: decoding, bus mastering, an expansion ROM, a secondary bus reset, a
  * power state other than D0, relaxed ordering and No Snoop. A device that shows at several numbers of a bus is listed
  * once. Where a port ignores the payload size that is written, all below it get what it has, if that is smaller.
  *
  * BARs that do not fit the host's windows are left out, the largest first, and an endpoint's BAR 0 last. Such a BAR is
- * put at the end of the 32- or 64-bit address space. If a window reaches there too, the function decodes no memory.
+ * placed at the end of the 32- or 64-bit address space. If a window reaches there too, the function decodes no memory.
  *
  * Functions that cannot be enumerated are switched off and counted in left_out, and do not hide the others: a device
  * that is never ready, functions beyond SPATE_PCIE_BRIDGES_MAX, SPATE_PCIE_DEVICES_MAX or the bridge's buses, and
@@ -214,10 +221,9 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_link_check(struct spate_pcie_host *
  * registers, payload sizes. A register that still has its value is not written, so that the traffic of others is not
  * disturbed.
  *
- * Never waits. Call it again while it answers BUSY: a link is down or in training, or these calls have seen it up for
- * less than 100 ms, or the device asks for a retry. `device` may
- * be a copy, but must be the same one in each call. Errors: NO_DEVICE (another device answers, or this device was never
- * enumerated).
+ * Never waits. Call it again while it returns BUSY: a link is down or in training, or these calls have seen it up for
+ * less than 100 ms, or the device asks for a retry. `device` may be a copy, but must be the same one in each call.
+ * Errors: BUSY, NO_DEVICE (another device responds, or this device was never enumerated).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *host, struct spate_pcie_device *device);
 
@@ -225,31 +231,32 @@ SPATE_MUST_CHECK enum spate_error spate_pcie_restore(struct spate_pcie_host *hos
  * Whether all links on the path to the device are up, and stayed up since the device was enumerated or restored. Reads
  * registers of ports only, never of what is below them, so that it works whatever happened to the link. The link of a
  * port that does not report it counts as up. A port that reports its link, but not changes of it (no slot, and no
- * bridge that stops by itself), does not show a link that dropped and came back. Devices that share ports, as below a
- * switch, each get the answer no after a change, even if another device was restored first.
+ * bridge that stops by itself), does not show a link that dropped and came back. After a change the function returns
+ * false once for each device that shares the port, as below a switch, even if another device was restored first.
  */
 bool spate_pcie_link_is_up(struct spate_pcie_host *host, const struct spate_pcie_device *device);
 
 /*
- * Turn off bus mastering of the device. If the device does not answer, turn it off in the port above it, which affects
+ * Turn off bus mastering of the device. If the device does not respond, turn it off in the port above it, which affects
  * everything below that port. After OK the device does not write to memory until spate_pcie_restore() or
- * spate_pcie_enumerate(). If the device answered, its earlier writes are in memory: its completion did not pass them.
- * If the port answered, writes that had passed the port may arrive a moment later. Errors: NO_DEVICE (neither
- * answered).
+ * spate_pcie_enumerate(). If the device responded, its earlier writes are in memory: its completion did not pass them.
+ * If the port responded, writes that had passed the port may arrive a moment later. Errors: NO_DEVICE (neither
+ * responded).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_isolate(struct spate_pcie_host *host,
                                                      const struct spate_pcie_device *device);
 
+/* Resets of a function, by what they reset. */
 enum spate_pcie_reset {
   SPATE_PCIE_RESET_FUNCTION, /* function level reset (6.6.2): this function alone */
   SPATE_PCIE_RESET_BUS,      /* secondary bus reset by the port above: refused if other devices are below that port */
 };
 
 /*
- * One step of a reset. Never waits: call it again while it answers BUSY. After OK the device has lost its
- * configuration, and spate_pcie_restore() restores it. Errors: UNSUPPORTED (the function has no such reset; there is no
- * port above; or another device of host->devices, such as another function, would be reset, too), NO_DEVICE (it does
- * not answer).
+ * One step of a reset. Never waits: call it again while it returns BUSY. After OK the device has lost its
+ * configuration, and spate_pcie_restore() restores it. Errors: BUSY, UNSUPPORTED (the function has no such reset; there
+ * is no port above; or another device of host->devices, such as another function, would be reset, too), NO_DEVICE (it
+ * does not respond).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_reset(struct spate_pcie_host *host, struct spate_pcie_device *device,
                                                    enum spate_pcie_reset how);
@@ -260,7 +267,7 @@ void spate_pcie_was_reset(struct spate_pcie_device *device);
 
 /*
  * Read the state of the bridge's own link. Never waits, and accesses the root port only. `host` may be one whose open
- * function answered LINK_DOWN or NO_BRIDGE: a link that does not come up can be watched. Errors: UNSUPPORTED (ECAM, or
+ * function found no link or no bridge: a link that does not come up can be watched. Errors: UNSUPPORTED (ECAM, or
  * a host that was never opened), NO_BRIDGE (there is no root port now; `phy` is zero).
  */
 SPATE_MUST_CHECK enum spate_error spate_pcie_phy(struct spate_pcie_host *host, struct spate_pcie_phy *phy);

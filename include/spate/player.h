@@ -28,6 +28,7 @@ struct spate_slot {
   bool done;
 };
 
+/* The ring, and who reads it. `slots` is the caller's. */
 struct spate_player_config {
   const struct spate_region *region;
   uint64_t offset_bytes; /* of the ring in the region, a multiple of 4096 */
@@ -38,6 +39,7 @@ struct spate_player_config {
   bool cpu_consumed;   /* the CPU reads the data: see SPATE_IO_CPU */
 };
 
+/* Playback of a file. It must not move until spate_player_ended(). */
 struct spate_player {
   struct spate_player_config config;
   struct spate_block *block;
@@ -51,11 +53,14 @@ struct spate_player {
   uint32_t in_flight;
 };
 
-/* Start playback at byte `from_bytes` (a multiple of the logical block) of an open file. Errors: INVALID. */
+/* Start playback at byte `from_bytes` (a multiple of the logical block) of an open file. Errors: INVALID
+ * (`from_bytes`; the number or the size of the slots; or the ring is outside of the region). */
 SPATE_MUST_CHECK enum spate_error spate_player_open(struct spate_player *player, struct spate_exfat_file *file,
                                                     uint64_t from_bytes, const struct spate_player_config *config);
 
-/* Reap and read ahead. In a fragmented file this may wait for a read of the allocation table at the end of a run. */
+/* Reap and read ahead. In a fragmented file this may wait for a read of the allocation table at the end of a run.
+ * Returns player->error. Errors: STALE (the file was deleted), and those of the volume. After an error nothing more is
+ * read; slots that were filled before can still be taken, except after STALE. */
 SPATE_MUST_CHECK enum spate_error spate_player_work(struct spate_player *player);
 
 /* Take the next filled slot in file order: its offset in the region, and its bytes (less than slot_bytes at the end of

@@ -6,9 +6,9 @@
  *   uint32_t spate_port_read32(uintptr_t address);
  *   void     spate_port_write32(uintptr_t address, uint32_t value);
  *       Device registers, little endian, in program order among themselves. `address` is the CPU's.
- *       An access that no device answers must not end the program, because a drive can disappear at any time: a read
- *       returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does this.
- *       If the bus would hang, a firewall in the logic has to answer. docs/use/porting.md, step 9.
+ *       An access to which no device responds must not end the program, because a drive can disappear at any time: a
+ * read returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does this. If
+ * the bus would hang, a firewall in the logic has to respond. docs/use/porting.md, step 9.
  *
  *   void spate_port_dma_write_barrier(void);
  *       Every earlier store to DMA memory is visible to devices before any later store to DMA memory or to a register.
@@ -26,7 +26,7 @@
  *
  *   uint64_t spate_port_ticks(void);
  *   uint64_t spate_port_ticks_per_second(void);
- *       A clock that never goes back or wraps, and its rate, which is fixed. Deadlines are in ticks: to read ticks
+ *       A clock that never runs backwards or wraps, and its rate, which is fixed. Deadlines are in ticks: to read ticks
  *       costs one instruction on most boards, and nanoseconds would need a division.
  *
  *   void spate_port_relax(void);
@@ -55,13 +55,14 @@
 
 #include <spate_board.h>
 
-/* Registers of 64 bits: two accesses, low half first (NVMe 1.4, 3.1). There are controllers and root ports that do not
- * take 64 bits at once. */
+/* Read a register of 64 bits by two accesses, low half first (NVMe 1.4, 3.1). Some controllers and root ports do not
+ * accept an access of 64 bits. */
 static inline uint64_t spate_port_read64(uintptr_t address) {
   const uint32_t low = spate_port_read32(address);
   return (uint64_t)spate_port_read32(address + 4u) << 32 | low;
 }
 
+/* The same for a write. */
 static inline void spate_port_write64(uintptr_t address, uint64_t value) {
   spate_port_write32(address, (uint32_t)value);
   spate_port_write32(address + 4u, (uint32_t)(value >> 32));

@@ -31,9 +31,10 @@ extern "C" {
 struct spate_stream;
 struct spate_recorder;
 
+/* What happened to a stream. */
 enum spate_event {
   SPATE_EVENT_CLIP_CLOSED,    /* value: bytes in the file, all durable; at least one */
-  SPATE_EVENT_ROLLED_OVER,    /* the stream went on in the next clip, because the reservation was used up or an
+  SPATE_EVENT_ROLLED_OVER,    /* the stream continued in the next clip, because the reservation was used up or an
                                  error ended the clip; value: bytes of the clip that was left. Its CLIP_CLOSED or
                                  CLIP_DISCARDED follows */
   SPATE_EVENT_VOLUME_ENDS,    /* no free run is as long as a sixteenth of what spate_stream_roll_over() asks for: there
@@ -47,7 +48,7 @@ enum spate_event {
   SPATE_EVENT_HEAT,           /* the level of recorder->heat changed; value: the new one. To each stream */
   SPATE_EVENT_CLIP_DISCARDED, /* the clip ended without a byte in its file, because it was not used or all its bytes
                                  were lost: the file was deleted; value: 0 */
-  SPATE_EVENT_POWER_UNKNOWN,  /* the drive was reset, may have lost power, and does not tell. Value: bytes in the file
+  SPATE_EVENT_POWER_UNKNOWN,  /* the drive was reset, and nothing shows whether it lost power. Value: bytes in the file
                                  that the drive had completed and not flushed. If it lost power, these bytes are
                                  wrong. A stream with config.retain writes them again and gets no event. If a loss
                                  of power is established later, LOST counts them, too */
@@ -62,27 +63,29 @@ enum spate_level {
   SPATE_LEVEL_CRITICAL, /* data are about to be lost or the drive is about to throttle, if not already */
 };
 
+#define SPATE_WATCH_MS 64u
+#define SPATE_NEVER_MS UINT32_MAX
+/* Data requests by their latency. Count 0: at most 2^-16 s (15 µs); each next one: at most twice as long; the last but
+ * one: at most 4 s; the last: all others. Clocks below 1 MHz make the first bounds inexact. */
+#define SPATE_LATENCY_COUNTS 20u
+
 /*
  * How long a stream's ring lasts, from what happened in the last SPATE_WATCH_MS. Updated four times in that time.
  *
  * A source that becomes slower than the drive within config.slow_ms of SLOW loses nothing, if its ring has room for
  * (in - out) × (slow_ms + 100 ms) and an eighth more, and for what comes in during a checkpoint's flush.
  *
- * Growth that takes more than a second to fill a ring of 64 pieces or more cannot be told from jitter of the source and
- * the drive; flushes do not count. SLOW then comes when a quarter of the ring is left at the latest. A ring that was
- * less than an eighth full at any time of the last SPATE_WATCH_MS is never under pressure, so a source may push in
- * bursts. The stall of a checkpoint's flush causes no SLOW for 125 ms, as long as a quarter of the ring stays free.
+ * Growth that takes more than a second to fill a ring of 64 pieces or more cannot be distinguished from jitter of the
+ * source and the drive; flushes do not count. SLOW then comes when a quarter of the ring is left at the latest. A ring
+ * that was less than an eighth full at any time of the last SPATE_WATCH_MS is never under pressure, so a source may
+ * push in bursts. The stall of a checkpoint's flush causes no SLOW for 125 ms, as long as a quarter of the ring stays
+ * free.
  *
  * With stream config.retain, memory that waits for a flush is not room in the ring.
  *
- * A source that has all its data already, and pushes until the answer is FULL, keeps the ring full. It gets CRITICAL
- * once, loses nothing, and may ignore it.
+ * A source that has all its data already, and pushes until it gets FULL, keeps the ring full. It gets CRITICAL once,
+ * loses nothing, and may ignore it.
  */
-#define SPATE_WATCH_MS 64u
-#define SPATE_NEVER_MS UINT32_MAX
-/* Data requests by their latency. Count 0: at most 2^-16 s (15 µs); each next one: at most twice as long; the last but
- * one: at most 4 s; the last: all others. Clocks below 1 MHz make the first bounds inexact. */
-#define SPATE_LATENCY_COUNTS 20u
 struct spate_pressure {
   enum spate_level level;
   uint32_t left_ms; /* until the ring overruns at the present rates, with one flush as long as the last one;
@@ -107,13 +110,16 @@ struct spate_heat {
   uint32_t left_ms; /* until the warning temperature at the present rise; SPATE_NEVER_MS: it is not rising */
 };
 
-/* State of recorder/watch.c and recorder/heat.c, from which the levels are computed. Private. */
 #define SPATE_WATCH_STEPS 4u
+
+/* State of recorder/watch.c, from which the levels are computed: one of the steps. Private. */
 struct spate_watch_step {
   uint64_t in_bytes, out_bytes;
   uint32_t out_pieces, held_pieces_min;
   int32_t grown_pieces; /* held at the end and not at the beginning */
 };
+
+/* The same for a stream. */
 struct spate_stream_watch {
   struct spate_watch_step steps[SPATE_WATCH_STEPS];
   uint64_t in_bytes, out_bytes, overrun_bytes; /* counters at the last step */
@@ -123,6 +129,8 @@ struct spate_stream_watch {
   uint8_t hold_steps[3];                       /* how long WATCH, SLOW, CRITICAL still hold */
   uint8_t reported;                            /* level of the last event */
 };
+
+/* The same for the recorder. */
 struct spate_recorder_watch {
   uint64_t step_ticks, started_ticks;
   uint64_t flush_ticks, flush_age_ticks; /* duration of the last flush; of the present one so far */
@@ -137,6 +145,8 @@ struct spate_recorder_watch {
 };
 
 #define SPATE_HEAT_POINTS 5u
+
+/* State of recorder/heat.c. Private. */
 struct spate_heat_watch {
   struct {
     uint64_t ticks;
@@ -150,6 +160,7 @@ struct spate_heat_watch {
   bool begun;
 };
 
+/* How the recorder works, and whom it tells. */
 struct spate_recorder_config {
   uint32_t checkpoint_ms; /* 0 = 500 */
   uint16_t depth;         /* data requests in flight over all streams, ≥ 1; 0 = what the device has, less 4 */
@@ -174,6 +185,8 @@ struct spate_piece {
   uint8_t state;
 };
 
+/* Where a stream's data come from. The region and the pieces are the caller's, and stay in place until the recorder is
+ * closed. */
 struct spate_stream_config {
   const struct spate_region *region;
   struct spate_piece *pieces; /* as many as pieces can be pushed and not yet released */
@@ -189,7 +202,7 @@ struct spate_stream_config {
   uint8_t chunk_stream[16]; /* the stream's identity, not used before on this volume */
 };
 
-/* How far a clip is, counted from its start: published ≤ durable ≤ completed ≤ pushed. After the drive has lost its
+/* Progress of a clip, counted from its start: published ≤ durable ≤ completed ≤ pushed. After the drive has lost its
  * power, pieces that are written again are not completed until they complete again. A tail (spate_stream_tail()) is
  * counted as durable and published before the piece that begins with it is pushed. */
 struct spate_clip_progress {
@@ -206,7 +219,7 @@ struct spate_stream_clip {
   struct spate_clip_progress progress;
   uint64_t cap_bytes;      /* if it is capped: the file ends there */
   uint64_t snapshot_bytes; /* completed_bytes when the checkpoint under way began; 0: it does not concern the clip */
-  uint64_t tail_end_bytes; /* where the last tail ends that is on the medium: spate_stream_tail(). 0: there is none */
+  uint64_t tail_end_bytes; /* where the last tail ends that is on the media: spate_stream_tail(). 0: there is none */
   uint64_t doubted_bytes;  /* of the clip, up to which SPATE_EVENT_POWER_UNKNOWN has counted */
   uint32_t outstanding;    /* pieces pushed, not yet completed or given up */
   uint32_t order;          /* its age among the stream's clips */
@@ -221,17 +234,19 @@ struct spate_stream_clip {
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };
 
+/* Counters of a stream since spate_stream_open(). */
 struct spate_stream_counters {
   uint64_t pushed_pieces;
   uint64_t pushed_bytes, completed_bytes, durable_bytes, lost_bytes, overrun_bytes;
   uint64_t unknown_bytes;     /* SPATE_EVENT_POWER_UNKNOWN */
   uint64_t data_requests;     /* submitted */
   uint32_t checkpoints;       /* published lengths */
-  uint32_t ring_full;         /* pushes answered FULL */
+  uint32_t ring_full;         /* pushes that got FULL */
   uint32_t pieces_high_water; /* most pieces pushed and not released at once */
   uint64_t gap_ticks_max;     /* longest time without a data completion while one was due */
 };
 
+/* A stream. It must not move until the recorder is closed. */
 struct spate_stream {
   struct spate_stream_config config;
   struct spate_recorder *recorder;
@@ -257,19 +272,21 @@ struct spate_stream {
   uint64_t event_lost_bytes, event_unknown_bytes, event_overrun_bytes;
   bool volume_ended;               /* there will be no next clip, because the volume is full or for another reason */
   bool cut_wanted;                 /* spate_stream_prepare_cut(): the next clip is armed as soon as possible */
-  enum spate_error end_reason;     /* what push answers when there is no next clip */
+  enum spate_error end_reason;     /* what push returns when there is no next clip */
   uint32_t arms;                   /* clips armed so far: gives each its age */
   uint32_t mark_seen, losses_seen; /* spate_block_power_mark() and power_losses of the device that were dealt with */
   char base_path[SPATE_RECORDER_PATH_BYTES_MAX];
   struct spate_stream_watch watch;
 };
 
+/* Counters of the recorder since spate_recorder_open(). */
 struct spate_recorder_counters {
   uint64_t flushes;
   uint32_t checkpoint_failures;
   uint64_t checkpoint_ticks_max; /* longest from flush submitted to lengths durable */
 };
 
+/* A recorder. It must not move until it is closed. */
 struct spate_recorder {
   struct spate_recorder_config config;
   struct spate_exfat *volume;
@@ -299,13 +316,15 @@ struct spate_recorder {
 SPATE_MUST_CHECK enum spate_error spate_recorder_open(struct spate_recorder *recorder, struct spate_exfat *volume,
                                                       const struct spate_recorder_config *config);
 
-/* BUSY while a stream has a clip or a checkpoint is under way; spate_recorder_finish() waits for both. IN_USE when a
- * clip could not be closed: keep the memory of the stream valid until the volume is abandoned (see there). OK if the
- * recorder is closed already, or its volume is no longer mounted. */
+/* End the recorder's turns. OK if the recorder is closed already, or its volume is no longer mounted. Errors: BUSY (a
+ * stream has a clip, or a checkpoint is under way; spate_recorder_finish() waits for both), IN_USE (a clip could not be
+ * closed: keep the memory of the stream valid until the volume is abandoned; see there). */
 SPATE_MUST_CHECK enum spate_error spate_recorder_close(struct spate_recorder *recorder);
 
-/* Add a stream, at most SPATE_STREAMS_MAX, each with its own files. Errors: FULL, INVALID; OPEN: the stream is open
- * already, or another stream uses its pieces; STATE: the recorder is not open. */
+/* Add a stream with its own files. Errors: FULL (there are SPATE_STREAMS_MAX streams), INVALID (no region or no pieces;
+ * their number is not a power of two, or 1; chunk_bytes is not a multiple of the logical block; or retain with a region
+ * that is not memory), OPEN (the stream is open already, or another stream uses its pieces), STATE (the recorder is not
+ * open). */
 SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recorder, struct spate_stream *stream,
                                                     const struct spate_stream_config *config);
 
@@ -314,13 +333,15 @@ SPATE_MUST_CHECK enum spate_error spate_stream_open(struct spate_recorder *recor
 /*
  * Create the file and reserve `bytes` for it (0: the longest free run, divided by the number of streams that have no
  * clip yet, this one included). With a clip already streaming this arms the next one: pushes go there after
- * spate_stream_cut(), or when the current reservation ends. Waits for metadata. Errors: STATE (two armed already, or
- * the recorder is closed), and those of spate_exfat_arm().
+ * spate_stream_cut(), or when the current reservation ends. Waits for metadata. Errors: STATE (two are armed already,
+ * or the recorder is closed), NAME_LONG (also a path of SPATE_RECORDER_PATH_BYTES_MAX or more), and those of
+ * spate_exfat_arm().
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_arm(struct spate_stream *stream, const char *path, uint64_t bytes);
 
-/* Would spate_stream_arm() take a clip now? BUSY: two are armed, or the one before is being closed. STATE: the recorder
- * is closed. Any other error: a clip could not be closed for this reason, and there will be no room for another one. */
+/* Would spate_stream_arm() accept a clip now? Errors: BUSY (two are armed, or the one before is being closed), STATE
+ * (the recorder is closed), and, if a clip could not be closed and there will be no room for another one, those of
+ * spate_exfat_close(). */
 SPATE_MUST_CHECK enum spate_error spate_stream_can_arm(const struct spate_stream *stream);
 
 /*
@@ -330,12 +351,13 @@ SPATE_MUST_CHECK enum spate_error spate_stream_can_arm(const struct spate_stream
  * be shorter than chunk_bytes. A block that it ends within is written whole, as it is in memory. Never waits, and
  * submits nothing: spate_recorder_work() does.
  *
- * FULL: all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work(). INVALID.
- * STATE: no clip is armed, or the clip's last piece was pushed already. RESERVATION: the reservation is used up, and
- * there is no next clip, or it is shorter than this piece. NO_SPACE, NAMES, MEMORY: the reservation is used up, and
- * there is no next clip because the volume is full, there is no name for it, or the volume's cache has no block for it.
- * Any other error kept the next clip from being armed or the previous one from being closed, or capped this one. After
- * an error the source keeps the data, or reports them as an overrun.
+ * Errors: FULL (all pieces are in use, or the next clip is still being armed; try again after spate_recorder_work()),
+ * INVALID (offset or length; longer than a chunk), STATE (no clip is armed, or the clip's last piece was pushed
+ * already), RESERVATION (the reservation is used up, and there is no next clip, or it is shorter than this piece).
+ * NO_SPACE, NAMES, MEMORY: the reservation is used up, and there is no next clip because the volume is full, there is
+ * no name for it, or the volume's cache has no block for it. Those of spate_exfat_arm() and those of
+ * spate_exfat_close() prevented the next clip from being armed, or the previous one from being closed; errors of the
+ * device may also have ended this clip. After an error the source keeps the data, or reports them as an overrun.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
@@ -354,30 +376,35 @@ SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream,
  * same bytes. If such a write fails, the drive may have destroyed them: the clip ends before them, with the drive's
  * error.
  *
- * Never waits. FULL: pieces of the clip, or a tail, are not completed yet, a loss of power is not dealt with yet, or
- * the device has no room. STATE: there is no clip, its last piece was pushed, or it has failed. INVALID: also for a
- * stream of chunks, for logic without memory, and for fewer bytes than before. RESERVATION: the clip has no room for
- * them. And the errors of the device.
+ * Never waits. Errors: FULL (pieces of the clip, or a tail, are not completed yet, a loss of power is not dealt with
+ * yet, or the device has no room), STATE (there is no clip, its last piece was pushed, or it has failed), INVALID (as
+ * spate_stream_push() has it; a stream of chunks; logic without memory; or fewer bytes than before), RESERVATION (the
+ * clip has no room for them), and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
 /* The source dropped `bytes` because there was no room. They are counted and reported by an event. */
 void spate_stream_overrun(struct spate_stream *stream, uint64_t bytes);
 
-/* Pieces that may be pushed now; pieces released since spate_stream_open(). */
+/* How many pieces may be pushed now. */
 uint32_t spate_stream_room(const struct spate_stream *stream);
+
+/* How many pieces were released since spate_stream_open(). The count wraps. */
 uint32_t spate_stream_released(const struct spate_stream *stream);
 
-/* The current clip ends with what was pushed, and the next push goes to the next clip. STATE: there is no clip. */
+/* The current clip ends with what was pushed, and the next push goes to the next clip. Errors: STATE (there is no
+ * clip).
+ */
 SPATE_MUST_CHECK enum spate_error spate_stream_cut(struct spate_stream *stream);
 
 /*
  * For a stream that rolls over and is to be cut at a given time: makes spate_recorder_work() arm the next clip now, and
- * not when half of the reservation is used. Call it until it returns OK, and cut then: not a piece waits, because the
- * next clip has its file already. Never waits.
+ * not when half of the reservation is used. Call it until it returns OK, and cut then: no piece waits, because the next
+ * clip has its file already. Never waits.
  *
- * BUSY: the next clip is not armed yet. STATE: there is no clip, or roll-over is off. Any other error: there will be no
- * next clip, for the reason that spate_stream_push() returns at the end of this one.
+ * Errors: BUSY (the next clip is not armed yet), STATE (there is no clip, or roll-over is off). If there will be no
+ * next clip: RESERVATION, NO_SPACE, NAMES, MEMORY, those of spate_exfat_arm() and those of spate_exfat_close(), as
+ * spate_stream_push() will return them at the end of this one.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_prepare_cut(struct spate_stream *stream);
 
@@ -386,10 +413,10 @@ SPATE_MUST_CHECK enum spate_error spate_stream_prepare_cut(struct spate_stream *
 const char *spate_stream_closed_path(const struct spate_stream *stream);
 
 /*
- * Roll over: before the current reservation ends, arm the next clip with `bytes`, and go on in it. The clips are PATH,
- * PATH_0002, _0003, …, and names that exist are skipped. With `bytes` 0 there will be no next clip, except one that is
- * armed already. May be called at any time, and ends no clip. If the recorder has found no room or no name for the next
- * clip, this call makes it try again. A program that does not call this is linked without the code for it.
+ * Roll over: before the current reservation ends, arm the next clip with `bytes`, and continue in it. The clips are
+ * PATH, PATH_0002, _0003, …, and names that exist are skipped. With `bytes` 0 there will be no next clip, except one
+ * that is armed already. May be called at any time, and ends no clip. If the recorder has found no room or no name for
+ * the next clip, this call makes it try again. A program that does not call this is linked without the code for it.
  *
  * `next_path` may be NULL. It writes the path of part `part` (2, 3, …) instead, with a time stamp for instance, of at
  * most SPATE_RECORDER_PATH_BYTES_MAX with its NUL. False: there are no more parts. Called with recorder config.context,
@@ -400,7 +427,8 @@ const char *spate_stream_closed_path(const struct spate_stream *stream);
 void spate_stream_roll_over(struct spate_stream *stream, uint64_t bytes,
                             bool (*next_path)(void *context, struct spate_stream *stream, uint32_t part, char *path));
 
-/* End the current clip, and the next one, too: a file without data is deleted. spate_recorder_work() closes them. */
+/* End the current clip, and the next one, too: a file without data is deleted. spate_recorder_work() closes them.
+ * Errors: STATE (there is no clip). */
 SPATE_MUST_CHECK enum spate_error spate_stream_stop(struct spate_stream *stream);
 
 /*
@@ -417,10 +445,13 @@ bool spate_stream_active(const struct spate_stream *stream);
 
 /* The path of the current clip, to which pushes go, valid until it is closed; NULL: there is none. */
 const char *spate_stream_path(const struct spate_stream *stream);
+
 /* Progress of that clip; zeros if there is none. */
 struct spate_clip_progress spate_stream_progress(const struct spate_stream *stream);
-/* The part of that clip's reservation that nothing was pushed into yet; 0 if there is none. */
+
+/* How much of that clip's reservation nothing was pushed into yet; 0 if there is none. */
 uint64_t spate_stream_left_bytes(const struct spate_stream *stream);
+
 /* The sum of published_bytes over the stream's clips that are not closed yet. Their files keep at least this much after
  * a power cut of the host. The bytes of a clip that closes leave this sum, and come with SPATE_EVENT_CLIP_CLOSED. */
 uint64_t spate_stream_published_bytes(const struct spate_stream *stream);
@@ -428,6 +459,7 @@ uint64_t spate_stream_published_bytes(const struct spate_stream *stream);
 /* ---- report ---- */
 
 #define SPATE_REPORT_BYTES_MAX 1408u
+
 /*
  * Writes one line of text with the stream's counters and levels: "spate1", then blanks and key=value pairs, then a
  * newline and a zero byte. Values are decimal and have no blanks. Firmware prints the line on its UART, or sends it as
@@ -442,11 +474,14 @@ size_t spate_stream_report(const struct spate_stream *stream, char *text, size_t
 /* ---- work ---- */
 
 /* Reap completions, submit, checkpoint, roll over, close the clips that ended. Returns the first error that belongs to
- * no stream: a failed close or checkpoint, or CLOCK, when the board's clock went back or wrapped, and all times are
- * measured from now on. Errors of a stream are in stream->error. */
+ * no stream; errors of a stream are in stream->error. Errors: CLOCK (the board's clock ran backwards or wrapped, and
+ * all times are measured from now on), those of spate_exfat_close(), those of spate_exfat_discard(), and, from a
+ * checkpoint, those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
 
-/* Stop every stream, and work until all clips are closed. Returns the first error, those of the streams included. */
+/* Stop every stream, and work until all clips are closed. Returns the first error. Errors: those of
+ * spate_recorder_work(), and stream->error of any stream: NAMES, MEMORY, those of spate_exfat_arm() and those of
+ * spate_exfat_close(). */
 SPATE_MUST_CHECK enum spate_error spate_recorder_finish(struct spate_recorder *recorder);
 
 #ifdef __cplusplus

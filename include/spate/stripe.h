@@ -17,7 +17,7 @@
  * member has a volatile cache; can_trim and can_zero are true while all members can. These may change.
  *
  * The first error of a part is the error of the request, which ends when all its parts have ended. After an error no
- * further parts of it are sent. If a member is gone, requests that need it fail, and others go on.
+ * further parts of it are sent. If a member is gone, requests that need it fail, and others continue.
  *
  * From create or open on only the stripe may write to the members. Other writes damage the array. The members' own
  * while_waiting hooks are called only during create and open.
@@ -48,6 +48,8 @@ extern "C" {
 
 struct spate_stripe_part;
 
+/* The members and the memory of an array. `members` and `parts` are the caller's, and stay in place while the array is
+ * open. */
 struct spate_stripe_config {
   struct spate_block *const *members; /* in any order: the superblocks have the places. All of one block size. One
                                          whose depth is 2 refuses more than a page from an offset that is no multiple
@@ -60,6 +62,7 @@ struct spate_stripe_config {
   void *scratch;       /* SPATE_STRIPE_SCRATCH_BYTES of DMA memory at SPATE_DMA_ALIGN, used during open and create */
 };
 
+/* What a new array gets. */
 struct spate_stripe_create {
   uint8_t uuid[16];     /* from a random source; not all zeros */
   const char *name;     /* up to SPATE_STRIPE_NAME_BYTES_MAX bytes, shown by Linux; NULL: none */
@@ -90,6 +93,7 @@ struct spate_stripe_part {
   uint8_t member;
 };
 
+/* An open array. */
 struct spate_stripe {
   struct spate_block block;                                     /* first: a stripe is a block device */
   struct spate_stripe_member members[SPATE_STRIPE_MEMBERS_MAX]; /* by their place in the array */
@@ -110,8 +114,8 @@ struct spate_stripe {
  * 2 MiB and the last MiB of all members are checked before anything is written. File systems, arrays and tables have
  * their signatures there, so these ranges must be blank (zeros, or ones, which a trimmed drive may return). With
  * `erase_foreign` they are zeroed. Errors: INVALID, BLOCK_SIZE (the members differ), TOO_SMALL (less than one chunk of
- * data area), UNSUPPORTED (SPATE_STRIPE_CHUNKS_MAX chunks or more), FOREIGN (a member is not blank), and those of the
- * devices.
+ * data area), UNSUPPORTED (SPATE_STRIPE_CHUNKS_MAX chunks or more), FOREIGN (a member is not blank), and errors of the
+ * device, for any member.
  */
 SPATE_MUST_CHECK enum spate_error spate_stripe_create(const struct spate_stripe_config *config,
                                                       const struct spate_stripe_create *create);
@@ -121,7 +125,7 @@ SPATE_MUST_CHECK enum spate_error spate_stripe_create(const struct spate_stripe_
  * INVALID, BLOCK_SIZE, NO_STRIPE (a member has no superblock), STRIPE (superblocks of different arrays, a member twice
  * or missing, an array of another level, with more than one zone, with features that this library does not support, or
  * larger than its drives), CORRUPT (a superblock with a wrong checksum, or at another place than it says), UNSUPPORTED
- * (SPATE_STRIPE_CHUNKS_MAX chunks or more), and those of the devices.
+ * (SPATE_STRIPE_CHUNKS_MAX chunks or more), and errors of the device, for any member.
  */
 SPATE_MUST_CHECK enum spate_error spate_stripe_open(struct spate_stripe *stripe,
                                                     const struct spate_stripe_config *config);

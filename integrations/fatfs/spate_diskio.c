@@ -14,7 +14,7 @@
 
 #define POLL_BATCH      16u
 #define SLOT_SHIFT      12u                 /* SPATE_DISKIO_SLOT_BYTES */
-#define TRIM_BYTES_MAX  (UINT32_C(1) << 30) /* one command for a whole drive could exceed any time-out */
+#define TRIM_BYTES_MAX  (UINT32_C(1) << 30) /* one command for a whole drive could exceed any timeout */
 #define ALIGNMENT_BYTES (UINT32_C(1) << 20)
 
 static struct spate_diskio *drives[FF_VOLUMES];
@@ -23,7 +23,7 @@ static struct spate_diskio *drives[FF_VOLUMES];
 
 /* What a request is compared by. `memory` is NULL if it has none that the caller knows. */
 struct extent {
-  bool writes, reads; /* the medium; a TRIM writes */
+  bool writes, reads; /* the media; a TRIM writes */
   uint64_t lba, blocks;
   const uint8_t *memory;
   uint64_t bytes;
@@ -75,7 +75,7 @@ static void note(struct spate_diskio_failure *failure, const struct spate_io *io
 /*
  * FatFs was told that this request succeeded. A write of a range is the caller's data: FatFs's structures agree with
  * the drive's, and one report to each of the two kinds of calls is enough. A copy is mostly FatFs's own: what it
- * believes to be on the drive is not, so the volume has to be mounted again, as if the medium had been changed.
+ * believes to be on the drive is not, so the volume has to be mounted again, as if the media had been changed.
  */
 static void fail_late(struct spate_diskio *disk, struct spate_diskio_request *request) {
   disk->counters.failures++;

@@ -17,7 +17,7 @@
 /*
  * The BSP's vector saves some registers on the stack, calls a handler, and returns by ERET. A handler knows neither the
  * saved registers nor their place, but it can change where ERET goes: ELR. So each load has an address that the handler
- * knows, and a failed one goes on at spate_vitis_load_failed, which returns all ones to the caller of the load.
+ * knows, and a failed one continues at spate_vitis_load_failed, which returns all ones to the caller of the load.
  */
 __asm__(".pushsection .text.spate_vitis_loads, \"ax\", %progbits\n"
         ".global spate_aarch64_load32\n"

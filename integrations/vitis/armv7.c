@@ -22,7 +22,7 @@
  * The BSP's vector of data aborts begins with stmdb sp!, {r0-r3, r12, lr} on the stack of abort mode, and ends with its
  * counterpart and subs pc, lr, #8. So these six words are at a known place: right below the stack pointer that abort
  * mode has while there is no abort. The handler changes r3, in which spate/port/armv7.h loads, and lr, which decides
- * where the program goes on. DataAbortAddr, which the BSP stores beside, must be the same address as in lr; otherwise
+ * where the program continues. DataAbortAddr, which the BSP stores beside, must be the same address as in lr; otherwise
  * this BSP has another vector, and nothing is changed.
  */
 struct saved {

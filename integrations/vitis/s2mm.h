@@ -70,7 +70,7 @@ struct s2mm {
   uint32_t status_register; /* DMASR when it failed */
   uint32_t failed_piece;    /* index in the ring */
   uint64_t pieces, bytes;   /* handed to the stream */
-  uint32_t starved;         /* how often the DMA stood still because the ring was full */
+  uint32_t starved;         /* how often the DMA stopped because the ring was full */
   uint64_t lost_bytes;      /* reported to the stream */
   /* private */
   struct s2mm_descriptor *descriptors;

@@ -18,7 +18,7 @@ __attribute__((weak)) enum spate_error board_perst(void *context) {
 /* Weak: the bridges of the 7 series number them in another way. */
 __attribute__((weak)) enum spate_doctor_ltssm board_ltssm(void) { return SPATE_DOCTOR_LTSSM_PG213; }
 
-struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
-  if (way->perst == NULL) way->perst = board_perst;
-  return spate_nvme_pcie_bus(way);
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *pcie_bus) {
+  if (pcie_bus->perst == NULL) pcie_bus->perst = board_perst;
+  return spate_nvme_pcie_bus(pcie_bus);
 }

@@ -2,7 +2,7 @@
 /*
  * The clock: the processor's cycle counter, one step each 64 cycles, extended to 64 bits here. It wraps after 550 s at
  * 500 MHz. The library asks often while a stream is open; an application that does something else for so long must ask
- * meanwhile. The counter stands still in WFI, which nothing here uses.
+ * meanwhile. The counter stops in WFI, which nothing here uses.
  */
 #include "cycles.h"
 

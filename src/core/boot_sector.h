@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { BOOT_SECTOR_NAME = 3, BOOT_SECTOR_NAME_BYTES = 8, BOOT_SECTOR_SHIFT = 108, BOOT_SECTOR_SIGNATURE = 510 };
-#define BOOT_SECTORS_OF_REGION 12u /* the backup's boot sector is so many sectors behind the first */
+#define BOOT_SECTORS_OF_REGION 12u /* the backup's boot sector is so many sectors after the first */
 #define BOOT_SECTOR_SHIFT_MAX  12u
 
 static inline bool boot_sector_is_signed(const uint8_t *data) {

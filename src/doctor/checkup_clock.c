@@ -18,7 +18,7 @@ static const char *fault(void) {
     if (now < last) return "it goes back";
     last = now;
   }
-  return spate_clock_check() == SPATE_OK ? NULL : "it stands still";
+  return spate_clock_check() == SPATE_OK ? NULL : "it is stopped";
 }
 
 bool spate_checkup_clock(struct spate_checkup *checkup) {

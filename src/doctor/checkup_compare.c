@@ -2,7 +2,7 @@
 /*
  * Does the drive read what the processor stored? The drive reads a block into queue memory, and the processor copies it
  * into the buffer. By Compare (NVMe 1.4, 6.6) the drive then says whether the buffer has the block. Afterwards one bit
- * of each line differs, and the drive has to say so. Nothing is written to the medium.
+ * of each line differs, and the drive has to say so. Nothing is written to the media.
  */
 #include "../nvme/pages.h"
 #include "checkup.h"

@@ -59,11 +59,11 @@ void spate_checkup_heat(struct spate_checkup *checkup) {
 }
 
 bool spate_checkup_driver(struct spate_checkup *checkup) {
-  checkup->way = (struct spate_nvme_pcie){.host = checkup->config->host, .device = &checkup->device};
+  checkup->pcie_bus = (struct spate_nvme_pcie){.host = checkup->config->host, .device = &checkup->device};
   const struct spate_nvme_config config = {.registers = checkup->device.bar0,
                                            .registers_bytes = checkup->device.bar0_bytes,
                                            .queue_memory = checkup->config->queue_memory,
-                                           .bus = spate_nvme_pcie_bus(&checkup->way)};
+                                           .bus = spate_nvme_pcie_bus(&checkup->pcie_bus)};
   enum spate_error error = spate_nvme_open(&checkup->controller, &config);
 
   checkup->opened = error == SPATE_OK;

@@ -17,7 +17,7 @@ void spate_checkup_queue_init(struct checkup_queue *queue, const struct spate_nv
                                   .cq_doorbell = spate_nvme_doorbell(controller, 2u * id + 1u),
                                   .entries = id == 0 ? NVME_ADMIN_ENTRIES : CHECKUP_IO_ENTRIES,
                                   .phase = 1};
-  /* Memory that was written just now may still be in the caches, where the queue memory is cached by mistake. */
+  /* Memory that has just been written may still be in the caches, where the queue memory is cached by mistake. */
   spate_port_cache_clean(sq_page, SPATE_PAGE_BYTES);
   spate_port_cache_clean(cq_page, SPATE_PAGE_BYTES);
   spate_port_dma_write_barrier();

@@ -16,20 +16,20 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
         LINK_DOWN, ERROR, "The port has no link.",
         "If a drive is connected here, check its power, the reference clock at both ends, that PERST# is released, and "
         "the order and polarity of the lanes; otherwise nothing is wrong."),
-    TEXT(LINK_TRAINING, ERROR, "The port finds a receiver, but its link does not finish training.",
+    TEXT(LINK_TRAINING, ERROR, "The port detects a receiver, but its link does not finish training.",
          "Check that both ends have the same reference clock, the lane order, and the signal integrity; limit the port "
          "to 2.5 GT/s to see whether it trains then."),
-    TEXT(DEVICE_SILENT, ERROR, "The port's link is up, but no device below it answers.",
+    TEXT(DEVICE_SILENT, ERROR, "The port's link is up, but no device below it responds.",
          "Give the drive three seconds after reset and scan the bus again; then check PERST#, and the bus numbers of "
          "the "
          "port."),
-    TEXT(LINK_SLOW, WARNING, "The link runs at {0s}, and both ends can do {1s}.",
+    TEXT(LINK_SLOW, WARNING, "The link runs at {0s}, and both ends support {1s}.",
          "Reseat the drive and check signal integrity, reference clock and redrivers; then train the link again."),
     TEXT(LINK_SPEED_LIMITED, WARNING,
-         "The link runs at {0s} because of the target link speed of its port, and both ends can do {1s}.",
+         "The link runs at {0s} because of the target link speed of its port, and both ends support {1s}.",
          "Raise the target link speed, in the firmware's settings or in the configuration of the root port, and train "
          "the link again."),
-    TEXT(LINK_NARROW, WARNING, "The link has {0|lane}, and both ends can do {1}.",
+    TEXT(LINK_NARROW, WARNING, "The link has {0|lane}, and both ends support {1}.",
          "Reseat the drive, and check lane order, broken lanes and how the slot divides its lanes (bifurcation)."),
     TEXT(PORT_SLOWER, NOTE, "The port supports {0s} at most, and the device below it {1s}.",
          "Use a faster slot if the rate is needed."),
@@ -49,10 +49,10 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(READ_REQUEST_SMALL, NOTE, "The drive reads memory in requests of {0b} only.",
          "Set Max_Read_Request_Size to 512 bytes, or use a drive that accepts it: with smaller requests recordings "
          "are slower than the link."),
-    TEXT(ASPM_ON, NOTE, "The link may sleep in {0a} (ASPM), and waking costs microseconds.",
+    TEXT(ASPM_ON, NOTE, "The link may enter {0a} (ASPM), and leaving it takes microseconds.",
          "Turn ASPM off if latency matters (Linux: boot with pcie_aspm=off, or pcie_aspm.policy=performance)."),
 
-    TEXT(FUNCTION_SILENT, ERROR, "The function does not answer: its configuration space reads all ones or zeros.",
+    TEXT(FUNCTION_SILENT, ERROR, "The function does not respond: its configuration space reads all ones or zeros.",
          "Check the drive's power and its link; then scan the bus again or power-cycle the drive."),
     TEXT(WRONG_CLASS, ERROR, "The device is not an NVMe drive: its class is {0x}, and NVMe's is 0x10802.",
          "Check that this is the right slot, and that the drive is not an M.2 SATA drive or another card."),
@@ -79,18 +79,16 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Enumerate again, so that window and BAR match, and check the window's address (the device tree's ranges, the "
          "AXI BAR translation)."),
 
-    TEXT(CORRECTED_BEFORE, NOTE, "Errors were corrected before this test ({0c}), {1} at least.",
+    TEXT(CORRECTED_BEFORE, NOTE, "At least {1|correctable error} before this test ({0c}).",
          "Check again after some hours of traffic: a few errors are normal, many mean bad signals."),
-    TEXT(UNCORRECTED_BEFORE, WARNING,
-         "Errors happened before this test that could not be corrected ({0u}), {1} at least.",
+    TEXT(UNCORRECTED_BEFORE, WARNING, "At least {1|uncorrectable error} before this test ({0u}).",
          "If there are more, check power and signals, and payload sizes; a log of that time may name the cause."),
     TEXT(UNSUPPORTED_BEFORE, NOTE, "A request was refused as unsupported before this test.",
          "Do nothing unless it happens again: a scan for devices causes this."),
-    TEXT(CORRECTED_DURING, WARNING, "Errors were corrected during the transfer ({0c}), {1} at least.",
+    TEXT(CORRECTED_DURING, WARNING, "At least {1|correctable error} during the transfer ({0c}).",
          "Check connector, cable, redrivers and reference clock: the data are right, but the link loses time and may "
          "fail."),
-    TEXT(UNCORRECTED_DURING, ERROR,
-         "Errors happened during the transfer that could not be corrected ({0u}), {1} at least.",
+    TEXT(UNCORRECTED_DURING, ERROR, "At least {1|uncorrectable error} during the transfer ({0u}).",
          "Do not record with this link: check power and signals, payload sizes and the bridge's windows."),
     TEXT(TRANSFER_FAILED, ERROR, "Reading from the drive failed after {0b}: {n}.",
          "Check the health of the drive, and copy its data; the log of the driver has the commands that failed."),
@@ -110,18 +108,18 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(CONTROLLER_DEAD, ERROR, "The driver has given the controller up (state \"{n}\").",
          "Read the system's log, power-cycle the drive, and check power, cooling and link if it happens again."),
     TEXT(COMMAND_SET, ERROR, "The controller has no NVM command set (CAP.CSS).", "Use a block drive instead."),
-    TEXT(PAGE_SIZE, ERROR, "The controller needs memory pages of {0b} at least (CAP.MPSMIN), and 4 KiB are used.",
+    TEXT(PAGE_SIZE, ERROR, "The controller needs memory pages of at least {0b} (CAP.MPSMIN), and 4 KiB are used.",
          "Use another drive."),
 
     TEXT(SPARE_LOW, WARNING, "{0} % of the spare blocks are left, and the drive's threshold is {1} %.",
          "Replace the drive soon."),
-    TEXT(UNRELIABLE, ERROR, "The drive reports that it is not reliable any more.", "Copy its data, and replace it."),
+    TEXT(UNRELIABLE, ERROR, "The drive reports that it is no longer reliable.", "Copy its data, and replace it."),
     TEXT(READ_ONLY, ERROR, "The drive accepts reads only.", "Copy its data, and replace it."),
     TEXT(BACKUP_FAILED, WARNING, "The backup of the drive's volatile memory has failed.",
          "Replace the drive: a power cut may lose data that it has accepted."),
     TEXT(WORN, WARNING, "The drive is worn: {0} % of its life is used.", "Replace the drive."),
     TEXT(WEARING, NOTE, "{0} % of the drive's life is used.", "Have a replacement drive ready."),
-    TEXT(MEDIA_ERRORS, WARNING, "The drive counted {0|error} of its medium.",
+    TEXT(MEDIA_ERRORS, WARNING, "The drive counted {0|error} of its media.",
          "Copy its data, watch whether the number rises, and replace the drive if it does."),
     TEXT(TOO_HOT, ERROR, "The drive is at {0} C, and its critical limit is {1} C.",
          "Stop recording and cool it: it may turn itself off."),
@@ -218,13 +216,13 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(LANES_REVERSED, NOTE, "The lanes are connected in reverse order, and the bridge corrects it (mode {0}).",
          "Do nothing if the link has all its lanes; otherwise correct the order of the lanes in the design."),
     TEXT(WINDOW_TRANSLATED, ERROR,
-         "The drive's registers do not answer, and the bridge's window has other addresses on the bus ({1x}) than for "
+         "The drive's registers do not respond, and the bridge's window has other addresses on the bus ({1x}) than for "
          "the processor ({0x}).",
          "Check the translation of the AXI BAR, or give the window the same address on both sides, as the bridges of "
          "Versal need it (the device tree's ranges 1:1)."),
     TEXT(
         REGISTERS_UNREACHED, ERROR,
-        "The drive's registers read {0x} at {1x}, although its configuration space answers.",
+        "The drive's registers read {0x} at {1x}, although its configuration space responds.",
         "Check the window's addresses for the processor and on the bus (address editor, and the translation of the AXI "
         "BAR), that it is mapped as device memory, and that Bridge Enable is set."),
     TEXT(INTERRUPTS_ON, WARNING, "Earlier firmware left the drive's interrupts on ({n}).",
@@ -234,7 +232,8 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Do nothing: the library polls, and needs no interrupt, MSI address or MSI-X support of the root port."),
     TEXT(
         QUEUE_MEMORY_UNREACHED, ERROR,
-        "The drive does not answer its first command: it does not reach queue memory at bus address {0x} (CSTS {1x}).",
+        "The drive does not complete its first command: it does not reach queue memory at bus address {0x} (CSTS "
+        "{1x}).",
         "Check spate_port_dma_address(), the address translation of the bridge's inbound BAR, its AXI master port, and "
         "bus mastering."),
     TEXT(QUEUE_MEMORY_CACHED, ERROR,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The allocation bitmap (specification, 7.1.5) through a window of the caller's size: bit i of byte j is cluster
- * 2 + 8 j + i. If the whole bitmap fits, it is read once. Writes go through the window. The cache then forgets its
+ * The allocation bitmap (specification, 7.1.5) through a section of the caller's size: bit i of byte j is cluster
+ * 2 + 8 j + i. If the whole bitmap fits, it is read once. Writes go through the section. The cache then forgets its
  * blocks of the bitmap, because they are older.
  */
 #include "internal.h"
 
 #define TRIM_PIECE_BYTES (UINT32_C(1) << 30)
 
-/* Read or write the window's blocks from byte `first_byte` of the bitmap, cluster by cluster: it may be fragmented. */
+/* Read or write the section's blocks from byte `first_byte` of the bitmap, cluster by cluster: it may be fragmented. */
 static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, uint32_t first_byte, uint32_t bytes) {
   struct spate_block *device = volume->config.block;
-  uint8_t *at = (uint8_t *)volume->config.bitmap + (first_byte - volume->window_first_byte);
+  uint8_t *at = (uint8_t *)volume->config.bitmap + (first_byte - volume->loaded_first_byte);
 
   while (bytes > 0) {
     uint32_t in_cluster = first_byte & volume->cluster_mask;
@@ -32,27 +32,27 @@ static enum spate_error transfer(struct spate_exfat *volume, enum spate_op op, u
   return SPATE_OK;
 }
 
-/* Load byte `byte` of the bitmap into the window. */
+/* Load byte `byte` of the bitmap into the section. */
 static enum spate_error load(struct spate_exfat *volume, uint32_t byte) {
   uint32_t block_mask = volume->block_mask;
   uint32_t end_byte = (((volume->cluster_count + 7u) / 8u) + block_mask) & ~block_mask;
 
-  if (byte - volume->window_first_byte < volume->window_bytes) return SPATE_OK;
-  volume->window_bytes = 0;
-  volume->window_first_byte = volume->config.bitmap_bytes >= end_byte ? 0 : byte & ~block_mask;
-  uint32_t bytes = end_byte - volume->window_first_byte;
+  if (byte - volume->loaded_first_byte < volume->loaded_bytes) return SPATE_OK;
+  volume->loaded_bytes = 0;
+  volume->loaded_first_byte = volume->config.bitmap_bytes >= end_byte ? 0 : byte & ~block_mask;
+  uint32_t bytes = end_byte - volume->loaded_first_byte;
   if (bytes > volume->config.bitmap_bytes) bytes = (uint32_t)volume->config.bitmap_bytes;
   enum spate_error error = SPATE_OK;
   if (volume->bitmap.bytes == 0)
     memset(volume->config.bitmap, 0xff, bytes); /* without a bitmap nothing is known to be free */
   else
-    error = transfer(volume, SPATE_READ, volume->window_first_byte, bytes);
-  if (error == SPATE_OK) volume->window_bytes = bytes;
+    error = transfer(volume, SPATE_READ, volume->loaded_first_byte, bytes);
+  if (error == SPATE_OK) volume->loaded_bytes = bytes;
   return error;
 }
 
-static uint8_t *window_at(const struct spate_exfat *volume, uint32_t byte) {
-  return (uint8_t *)volume->config.bitmap + (byte - volume->window_first_byte);
+static uint8_t *section_at(const struct spate_exfat *volume, uint32_t byte) {
+  return (uint8_t *)volume->config.bitmap + (byte - volume->loaded_first_byte);
 }
 
 #define LOOK_MASK 63u /* the clock is looked at once in 64 words */
@@ -105,7 +105,7 @@ static enum spate_error scan(struct spate_exfat *volume, uint32_t enough, struct
     spate_exfat_give_turn(volume, at, &since_ticks);
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
-    uint64_t word = spate_field_get64(window_at(volume, (uint32_t)(at / 8u)));
+    uint64_t word = spate_field_get64(section_at(volume, (uint32_t)(at / 8u)));
     scan_word(~word & spate_exfat_word_mask(at, 0, count), (uint32_t)at, enough, &run, found);
   }
   if (found->run_clusters >= enough) return SPATE_OK; /* the rest was not read */
@@ -147,7 +147,7 @@ enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32
     spate_exfat_give_turn(volume, at, &since_ticks);
     enum spate_error error = load(volume, (uint32_t)(at / 8u));
     if (error != SPATE_OK) return error;
-    *all = (~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) & spate_exfat_word_mask(at, start, end)) == 0;
+    *all = (~spate_field_get64(section_at(volume, (uint32_t)(at / 8u))) & spate_exfat_word_mask(at, start, end)) == 0;
   }
   return SPATE_OK;
 }
@@ -158,7 +158,7 @@ static enum spate_error free_bits(struct spate_exfat *volume, uint64_t from, uin
   enum spate_error error = load(volume, (uint32_t)(at / 8u));
 
   if (error != SPATE_OK) return error;
-  *bits = ~spate_field_get64(window_at(volume, (uint32_t)(at / 8u))) &
+  *bits = ~spate_field_get64(section_at(volume, (uint32_t)(at / 8u))) &
           spate_exfat_word_mask(at, from, volume->cluster_count);
   return SPATE_OK;
 }
@@ -192,7 +192,7 @@ enum spate_error spate_exfat_bitmap_next(struct spate_exfat *volume, uint32_t in
   return SPATE_OK;
 }
 
-/* Block by block, and each is forgotten: the bitmap is cached in the window only. */
+/* Block by block, and each is forgotten: the bitmap is cached in the section only. */
 enum spate_error spate_exfat_bitmap_marked(struct spate_exfat *volume, uint32_t index, uint32_t end, bool *marked) {
   *marked = true;
   while (index < end && *marked) {
@@ -220,16 +220,16 @@ enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t cl
   return found.clusters >= clusters ? SPATE_E_FRAGMENTED : SPATE_E_NO_SPACE;
 }
 
-/* Change the bits from *at up to `end`, or up to the end of the window. Returns how many were different. */
+/* Change the bits from *at up to `end`, or up to the end of the section. Returns how many were different. */
 static uint64_t set_bits(struct spate_exfat *volume, uint64_t *at, uint64_t end, bool allocated,
                          uint64_t *since_ticks) {
-  uint64_t window_end = ((uint64_t)volume->window_first_byte + volume->window_bytes) * 8u;
+  uint64_t section_end = ((uint64_t)volume->loaded_first_byte + volume->loaded_bytes) * 8u;
   uint64_t start = *at;
   uint64_t changed = 0;
 
-  if (end > window_end) end = window_end;
+  if (end > section_end) end = section_end;
   for (*at &= ~(uint64_t)(EXFAT_WORD_BITS - 1u); *at < end; *at += EXFAT_WORD_BITS) {
-    uint8_t *bytes = window_at(volume, (uint32_t)(*at / 8u));
+    uint8_t *bytes = section_at(volume, (uint32_t)(*at / 8u));
     uint64_t word = spate_field_get64(bytes);
     uint64_t mask = spate_exfat_word_mask(*at, start, end);
     spate_exfat_give_turn(volume, *at, since_ticks);
@@ -259,7 +259,7 @@ enum spate_error spate_exfat_bitmap_set(struct spate_exfat *volume, uint32_t fir
       error = transfer(volume, SPATE_WRITE, first_byte, end_byte - first_byte);
     }
     if (error != SPATE_OK) {
-      volume->window_bytes = 0;   /* the window differs from the medium: read it again, ... */
+      volume->loaded_bytes = 0;   /* the section differs from the media: read it again, ... */
       volume->free_known = false; /* ... and count again */
       return error;
     }

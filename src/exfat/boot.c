@@ -166,7 +166,7 @@ static enum spate_exfat_read_only reason(const struct spate_exfat *volume, const
   return shift != 0 ? SPATE_EXFAT_SECTORS : SPATE_EXFAT_WRITABLE;
 }
 
-/* Clusters that are there. Those behind the partition's end may be another volume's. */
+/* Clusters that are there. Those past the partition's end may be another volume's. */
 static uint32_t clusters_there(const struct spate_exfat *volume, uint64_t heap_blocks, uint32_t stated) {
   const uint64_t blocks = volume->config.blocks > heap_blocks ? volume->config.blocks - heap_blocks : 0;
   const uint64_t there = blocks >> volume->cluster_blocks_shift;
@@ -249,7 +249,7 @@ static enum spate_error put_flags(struct spate_exfat *volume, bool dirty) {
   if (dirty || volume->foreign_dirty) flags |= BOOT_DIRTY;
   spate_field_put16(block->data + BOOT_FLAGS, (uint16_t)flags);
   block->data[BOOT_PERCENT] = BOOT_PERCENT_UNKNOWN;
-  if (dirty) volume->dirty = true; /* also when the write fails: it may have reached the medium */
+  if (dirty) volume->dirty = true; /* also when the write fails: it may have reached the media */
   error = spate_exfat_block_commit(block);
   if (error != SPATE_OK) return error;
   volume->dirty = dirty;

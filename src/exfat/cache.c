@@ -134,7 +134,7 @@ enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block) {
   block->writing = true;
   enum spate_error error = spate_block_do(block->volume->config.block, &block->io);
   block->writing = false;
-  /* After a failed write the medium's content is unknown. A pinned block is kept, because its clips need the image. */
+  /* After a failed write the media's content is unknown. A pinned block is kept, because its clips need the image. */
   if (error != SPATE_OK && block->pins == 0) block->lba = NO_LBA;
   if (block->written != NULL) block->written(block);
   return error;

@@ -194,7 +194,7 @@ enum spate_error spate_exfat_zero_blocks(struct spate_block *device, uint64_t lb
 enum spate_error spate_exfat_zero(struct spate_exfat *volume, uint64_t lba, uint64_t blocks) {
   struct spate_block *device = volume->config.block;
 
-  volume->window_bytes = 0; /* its memory is the source of the zeros */
+  volume->loaded_bytes = 0; /* its memory is the source of the zeros */
   spate_exfat_cache_forget(volume, lba, blocks);
   for (unsigned tries = 0; tries < ZERO_TRIES; tries++) {
     const uint32_t mark = spate_block_power_mark(device);

@@ -51,7 +51,7 @@ enum spate_error spate_exfat_mkdir(struct spate_exfat *volume, const char *path)
 
 /* ---- rename ---- */
 
-/* The set with its new name; entries behind the name are kept. */
+/* The set with its new name; entries after the name are kept. */
 static enum spate_error rebuild(const struct exfat_set *old, const struct exfat_name *name, struct exfat_set *set) {
   uint32_t old_names = spate_exfat_set_entries(old->raw[STREAM_NAME_LENGTH]);
   uint32_t kept = old->place.entries - old_names;

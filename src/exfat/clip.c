@@ -29,7 +29,7 @@ bool spate_exfat_clip_open_at(const struct spate_exfat *volume, uint64_t lba, ui
 #define CLIP_SLOTS ((UINT32_C(1) << SPATE_EXFAT_CLIPS_MAX) - 1u)
 
 static enum spate_error free_slot(const struct spate_exfat *volume, uint8_t *slot) {
-  uint32_t taken = volume->record_slots;
+  uint32_t taken = volume->record_used;
 
   /* If all slots are in use, one that mount could not recover is overwritten: its clusters stay allocated. One that
    * mount did not try to recover is kept for a mount that does. */
@@ -92,7 +92,7 @@ static enum spate_error pin_entry(struct spate_exfat *volume, struct spate_exfat
     spate_exfat_search_add(volume, place, name);
     return SPATE_OK;
   }
-  /* The set may be on the medium, and is in the image if another clip keeps that in memory. If it cannot be erased, an
+  /* The set may be on the media, and is in the image if another clip keeps that in memory. If it cannot be erased, an
    * empty file may stay. */
   enum spate_error undone = spate_exfat_entries_erase(volume, place);
   if (undone != SPATE_OK) spate_port_log("exfat: an empty file may stay", (uint64_t)undone);

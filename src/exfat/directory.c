@@ -172,7 +172,7 @@ static enum spate_error find_room(struct spate_exfat *volume, struct spate_exfat
   return SPATE_OK;
 }
 
-/* Put an end marker at `offset_bytes`, behind the present end marker: some volumes have garbage there. */
+/* Put an end marker at `offset_bytes`, past the present end marker: some volumes have garbage there. */
 static enum spate_error end_at(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                uint32_t offset_bytes) {
   struct exfat_place place = {.directory = *directory, .offset_bytes = offset_bytes, .entries = 1};
@@ -186,8 +186,8 @@ static enum spate_error end_at(struct spate_exfat *volume, const struct spate_ex
 }
 
 /*
- * The set will lie behind the end marker. The entries in between become unused entries (zeros would hide the set), and
- * the directory ends behind the set. All of it is invisible until the end marker is overwritten, which is done last: by
+ * The set will lie after the end marker. The entries in between become unused entries (zeros would hide the set), and
+ * the directory ends after the set. All of it is invisible until the end marker is overwritten, which is done last: by
  * the padding here, or by the set.
  */
 static enum spate_error move_end(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
@@ -198,7 +198,7 @@ static enum spate_error move_end(struct spate_exfat *volume, const struct spate_
 
   if (error == SPATE_OK) error = end_at(volume, directory, room->start);
   if (error != SPATE_OK || room->start <= end) return error;
-  /* A set that fits into a block begins at most its own length behind the end marker. */
+  /* A set that fits into a block begins at most its own length after the end marker. */
   padding.entries = (uint8_t)((room->start - end) / EXFAT_ENTRY_BYTES);
   for (uint32_t i = 0; i < padding.entries; i++)
     raw[i * EXFAT_ENTRY_BYTES] = EXFAT_TYPE_UNUSED;

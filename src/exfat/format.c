@@ -22,7 +22,7 @@
 struct layout {
   const struct spate_exfat_config *config;
   uint8_t *scratch;    /* one block */
-  uint64_t volume_lba; /* on the medium */
+  uint64_t volume_lba; /* on the media */
   uint32_t block_shift, cluster_shift;
   uint32_t fat_offset, fat_length, heap_offset; /* blocks */
   uint32_t cluster_count;

@@ -3,7 +3,7 @@
  * Add a cluster to a directory. The FAT links it. For a contiguous directory the FAT entries of all its clusters are
  * written first; nothing reads them until the entry set says that the directory is not contiguous.
  *
- * The order: journal; zeros behind the end, if that is not the end of a cluster; bitmap, zeros and FAT entry of the new
+ * The order: journal; zeros past the end, if that is not the end of a cluster; bitmap, zeros and FAT entry of the new
  * cluster; the link from the last cluster; the entry set with the new length, in one block. If the power is cut before
  * the link, recovery frees the cluster. Between link and length the chain is longer than the directory, and recovery
  * removes the link first. The root directory has no length: with the link it has grown.
@@ -12,7 +12,7 @@
 
 #define GROW_TRIES 3u /* a set of 19 entries takes two clusters of 512 bytes */
 
-/* Link cluster `added` behind the last one. */
+/* Link cluster `added` past the last one. */
 static enum spate_error link_cluster(struct spate_exfat *volume, const struct spate_exfat_chain *directory,
                                      uint32_t last, uint32_t added) {
   for (uint32_t cluster = directory->first_cluster; directory->contiguous && cluster < last; cluster++) {

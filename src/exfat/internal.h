@@ -110,14 +110,14 @@ enum spate_error spate_exfat_config_check(const struct spate_exfat_config *confi
 
 enum spate_error spate_exfat_begin(struct spate_exfat *volume);
 void spate_exfat_end(struct spate_exfat *volume);
-/* begin, for an operation that may write: not on a volume that contradicts itself. */
+/* begin, for an operation that may write: not on an inconsistent volume. */
 enum spate_error spate_exfat_begin_change(struct spate_exfat *volume);
 /* The same for a change that makes room on a full volume of another system, where the record's file does not fit: OK,
  * and the reason in *no_record. The change then has no record, so a power cut may leave clusters without an owner. */
 enum spate_error spate_exfat_begin_removal(struct spate_exfat *volume, enum spate_error *no_record);
 /* End a change that came to `error`: mark the volume clean if it may be. */
 enum spate_error spate_exfat_end_change(struct spate_exfat *volume, enum spate_error error);
-/* Note that the volume contradicts itself. */
+/* Note that the volume is inconsistent. */
 static inline enum spate_error spate_exfat_corrupt(struct spate_exfat *volume) {
   volume->corrupt = true;
   return SPATE_E_CORRUPT;
@@ -227,7 +227,7 @@ enum spate_error spate_exfat_bitmap_allocated(struct spate_exfat *volume, uint32
 /* The first run of free clusters from number `index` of the bitmap on. 0 clusters: there is none. */
 enum spate_error spate_exfat_bitmap_next(struct spate_exfat *volume, uint32_t index, uint32_t *first,
                                          uint32_t *clusters);
-/* Are the clusters of these indices (from 0 on) marked? Reads past the window, which need not be loaded. */
+/* Are the clusters of these indices (from 0 on) marked? Reads past the section, which need not be loaded. */
 enum spate_error spate_exfat_bitmap_marked(struct spate_exfat *volume, uint32_t index, uint32_t end, bool *marked);
 /* The first run of `clusters`, or why there is none. */
 enum spate_error spate_exfat_bitmap_find(struct spate_exfat *volume, uint32_t clusters, uint32_t *first);
@@ -317,7 +317,7 @@ struct exfat_path {
   struct exfat_name name;
 };
 
-/* The next set from *offset_bytes on. After CORRUPT *offset_bytes is behind the damage. */
+/* The next set from *offset_bytes on. After CORRUPT *offset_bytes is after the damage. */
 enum spate_error spate_exfat_directory_next(struct spate_exfat *volume, struct spate_exfat_chain *directory,
                                             uint32_t *offset_bytes, struct exfat_set *set, bool *more);
 /* The set of that name in the path's directory. CORRUPT: it was not found, but a set could not be read. */
@@ -507,7 +507,7 @@ struct exfat_owners {
   struct exfat_recorded *recorded; /* what the walk meets of it is noted there; NULL: nothing */
   bool clips_grew;          /* lengths were published during the walk: it may have missed clusters with two owners */
   bool incomplete;          /* damage, or directories that are too deep: there may be owners that were not met */
-  uint32_t first, clusters; /* those with a bit in the window */
+  uint32_t first, clusters; /* those with a bit in the section */
   uint32_t shared_first, shared_end; /* clusters with two owners lie between these; end 0: there are none */
   uint64_t freed, kept; /* clusters that spate_exfat_reclaim_chain() freed; that have owners and were kept */
   uint64_t budget;      /* clusters that may still be marked: bounds the walk */
@@ -522,7 +522,7 @@ static inline uint8_t *spate_exfat_owner_byte(const struct exfat_owners *owners,
 static inline bool spate_exfat_ownerless(const struct exfat_owners *owners, uint32_t at) {
   return !spate_exfat_bit(*spate_exfat_owner_byte(owners, at), at);
 }
-/* Walk the tree, and mark the clusters that have an owner, in a window that contains cluster `at`. */
+/* Walk the tree, and mark the clusters that have an owner, in a section that contains cluster `at`. */
 enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t at);
 /* Note marked clusters that the bitmap calls free as shared. */
 enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners);
@@ -530,7 +530,7 @@ enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners);
 /* The chain's first cluster from `at` on, if it is below *next: into *next. */
 enum spate_error spate_exfat_reclaim_next(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t at,
                                           uint32_t *next);
-/* Free the chain's clusters in the window that have no owner. */
+/* Free the chain's clusters in the section that have no owner. */
 enum spate_error spate_exfat_reclaim_chain(struct exfat_owners *owners, struct spate_exfat_chain *chain);
 
 /* May other files own clusters of this file's chain? */

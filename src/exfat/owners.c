@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which clusters have an owner: a walk through the whole tree marks them in the window's memory, for as many clusters
+ * Which clusters have an owner: a walk through the whole tree marks them in the section's memory, for as many clusters
  * at a time as it has bits. A cluster that is marked twice has two owners.
  *
  * The walk steps over damage, and notes that it is incomplete. Recovery must see every owner, so it frees nothing then.
- * A deletion goes on: no system can read those data, and one damaged entry set must not prevent all deletions. The walk
- * ends with CORRUPT only when clusters have more owners than its budget allows.
+ * A deletion continues: no system can read those data, and one damaged entry set must not prevent all deletions. The
+ * walk ends with CORRUPT only when clusters have more owners than its budget allows.
  */
 #include "internal.h"
 
 #define TYPE_VOLUME_GUID 0xa0u
 #define PRIMARY_FLAGS    4u
-#define CLEAR_BYTES      4096u /* of the window at a time: its size is a multiple of this */
+#define CLEAR_BYTES      4096u /* of the section at a time: its size is a multiple of this */
 /* If clusters have more owners than that on average, the walk meets a directory again and again. */
 #define OWNERS_MAX 4u
 
@@ -33,10 +33,10 @@ static void note_shared(struct exfat_owners *owners, uint32_t at) {
 /* `shares`: note clusters that are marked already as shared. */
 static void mark_run(struct exfat_owners *owners, uint32_t start, uint32_t clusters, bool shares) {
   uint64_t end = (uint64_t)start + clusters;
-  uint64_t window_end = (uint64_t)owners->first + owners->clusters;
+  uint64_t section_end = (uint64_t)owners->first + owners->clusters;
 
   if (start < owners->first) start = owners->first;
-  if (end > window_end) end = window_end;
+  if (end > section_end) end = section_end;
   for (uint64_t at = start & ~(uint64_t)(EXFAT_WORD_BITS - 1u); at < end; at += EXFAT_WORD_BITS) {
     uint8_t *byte = spate_exfat_owner_byte(owners, (uint32_t)at);
     uint64_t word = spate_field_get64(byte);
@@ -165,7 +165,7 @@ enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners) {
   struct spate_exfat *volume = owners->volume;
   uint64_t end = (uint64_t)owners->first + owners->clusters;
 
-  for (uint64_t at = owners->first; at < end;) { /* behind the last word it may not fit into 32 bits */
+  for (uint64_t at = owners->first; at < end;) { /* after the last word it may not fit into 32 bits */
     struct spate_exfat_block *block;
     uint8_t *bits;
     spate_exfat_give_turn(volume, at, &owners->since_ticks);
@@ -179,7 +179,7 @@ enum spate_error spate_exfat_owners_note_free(struct exfat_owners *owners) {
   return SPATE_OK;
 }
 
-static void clear_window(struct exfat_owners *owners) {
+static void clear_section(struct exfat_owners *owners) {
   uint8_t *at = owners->volume->config.bitmap;
   uint64_t words = ((uint64_t)owners->clusters + EXFAT_WORD_BITS - 1u) / EXFAT_WORD_BITS;
 
@@ -192,15 +192,15 @@ static void clear_window(struct exfat_owners *owners) {
   }
 }
 
-static void open_window(struct exfat_owners *owners, uint32_t at) {
+static void open_section(struct exfat_owners *owners, uint32_t at) {
   struct spate_exfat *volume = owners->volume;
   uint64_t room = (uint64_t)volume->config.bitmap_bytes * 8u;
 
-  volume->window_bytes = 0;
+  volume->loaded_bytes = 0;
   owners->first = at & ~(EXFAT_WORD_BITS - 1u);
   owners->clusters = volume->cluster_count - owners->first;
   if (owners->clusters > room) owners->clusters = (uint32_t)room;
-  clear_window(owners);
+  clear_section(owners);
 }
 
 /* The clusters of an open clip that its entry set owns by now. A discard that failed has erased the set. */
@@ -232,7 +232,7 @@ enum spate_error spate_exfat_owners_mark(struct exfat_owners *owners, uint32_t a
 
   owners->since_ticks = spate_port_ticks();
   if (owners->recorded != NULL) spate_exfat_forget_sets(owners->recorded);
-  open_window(owners, at);
+  open_section(owners, at);
   owners->budget = (uint64_t)volume->cluster_count * OWNERS_MAX;
   owners->depth = 0;
   enum spate_error error = mark_chain(owners, &volume->root);

@@ -29,7 +29,7 @@ static void published(struct spate_io *io) {
     if (!clip->waiting) clip->write_error = io->error;
     clip->writing_bytes = 0;
   }
-  /* The next call of spate_exfat_publish() answers what became of it. */
+  /* The next call of spate_exfat_publish() returns what became of it. */
   if (!block->claimed) (void)write_waiting(block);
 }
 
@@ -66,7 +66,7 @@ static enum spate_error write_waiting(struct spate_exfat_block *block) {
   return error;
 }
 
-/* The next call of spate_exfat_publish() answers what became of it. */
+/* The next call of spate_exfat_publish() returns what became of it. */
 static void write_again(struct spate_exfat_block *block) { (void)write_waiting(block); }
 
 void spate_exfat_clip_pin(struct spate_exfat_clip *clip) {
@@ -92,6 +92,6 @@ enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t byt
   clip->waiting = true;
   if (block->writing || block->claimed) return SPATE_E_BUSY;
   enum spate_error error = write_waiting(block);
-  clip->write_error = SPATE_OK; /* an error is answered here */
+  clip->write_error = SPATE_OK; /* an error is returned here */
   return error == SPATE_OK ? SPATE_E_BUSY : error;
 }

@@ -5,14 +5,14 @@
  */
 #include "internal.h"
 
-/* Clear the bits of ownerless clusters within the window, in the bitmap's blocks. */
+/* Clear the bits of ownerless clusters within the section, in the bitmap's blocks. */
 static enum spate_error free_run(struct exfat_owners *owners, uint32_t at, uint32_t clusters) {
   struct spate_exfat *volume = owners->volume;
   uint32_t end = at + clusters;
-  uint32_t window_end = owners->first + owners->clusters;
+  uint32_t section_end = owners->first + owners->clusters;
 
   if (at < owners->first) at = owners->first;
-  if (end > window_end) end = window_end;
+  if (end > section_end) end = section_end;
   while (at < end) {
     struct spate_exfat_block *block;
     uint8_t *start;
@@ -34,7 +34,7 @@ static enum spate_error free_run(struct exfat_owners *owners, uint32_t at, uint3
       owners->freed++;
     } while (++at < end && (at & (spate_exfat_block_bytes(volume) * 8u - 1u)) != 0);
     if (changed) error = spate_exfat_block_commit(block);
-    spate_exfat_cache_forget(volume, lba, 1); /* the bitmap is cached in the window only */
+    spate_exfat_cache_forget(volume, lba, 1); /* the bitmap is cached in the section only */
     if (error != SPATE_OK) return error;
   }
   return SPATE_OK;

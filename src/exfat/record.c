@@ -138,7 +138,7 @@ enum spate_error spate_exfat_record_newest(struct spate_exfat *volume, uint64_t 
 }
 
 /* The slot's block, to be written. A block that cannot be read is written all the same: a drive then gives it a sound
- * place on its medium. */
+ * place on its media. */
 static enum spate_error edit_slot(struct spate_exfat *volume, uint32_t slot, struct spate_exfat_block **block) {
   uint64_t lba = volume->record_lba + slot;
   enum spate_error error = spate_exfat_block_edit(volume, lba, block);
@@ -159,10 +159,10 @@ static enum spate_error put_slot(struct spate_exfat *volume, uint32_t slot, stru
   if (volume->record_number < UINT32_MAX) volume->record_number++;
   record->number = volume->record_number;
   encode(record, volume->serial, block->data);
-  volume->record_slots |= UINT32_C(1) << slot; /* also when the write fails: it may have reached the medium */
+  volume->record_used |= UINT32_C(1) << slot; /* also when the write fails: it may have reached the media */
   volume->record_unresolved &= ~(UINT32_C(1) << slot);
   error = spate_exfat_block_commit(block);
-  if (error == SPATE_OK && record->cleared) volume->record_slots &= ~(UINT32_C(1) << slot);
+  if (error == SPATE_OK && record->cleared) volume->record_used &= ~(UINT32_C(1) << slot);
   return error;
 }
 
@@ -175,7 +175,7 @@ enum spate_error spate_exfat_record_begin(struct spate_exfat *volume, uint32_t s
 
 enum spate_error spate_exfat_clean(struct spate_exfat *volume, uint32_t slots) {
   /* A slot in use means an open clip, or something to recover: the volume stays dirty. */
-  if (!volume->dirty || (volume->record_slots & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
+  if (!volume->dirty || (volume->record_used & slots) != 0 || volume->failed != SPATE_OK || volume->corrupt)
     return SPATE_OK;
   return spate_exfat_boot_dirty(volume, false);
 }
@@ -191,7 +191,7 @@ enum spate_error spate_exfat_record_forget_chunks(struct spate_exfat *volume) {
   for (uint32_t slot = 0; slot < SPATE_EXFAT_CLIPS_MAX; slot++) {
     struct exfat_record record;
     bool valid;
-    if ((volume->record_slots >> slot & 1u) == 0) continue;
+    if ((volume->record_used >> slot & 1u) == 0) continue;
     enum spate_error error = spate_exfat_record_read(volume, slot, &record, &valid);
     if (error == SPATE_OK && valid && record.chunk_bytes > 0) {
       record.chunk_bytes = 0;

@@ -124,7 +124,7 @@ static void note_unread(struct spate_exfat *volume, uint32_t slot, struct spate_
   spate_port_log("exfat: the device cannot read a block of the reservation record; slot", slot);
   found->record_unread++;
   if (found->dirty) {
-    volume->record_slots |= UINT32_C(1) << slot;
+    volume->record_used |= UINT32_C(1) << slot;
     volume->record_unresolved |= UINT32_C(1) << slot;
     volume->foreign_dirty = true;
   } else if (!volume->config.read_only && !volume->untrusted && spate_exfat_record_end(volume, slot) != SPATE_OK) {
@@ -155,7 +155,7 @@ enum spate_error spate_exfat_record_open(struct spate_exfat *volume, struct spat
     else if (error != SPATE_OK)
       return error;
     if (!valid) continue;
-    volume->record_slots |= UINT32_C(1) << slot;
+    volume->record_used |= UINT32_C(1) << slot;
     volume->foreign_dirty |= record.foreign_dirty;
     found->reservations++;
   }
@@ -198,7 +198,7 @@ static enum spate_error make(struct spate_exfat *volume, uint32_t number) {
     volume->record_lba = lba;
     return SPATE_OK;
   }
-  /* The set may be on the medium, and must not lie over free clusters. */
+  /* The set may be on the media, and must not lie over free clusters. */
   if (spate_exfat_entries_erase(volume, &place) == SPATE_OK) return unmake(volume, first, clusters, error);
   volume->failed = error;
   return error;

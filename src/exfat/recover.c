@@ -8,7 +8,7 @@
  * whatever a PC has done to the volume meanwhile.
  *
  * If the tree cannot be read completely, the part that was not read may have an owner: nothing is freed, and the record
- * stays. Recording can go on: the clusters that the record names stay allocated, and no other file gets them.
+ * stays. Recording can continue: the clusters that the record names stay allocated, and no other file gets them.
  */
 #include "internal.h"
 
@@ -156,7 +156,7 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
   enum spate_error error = spate_exfat_recorded_read(volume, &recorded);
 
   if (error == SPATE_OK) error = next_recorded(&owners, 0, &at);
-  if (at == UINT32_MAX) at = 0; /* a move names no clusters, and its directories are met in any window */
+  if (at == UINT32_MAX) at = 0; /* a move names no clusters, and its directories are met in any section */
   while (error == SPATE_OK && at != UINT32_MAX) {
     error = spate_exfat_owners_mark(&owners, at);
     if (error == SPATE_OK) error = finish_move(&owners);
@@ -170,7 +170,7 @@ static enum spate_error reclaim(struct spate_exfat *volume, struct spate_exfat_m
 
 static enum spate_error clear_all(struct spate_exfat *volume) {
   for (uint32_t slot = 0; slot < EXFAT_RECORD_SLOTS; slot++) {
-    if ((volume->record_slots >> slot & 1u) == 0) continue;
+    if ((volume->record_used >> slot & 1u) == 0) continue;
     enum spate_error error = spate_exfat_record_end(volume, slot);
     if (error != SPATE_OK) return error;
   }
@@ -190,7 +190,7 @@ enum spate_error spate_exfat_recover(struct spate_exfat *volume, struct spate_ex
     error = clear_all(volume);
   }
   if (error != SPATE_OK) {
-    volume->record_unresolved = volume->record_slots; /* a later mount tries again */
+    volume->record_unresolved = volume->record_used; /* a later mount tries again */
     volume->dirty = found->dirty;
     spate_port_log("exfat: recovery failed", (uint64_t)error);
   }

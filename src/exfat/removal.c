@@ -117,7 +117,7 @@ static enum spate_error each_run(struct spate_exfat *volume, struct spate_exfat_
   return SPATE_OK;
 }
 
-/* The cluster that the chain has behind the file's length; EXFAT_CLUSTER_END: there is none. */
+/* The cluster that the chain has past the file's length; EXFAT_CLUSTER_END: there is none. */
 static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_chain *chain, uint32_t *cluster) {
   uint64_t lba;
 
@@ -130,7 +130,7 @@ static enum spate_error behind(struct spate_exfat *volume, struct spate_exfat_ch
 }
 
 /*
- * A chain may go on behind the file's length, also that of an empty file: some systems allocate ahead. These clusters
+ * A chain may continue past the file's length, also that of an empty file: some systems allocate ahead. These clusters
  * are freed with the file, up to the first one that is free already. A chain that leads back into itself is found by
  * Brent's algorithm: a cluster is remembered at growing distances, and the walk ends when it comes to that cluster
  * again.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extend a clip that a power cut ended past its last checkpoint. Data reach the medium between checkpoints as well, and
+ * Extend a clip that a power cut ended past its last checkpoint. Data reach the media between checkpoints as well, and
  * each chunk has a header with which it can be recognised (spate/chunk.h).
  *
  * Only if the volume is still marked dirty, as it was at the power cut: a PC that has checked it in between may have
@@ -10,14 +10,14 @@
 #include "internal.h"
 #include <spate/chunk.h>
 
-/* Reads the clip's chunks into the memory of the bitmap's window; recovery loads the window again afterwards. */
+/* Reads the clip's chunks into the memory of the bitmap's section; recovery loads the section again afterwards. */
 struct reader {
   struct spate_exfat *volume;
   const struct exfat_record *record;
   uint64_t first_lba;
 };
 
-static uint32_t window_bytes(const struct spate_exfat *volume) {
+static uint32_t section_bytes(const struct spate_exfat *volume) {
   uint64_t bytes = (uint64_t)volume->config.block->request_blocks_max << volume->block_shift;
 
   if (bytes > volume->config.bitmap_bytes) bytes = volume->config.bitmap_bytes;
@@ -25,10 +25,10 @@ static uint32_t window_bytes(const struct spate_exfat *volume) {
   return (uint32_t)bytes & ~volume->block_mask;
 }
 
-/* Read up to `bytes` of the clip from `offset_bytes` (whole blocks), as many as fit into the window. */
+/* Read up to `bytes` of the clip from `offset_bytes` (whole blocks), as many as fit into the section. */
 static enum spate_error read_part(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes, uint32_t *got) {
   struct spate_exfat *volume = reader->volume;
-  uint32_t room = window_bytes(volume);
+  uint32_t room = section_bytes(volume);
   uint32_t blocks = ((bytes < room ? bytes : room) + volume->block_mask) >> volume->block_shift;
   uint64_t lba = reader->first_lba + (offset_bytes >> volume->block_shift);
 
@@ -36,17 +36,17 @@ static enum spate_error read_part(const struct reader *reader, uint64_t offset_b
   return spate_block_read(volume->config.block, lba, blocks, volume->config.bitmap);
 }
 
-/* The CRC of a chunk's data. Its first `have` bytes, with the header, are in the window. */
+/* The CRC of a chunk's data. Its first `have` bytes, with the header, are in the section. */
 static enum spate_error data_crc(const struct reader *reader, uint64_t offset_bytes, uint32_t bytes, uint32_t have,
                                  uint32_t *crc) {
-  const uint8_t *window = reader->volume->config.bitmap;
+  const uint8_t *section = reader->volume->config.bitmap;
   uint32_t done = have < bytes ? have : bytes;
 
-  *crc = spate_crc32c(0, window + SPATE_CHUNK_HEADER_BYTES, done - SPATE_CHUNK_HEADER_BYTES);
+  *crc = spate_crc32c(0, section + SPATE_CHUNK_HEADER_BYTES, done - SPATE_CHUNK_HEADER_BYTES);
   while (done < bytes) {
     enum spate_error error = read_part(reader, offset_bytes + done, bytes - done, &have);
     if (error != SPATE_OK) return error;
-    *crc = spate_crc32c(*crc, window, have);
+    *crc = spate_crc32c(*crc, section, have);
     done += have;
   }
   return SPATE_OK;
@@ -158,9 +158,9 @@ static bool is_some(const struct gain *gain) { return gain->bytes > gain->publis
 
 /* Nobody may own a cluster of the gain, and no other gain may get it. */
 static void claim(struct exfat_owners *owners, struct gain *gain) {
-  uint32_t window_end = owners->first + owners->clusters;
+  uint32_t section_end = owners->first + owners->clusters;
 
-  for (uint32_t at = gain->first > owners->first ? gain->first : owners->first; at < gain->end && at < window_end;
+  for (uint32_t at = gain->first > owners->first ? gain->first : owners->first; at < gain->end && at < section_end;
        at++) {
     if (!spate_exfat_ownerless(owners, at)) {
       gain->bytes = gain->published_bytes;
@@ -182,7 +182,7 @@ static uint32_t next_gain(const struct gain *gains, uint32_t at) {
   return next;
 }
 
-/* Walk through the tree, once for each window that has clusters of a gain, and keep the gains without an owner. They
+/* Walk through the tree, once for each section that has clusters of a gain, and keep the gains without an owner. They
  * are kept only if the whole tree was read. */
 static enum spate_error prove(struct exfat_owners *owners, struct gain *gains) {
   uint32_t at = next_gain(gains, 0);
@@ -212,7 +212,7 @@ static enum spate_error extend(struct spate_exfat *volume, const struct exfat_re
   if (error != SPATE_OK) return error;
   uint64_t published_bytes = spate_field_get64(set.raw + STREAM_BYTES);
   if (published_bytes != gain->published_bytes || !is_clips(record, &set, published_bytes)) return SPATE_OK;
-  /* If the drive had power all the time, the chunks may have been read from its cache, and not be on the medium. */
+  /* If the drive had power all the time, the chunks may have been read from its cache, and not be on the media. */
   error = spate_exfat_flush_data(volume);
   if (error != SPATE_OK) return error;
   spate_exfat_set_lengths(set.raw, record->clusters.first_cluster, gain->bytes, true);
@@ -265,7 +265,7 @@ enum spate_error spate_exfat_salvage(struct spate_exfat *volume, struct spate_ex
   bool any = false;
 
   if (!found->dirty) return SPATE_OK;
-  volume->window_bytes = 0;
+  volume->loaded_bytes = 0;
   enum spate_error error = find_gains(volume, gains, &any);
   if (error != SPATE_OK || !any) return error;
   error = spate_exfat_recorded_read(volume, &recorded);

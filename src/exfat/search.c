@@ -11,7 +11,7 @@
 
 #define SEARCHES_MASK (SPATE_EXFAT_SEARCHES_MAX - 1u)
 
-/* On a damaged volume two directories may begin with one cluster. Then they go on alike, if the FAT links both or
+/* On a damaged volume two directories may begin with one cluster. Then they continue alike, if the FAT links both or
  * neither of them. */
 static bool is_in(const struct spate_exfat_search *search, const struct spate_exfat_chain *directory) {
   return search->first_cluster == directory->first_cluster && search->contiguous == directory->contiguous;

@@ -13,19 +13,19 @@
  *
  * One search is enough: later clips get clusters that no file owns, and clusters with two owners are never free.
  *
- * If the window is smaller than the bitmap, a walk sees only a part of the volume. Then each area in which something is
- * deleted is searched once. spate_exfat_prepare_deletions() searches all areas ahead.
+ * If the section is smaller than the bitmap, a walk sees only a part of the volume. Then each area in which something
+ * is deleted is searched once. spate_exfat_prepare_deletions() searches all areas ahead.
  */
 #include "internal.h"
 
 #define AREAS_MAX 64u /* as many as volume->areas_known has bits */
 
-/* log2 of the clusters of an area: at least those of a window, so that a window of the bitmap's size has one area. */
+/* log2 of the clusters of an area: at least those of a section, so that a section of the bitmap's size has one area. */
 static uint32_t area_shift(const struct spate_exfat *volume) {
-  uint64_t window_clusters = (uint64_t)volume->config.bitmap_bytes * 8u;
+  uint64_t section_clusters = (uint64_t)volume->config.bitmap_bytes * 8u;
   uint32_t shift = 0;
 
-  while (shift < 31u && (UINT64_C(1) << shift) < window_clusters)
+  while (shift < 31u && (UINT64_C(1) << shift) < section_clusters)
     shift++;
   while ((volume->cluster_count - 1u) >> shift >= AREAS_MAX)
     shift++;

@@ -162,19 +162,19 @@ static enum spate_error open_volume(struct spate_exfat *volume, const struct spa
  * If a PC has marked the volume clean, it may have given clusters of a clip to other files. Nothing is salvaged then.
  * The record must say so itself: if it stays, the next clip makes the volume dirty again. */
 static enum spate_error resume(struct spate_exfat *volume, struct spate_exfat_mounted *found) {
-  if (volume->record_slots == 0 || volume->untrusted || volume->config.read_only) {
+  if (volume->record_used == 0 || volume->untrusted || volume->config.read_only) {
     volume->foreign_dirty = found->dirty;
     return SPATE_OK;
   }
   if (!found->dirty) volume->failed = spate_exfat_record_forget_chunks(volume);
   if (volume->failed != SPATE_OK) {
     spate_port_log("exfat: the reservation record cannot be rewritten: no changes; error", (uint64_t)volume->failed);
-    volume->record_unresolved = volume->record_slots;
+    volume->record_unresolved = volume->record_used;
     return SPATE_OK;
   }
   if (volume->repairs != NULL) return volume->repairs->recover(volume, found);
   volume->dirty = found->dirty; /* what stays is this library's, whatever else is */
-  volume->record_unresolved = volume->record_slots;
+  volume->record_unresolved = volume->record_used;
   return SPATE_OK;
 }
 

@@ -25,7 +25,7 @@ enum gateware_status {
   GATEWARE_STATUS_GONE = 0x8004,
   GATEWARE_STATUS_DEADLINE = 0x8005,
   GATEWARE_STATUS_BUSY = 0x8006,
-  GATEWARE_STATUS_MEMORY = 0x8007, /* of the ring's memory. It counts as the medium until the drive has the data */
+  GATEWARE_STATUS_MEMORY = 0x8007, /* of the ring's memory. It counts as the media until the drive has the data */
   GATEWARE_STATUS_POWER = 0x8008,  /* flush or shutdown done, after a loss of power or what may be one */
 };
 

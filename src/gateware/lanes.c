@@ -143,7 +143,7 @@ static void take_response(struct spate_gateware *gateware) {
 static void count_power(struct spate_gateware *gateware) {
   const uint32_t power = spate_gateware_read(gateware, SPATE_REGS_POWER);
 
-  if (power == UINT32_MAX) return; /* the core does not answer any more */
+  if (power == UINT32_MAX) return; /* the core no longer responds */
   const uint16_t losses = (uint16_t)(power - gateware->power);
   const uint16_t unknown =
       (uint16_t)((power >> SPATE_REGS_POWER_UNKNOWN_SHIFT) - (gateware->power >> SPATE_REGS_POWER_UNKNOWN_SHIFT));

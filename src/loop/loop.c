@@ -100,7 +100,7 @@ static void clip_closed(void *context, const struct spate_stream_clip *clip, uin
   }
 }
 
-/* The stream has gone on in the next part. */
+/* The stream has continued in the next part. */
 static void look_at_stream(struct spate_loop *loop) {
   const struct spate_stream *stream = loop->config.stream;
 
@@ -220,7 +220,7 @@ uint32_t spate_loop_released(struct spate_loop *loop) {
 
 /* ---- triggers ---- */
 
-/* What was pushed just now is recorded before the trigger. */
+/* What has just been pushed is recorded before the trigger. */
 enum spate_error spate_loop_trigger(struct spate_loop *loop, const char *path, uint64_t before_ms, uint64_t after_ms,
                                     bool *extended) {
   look_at_stream(loop);

@@ -33,7 +33,7 @@ void spate_nvme_admin_cancel(struct spate_nvme *controller) {
   controller->event_again_ticks = 0;
 }
 
-/* `timeout_ms` 0: no time-out, as for an asynchronous event request. */
+/* `timeout_ms` 0: no timeout, as for an asynchronous event request. */
 void spate_nvme_admin_send(struct spate_nvme *controller, enum spate_nvme_admin_user user,
                            const struct nvme_command *command, uint32_t timeout_ms) {
   struct spate_nvme_admin_slot *slot = &controller->admin[user];

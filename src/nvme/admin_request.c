@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Admin commands of the caller, one at a time, while I/O goes on. A command that exceeds its time-out is aborted. If
+ * Admin commands of the caller, one at a time, while I/O continues. A command that exceeds its timeout is aborted. If
  * the abort does not end it, the controller is reset. A command that a reset cancelled ends only when the controller
  * has stopped: until then the drive may write to the buffer.
  */
@@ -139,7 +139,7 @@ static void deliver(struct spate_nvme *controller) {
   request->done(request);
 }
 
-/* Aborts a request whose time-out has passed, as soon as no other abort is in flight: a drive need not accept more than
+/* Aborts a request whose timeout has passed, as soon as no other abort is in flight: a drive need not accept more than
  * one. From then on the slot has a deadline, as the driver's own commands have, after which the controller is reset. */
 static void supervise(struct spate_nvme *controller) {
   struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_REQUEST];

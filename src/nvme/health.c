@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SMART / Health log (5.14.1.2) and asynchronous events. Both work while I/O goes on. */
+/* The SMART / Health log (5.14.1.2) and asynchronous events. Both work while I/O continues. */
 #include "internal.h"
 
 #define EVENT_INTERVAL_MS  1000u /* from an event to the request for the next one, when there are many */
@@ -11,7 +11,7 @@ static uint64_t saturated(const void *log, unsigned offset_bytes) {
   return spate_nvme_qword(log, offset_bytes + 8u) != 0 ? UINT64_MAX : spate_nvme_qword(log, offset_bytes);
 }
 
-/* Some drives answer with success and zeros, at times or always. */
+/* Some drives return success and zeros, at times or always. */
 static bool is_empty(const void *log) {
   uint64_t all = 0;
 

@@ -52,7 +52,7 @@ SPATE_MUST_CHECK enum spate_error spate_nvme_call_dwords(struct spate_nvme *cont
  * submits none is linked without them. */
 struct spate_nvme_request_ops {
   void (*deliver)(struct spate_nvme *controller);
-  void (*supervise)(struct spate_nvme *controller); /* aborts the request when its time-out has passed */
+  void (*supervise)(struct spate_nvme *controller); /* aborts the request when its timeout has passed */
   void (*end)(struct spate_nvme *controller, enum spate_error error);
 };
 /* Ends the request, if there is one. The drive writes to its buffer no more. */
@@ -67,7 +67,7 @@ unsigned spate_nvme_service_poll(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_enter(struct spate_nvme *controller, enum spate_nvme_state state, uint32_t timeout_ms);
 /* Starts the first bring-up. */
 void spate_nvme_start(struct spate_nvme *controller);
-/* Starts a reset. Until the controller runs again submit answers FULL. */
+/* Starts a reset. Until the controller runs again submit returns FULL. */
 void spate_nvme_recover(struct spate_nvme *controller, enum spate_error error);
 /* Stops the controller; its requests end with this error when it has stopped. */
 void spate_nvme_give_up(struct spate_nvme *controller, enum spate_error error);

@@ -149,8 +149,9 @@ unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max) {
   return reaped;
 }
 
-/* Empties both queues. The count of commands goes on at the next multiple of the queue's length, so that commands keep
- * their order over a reset. The submission entries need no clearing: every command writes the same quadwords of them.
+/* Empties both queues. The count of commands continues at the next multiple of the queue's length, so that commands
+ * keep their order over a reset. The submission entries need no clearing: every command writes the same quadwords of
+ * them.
  */
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue) {
   volatile uint64_t *cq = (volatile uint64_t *)(uintptr_t)queue->cq;

@@ -58,7 +58,7 @@ static bool is_enough(const struct spate_nvme_queue_memory *memory, uint32_t ent
 /* The layout follows from the size of the memory, not of this queue. So submission entries are always in the same
  * place, and their unused quadwords stay zero.
  *
- * Memory that is too small is replaced, and lost. What replaces it is as large in entries and in list pages as any
+ * Memory that is too small is replaced and leaked. What replaces it is as large in entries and in list pages as any
  * before, so that queues of two shapes that alternate do not use up the arena. */
 static enum spate_error memory_take(struct spate_nvme_queue *queue, struct spate_nvme_queue_memory *memory) {
   if (!is_enough(memory, queue->entries, queue->list_pages)) {

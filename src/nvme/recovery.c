@@ -7,7 +7,7 @@
 #include "internal.h"
 
 #define FLUSH_AGE_MAX      (FLUSH_TIMEOUT_MS / INTERVAL_MS)
-#define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second time-out ends it */
+#define FLUSH_TIMEOUT_COST (ATTEMPTS_BUDGET / 2u - ATTEMPT_COST) /* with the replay's: the second timeout ends it */
 
 /* With fast_boundary_bytes 0 every request takes the slow path, which checks the state. */
 void spate_nvme_hold(struct spate_nvme *controller) {
@@ -18,7 +18,7 @@ void spate_nvme_hold(struct spate_nvme *controller) {
   controller->abort_slot = NULL;
 }
 
-/* The controller is disabled and writes to memory no more. Reaps what it completed before, then empties all queues. */
+/* The controller is disabled and no longer accesses memory. Reaps what it completed before, then empties all queues. */
 void spate_nvme_quiesce(struct spate_nvme *controller) {
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next) {
     for (unsigned i = 0; i < queue->entries && spate_nvme_complete(queue); i++)
@@ -133,13 +133,13 @@ static void abort_command(struct spate_nvme *controller, struct spate_nvme_queue
   spate_nvme_admin_send(controller, SPATE_NVME_ADMIN_ABORT, &command, ABORT_TIMEOUT_MS);
 }
 
-/* The time-out of a command, in intervals. A drive may have gigabytes to write before it completes a flush. */
+/* The timeout of a command, in intervals. A drive may have gigabytes to write before it completes a flush. */
 static uint16_t age_max(const struct spate_nvme *controller, const struct spate_nvme_slot *slot) {
   return slot->io->op == SPATE_FLUSH && controller->age_max < FLUSH_AGE_MAX ? FLUSH_AGE_MAX : controller->age_max;
 }
 
 /*
- * Adds to the age of each command. Returns the first that is past its time-out, or NULL.
+ * Adds to the age of each command. Returns the first that is past its timeout, or NULL.
  *
  * The age is time, however seldom the caller polls. It begins when the command is first seen here after its doorbell
  * was rung, with 1 for the present interval, which has partly passed. So no command expires when it is first seen.
@@ -214,7 +214,7 @@ bool spate_nvme_has_requests(const struct spate_nvme_queue *queue) {
 }
 
 /*
- * The controller is dead or shut down, and writes to memory no more: every request ends. A request that the drive
+ * The controller is dead or shut down, and no longer accesses memory: every request ends. A request that the drive
  * completed before ends with the drive's status: its entry is in memory, and the drive wrote the data before the entry.
  * Without a request the completion queue is not read, because its memory may have another use by now.
  */

@@ -52,7 +52,7 @@ static bool make_host_buffer(struct spate_nvme *controller, struct nvme_command 
   return true;
 }
 
-/* The drive keeps the power state that it has (5.21.1.12). Some drives do not answer any more after they have chosen
+/* The drive keeps the power state that it has (5.21.1.12). Some drives no longer respond after they have chosen
  * another: Linux NVME_QUIRK_NO_APST and NO_DEEPEST_PS. */
 static bool make_no_transitions(struct spate_nvme *controller, struct nvme_command *command) {
   volatile uint64_t *table = (volatile uint64_t *)(void *)controller->data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-/* For requests in flight: long enough for the longest time-out and an abort. */
+/* For requests in flight: long enough for the longest timeout and an abort. */
 #define REQUESTS_TIMEOUT_MS (FLUSH_TIMEOUT_MS + ABORT_TIMEOUT_MS + 1000u)
 
 static bool any_request(const struct spate_nvme *controller) {
@@ -91,7 +91,7 @@ enum spate_error spate_nvme_shutdown(struct spate_nvme *controller) {
   const enum spate_error error = controller->error;
   spate_nvme_request_end(controller, error == SPATE_OK ? SPATE_E_TIMEOUT : error);
   if (error != SPATE_OK) return error;
-  controller->error = SPATE_E_INVALID; /* the answer to requests and calls from now on */
+  controller->error = SPATE_E_INVALID; /* what requests and calls return from now on */
   for (struct spate_nvme_queue *queue = controller->queues; queue != NULL; queue = queue->next)
     if (!spate_nvme_has_requests(queue)) queue->block.ops = &spate_nvme_closed_ops;
   return controller->cache_on && controller->counters.power_losses != losses ? SPATE_E_POWER_LOST : SPATE_OK;

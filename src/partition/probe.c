@@ -12,7 +12,7 @@ static bool read_block(struct spate_block *block, uint8_t *scratch, uint64_t lba
   return false;
 }
 
-/* The backup is so many sectors behind the first, and states how large a sector is. */
+/* The backup is so many sectors after the first, and states how large a sector is. */
 static enum spate_error probe_backup(struct spate_block *block, uint8_t *scratch,
                                      const struct spate_partition *partition, bool *found) {
   enum spate_error error = SPATE_OK;

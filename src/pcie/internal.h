@@ -71,7 +71,7 @@ void spate_pcie_change(const struct pcie_function *function, unsigned offset, ui
 #define PCIE_SETTLE_MS 100u  /* no request within this time after a reset or after a link came up (6.6.1) */
 /* scan.c: waits until 100 ms after `since_ticks`, when a reset ended or a link came up. */
 void spate_pcie_settle(uint64_t since_ticks);
-/* scan.c: counts this function as left out. Enumeration goes on without it. */
+/* scan.c: counts this function as left out. Enumeration continues without it. */
 void spate_pcie_leave_out(struct pcie_tree *tree, const struct pcie_function *function, enum spate_error error);
 /* ecam.c: the operations of every bridge whose configuration space is mapped as ECAM. */
 uint32_t spate_pcie_ecam_read(struct spate_pcie_host *host, struct spate_pcie_address at, uint16_t offset);

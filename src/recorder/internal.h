@@ -27,7 +27,7 @@ static inline bool spate_stream_clip_is_open(const struct spate_stream_clip *cli
 }
 
 /* progress.c: how far a clip is, and the stream's counters with it. */
-/* The clip's next piece, in the order pushed, has completed. Behind the cap it is lost. */
+/* The clip's next piece, in the order pushed, has completed. After the cap it is lost. */
 static inline void spate_progress_completed(struct spate_stream_clip *clip, uint32_t bytes) {
   struct spate_stream_counters *counters = &clip->stream->counters;
 

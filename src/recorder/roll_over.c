@@ -92,7 +92,7 @@ static bool room_is_coming(const struct spate_recorder *recorder) {
   return false;
 }
 
-/* push answers `error` once the current clip is full. FULL would tell the caller to wait, so it becomes MEMORY. */
+/* push returns `error` once the current clip is full. FULL would tell the caller to wait, so it becomes MEMORY. */
 static void no_next_part(struct spate_stream *stream, enum spate_error error) {
   if (error == SPATE_E_FULL) {
     spate_port_log("recorder: the volume's cache has no block for the next file; blocks that it needs",

@@ -84,7 +84,7 @@ static bool is_arming(const struct spate_stream *stream) {
   return stream->clips[0].state == CLIP_ARMING || stream->clips[1].state == CLIP_ARMING;
 }
 
-/* The reservation is used up, or the clip was capped: go on in the next clip. */
+/* The reservation is used up, or the clip was capped: continue in the next clip. */
 static enum spate_error enter_following(struct spate_stream *stream, uint64_t piece_bytes) {
   struct spate_stream_clip *clip = stream->current;
 

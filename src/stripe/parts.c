@@ -88,7 +88,7 @@ static void end_part(struct spate_stripe *stripe, struct spate_stripe_part *part
 
 /* ---- sending parts ---- */
 
-/* FULL: the part was not submitted. Any other answer: it was submitted, or it ended with that error. */
+/* FULL: the part was not submitted. Otherwise it was submitted, or it ended with that error. */
 static enum spate_error send(struct spate_stripe *stripe, struct spate_stripe_part *part) {
   struct spate_stripe_member *member = &stripe->members[part->member];
   const enum spate_error error = spate_block_submit(member->block, &part->io);

@@ -50,7 +50,7 @@ static void a_coarse_clock_has_periods(void **state) {
   close_fixture(fixture);
 }
 
-/* A 32-bit counter that wraps, or one that somebody sets, is reported once each time, and the clip goes on. */
+/* A 32-bit counter that wraps, or one that somebody sets, is reported once each time, and the clip continues. */
 static void a_clock_that_goes_back_is_reported(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);

@@ -59,9 +59,9 @@ static void nouns_agree_with_their_numbers(void **state) {
     if (regexec(&plural, text, 0, NULL, 0) == 0) fail_msg("%s", text);
   }
   regfree(&plural);
-  assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 1, 4), "The link has 1 lane, and both ends can do 4.");
-  assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 2, 4), "The link has 2 lanes, and both ends can do 4.");
-  assert_string_equal(problem(SPATE_DOCTOR_MEDIA_ERRORS, 21, 0), "The drive counted 21 errors of its medium.");
+  assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 1, 4), "The link has 1 lane, and both ends support 4.");
+  assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 2, 4), "The link has 2 lanes, and both ends support 4.");
+  assert_string_equal(problem(SPATE_DOCTOR_MEDIA_ERRORS, 21, 0), "The drive counted 21 errors of its media.");
   assert_string_equal(problem(SPATE_DOCTOR_MEMORY_LOCK_SMALL, 0, 0),
                       "You may lock 0 bytes of memory, and vfio: needs more for its queues and ring.");
 }

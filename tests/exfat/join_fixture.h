@@ -128,7 +128,7 @@ static inline void join_all(const char *path) {
   assert_int_equal(join.linked_bytes, join.bytes);
 }
 
-/* The bytes of a set on the medium. */
+/* The bytes of a set on the media. */
 static inline uint8_t *set_of(const char *path) {
   const uint64_t bytes = image.config.blocks << image.ram.block.block_shift;
   (void)oracle_read(&oracle, image_start(&image), bytes);

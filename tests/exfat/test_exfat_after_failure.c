@@ -128,7 +128,7 @@ static void nothing_to_see(void *context, struct ram_block *ram, const struct sp
   (void)io;
 }
 
-/* A write that failed may have reached the medium. Here that of VolumeDirty did. */
+/* A write that failed may have reached the media. Here that of VolumeDirty did. */
 static void a_failed_write_of_volume_dirty_is_taken_back(void **state) {
   (void)state;
   struct spate_exfat_clip clip;

@@ -66,7 +66,7 @@ static void the_bitmap_agrees_with_a_plain_scan(void **state) {
     uint64_t bytes = MIB * (18 + seed % 7) + (seed % 64) * 512;
     image_open(&image, bytes, 512, 0);
     small_format(image.ram.memory, bytes, 9, 9);
-    image.config.bitmap_bytes = seed % 3 == 0 ? 8192 : 4096; /* a window, or the whole bitmap */
+    image.config.bitmap_bytes = seed % 3 == 0 ? 8192 : 4096; /* a section, or the whole bitmap */
     OK(image_mount(&image));
     uint8_t *copy = malloc((image.volume.cluster_count + 7) / 8);
     assert_non_null(copy);
@@ -115,7 +115,7 @@ static void free_space_is_counted_once(void **state) {
   image_close(&image);
 }
 
-/* A run over two windows. The second window cannot be written: free space is counted again. */
+/* A run over two sections. The second section cannot be written: free space is counted again. */
 static void a_failed_write_is_counted_again(void **state) {
   (void)state;
   const uint32_t first = 2 + 4096 * 8 - 100;
@@ -127,7 +127,7 @@ static void a_failed_write_is_counted_again(void **state) {
   ram_block_fault(&image.ram, (struct ram_fault){RAM_OP(SPATE_WRITE), 0, UINT64_MAX, 1, RAM_ALWAYS, SPATE_E_MEDIA, 0});
   GIVES(SPATE_E_MEDIA, spate_exfat_bitmap_set(&image.volume, first, 200, true));
   ram_block_clear_faults(&image.ram);
-  assert_int_equal(bits()[4095], 0xff); /* the first window was written */
+  assert_int_equal(bits()[4095], 0xff); /* the first section was written */
   check_scan(UINT32_MAX);
   image_close(&image);
 }
@@ -150,7 +150,7 @@ static void the_pump_runs_during_a_scan(void **state) {
   OK(image_mount(&image));
   image.volume.config.bitmap = aligned_alloc(4096, 262144);
   image.volume.config.bitmap_bytes = 262144; /* the whole bitmap: no reads */
-  image.volume.window_bytes = 0;
+  image.volume.loaded_bytes = 0;
   OK(spate_exfat_bitmap_scan(&image.volume, 1, &found));
   image.ram.block.while_waiting = count_turn;
   clock_step_ns = 400000;
@@ -198,44 +198,44 @@ static void the_pump_runs_during_a_deletion(void **state) {
   assert_in_range(turns_in_deletion(900000) - few, 60, 1000);
 }
 
-/* How many turns the pump gets while the owners' clusters in the first window of an empty volume are marked. The memory
- * of the window after the volume's last cluster does not change. */
-static unsigned turns_in_marking(uint32_t window_bytes) {
+/* How many turns the pump gets while the owners' clusters in the first section of an empty volume are marked. The
+ * memory of the section after the volume's last cluster does not change. */
+static unsigned turns_in_marking(uint32_t section_bytes) {
   struct exfat_owners owners = {.volume = &image.volume};
   image_open(&image, 512 * MIB, 512, 0);
   small_format(image.ram.memory, 512 * MIB, 9, 9);
-  image.config.bitmap_bytes = window_bytes;
-  image.config.bitmap = aligned_alloc(4096, window_bytes);
+  image.config.bitmap_bytes = section_bytes;
+  image.config.bitmap = aligned_alloc(4096, section_bytes);
   OK(image_mount(&image));
-  memset(image.config.bitmap, 0xa5, window_bytes);
+  memset(image.config.bitmap, 0xa5, section_bytes);
   image.ram.block.while_waiting = count_turn;
   clock_step_ns = 400000;
   turns = 0;
   OK(spate_exfat_owners_mark(&owners, 0));
   clock_step_ns = 100;
   image.ram.block.while_waiting = NULL;
-  const uint8_t *window = image.config.bitmap;
+  const uint8_t *section = image.config.bitmap;
   const uint32_t words_bytes = (image.volume.cluster_count + 63) / 64 * 8;
-  const uint32_t used_bytes = words_bytes < window_bytes ? words_bytes : window_bytes;
-  assert_int_equal(window[0], 0xff); /* the bitmap's own clusters */
-  assert_int_equal(window[used_bytes - 1], 0);
-  for (uint32_t at = used_bytes; at < window_bytes; at++)
-    assert_int_equal(window[at], 0xa5);
+  const uint32_t used_bytes = words_bytes < section_bytes ? words_bytes : section_bytes;
+  assert_int_equal(section[0], 0xff); /* the bitmap's own clusters */
+  assert_int_equal(section[used_bytes - 1], 0);
+  for (uint32_t at = used_bytes; at < section_bytes; at++)
+    assert_int_equal(section[at], 0xa5);
   free(image.config.bitmap);
   image_close(&image);
   return turns;
 }
 
-/* The largest window has 512 MiB. To clear it takes half a second. */
-static void the_pump_runs_while_a_window_is_cleared(void **state) {
+/* The largest section has 512 MiB. To clear it takes half a second. */
+static void the_pump_runs_while_a_section_is_cleared(void **state) {
   (void)state;
   const unsigned few = turns_in_marking(4096);
   assert_in_range(turns_in_marking(262144) - few, 7, 40);
 }
 
-/* Zeros for a drive without Write Zeroes are written from a part of the window that is cleared in less than a
+/* Zeros for a drive without Write Zeroes are written from a part of the section that is cleared in less than a
  * millisecond. */
-static void zeros_take_a_small_part_of_the_window(void **state) {
+static void zeros_take_a_small_part_of_the_section(void **state) {
   (void)state;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
@@ -243,18 +243,18 @@ static void zeros_take_a_small_part_of_the_window(void **state) {
   image.config.bitmap = aligned_alloc(4096, MIB);
   OK(image_mount(&image));
   image.ram.block.can_zero = false;
-  uint8_t *window = image.config.bitmap;
-  memset(window, 0xa5, MIB);
+  uint8_t *section = image.config.bitmap;
+  memset(section, 0xa5, MIB);
   memset(image.ram.memory + 2 * MIB, 0x5a, MIB + 1024);
   OK(spate_exfat_zero(&image.volume, 2 * MIB / 512, 2));
-  assert_int_equal(window[1023], 0);
-  assert_int_equal(window[1024], 0xa5);
+  assert_int_equal(section[1023], 0);
+  assert_int_equal(section[1024], 0xa5);
   OK(spate_exfat_zero(&image.volume, 2 * MIB / 512 + 2, MIB / 512));
   for (uint64_t at = 2 * MIB; at < 3 * MIB + 1024; at++)
     assert_int_equal(image.ram.memory[at], 0);
-  assert_int_equal(window[MIB / 4 - 1], 0);
+  assert_int_equal(section[MIB / 4 - 1], 0);
   for (uint64_t at = MIB / 4; at < MIB; at++)
-    assert_int_equal(window[at], 0xa5);
+    assert_int_equal(section[at], 0xa5);
   free(image.config.bitmap);
   image_close(&image);
 }
@@ -266,8 +266,8 @@ int main(void) {
       cmocka_unit_test(a_failed_write_is_counted_again),
       cmocka_unit_test(the_pump_runs_during_a_scan),
       cmocka_unit_test(the_pump_runs_during_a_deletion),
-      cmocka_unit_test(the_pump_runs_while_a_window_is_cleared),
-      cmocka_unit_test(zeros_take_a_small_part_of_the_window),
+      cmocka_unit_test(the_pump_runs_while_a_section_is_cleared),
+      cmocka_unit_test(zeros_take_a_small_part_of_the_section),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

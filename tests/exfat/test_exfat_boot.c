@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two boot regions when the medium fails: either replaces the other, and a failure of the repair is reported. */
+/* The two boot regions when the media fails: either replaces the other, and a failure of the repair is reported. */
 #include "exfat_fixture.h"
 
 #define REGION 12u /* blocks */

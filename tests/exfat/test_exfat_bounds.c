@@ -97,7 +97,7 @@ static struct image other;
 static const struct spate_block_ops *inner;
 static unsigned idle_polls;
 
-/* The machine would stand still: so ends the program. */
+/* The machine would hang: so this ends the program. */
 static unsigned poll_not_for_ever(struct spate_block *block, unsigned max) {
   idle_polls = other.ram.pending_count == 0 ? idle_polls + 1u : 0;
   if (idle_polls == 1000000) abort();

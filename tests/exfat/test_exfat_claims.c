@@ -123,7 +123,7 @@ static const struct {
     {"a volume's GUID", put_guid, 0},
     {"a critical entry of a type not known here", put_critical, UNREADABLE},
     {"a stream extension without a file", put_stream_alone, UNREADABLE},
-    {"what stands behind the end", put_behind_the_end, 0},
+    {"what stands past the end", put_behind_the_end, 0},
     {"a file of no bytes that has a cluster all the same", put_file_without_bytes, 1},
     {"a file of which one byte is valid", put_file_partly_valid, 1},
     {"a directory, and the file in it", put_directory, 6},

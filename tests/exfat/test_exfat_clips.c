@@ -138,8 +138,8 @@ static void test_space(void **state) {
   image_close(&image);
 }
 
-/* A window smaller than the bitmap: 4 KiB of a 64 KiB bitmap. */
-static void test_small_window(void **state) {
+/* A section smaller than the bitmap: 4 KiB of a 64 KiB bitmap. */
+static void test_small_section(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
   struct spate_exfat_info info;
@@ -152,7 +152,7 @@ static void test_small_window(void **state) {
   assert_int_equal(info.free_bytes, info.bytes - half - 4 * MIB);
   assert_int_equal(spate_exfat_close(&clip, (UINT64_C(40) << 30) + 1), SPATE_OK);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "lost", half), SPATE_OK);
-  assert_int_equal(image_mount(&image), SPATE_OK); /* a cut: recovery passes all windows */
+  assert_int_equal(image_mount(&image), SPATE_OK); /* a cut: recovery passes all sections */
   assert_int_equal(image.found.reservations, 1);
   assert_int_equal(image.found.reclaimed_bytes, half);
   assert_int_equal(spate_exfat_info(&image.volume, &info), SPATE_OK);
@@ -162,7 +162,7 @@ static void test_small_window(void **state) {
 }
 
 /* A part of the bitmap that could not be read is read again, and is not taken for the part that was read before. */
-static void test_window_that_cannot_be_read(void **state) {
+static void test_section_that_cannot_be_read(void **state) {
   (void)state;
   struct spate_exfat_info info;
   image_open(&image, UINT64_C(512) << 30, 4096, 0);
@@ -268,9 +268,9 @@ int main(void) {
       cmocka_unit_test(test_many_clips),
       cmocka_unit_test(test_cache_room),
       cmocka_unit_test(test_space),
-      cmocka_unit_test(test_small_window),
+      cmocka_unit_test(test_small_section),
       cmocka_unit_test(test_a_refused_length_is_not_published),
-      cmocka_unit_test(test_window_that_cannot_be_read),
+      cmocka_unit_test(test_section_that_cannot_be_read),
       cmocka_unit_test(test_a_file_of_many_clusters),
       cmocka_unit_test(test_a_file_of_many_blocks),
   };

@@ -128,7 +128,7 @@ def test_ours_by_fuse(ours, tmp_path):
 
 @needs_fuse
 def test_ours_written_by_fuse(volume_tool, tmp_path):
-    """Another system writes to our volume, and then we go on writing to it."""
+    """Another system writes to our volume, and then we continue writing to it."""
     volume = Volume(volume_tool, tmp_path / "a.img")
     volume.format(128 * MIB)
     volume.put("ours.bin", content("ours", 100000))
@@ -246,7 +246,7 @@ def test_theirs(volume_tool, tmp_path, cluster):
     assert not tree["left"][3]
     for name, data in list(files.items())[::7] + [("left", files["left"]), ("right", files["right"])]:
         assert volume.get(name) == data, name
-    # Go on with it: grow their directories, delete their fragments, look up their names in other case.
+    # Continue with it: grow their directories, delete their fragments, look up their names in other case.
     commands = [["mkdir", f"many/new {index}"] for index in range(100)]
     commands += [["rm", "LEFT"], ["rm", "many/0007 " + "x" * 200], ["mv", "RIGHT", "many/right"], ["rm", "y" * 255]]
     answers = volume.batch(commands)

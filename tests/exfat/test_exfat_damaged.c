@@ -85,8 +85,8 @@ static void test_damaged_set_listed(void **state) {
   image_close(&image);
 }
 
-/* A damaged entry set, found while a clip is open: listing reports it and goes on, and recording continues. A name that
- * is not found could be in this set. The volume stays dirty, and nothing is trimmed. */
+/* A damaged entry set, found while a clip is open: listing reports it and continues, and recording continues. A name
+ * that is not found could be in this set. The volume stays dirty, and nothing is trimmed. */
 static void test_damaged_set(void **state) {
   (void)state;
   struct spate_exfat_directory directory;

@@ -212,7 +212,7 @@ def test_theirs_read_by_ours(shared, sector, cluster):
     tree = volume.ours.tree()
     assert tree["in/row"][3] and tree["in/row"][1] == -(-60 * 3 * 32 // cluster) * cluster
     assert cluster > piece or not tree["in/woven 1"][3]
-    # Go on with it: delete their fragments, move their longest names, grow their directories.
+    # Continue with it: delete their fragments, move their longest names, grow their directories.
     volume.rm("in/woven 1")
     volume.mv("in/" + "y" * 255, "in/sub/Y")
     volume.mv("in/" + "🎬" * 127, "in/short")
@@ -231,7 +231,7 @@ def test_ours_read_by_theirs(shared, sector, cluster):
     fill(volume, cluster)
     volume.run(volume.ours)
     volume.check()
-    # FatFs goes on with it: it grows and shrinks our clips, and fills our directories.
+    # FatFs continues with it: it grows and shrinks our clips, and fills our directories.
     for path in ("in/sub/moved plain.bin", "in/tiefer/plain.bin", "in/first"):
         volume.write(path, len(volume.files[path]), content(path + " more", 2 * MIB + 5))
     volume.truncate("in/sub/moved plain.bin", 100)

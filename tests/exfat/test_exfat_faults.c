@@ -65,7 +65,7 @@ static void free_space_after_a_failed_write_is_the_drives(void **state) {
   image_close(&image);
 }
 
-/* What is behind the end of an odd directory has to be cleared before it grows. As long as that fails, it takes
+/* What is past the end of an odd directory has to be cleared before it grows. As long as that fails, it takes
  * nothing.
  */
 static void a_directory_that_cannot_be_cleared_takes_no_cluster(void **state) {

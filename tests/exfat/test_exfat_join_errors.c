@@ -37,7 +37,7 @@ static void wrong_kinds(void **state) {
   image_close(&image);
 }
 
-/* A folder with three good parts, and `change` of the medium of one of them. */
+/* A folder with three good parts, and `change` of the media of one of them. */
 static void with_changed(uint32_t part, enum spate_error error, void (*change)(uint8_t *set)) {
   char path[32];
   open_small();
@@ -174,7 +174,7 @@ static void steps_of_10_ms_count(void **state) {
 
 /* ---- entries that are no files ---- */
 
-/* Behind the last part lies another entry in use: its clusters would be lost. */
+/* After the last part lies another entry in use: its clusters would be lost. */
 static void other_entries(void **state) {
   (void)state;
   static const uint8_t types[] = {0xa1, 0xc1, 0x81, 0xe0};

@@ -157,7 +157,7 @@ static void handles_are_stale(void **state) {
 
 /* ---- the folder is not what it was ---- */
 
-/* The set on the medium changes, and the cache has forgotten it. */
+/* The set on the media changes, and the cache has forgotten it. */
 static void changed_behind(void **state) {
   (void)state;
   for (unsigned kind = 0; kind < 2; kind++) {

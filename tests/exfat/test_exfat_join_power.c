@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drive loses its power during a join, and what it had not flushed, while the host goes on. */
+/* The drive loses its power during a join, and what it had not flushed, while the host continues. */
 #include "join_fixture.h"
 
 #define PARTS       3u

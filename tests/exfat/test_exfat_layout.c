@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where format puts structures, for every place on a medium, and what it leaves of the old contents. */
+/* Where format puts structures, for every place on the media, and what it leaves of the old contents. */
 #include "exfat_fixture.h"
 
 static uint32_t fat(uint32_t cluster) {
   return spate_get32(image_start(&image) + ((size_t)spate_get32(image_start(&image) + 80) << 9) + 4 * (size_t)cluster);
 }
 
-/* Clusters begin at multiples of their size on the medium, and this alignment costs no cluster. */
+/* Clusters begin at multiples of their size on the media, and this alignment costs no cluster. */
 static void clusters_are_aligned_on_the_medium(void **state) {
   (void)state;
   const uint64_t cluster_blocks = MIB / 512;
@@ -68,7 +68,7 @@ static void no_old_bit_is_left_in_the_bitmap(void **state) {
 }
 
 /* Specification, 7.1 and 7.2: reserved bytes of the bitmap's and the table's entries are zeros, and so is the rest of
- * the directory's first block behind the record's entry set. */
+ * the directory's first block after the record's entry set. */
 static void reserved_bytes_of_the_first_entries_are_zeros(void **state) {
   (void)state;
   static const uint8_t zeros[512];

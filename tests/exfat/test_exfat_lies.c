@@ -126,7 +126,7 @@ static void a_write_that_is_nowhere_leaves_what_was_there_before(void **state) {
   assert_true(writes > 15);
 }
 
-/* From some moment on nothing of the volume can be read. The clip goes on, and what was published stays. */
+/* From some moment on nothing of the volume can be read. The clip continues, and what was published stays. */
 static void a_clip_goes_on_when_metadata_cannot_be_read_any_more(void **state) {
   (void)state;
   const struct ram_fault unreadable = {

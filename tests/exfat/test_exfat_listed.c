@@ -91,7 +91,7 @@ static void an_entry_that_is_not_true_is_refused(void **state) {
 
 static bool is_free(uint32_t index) { return (small_cluster(image.ram.memory, 2)[index / 8] >> (index % 8) & 1) == 0; }
 
-/* Compares all runs with the bits, for bitmaps of many shapes, larger than the window on them and smaller. */
+/* Compares all runs with the bits, for bitmaps of many shapes, larger than the section on them and smaller. */
 static void free_runs_are_those_of_the_bitmap(void **state) {
   (void)state;
   uint64_t random = 1;

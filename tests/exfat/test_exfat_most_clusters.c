@@ -14,7 +14,7 @@
 #define LAST          (CLUSTER_COUNT + 1u) /* the highest cluster number */
 #define WINDOW_BYTES  (16 * MIB)           /* a 32nd of the bitmap */
 
-static void *window;
+static void *section;
 
 static void put_fat(uint32_t cluster, uint32_t next) {
   spate_put32(image.ram.memory + 24 * BLOCK + 4 * (uint64_t)cluster, next);
@@ -28,7 +28,7 @@ static bool is_allocated(uint32_t cluster) { return (*bits_of(cluster) >> ((clus
 
 static void open_volume(void) {
   const uint64_t blocks = HEAP + CLUSTER_COUNT;
-  /* A small volume, whose up-case table and root directory move behind a long bitmap. */
+  /* A small volume, whose up-case table and root directory move after a long bitmap. */
   image_open(&image, blocks * BLOCK, 4096, 0);
   uint8_t *memory = image.ram.memory;
   small_format(memory, 64 * MIB, 12, 12);
@@ -59,16 +59,16 @@ static void open_volume(void) {
   spate_put32(root + 32 + 20, UPCASE);
   memcpy(small_cluster(memory, UPCASE), table, sizeof table);
   memcpy(small_cluster(memory, ROOT), root, sizeof root);
-  window = aligned_alloc(4096, WINDOW_BYTES);
-  assert_non_null(window);
-  image.config.bitmap = window;
+  section = aligned_alloc(4096, WINDOW_BYTES);
+  assert_non_null(section);
+  image.config.bitmap = section;
   image.config.bitmap_bytes = WINDOW_BYTES;
 }
 
 static void close_volume(void) {
   assert_int_equal(image.ram.overlaps, 0);
   image_close(&image);
-  free(window);
+  free(section);
 }
 
 static void a_file_in_the_last_cluster_is_deleted(void **state) {

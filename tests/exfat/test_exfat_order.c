@@ -107,7 +107,7 @@ static void test_discard_order(void **state) {
   image_close(&image);
 }
 
-/* A set that does not fit behind the last one in a block: the rest of the block gets unused entries, not zeros. */
+/* A set that does not fit past the last one in a block: the rest of the block gets unused entries, not zeros. */
 static void test_padding(void **state) {
   (void)state;
   char name[211];

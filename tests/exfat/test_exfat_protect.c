@@ -114,13 +114,13 @@ static void without_trim(void **state) {
   image_close(&image);
 }
 
-/* The search reads every entry set. After it, a deletion reads much less; also where the window has a part of the
+/* The search reads every entry set. After it, a deletion reads much less; also where the section has a part of the
  * bitmap only. */
-static uint64_t reads_of_a_deletion(bool prepared, size_t window_bytes) {
+static uint64_t reads_of_a_deletion(bool prepared, size_t section_bytes) {
   char path[32];
   image_open(&image, 32 * MIB, 512, 0);
   small_format(image.ram.memory, 32 * MIB, 9, 9);
-  image.config.bitmap_bytes = window_bytes;
+  image.config.bitmap_bytes = section_bytes;
   OK(image_mount(&image));
   OK(spate_exfat_mkdir(&image.volume, "d"));
   for (uint32_t i = 0; i < 300; i++) {
@@ -147,9 +147,9 @@ static uint64_t reads_of_a_deletion(bool prepared, size_t window_bytes) {
 
 static void the_search_comes_first(void **state) {
   (void)state;
-  for (size_t window_bytes = 4096; window_bytes <= 8192; window_bytes += 4096) {
-    const uint64_t unprepared = reads_of_a_deletion(false, window_bytes);
-    const uint64_t prepared = reads_of_a_deletion(true, window_bytes);
+  for (size_t section_bytes = 4096; section_bytes <= 8192; section_bytes += 4096) {
+    const uint64_t unprepared = reads_of_a_deletion(false, section_bytes);
+    const uint64_t prepared = reads_of_a_deletion(true, section_bytes);
     assert_true(prepared + 20 < unprepared);
   }
 }

@@ -26,7 +26,7 @@ static void open_shape(enum shape shape, struct spate_exfat_file *file) {
   for (uint32_t i = 0; i * CLUSTER < BYTES; i++) {
     uint8_t *fat = start + ((size_t)spate_get32(start + 80) << 9);
     uint8_t *cluster = small_cluster(start, cluster_of(shape, i));
-    memset(cluster, 0xee, CLUSTER); /* also behind the valid length */
+    memset(cluster, 0xee, CLUSTER); /* also past the valid length */
     memcpy(cluster, content + (size_t)i * CLUSTER, BYTES - i * CLUSTER < CLUSTER ? BYTES - i * CLUSTER : CLUSTER);
     for (uint32_t at = 0; at < CLUSTER; at++)
       if (i * CLUSTER + at >= VALID_BYTES) cluster[at] = 0xee;

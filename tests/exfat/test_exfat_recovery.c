@@ -202,8 +202,8 @@ static void test_unfinished_change(void **state) {
 
 /* ---- how often the tree is read ---- */
 
-/* A volume of eight windows, with 40 directories. */
-static void open_windows(uint32_t cache_blocks) {
+/* A volume of eight sections, with 40 directories. */
+static void open_sections(uint32_t cache_blocks) {
   image_open(&image, 128 * MIB, 512, 0);
   small_format(image.ram.memory, 128 * MIB, 9, 9);
   image.config.bitmap_bytes = 4096;
@@ -216,11 +216,11 @@ static void open_windows(uint32_t cache_blocks) {
   }
 }
 
-/* The tree is read once for each window that a record affects, not for every window. */
+/* The tree is read once for each section that a record affects, not for every section. */
 static void test_recovery_reads_the_tree_once(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
-  open_windows(5);
+  open_sections(5);
   put_file("most", NULL, 110 * MIB);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
   assert_true(clip.first_cluster > 110 * 2048);
@@ -243,7 +243,7 @@ static uint64_t reads_of_mount(void) {
 static void test_a_move_costs_one_walk(void **state) {
   (void)state;
   struct spate_exfat_clip clip;
-  open_windows(5);
+  open_sections(5);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_OK);
   const uint64_t without = reads_of_mount();
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
@@ -267,12 +267,12 @@ static void test_a_move_costs_one_walk(void **state) {
   image_close(&image);
 }
 
-/* Two reservations in different windows, so that the tree is read twice: the move is finished once. */
-static void test_a_move_beside_two_windows(void **state) {
+/* Two reservations in different sections, so that the tree is read twice: the move is finished once. */
+static void test_a_move_beside_two_sections(void **state) {
   (void)state;
   struct spate_exfat_clip low;
   struct spate_exfat_clip high;
-  open_windows(8);
+  open_sections(8);
   put_file("directory 3/old", NULL, 0);
   assert_whole(false);
   const uint64_t from_lba = image.volume.heap_lba + oracle_find(&oracle, "directory 3")->first_cluster - 2;
@@ -310,7 +310,7 @@ int main(void) {
       cmocka_unit_test(test_unfinished_change),
       cmocka_unit_test(test_recovery_reads_the_tree_once),
       cmocka_unit_test(test_a_move_costs_one_walk),
-      cmocka_unit_test(test_a_move_beside_two_windows),
+      cmocka_unit_test(test_a_move_beside_two_sections),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void sets_in_a_foreign_file_are_untouched(void **state) {
   image_close(&image);
 }
 
-/* A PC has ended the directory before the new name. What is behind an end marker is no name, so the old one is the only
+/* A PC has ended the directory before the new name. What is after an end marker is no name, so the old one is the only
  * one. */
 static void a_set_behind_the_end_of_the_directory_is_no_name(void **state) {
   (void)state;
@@ -146,7 +146,7 @@ static void a_link_of_our_own_is_taken_back(void **state) {
   image_close(&image);
 }
 
-/* The directory's cluster is the last one of a file of others, by its length. Its chain goes on. */
+/* The directory's cluster is the last one of a file of others, by its length. Its chain continues. */
 static void a_link_of_a_foreign_chain_is_untouched(void **state) {
   (void)state;
   for (unsigned clean = 0; clean < 2; clean++) {
@@ -244,7 +244,7 @@ static void a_chain_is_followed_as_it_is_now(void **state) {
   image_close(&image);
 }
 
-/* The directory is shorter now: the place lies behind its end. */
+/* The directory is shorter now: the place lies past its end. */
 static void a_place_behind_the_end_of_the_chain_is_left(void **state) {
   (void)state;
   const uint32_t folder = open_long_folder();

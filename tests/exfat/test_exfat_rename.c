@@ -60,7 +60,7 @@ static void one_write_wherever_a_set_lies_in_one_block(void **state) {
   }
 }
 
-/* The longest set has nineteen entries, including a vendor's entries behind the name. */
+/* The longest set has nineteen entries, including a vendor's entries after the name. */
 static void a_vendors_entries_leave_less_room_for_a_name(void **state) {
   (void)state;
   for (uint32_t vendors = 0; vendors < 3; vendors++) {

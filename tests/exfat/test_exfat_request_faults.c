@@ -2,7 +2,7 @@
 /* Requests of an operation that fail, or that the drive loses with its power. */
 #include "order_fixture.h"
 
-/* While the device takes no request, publish answers FULL, and the next call tries again. A failed write is reported
+/* While the device takes no request, publish returns FULL, and the next call tries again. A failed write is reported
  * once, and the next call repeats it. */
 static void test_publish_refused(void **state) {
   (void)state;
@@ -93,7 +93,7 @@ static enum spate_error change(unsigned step) {
 static void check_after_failure(unsigned step, uint32_t request) {
   if (image_mount(&image) != SPATE_OK) fail_msg("step %u, request %u: no mount", step, request);
   assert_int_equal(image.volume.failed, SPATE_OK);
-  assert_int_equal(image.volume.record_slots, 0);
+  assert_int_equal(image.volume.record_used, 0);
   if (!oracle_read(&oracle, image_start(&image), 32 * MIB - 64 * 512))
     fail_msg("step %u, request %u: %s", step, request, oracle.fault);
   oracle_free(&oracle);

@@ -158,7 +158,7 @@ static void fill_second(uint32_t cluster, const char *name) {
   memset(root + at, 0, 96);
 }
 
-/* Two directories of a damaged volume begin with one cluster. One goes on by the FAT, the other without it. */
+/* Two directories of a damaged volume begin with one cluster. One continues by the FAT, the other without it. */
 static void directories_of_one_first_cluster_are_told_apart(void **state) {
   (void)state;
   struct spate_exfat_entry entry;

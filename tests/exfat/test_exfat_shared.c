@@ -28,7 +28,7 @@ static void record_all(void) {
   assert_int_equal(error, SPATE_E_NO_SPACE);
 }
 
-/* The file is unchanged, according to the oracle, which reads the medium, and to the library. */
+/* The file is unchanged, according to the oracle, which reads the media, and to the library. */
 static void expect_old(const char *name, const uint8_t *old, uint64_t bytes) {
   struct spate_exfat_file file;
   uint8_t *data = malloc(bytes);
@@ -116,8 +116,8 @@ static void test_shared_clusters_stay(void **state) {
   }
 }
 
-/* The bitmap is seen through a window of 32768 clusters; the runs or chains lie at its end. */
-static void test_shared_over_windows(void **state) {
+/* The bitmap is seen through a section of 32768 clusters; the runs or chains lie at its end. */
+static void test_shared_over_sections(void **state) {
   (void)state;
   for (unsigned first = 0; first < OVERLAPPING; first++) {
     uint32_t before = first % 2 == 0 ? 32750 : 32700;
@@ -131,8 +131,8 @@ static void test_shared_over_windows(void **state) {
   }
 }
 
-/* A chain whose clusters lie so far apart that no window has two of them. Another file owns the first one, too. */
-static void test_chain_over_windows(void **state) {
+/* A chain whose clusters lie so far apart that no section has two of them. Another file owns the first one, too. */
+static void test_chain_over_sections(void **state) {
   (void)state;
   open_volume(120 * MIB, 10);
   image.config.bitmap_bytes = 4096; /* 32768 clusters */
@@ -193,7 +193,7 @@ static void test_open_clip_in_a_shared_cluster(void **state) {
   image_close(&image);
 }
 
-/* Clusters of a vendor's entry behind a name have an owner, too (specification, 7.9). */
+/* Clusters of a vendor's entry after a name have an owner, too (specification, 7.9). */
 static void test_shared_with_a_vendor(void **state) {
   (void)state;
   uint16_t sum = 0;
@@ -265,14 +265,10 @@ static void test_a_file_over_free_clusters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shared_clusters_stay),
-      cmocka_unit_test(test_shared_over_windows),
-      cmocka_unit_test(test_chain_over_windows),
-      cmocka_unit_test(test_shared_on_a_full_volume),
-      cmocka_unit_test(test_open_clip_in_a_shared_cluster),
-      cmocka_unit_test(test_shared_with_a_vendor),
-      cmocka_unit_test(test_open_clip_is_no_damage),
-      cmocka_unit_test(test_a_file_over_free_clusters),
+      cmocka_unit_test(test_shared_clusters_stay),          cmocka_unit_test(test_shared_over_sections),
+      cmocka_unit_test(test_chain_over_sections),           cmocka_unit_test(test_shared_on_a_full_volume),
+      cmocka_unit_test(test_open_clip_in_a_shared_cluster), cmocka_unit_test(test_shared_with_a_vendor),
+      cmocka_unit_test(test_open_clip_is_no_damage),        cmocka_unit_test(test_a_file_over_free_clusters),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

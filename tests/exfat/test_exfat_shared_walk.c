@@ -41,11 +41,11 @@ static void test_the_tree_is_walked_once(void **state) {
   image_close(&image);
 }
 
-/* Where the bitmap is seen through a window, a deletion checks the areas of its file, each once. */
+/* Where the bitmap is seen through a section, a deletion checks the areas of its file, each once. */
 static void test_each_area_is_walked_once(void **state) {
   (void)state;
   open_volume(64 * MIB, 9);
-  image.config.bitmap_bytes = 4096; /* four windows */
+  image.config.bitmap_bytes = 4096; /* four sections */
   image.config.cache_bytes = 6 * 512;
   assert_int_equal(image_mount(&image), SPATE_OK);
   make_tree(60);
@@ -65,8 +65,8 @@ static void test_each_area_is_walked_once(void **state) {
   image_close(&image);
 }
 
-/* More windows than areas can be remembered: each area then consists of several windows. */
-static void test_more_windows_than_areas(void **state) {
+/* More sections than areas can be remembered: each area then consists of several sections. */
+static void test_more_sections_than_areas(void **state) {
   (void)state;
   open_volume(1200 * MIB, 9);
   uint8_t *memory = image.ram.memory;
@@ -107,14 +107,14 @@ static void test_before_the_range(void **state) {
   image_close(&image);
 }
 
-/* A window as large as the bitmap, which is no power of two, covers everything at once. */
-static void test_a_window_of_the_bitmaps_size(void **state) {
+/* A section as large as the bitmap, which is no power of two, covers everything at once. */
+static void test_a_section_of_the_bitmaps_size(void **state) {
   (void)state;
   open_volume(48 * MIB, 9);
   uint32_t bitmap_bytes = (spate_get32(image.ram.memory + 92) + 7) / 8;
-  size_t window_bytes = (bitmap_bytes + 511u) & ~511u;
+  size_t section_bytes = (bitmap_bytes + 511u) & ~511u;
   image.config.bitmap = aligned_alloc(4096, 16384);
-  image.config.bitmap_bytes = window_bytes;
+  image.config.bitmap_bytes = section_bytes;
   image.config.cache_bytes = 6 * 512;
   assert_in_range(bitmap_bytes, 8193, 16383 - 512);
   assert_int_equal(image_mount(&image), SPATE_OK);
@@ -260,11 +260,11 @@ static void test_walk_is_bounded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_tree_is_walked_once), cmocka_unit_test(test_each_area_is_walked_once),
-      cmocka_unit_test(test_more_windows_than_areas), cmocka_unit_test(test_damage_is_skipped),
-      cmocka_unit_test(test_unreadable_directory),    cmocka_unit_test(test_walk_is_bounded),
-      cmocka_unit_test(test_bitmap_after_a_walk),     cmocka_unit_test(test_a_window_of_the_bitmaps_size),
-      cmocka_unit_test(test_before_the_range),        cmocka_unit_test(test_full_directory),
+      cmocka_unit_test(test_the_tree_is_walked_once),  cmocka_unit_test(test_each_area_is_walked_once),
+      cmocka_unit_test(test_more_sections_than_areas), cmocka_unit_test(test_damage_is_skipped),
+      cmocka_unit_test(test_unreadable_directory),     cmocka_unit_test(test_walk_is_bounded),
+      cmocka_unit_test(test_bitmap_after_a_walk),      cmocka_unit_test(test_a_section_of_the_bitmaps_size),
+      cmocka_unit_test(test_before_the_range),         cmocka_unit_test(test_full_directory),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void test_read(void **state) {
   image_close(&image);
 }
 
-/* The clusters behind the length are deleted with the file. */
+/* The clusters past the length are deleted with the file. */
 static void test_delete(void **state) {
   (void)state;
   for (uint32_t step = 1; step < 3; step++) {
@@ -200,7 +200,7 @@ static void test_directory_grows_into_its_tail(void **state) {
   open_small();
   uint32_t first = small_allocate(image.ram.memory, 1, 1);
   small_add(image.ram.memory, "d", 0x10, first, 1024, 1024, false);
-  spate_put32(fat_entry(first), first + 10); /* behind the record's file */
+  spate_put32(fat_entry(first), first + 10); /* after the record's file */
   assert_int_equal(image_mount(&image), SPATE_OK);
   for (unsigned i = 0; i < 11; i++) {
     (void)snprintf(path, sizeof path, "d/e%u", i);

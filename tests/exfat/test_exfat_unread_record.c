@@ -165,7 +165,7 @@ static void record_beside(const char *path, uint32_t unread) {
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_CORRUPT);
 }
 
-/* The volume is dirty, and the slot may say why: nothing is freed, recording goes on, and a mount that can read the
+/* The volume is dirty, and the slot may say why: nothing is freed, recording continues, and a mount that can read the
  * slot recovers everything. */
 static void what_an_unread_slot_may_name_stays(void **state) {
   (void)state;

@@ -38,7 +38,7 @@ static void must_be(enum spate_error got, enum spate_error wanted, int line) {
 #define GIVES(wanted, call) must_be(call, wanted, __LINE__)
 
 /* Somebody else's memory. */
-static uint8_t *behind_window(const struct fixture *fixture) {
+static uint8_t *behind_section(const struct fixture *fixture) {
   return (uint8_t *)fixture->config.bitmap + BITMAP_BYTES;
 }
 
@@ -57,7 +57,7 @@ static struct fixture *open_fixture(uint32_t block_bytes) {
                                                 .bitmap_bytes = BITMAP_BYTES,
                                                 .salvage = spate_exfat_salvage};
   struct spate_exfat_format format = {.serial = 1, .cluster_bytes = 1u << 20};
-  memset(behind_window(fixture), 0xa5, CHUNK);
+  memset(behind_section(fixture), 0xa5, CHUNK);
   OK(spate_exfat_format(&fixture->config, &format));
   OK(spate_exfat_mount(&fixture->volume, &fixture->config, NULL));
   return fixture;
@@ -65,7 +65,7 @@ static struct fixture *open_fixture(uint32_t block_bytes) {
 
 static void close_fixture(struct fixture *fixture) {
   for (uint32_t i = 0; i < CHUNK; i++)
-    assert_int_equal(behind_window(fixture)[i], 0xa5);
+    assert_int_equal(behind_section(fixture)[i], 0xa5);
   ram_block_close(&fixture->ram);
   free(fixture->config.cache);
   free(fixture->config.bitmap);
@@ -76,7 +76,7 @@ static uint8_t *on_medium(struct fixture *fixture, uint32_t chunk) {
   return fixture->ram.memory + (fixture->clip.first_lba << fixture->ram.block.block_shift) + (size_t)chunk * CHUNK;
 }
 
-/* Chunk `index` of the clip reaches the medium, with sequence number `number` and a length of `bytes`. */
+/* Chunk `index` of the clip reaches the media, with sequence number `number` and a length of `bytes`. */
 static void write_chunk(struct fixture *fixture, uint32_t index, uint64_t number, uint32_t bytes) {
   uint8_t *chunk = fixture->sent + (size_t)index * CHUNK;
 
@@ -86,7 +86,7 @@ static void write_chunk(struct fixture *fixture, uint32_t index, uint64_t number
   memcpy(on_medium(fixture, index), chunk, CHUNK);
 }
 
-/* The first `count` chunks of the clip reach the medium, numbered from `first_number` on. */
+/* The first `count` chunks of the clip reach the media, numbered from `first_number` on. */
 static void write_chunks(struct fixture *fixture, uint32_t count, uint64_t first_number) {
   for (uint32_t i = 0; i < count; i++)
     write_chunk(fixture, i, first_number + i, CHUNK);
@@ -112,7 +112,7 @@ static void publish(struct fixture *fixture, uint64_t bytes) {
   OK(image_publish(&fixture->ram.block, &fixture->clip, bytes));
 }
 
-/* The first `count` chunks of A.RAW are on the medium, and none is published. */
+/* The first `count` chunks of A.RAW are on the media, and none is published. */
 static struct fixture *open_with_chunks(uint32_t count) {
   struct fixture *fixture = open_fixture(512);
 
@@ -121,7 +121,7 @@ static struct fixture *open_with_chunks(uint32_t count) {
   return fixture;
 }
 
-/* The host loses power and mounts the medium again. */
+/* The host loses power and mounts the media again. */
 static void cut_and_mount(struct fixture *fixture) {
   ram_block_drop_pending(&fixture->ram);
   host_starts_again(&fixture->ram.block);
@@ -300,7 +300,7 @@ static void a_reservation_is_filled_to_its_end(void **state) {
   close_fixture(fixture);
 }
 
-/* The source had lost pieces before the first one of the clip: its numbers go on from there. */
+/* The source had lost pieces before the first one of the clip: its numbers continue from there. */
 static void a_clip_may_begin_with_a_later_number(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512);

@@ -33,7 +33,7 @@ static void open_clip(uint64_t bytes, uint32_t cluster_shift) {
   assert_int_equal(spate_exfat_arm_chunks(&image.volume, &clip, "clip", bytes, &chunks), SPATE_OK);
 }
 
-/* The clusters behind the reservation belong to another clip. */
+/* The clusters past the reservation belong to another clip. */
 static void a_chunk_that_ends_behind_the_reservation_is_not_salvaged(void **state) {
   (void)state;
   struct spate_exfat_clip next;
@@ -71,18 +71,18 @@ static void a_reservation_may_end_with_the_device(void **state) {
   }
 }
 
-/* The window's memory, and the longest request of the device: 4 GiB and more. Only what is used of it exists. */
-static void a_window_may_have_four_gib(void **state) {
+/* The section's memory, and the longest request of the device: 4 GiB and more. Only what is used of it exists. */
+static void a_section_may_have_four_gib(void **state) {
   (void)state;
-  const size_t window_bytes = (size_t)4 << 30;
+  const size_t section_bytes = (size_t)4 << 30;
   struct spate_exfat_entry entry;
   image_open(&image, 4 * MIB, 512, 0);
   small_format(image.ram.memory, 4 * MIB, 9, 10);
   image.ram.block.request_blocks_max = UINT32_MAX;
   image.config.salvage = spate_exfat_salvage;
   image.config.bitmap =
-      mmap(NULL, window_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  image.config.bitmap_bytes = window_bytes;
+      mmap(NULL, section_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  image.config.bitmap_bytes = section_bytes;
   assert_ptr_not_equal(image.config.bitmap, MAP_FAILED);
   assert_int_equal(image_mount(&image), SPATE_OK);
   assert_int_equal(spate_exfat_arm_chunks(&image.volume, &clip, "clip", RESERVED, &chunks), SPATE_OK);
@@ -95,10 +95,10 @@ static void a_window_may_have_four_gib(void **state) {
   delete_file("clip");
   assert_whole(false);
   image_close(&image);
-  assert_int_equal(munmap(image.config.bitmap, window_bytes), 0);
+  assert_int_equal(munmap(image.config.bitmap, section_bytes), 0);
 }
 
-/* All of a chunk is read at once, if the window and the device allow it. */
+/* All of a chunk is read at once, if the section and the device allow it. */
 static void a_chunk_may_have_more_than_65535_blocks(void **state) {
   (void)state;
   const size_t chunk_bytes = 32 * MIB;
@@ -164,7 +164,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chunk_that_ends_behind_the_reservation_is_not_salvaged),
       cmocka_unit_test(a_reservation_may_end_with_the_device),
-      cmocka_unit_test(a_window_may_have_four_gib),
+      cmocka_unit_test(a_section_may_have_four_gib),
       cmocka_unit_test(a_chunk_may_have_more_than_65535_blocks),
       cmocka_unit_test(what_is_not_the_clip_is_not_extended),
   };

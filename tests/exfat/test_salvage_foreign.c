@@ -11,7 +11,7 @@
 static const uint8_t identity[16] = "one stream only";
 static const struct spate_exfat_chunks chunks = {.stream = "one stream only", .first_number = 5, .chunk_bytes = CHUNK};
 
-/* Chunks of a clip that reached the medium, more than were published. */
+/* Chunks of a clip that reached the media, more than were published. */
 static void write_chunks(const struct spate_exfat_clip *clip) {
   for (uint32_t i = 0; i < RESERVED / CHUNK; i++) {
     uint8_t *chunk = memory() + (clip->first_lba << 9) + (size_t)i * CHUNK;
@@ -85,7 +85,7 @@ static void the_set_of_the_tree_is_written(void **state) {
     const uint32_t moved = replace_second_cluster(folder);
     uint8_t *set = cluster_at(moved);
     memcpy(before, cluster_at(folder + 1), CLUSTER);
-    if (change == SHORTER) { /* the PC has given the cluster behind the new end to another file */
+    if (change == SHORTER) { /* the PC has given the cluster past the new end to another file */
       spate_put64(set + 40, CHUNK);
       spate_put64(set + 56, CHUNK);
       mark(clip.first_cluster + 2, false);
@@ -191,9 +191,9 @@ static void what_is_left_of_a_set_does_not_prevent_salvage(void **state) {
 
 /* ---- walks ---- */
 
-/* Two clips in different windows, both of which can be extended. A file of others has a cluster behind the published
- * length of one of them. Each window is looked at. */
-static void clusters_in_two_windows_are_looked_at(void **state) {
+/* Two clips in different sections, both of which can be extended. A file of others has a cluster past the published
+ * length of one of them. Each section is looked at. */
+static void clusters_in_two_sections_are_looked_at(void **state) {
   (void)state;
   for (unsigned owned = 0; owned < 3; owned++) { /* in none, the lower or the higher one */
     const uint64_t gain = (RESERVED / CHUNK - 2) * CHUNK;
@@ -205,14 +205,14 @@ static void clusters_in_two_windows_are_looked_at(void **state) {
     image.config.salvage = spate_exfat_salvage;
     assert_int_equal(image_mount(&image), SPATE_OK);
     assert_int_equal(spate_exfat_arm_chunks(&image.volume, &low, "low", RESERVED, &chunks), SPATE_OK);
-    put_file("between", NULL, 40 * MIB); /* a window has 32 */
+    put_file("between", NULL, 40 * MIB); /* a section has 32 */
     assert_int_equal(spate_exfat_arm_chunks(&image.volume, &high, "high", RESERVED, &chunks), SPATE_OK);
     write_chunks(&low);
     write_chunks(&high);
     assert_int_equal(image_publish(&image.ram.block, &low, UINT64_C(2) * CHUNK), SPATE_OK);
     assert_int_equal(image_publish(&image.ram.block, &high, UINT64_C(2) * CHUNK), SPATE_OK);
     host_starts_again(&image.ram.block);
-    memset(image.bitmap + 4096, 0x5a, 4096); /* behind the window's memory */
+    memset(image.bitmap + 4096, 0x5a, 4096); /* behind the section's memory */
     if (owned > 0) small_add(memory(), "VIDEO", 0x20, (owned == 1 ? &low : &high)->first_cluster + 4, CLUSTER, 0, true);
     assert_int_equal(image_mount(&image), SPATE_OK);
     assert_int_equal(image.found.salvaged_bytes, owned == 0 ? 2 * gain : gain);
@@ -259,7 +259,7 @@ int main(void) {
       cmocka_unit_test(two_clips_do_not_get_the_same_clusters),
       cmocka_unit_test(salvage_needs_the_tree),
       cmocka_unit_test(what_is_left_of_a_set_does_not_prevent_salvage),
-      cmocka_unit_test(clusters_in_two_windows_are_looked_at),
+      cmocka_unit_test(clusters_in_two_sections_are_looked_at),
       cmocka_unit_test(a_gain_costs_one_walk),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -309,7 +309,7 @@ static void act_as_host(const uint8_t *script, size_t bytes, unsigned depth) {
   }
 }
 
-/* However the input goes on, every request ends: normally, or because the drive is off the bus for good. */
+/* However the input continues, every request ends: normally, or because the drive is off the bus for good. */
 static void finish_all(void) {
   if ((options & COMES_BACK) == 0) device.gone = true;
   for (unsigned turns = 0; !all_done(); turns++) {

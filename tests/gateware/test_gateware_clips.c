@@ -149,7 +149,8 @@ static void clips_follow_each_other_without_a_gap(void **state) {
   close_fixture();
 }
 
-/* The source stops in the middle of a piece: metadata operations go on, and the clip goes on when the source does. */
+/* The source stops in the middle of a piece: metadata operations continue, and the clip continues when the source does.
+ */
 static void files_can_be_made_while_the_source_stops(void **state) {
   (void)state;
   uint64_t left_bytes = 2 * MIB;

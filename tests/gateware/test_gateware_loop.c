@@ -484,8 +484,8 @@ static void lose_power(void) {
     OK(turn());
 }
 
-/* What the logic sent is gone, and the loop goes on behind the gap. No file goes over it: the span stays a folder of
- * parts, each of which is right. The next trigger's file begins behind the gap. */
+/* What the logic sent is gone, and the loop continues after the gap. No file goes over it: the span stays a folder of
+ * parts, each of which is right. The next trigger's file begins after the gap. */
 static void a_span_over_a_loss_stays_a_folder(void **state) {
   (void)state;
   struct spate_exfat_entry entry;

@@ -83,7 +83,7 @@ static inline void end(struct fixture *f) {
   free(f);
 }
 
-/* The next request of this kind fails on the medium. */
+/* The next request of this kind fails on the media. */
 static inline void fail_once(struct fixture *f, enum spate_op op) {
   ram_block_fault(
       &f->ram,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What users of FatFs over an asynchronous disk layer reported: files in folders vanish, f_sync() never returns, files
- * that were moved into one folder are deleted, f_close() answers FR_INT_ERR. Each scenario does what the report says,
+ * that were moved into one folder are deleted, f_close() returns FR_INT_ERR. Each scenario does what the report says,
  * while another file is being written, and then reads the volume back. It returns NULL, or what went wrong.
  */
 #ifndef SPATE_TESTS_DISKIO_SCENARIOS_H
@@ -31,8 +31,8 @@ static inline const char *failed(const char *call, FRESULT answer) {
   return text;
 }
 
-/* The other stream goes on: its writes are in flight during what comes next. The lookup moves FatFs's only window from
- * the allocation table to a directory, so that the table is written and soon read again. */
+/* The other stream continues: its writes are in flight during what comes next. The lookup moves FatFs's only window
+ * from the allocation table to a directory, so that the table is written and soon read again. */
 static inline FRESULT others(struct fixture *fixture) {
   FILINFO entry;
 

@@ -248,7 +248,7 @@ static void test_the_table_limits_what_is_in_flight(void **state) {
   assert_int_equal(f->disk.counters.in_flight_max, REQUESTS);
   assert_int_equal(f->ram.pending_max, REQUESTS);
   OK(spate_diskio_wait_all(&f->disk));
-  f->ram.block.depth = 3; /* the device answers FULL */
+  f->ram.block.depth = 3; /* the device returns FULL */
   for (unsigned i = 0; i < 20; i++)
     assert_int_equal(disk_write(0, f->memory + i * 8192, i * 16, 16), RES_OK);
   assert_true(f->ram.full_count > 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No failure is lost, and none is invented. Random calls on a drive of which requests fail at random: each call answers
+ * No failure is lost, and none is invented. Random calls on a drive of which requests fail at random: each call returns
  * RES_ERROR exactly if something failed that it has to report.
  */
 #include "diskio_layer.h"

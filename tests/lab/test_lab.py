@@ -176,7 +176,7 @@ def test_ctrl_c_ends_all_of_it_at_once(tmp_path):
     assert process.returncode == -signal.SIGINT and "stopped" in rest and "Traceback" not in rest, rest
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    assert not list(tmp_path.glob("*.json")), "the running experiments went on to their end"
+    assert not list(tmp_path.glob("*.json")), "the running experiments continued to their end"
 
 
 # ---- the same seed, the same text ----

@@ -18,7 +18,7 @@ static void assert_near(double found, double expected, double relative) {
 }
 
 /*
- * A medium with these rates, each from `from` bytes on. A faster link fills a buffer in front of it. The medium pauses
+ * Media with these rates, each from `from` bytes on. A faster link fills a buffer in front of it. The media pauses
  * after each `every` bytes. `jitter_s` is added to one point and subtracted from the next.
  */
 struct medium {

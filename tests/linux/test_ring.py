@@ -198,7 +198,7 @@ def test_a_ring_that_was_left_is_listed_and_removed(image, name):
         producing.wait(60)
     assert f"ring:{name}  " in spate("release").stdout
     assert f"--from ring:{name} records them" in spate("release").stdout
-    assert "is removed" in spate("release", f"ring:{name}").stderr
+    assert "removed ring:" in spate("release", f"ring:{name}").stderr
     assert "there is no ring" in spate("release", f"ring:{name}", status=FAILED).stderr
     assert "there is no ring" in spate("release", "ring:../etc", status=FAILED).stderr
 

@@ -96,7 +96,15 @@ def test_recorder_only_adds_a_clip_to_a_volume_made_by_spate(kept, tmp_path):
     assert list(digests("980pro", kept, tmp_path)) == ["CLIP.RAW"]
     clip = spate("extract", f"sim:980pro:{kept}", "CLIP.RAW", "-", text=False).stdout
     assert len(clip) == 64 * MIB and clip[:32 * MIB] == clip[32 * MIB:]  # the whole ring twice: what it holds does not matter
-    app("recorder_only", "sim:980pro", status=ANY_FAILURE)  # a new drive holds no volume
+    app("recorder_only", "sim:980pro", status=ANY_FAILURE)  # a new drive has no volume
+
+
+def test_the_program_of_the_readme_records(kept, tmp_path):
+    spate("format", f"sim:980pro:{kept}", "--yes")
+    app("first_recorder", f"sim:980pro:{kept}")
+    clip = spate("extract", f"sim:980pro:{kept}", "CLIP.RAW", "-", text=False).stdout
+    assert len(clip) == 64 * MIB and clip[:4 * MIB] * 16 == clip  # the pieces of the ring, again and again
+    assert "FAILED at find" in app("first_recorder", "sim:980pro", status=FAILED).stdout
 
 
 def test_recorder_own_adds_a_clip_to_a_volume_made_by_spate(kept, tmp_path):

@@ -200,7 +200,7 @@ def test_a_killed_calibration_is_resumed(tmp_path):
         (tmp_path / "found.state.new").write_text("half a line")  # as a kill while the next state is written leaves it
     done = fast(*words, found)
     assert f"{state} keeps the results" in done.stderr
-    assert done.stderr.count("the step latency is done") == 1 and "the step full is done" in done.stderr
+    assert done.stderr.count("step latency done") == 1 and "step full done" in done.stderr
     assert_same((tmp_path / "whole").read_text(), found.read_text(), relative=0.02)
 
 

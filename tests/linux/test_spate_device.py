@@ -125,7 +125,7 @@ def test_a_foreign_file_system_is_refused_and_stays(disk):
     with loop(disk) as device:
         before = digest(disk)
         assert "--erase" in spate("format", device, "--yes", status=REFUSED).stderr
-        assert "holds no volume" in spate("ls", device, status=1).stderr
+        assert "has no exFAT volume" in spate("ls", device, status=1).stderr
         assert digest(disk) == before
 
 

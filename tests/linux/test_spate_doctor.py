@@ -271,8 +271,8 @@ def outside_the_tree(machine):
     (port_master_off, DRIVE, "BUS_MASTER_OFF", "bit 2"),
     (unset, DRIVE, "BAR_UNASSIGNED", "no address"),
     (aperture, DRIVE, "APERTURE_SMALL", "2 MiB, and the drive's BAR 0 needs 16 MiB"),
-    (counted, DRIVE, "CORRECTED_BEFORE", "3 at least"),
-    (counted_bad, DRIVE, "UNCORRECTED_BEFORE", "4 at least"),
+    (counted, DRIVE, "CORRECTED_BEFORE", "At least 3 correctable errors"),
+    (counted_bad, DRIVE, "UNCORRECTED_BEFORE", "At least 4 uncorrectable errors"),
     (no_driver, DRIVE, "NO_DRIVER", "No driver"),
     (foreign_driver, DRIVE, "FOREIGN_DRIVER", '"uio_pci_generic"'),
     (taken, DRIVE, "TAKEN", "taken"),
@@ -370,9 +370,9 @@ def test_without_root_it_reports_what_it_could_not_read(machine):
     machine.drive.file("max_link_speed", "64.0 GT/s PCIe")
     machine.drive.file("current_link_width", "2")
     found = machine.doctor(DRIVE)
-    assert "2.5 GT/s, and both ends can do 16 GT/s" in found["LINK_SLOW"]["problem"]
+    assert "2.5 GT/s, and both ends support 16 GT/s" in found["LINK_SLOW"]["problem"]
     assert "64 GT/s" in found["PORT_SLOWER"]["problem"]
-    assert "2 lanes, and both ends can do 4" in found["LINK_NARROW"]["problem"]
+    assert "2 lanes, and both ends support 4" in found["LINK_NARROW"]["problem"]
     assert set(found) == {"LINK_SLOW", "LINK_NARROW", "PORT_SLOWER", "UNDONE_CONFIGURATION"}
     master_off(machine)
     assert "BUS_MASTER_OFF" in machine.doctor(DRIVE)

@@ -221,7 +221,7 @@ def test_an_image_that_another_program_takes_away(image, what, sentence):
             os.truncate(image, MIB)
         assert sentence in recording.stderr.readline()  # at once
         if what == "removed":
-            recording.send_signal(signal.SIGINT)  # it goes on
+            recording.send_signal(signal.SIGINT)  # it continues
         out, error = recording.communicate(timeout=60)
     assert recording.returncode == LOST, error
     assert json.loads(out)["target"] == what

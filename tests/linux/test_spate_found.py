@@ -40,7 +40,7 @@ def contents(target):
 def refused(target, why):
     """The volume can be read. It cannot be changed, and the command says why."""
     said = spate("info", target)
-    assert f"the volume is only read: {why}" in said.stderr, said.stderr
+    assert f"the volume is mounted read only: {why}" in said.stderr, said.stderr
     assert contents(target) == DATA
     before = open(target, "rb").read()
     assert "READ_ONLY" in spate("record", target, "more", input="x", status=FAILED).stderr
@@ -127,7 +127,7 @@ def test_what_is_only_read_is_not_recovered(tmp_path):
     run.communicate()
     os.truncate(card, SIZE - 10 * MIB)
     said = spate("recover", card, status=FAILED)
-    assert "they stay as they are" in said.stdout
+    assert "not repaired, because the volume is read only" in said.stdout
     assert "spate recover repairs" not in spate("check", card, status=FAILED).stdout
 
 
@@ -174,7 +174,7 @@ def test_a_card_that_became_fat(tmp_path):
     program.run("mkfs.fat", card)
     put(card, 12 * 512, region)
     said = spate("info", card, status=FAILED).stderr
-    assert "vfat" in said and "holds no volume of exFAT, but perhaps other data" in said
+    assert "vfat" in said and "has no exFAT volume, but perhaps other data" in said
 
 
 def test_a_damaged_boot_sector_of_a_volume_without_a_table(tmp_path):
@@ -221,7 +221,7 @@ def test_a_volume_without_table_or_bitmap(kind, tmp_path):
 
 def test_only_a_blank_target_is_one_to_format(tmp_path):
     target = blank(tmp_path / "target.img", 64 * MIB)
-    assert "is blank and holds no volume: spate format" in spate("info", target, status=FAILED).stderr
+    assert "is blank and has no volume: spate format" in spate("info", target, status=FAILED).stderr
     put(target, 512 * 1024, b"x")
     said = spate("info", target, status=FAILED).stderr
     assert "perhaps other data" in said and "spate format" not in said

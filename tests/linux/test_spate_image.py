@@ -332,7 +332,7 @@ def test_an_image_that_a_loop_device_has_is_refused(image):
 
 WRONG = {
     "no command": ([], "Usage"),
-    "an unknown command": (["frobnicate"], "no command"),
+    "an unknown command": (["frobnicate"], "unknown command"),
     "no target": (["info"], "takes one TARGET"),
     "an invalid size": (["format", "new.img", "--size", "8 apples"], "not a size"),
     "an image too small": (["format", "new.img", "--size", "1MB"], "not between"),
@@ -349,7 +349,7 @@ WRONG = {
     "a port of Windows": (["record", "x", "lpt1"], "is a device on Windows"),
     "a dot at the end": (["record", "x", "a."], "ends with a dot"),
     "a way up": (["record", "x", "../y"], "begins at the root of the volume"),
-    "an image below /dev": (["format", "/dev/nvme99n1", "--size", "1GiB"], "below /dev no image is made"),
+    "an image below /dev": (["format", "/dev/nvme99n1", "--size", "1GiB"], "no image is made below /dev"),
     "the name of the program": (["ls", "x", "--frob"], "spate ls: unrecognized option '--frob'"),
     "bits or bytes": (["record", "x", "y", "--rate", "8GBps"], "is not a rate"),
 }
@@ -486,10 +486,10 @@ def test_a_volume_in_use_is_not_called_damaged(image):
             report = answer("info", image)
             assert report["in_use"] and report["in_use_because"] == "is written to by another spate"
             said = spate("info", image).stdout
-            assert "in use just now" in said and "not closed properly" not in said and "power cut" not in said
+            assert "currently in use" in said and "not closed properly" not in said and "power cut" not in said
             said = spate("check", image).stdout
-            assert "in use just now: it is written to by another spate" in said
-            assert answer("check", image)["in_use"] and "in use just now" in spate("check", stripe).stdout
+            assert "currently in use: it is written to by another spate" in said
+            assert answer("check", image)["in_use"] and "currently in use" in spate("check", stripe).stdout
         finally:
             recorder.send_signal(signal.SIGINT)
     assert not answer("info", image)["in_use"] and "clean" in spate("info", image).stdout

@@ -189,6 +189,6 @@ def test_without_python_there_are_no_virtual_drives(without_python, image):
     assert run(without_python, "info", image).stdout == spate("info", image).stdout
     said = said_by(without_python, "info", "sim:980pro", status=USAGE)
     assert "this spate has no virtual drives" in said and "Python 3" in said
-    assert 'there is no command "plan"' in said_by(without_python, "plan", status=USAGE)
+    assert 'unknown command "plan"' in said_by(without_python, "plan", status=USAGE)
     assert re.search(r"^  plan ", run(SPATE, "--help").stdout, re.M)
     assert not re.search(r"^  plan ", run(without_python, "--help").stdout, re.M)

@@ -43,7 +43,7 @@ def test_a_partition_of_a_drive(kept, data, tmp_path):
     assert judged_partition(kept, tmp_path, *SECOND) >= {"clip", "run", "more"}
     assert outside(kept, *SECOND) == before
     spate("trim", window, "--yes")
-    assert "is blank and holds no volume: spate format" in spate("info", window, status=FAILED).stderr
+    assert "is blank and has no volume: spate format" in spate("info", window, status=FAILED).stderr
     assert outside(kept, *SECOND) == before
     assert "is a partition" in spate("erase", window, "--yes", status=REFUSED).stderr
     assert outside(kept, *SECOND) == before

@@ -86,7 +86,7 @@ def test_the_contents_of_a_virtual_drive_survive_a_full_disk(tmp_path, data):
 def test_a_virtual_drive_without_a_file_is_new_each_time():
     assert "serial SPATE0001" in spate("health", "sim:970evoplus").stdout
     spate("format", "sim:ideal", "--yes")
-    assert "holds no volume" in spate("info", "sim:ideal", status=FAILED).stderr
+    assert "has no volume" in spate("info", "sim:ideal", status=FAILED).stderr
 
 
 @pytest.mark.parametrize("words", [("info", ""), ("format", "", "--size", "64MiB"), ("record", "", "run", "--from", "synthetic")])
@@ -278,14 +278,14 @@ def test_trim_and_erase(tmp_path, pair):
     spate("record", image, "run", "--from", "synthetic", "--size", "20MB")
     blocks = image.stat().st_blocks
     spate("trim", image, "--yes")
-    assert "holds no volume" in spate("info", image, status=FAILED).stderr and image.stat().st_blocks < blocks / 10
+    assert "has no volume" in spate("info", image, status=FAILED).stderr and image.stat().st_blocks < blocks / 10
     assert "not an NVMe drive" in spate("erase", image, "--yes", status=REFUSED).stderr
     drive = f"sim:980pro:{tmp_path}/kept"
     spate("format", drive, "--yes")
     assert "Samsung SSD 980 PRO" in spate("erase", drive, status=REFUSED).stderr
     spate("info", drive)
     spate("erase", drive, "--yes")
-    assert "holds no volume" in spate("info", drive, status=FAILED).stderr
+    assert "has no volume" in spate("info", drive, status=FAILED).stderr
     assert (tmp_path / "kept").stat().st_blocks == 0
 
 
@@ -333,7 +333,7 @@ def test_check_finds_damage(tmp_path, data):
         return answer("check", image, status=FAILED)
 
     assert "shares a cluster" in damaged(second + 20, first_cluster)["findings"][0]["finding"]
-    # Clusters behind the valid length belong to the file as well: those of the first file now overlap the second file.
+    # Clusters past the valid length belong to the file as well: those of the first file now overlap the second file.
     lengths = (4096).to_bytes(8, "little") + content[first + 16 : first + 24] + (20 * MIB).to_bytes(8, "little")
     assert "shares a cluster" in damaged(first + 8, lengths, first)["findings"][0]["finding"]
     far = (1 << 30).to_bytes(4, "little")

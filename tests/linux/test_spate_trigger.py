@@ -402,7 +402,7 @@ def test_a_percent_sign_in_the_path_is_one(image):
 def test_no_empty_folder_is_made_for_a_trigger_that_makes_a_file_longer(image):
     with recorder(image, "--after", "1h", "--event", "at_%s/crash.raw") as (process, said):
         path = spate("trigger", image).stdout.strip()
-        recorded(process, said)  # the seconds go on
+        recorded(process, said)  # the seconds continue
         assert spate("trigger", image).stdout.strip() == f"{path} becomes longer"
     folders = [file["path"] for file in answer("ls", image)["entries"] if file["kind"] != "file"]
     assert kept(said) == [path] and folders == [path.split("/")[0]]

@@ -165,7 +165,7 @@ static inline void restart_host(struct fixture *fixture) {
   mount_fixture(fixture);
 }
 
-/* The same, and `next` goes on with the loop, in parts of this length. */
+/* The same, and `next` continues with the loop, in parts of this length. */
 static inline void restart(struct looping *looping, struct looping *next, uint64_t length_bytes) {
   restart_host(looping->fixture);
   *next = *looping;

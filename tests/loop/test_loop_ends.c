@@ -50,7 +50,7 @@ static void a_folder_that_finds_no_room_gets_that_of_the_oldest_part(void **stat
     close_loop(&looping);
     assert_int_equal(looping.told.count[SPATE_LOOP_FOLDER], 0);
     assert_int_equal(looping.told.count[SPATE_LOOP_KEPT], 1);
-    /* One for the cluster of the folder, and one for the next part, if the stream goes on. */
+    /* One for the cluster of the folder, and one for the next part, if the stream continues. */
     assert_int_equal(looping.told.count[SPATE_LOOP_SHORT], closed == 0 ? 2 : 1);
     assert_true(file_bytes(fixture, "EVENT.RAW") >= 12 * PART_BYTES);
     close_fixture(fixture);

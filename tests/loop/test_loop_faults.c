@@ -78,7 +78,7 @@ static void no_span_goes_over_a_gap(void **state) {
   settle_loop(&looping);
   OK(spate_stream_stop(&looping.source->stream));
   settle_loop(&looping);
-  assert_true(looping.loop.streaming != 0); /* the loop goes on by itself */
+  assert_true(looping.loop.streaming != 0); /* the loop continues by itself */
   const uint64_t gap = looping.source->sent_bytes;
   stream_seconds(&looping, 3);
   OK(spate_loop_trigger(&looping.loop, "EVENT.RAW", UINT64_MAX, 0, NULL));
@@ -297,7 +297,7 @@ static void a_span_on_a_full_volume_is_a_file(void **state) {
   close_fixture(fixture);
 }
 
-/* Nothing may be deleted, and the stream ends. When there is room again, it goes on. */
+/* Nothing may be deleted, and the stream ends. When there is room again, it continues. */
 static void room_that_comes_late_is_used(void **state) {
   (void)state;
   struct looping looping;

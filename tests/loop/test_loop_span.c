@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trigger keeps a span of the stream as one file, without a copy, while the loop goes on. */
+/* A trigger keeps a span of the stream as one file, without a copy, while the loop continues. */
 #include "loop_fixture.h"
 
 /* Where in what was sent the file's bytes are; they must be there in one piece. */

@@ -67,7 +67,7 @@ struct fake_pci {
   uint64_t phy_ticks;            /* until then the Xilinx bridge's PHY status shows the link down */
   uint64_t phy_drop_ticks;       /* from then on the PHY status shows it down again; 0: never */
   uint32_t background;           /* the value of reads that no function answers */
-  unsigned stop_access;          /* before this access the processor stands still for a while; 0: never */
+  unsigned stop_access;          /* before this access the processor stops for a while; 0: never */
   struct fake_function *bounces; /* the link of this port bounces meanwhile, and is up again */
 };
 

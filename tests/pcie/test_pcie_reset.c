@@ -232,8 +232,8 @@ static void a_reset_restarts_the_wait_for_the_link(void **state) {
     one_drive();
     *fake_express_register(port, 0x0c) &= ~(1u << 20);
     assert_int_equal(enumerate(), SPATE_OK);
-    struct spate_nvme_pcie way = {.host = &host, .device = &host.devices[0], .perst = released};
-    const struct spate_nvme_bus bus = spate_nvme_pcie_bus(&way);
+    struct spate_nvme_pcie pcie_bus = {.host = &host, .device = &host.devices[0], .perst = released};
+    const struct spate_nvme_bus bus = spate_nvme_pcie_bus(&pcie_bus);
     drive->silent_ticks = FAKE_NEVER;
     assert_int_equal(restore(&host.devices[0], 300), SPATE_E_BUSY);
     while (bus.reset(bus.context, how) == SPATE_E_BUSY)

@@ -84,11 +84,11 @@ static enum spate_error own_perst(void *context) { return context == NULL ? SPAT
 static void the_boards_perst_is_a_drives_last_reset(void **state) {
   (void)state;
   struct spate_pcie_device device = {0};
-  struct spate_nvme_pcie way = {.device = &device}, own = {.device = &device, .perst = own_perst};
+  struct spate_nvme_pcie pcie_bus = {.device = &device}, own = {.device = &device, .perst = own_perst};
 
-  (void)board_nvme_bus(&way);
+  (void)board_nvme_bus(&pcie_bus);
   (void)board_nvme_bus(&own);
-  assert_ptr_equal(way.perst, board_perst);
+  assert_ptr_equal(pcie_bus.perst, board_perst);
   assert_ptr_equal(own.perst, own_perst);
   assert_int_equal(board_perst(NULL), SPATE_E_UNSUPPORTED); /* this board has none */
 }

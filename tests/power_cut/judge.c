@@ -253,7 +253,7 @@ uint64_t judge_promised(void *context, uint64_t at) {
   return judge->promised;
 }
 
-/* A program goes on with the volume. */
+/* A program continues with the volume. */
 static void go_on(struct judge *judge, uint64_t at) {
   const char *wrong = judge->after(judge->after_context, &judge->memory->volume, at);
   if (wrong != NULL) promises_broken(judge->promises, "afterwards: %s", wrong);

@@ -20,7 +20,7 @@ struct judge {
   struct medium *medium;
   struct promises *promises;
   struct oracle *oracle;
-  uint32_t block_bytes;       /* of the device; the medium's blocks may be smaller */
+  uint32_t block_bytes;       /* of the device; the media's blocks may be smaller */
   uint64_t first_lba, blocks; /* of the volume, on its device */
   enum spate_error (*salvage)(struct spate_exfat *volume, struct spate_exfat_mounted *found);
   /* After the mount, in one state of AFTER_EVERY: NULL, or what is wrong. Then the structure is judged again. */
@@ -35,7 +35,7 @@ struct judge {
   uint32_t again_every;  /* one recovery in this number is cut; 0: none */
   uint32_t again_states; /* into at most this number of states */
   bool pc;               /* a PC changes the volume before the mount, each state in several ways: pc.h */
-  bool tally;            /* go on after a broken promise, and count them */
+  bool tally;            /* continue after a broken promise, and count them */
   uint32_t tear_blocks;
   struct images *images; /* judged so far, and not judged again; NULL: each state is */
   uint64_t recoveries_cut;

@@ -6,7 +6,7 @@
 
 const uint8_t *pc_look(const struct pc *pc, uint64_t offset) { return pc->oracle->image + offset; }
 
-/* Block by block, so that the medium can undo the change and update its hash. */
+/* Block by block, so that the media can undo the change and update its hash. */
 void pc_put(struct pc *pc, uint64_t offset, const void *data, uint32_t bytes) {
   struct medium *medium = pc->medium;
   uint8_t block[4096];

@@ -55,7 +55,7 @@ struct promise_loss {
   uint64_t states, bytes_sum, bytes_max;
   uint64_t broken_short;   /* states with less in a file than was promised, or without the file */
   uint64_t broken_foreign; /* ... with bytes in a file that are not its source's */
-  uint64_t broken_volume;  /* ... with a volume that contradicts itself */
+  uint64_t broken_volume;  /* ... with an inconsistent volume */
   uint64_t unmountable;
 };
 

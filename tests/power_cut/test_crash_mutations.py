@@ -244,7 +244,7 @@ MUTATIONS = {
           "  return error == SPATE_OK ? spate_exfat_removal_free(volume, &clusters, shared) : error;")],
         "crash_join", "leaked",
     ),
-    "a last part whose chain goes on": (
+    "a last part whose chain continues": (
         JOIN,
         [("join->next_clusters > 0 ? join->next_first : EXFAT_CLUSTER_END,",
           "join->next_clusters > 0 ? join->next_first : join->first,")],
@@ -283,7 +283,7 @@ MUTATIONS = {
     "the first FAT's bitmap": (
         "exfat/volume.c",
         [("(raw[1] & BITMAP_SECOND) != volume->active_fat ||", "(raw[1] & BITMAP_SECOND) != 0 ||")],
-        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry behind the end|came before its region",
+        "crash_others", "no bitmap|free in the bitmap|foreign byte|cross-linked|entry past the end|came before its region",
     ),
     "a deleted chain freed as if its clusters lay together": (
         REMOVAL,
@@ -303,12 +303,12 @@ MUTATIONS = {
         [("  if (error == SPATE_OK)\n"
           "    error = spate_exfat_zero(volume, spate_exfat_cluster_lba(volume, added), spate_exfat_cluster_blocks(volume, 1));\n",
           "")],
-        "crash_others", "stale .* was never created|stray entries|entry behind the end",
+        "crash_others", "stale .* was never created|stray entries|entry past the end",
     ),
     "no flush between zeros and a directory's entry": (
         "exfat/chain.c",
         [("    if (error == SPATE_OK) error = spate_block_flush(device);\n", "")],
-        "crash_others", "stale .* was never created|stray entries|entry behind the end",
+        "crash_others", "stale .* was never created|stray entries|entry past the end",
     ),
     "the second unit of a pair with another last bit": (
         "exfat/name.c",

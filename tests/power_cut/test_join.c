@@ -30,7 +30,7 @@ static void join_all(const char *path) {
     OK(spate_exfat_join_work(&join, &more));
 }
 
-/* The drive loses what it has not flushed, and the host goes on. */
+/* The drive loses what it has not flushed, and the host continues. */
 static void lose_power(void *context) {
   (void)context;
   if (image.ram.pending_count > 0 || image.ram.count[SPATE_WRITE] != lose_at) return;

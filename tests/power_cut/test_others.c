@@ -241,7 +241,7 @@ static void test_changed_by_a_pc_4096(void **state) {
 
 #define CHUNK 1536u
 
-/* Chunks from `from` to `to`, and what is behind the last one is not known. */
+/* Chunks from `from` to `to`, and what is past the last one is not known. */
 static void stream_chunks(struct spate_exfat_clip *clip, uint32_t from, uint32_t to) {
   static _Alignas(64) uint8_t data[CHUNK];
   static const uint8_t identity[16] = "one stream only";

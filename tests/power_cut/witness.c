@@ -219,7 +219,7 @@ static void promise_files(void) {
   }
 }
 
-/* The medium is loaded: from here on every request is recorded. */
+/* The media is loaded: from here on every request is recorded. */
 static void watch(const struct spate_exfat_config *config, bool foreign_dirty) {
   uint32_t block_bytes = 1u << config->block->block_shift;
   witness.judge = (struct judge){.medium = &witness.medium,
@@ -267,7 +267,7 @@ void witness_begin(const struct spate_exfat_config *config, bool foreign_dirty) 
   watch(config, foreign_dirty);
 }
 
-/* Journal entries from before this are part of the medium's contents. */
+/* Journal entries from before this are part of the media's contents. */
 static void load_machine(void) {
   struct journal before;
   struct medium *medium = &witness.medium;

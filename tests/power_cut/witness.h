@@ -28,7 +28,7 @@ bool witness_on(void);
 /* For a test that formats over another volume: watch from now on, and judge by judge_format(). */
 void witness_format(const struct spate_exfat_config *config, uint32_t fresh_serial);
 
-/* The test has changed the medium itself: drop the journal, and begin at the next mount. */
+/* The test has changed the media itself: drop the journal, and begin at the next mount. */
 void witness_again(void);
 
 /* Let a PC change something between the cuts of this volume and the mount, each state also without it: pc.h. For one

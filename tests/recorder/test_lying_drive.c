@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive that lies: it answers success, and a write is not on the medium, or elsewhere, or not durable after a flush.
+/* A drive that lies: it answers success, and a write is not on the media, or elsewhere, or not durable after a flush.
  * The recorder cannot know. Afterwards a recording of chunks shows each piece that is not there; no piece is taken for
  * one that it is not. */
 #include "recorder_fixture.h"
@@ -95,7 +95,7 @@ static void a_misdirected_write_damages_two_pieces(void **state) {
 }
 
 /* The drive said that it flushed, and loses what it had from piece 6 on with its power, but not the metadata, which
- * were written with FUA. The test does to the medium what such a drive does. */
+ * were written with FUA. The test does to the media what such a drive does. */
 static void what_a_lying_flush_did_not_keep_is_seen_afterwards(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
@@ -108,7 +108,7 @@ static void what_a_lying_flush_did_not_keep_is_seen_afterwards(void **state) {
   close_fixture(fixture);
 }
 
-/* The computer loses power, too. Salvage reads on behind the last checkpoint, and stops at what is not there, and at a
+/* The computer loses power, too. Salvage reads on past the last checkpoint, and stops at what is not there, and at a
  * whole chunk that belongs elsewhere. */
 static void salvage_stops_at_a_lie(void **state) {
   (void)state;

@@ -170,7 +170,7 @@ static void media_error_in_a_retaining_stream(uint64_t next_bytes) {
     if (error == SPATE_OK) more++;
   }
   if (next_bytes > 0) {
-    assert_int_equal(more, 100); /* recording went on in the next file */
+    assert_int_equal(more, 100); /* recording continued in the next file */
   } else {
     assert_int_equal(error, SPATE_E_MEDIA);
     assert_int_equal(more, 0);

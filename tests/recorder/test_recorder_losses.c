@@ -30,7 +30,7 @@ static void a_failed_write_ends_the_clip_at_its_last_good_byte(void **state) {
   file_holds(fixture, "A.RAW", source->sent, 20 * PIECE);
   assert_int_equal(source->stream.counters.lost_bytes, source->sent_bytes - 20 * PIECE);
   assert_true(fixture->events[SPATE_EVENT_LOST] > 0);
-  OK(spate_stream_arm(&source->stream, "B.RAW", MIB)); /* the stream can go on in another file */
+  OK(spate_stream_arm(&source->stream, "B.RAW", MIB)); /* the stream can continue in another file */
   uint64_t start = source->sent_bytes;
   stream_pieces(fixture, source, 4);
   OK(spate_stream_stop(&source->stream));
@@ -248,7 +248,7 @@ static void an_error_of_a_flush_ends_with_the_cache(void **state) {
   close_fixture(fixture);
 }
 
-/* The memory of what completed is used again already. It may be on the medium: the file keeps it, and the program is
+/* The memory of what completed is used again already. It may be on the media: the file keeps it, and the program is
  * told. */
 static void what_may_be_lost_is_told(void **state) {
   (void)state;
@@ -391,7 +391,7 @@ static void no_flush_where_the_drive_has_no_volatile_cache(void **state) {
   close_fixture(fixture);
 }
 
-/* Chunks prove themselves: a cut loses what was not on the medium, but not what was merely not checkpointed. */
+/* Chunks prove themselves: a cut loses what was not on the media, but not what was merely not checkpointed. */
 static void a_stream_of_chunks_survives_up_to_its_last_piece(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);

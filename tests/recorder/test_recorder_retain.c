@@ -149,8 +149,8 @@ static bool is_durable(const struct ram_block *ram, uint64_t first_lba, uint64_t
   return written_at < flushed_at;
 }
 
-/* The computer may lose power now, and with it the drive: all bytes that the clip's entry set on the medium claims are
- * on the medium, and durable. */
+/* The computer may lose power now, and with it the drive: all bytes that the clip's entry set on the media claims are
+ * on the media, and durable. */
 static void what_is_published_is_there(void *context, struct ram_block *ram, const struct spate_io *io) {
   const struct source *source = context;
 

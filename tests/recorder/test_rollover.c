@@ -49,7 +49,7 @@ static void the_volumes_end_is_announced_at_half_of_the_last_reservation(void **
   close_fixture(fixture);
 }
 
-/* The recorder goes on in another file only while the program wants that. */
+/* The recorder continues in another file only while the program wants that. */
 static void it_is_turned_on_and_off_while_a_stream_is_recorded(void **state) {
   (void)state;
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);

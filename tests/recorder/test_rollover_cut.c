@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream that rolls over is cut at a time of the program's choice, and goes on in a file that is ready. */
+/* A stream that rolls over is cut at a time of the program's choice, and continues in a file that is ready. */
 #include "recorder_fixture.h"
 
 #define CLIP_BYTES (4 * MIB)
@@ -114,7 +114,7 @@ static void a_cut_that_cannot_be_prepared_says_why(void **state) {
   work(fixture);
   GIVES(SPATE_E_NO_SPACE, spate_stream_prepare_cut(&source->stream));
   assert_int_equal(fixture->events[SPATE_EVENT_VOLUME_ENDS], 1);
-  stream_pieces(fixture, source, 1); /* the stream goes on in its file */
+  stream_pieces(fixture, source, 1); /* the stream continues in its file */
   drain(fixture, source);
   OK(spate_recorder_finish(&fixture->recorder));
   assert_int_equal(file_bytes(fixture, "A.RAW"), 2 * PIECE);

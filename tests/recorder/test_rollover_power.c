@@ -41,7 +41,7 @@ static bool cut_in_turn(int at, uint64_t *writes) {
   }
   const bool happened = fixture->turns > at;
   *writes = fixture->writes;
-  /* Either the recording goes on, or the source is told. */
+  /* Either the recording continues, or the source is told. */
   if (error == SPATE_E_FULL && spate_stream_room(&source->stream) > 0)
     fail_msg("turn %d: told to try again without end; volume: %s, stream: %s", at,
              spate_error_name(fixture->volume.failed), spate_error_name(source->stream.error));

@@ -73,7 +73,7 @@ static void a_source_that_stopped_is_calm(void **state) {
   run_for(run, 1500);
   assert_int_equal(run->stream.pressure.level, SPATE_LEVEL_CALM);
   assert_int_equal(run->stream.pressure.left_ms, SPATE_NEVER_MS);
-  run->in_per_ms = 2; /* it goes on, and then the drive hangs with the ring nearly full: nothing will be lost */
+  run->in_per_ms = 2; /* it continues, and then the drive hangs with the ring nearly full: nothing will be lost */
   run_for(run, 200);
   run->in_per_ms = 0;
   run_for(run, 10);

@@ -74,22 +74,22 @@ def test_what_is_missing_is_installed_and_announced(folder):
 def test_it_goes_on_without_what_the_release_does_not_have(folder):
     """A system that is like Debian may have other names or older versions. The build finds out what is really missing."""
     packages = "new|newer 1.0 command for this\ngood 1.0 command for that\nold 9.0 command for these\n"
-    said = shell(folder, "check_packages; echo went on", packages)
+    said = shell(folder, "check_packages; echo continued", packages)
     assert "new|newer 1.0" in said.stderr and "old 9.0" in said.stderr and "good" not in said.stderr
-    assert said.stdout.endswith("went on\n") and "good" in asked(folder)
+    assert said.stdout.endswith("continued\n") and "good" in asked(folder)
     (folder / "asked").unlink()
     for more in ("", "groups='command boards'; ", ""):
-        again = shell(folder, f"{more}check_packages; echo went on", packages + "there 1.0 boards for others\n")
-        assert (again.stdout, again.stderr, asked(folder)) == ("went on\n", "", ""), "said and tried again"
+        again = shell(folder, f"{more}check_packages; echo continued", packages + "there 1.0 boards for others\n")
+        assert (again.stdout, again.stderr, asked(folder)) == ("continued\n", "", ""), "said and tried again"
 
 
 def test_without_a_connection_it_does_not_go_on(folder):
     """Without lists of packages nothing is known of the release."""
     (folder / "offline").write_text("")
-    said = shell(folder, "check_packages; echo went on", "good 1.0 command for this\n", statuses=(1,))
-    assert "went on" not in said.stdout and "Is the network up?" in said.stderr
+    said = shell(folder, "check_packages; echo continued", "good 1.0 command for this\n", statuses=(1,))
+    assert "continued" not in said.stdout and "Is the network up?" in said.stderr
     (folder / "offline").unlink()
-    assert "went on" in shell(folder, "check_packages; echo went on", "good 1.0 command for this\n").stdout
+    assert "continued" in shell(folder, "check_packages; echo continued", "good 1.0 command for this\n").stdout
     assert "ii  good" in (folder / "installed").read_text()
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A medium with round numbers, so that times can be computed by hand. Included by one test program each. */
+/* Media with round numbers, so that times can be computed by hand. Included by one test program each. */
 #ifndef MEDIA_FIXTURE_H
 #define MEDIA_FIXTURE_H
 

@@ -39,7 +39,7 @@ static void equal_blocks_are_equal_and_one_bit_is_a_difference(void **state) {
   end(r);
 }
 
-/* 5.14.1.2: errors of the medium are those of its data, and these were read well. */
+/* 5.14.1.2: errors of the media are those of its data, and these were read well. */
 static void a_difference_is_no_error_of_the_medium(void **state) {
   struct raw_sim *r = start_with_compare();
 

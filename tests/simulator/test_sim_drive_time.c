@@ -6,7 +6,7 @@
 #define STREAM_QD   32u
 #define PIECE_BYTES 131072u
 
-/* A single command takes the sum of its parts: doorbell, fetch, front end, data, medium, completion. */
+/* A single command takes the sum of its parts: doorbell, fetch, front end, data, media, completion. */
 static void test_latency_is_the_sum_of_its_parts(void **state) {
   static const char *const profiles[] = {"ideal", "980pro"};
   for (unsigned i = 0; i < 4; i++) {
@@ -169,7 +169,7 @@ static void test_shutdown_takes_the_time_of_a_flush(void **state) {
   (void)state;
 }
 
-/* Data that was in the cache when the cache was turned off is not on the medium at once, and a later flush waits for
+/* Data that was in the cache when the cache was turned off is not on the media at once, and a later flush waits for
  * it. */
 static void test_flush_with_the_cache_turned_off(void **state) {
   struct sim_profile profile = *sim_profile_find("980pro");

@@ -371,7 +371,7 @@ static void test_garbage(void **state) {
   memcpy(first, raw_at(&r->raw, BACK), RAW_PAGE);
   assert_int_equal(do_io(r, READ, 8).status, 0);
   assert_memory_not_equal(raw_at(&r->raw, BACK), first, RAW_PAGE);
-  assert_int_equal(read_byte(r, 8), 4); /* the medium is unchanged */
+  assert_int_equal(read_byte(r, 8), 4); /* the media is unchanged */
   end(r);
   (void)state;
 }

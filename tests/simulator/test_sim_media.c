@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model of the medium: rates, the SLC cache, flushes and reads. */
+/* The model of the media: rates, the SLC cache, flushes and reads. */
 #include "media_fixture.h"
 
 /* ---- rates ---- */
@@ -10,7 +10,7 @@ static void a_buffer_takes_at_once_what_it_has_room_for(void **state) {
   struct sim_media media = start(&profile, 0);
 
   assert_int_equal(sim_media_write(&media, 5 * US, 100 * MB, 100 * MB), 5 * US);
-  /* 40 MB more wait until the medium has accepted as much. */
+  /* 40 MB more wait until the media has accepted as much. */
   assert_near((double)sim_media_write(&media, 5 * US, 40 * MB, 40 * MB), (double)(10 * MS + 5 * US), 1e-9);
   /* A second later it is empty. */
   assert_int_equal(sim_media_write(&media, S, 100 * MB, 100 * MB), S);

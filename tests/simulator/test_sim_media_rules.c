@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model of the medium: heat, and the rules that hold for any calls. */
+/* The model of the media: heat, and the rules that hold for any calls. */
 #include "media_fixture.h"
 
 /* ---- heat ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data that a drive will read must be visible to it before the register write that makes the drive read leaves the
- * processor. A barrier or a clean behind that write is in time only by luck, and is a violation: for commands, page
+ * processor. A barrier or a clean after that write is in time only by luck, and is a violation: for commands, page
  * lists, data and new rings.
  */
 #include "internal.h"

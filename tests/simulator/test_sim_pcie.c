@@ -152,8 +152,8 @@ static void test_command_registers_decide(void **state) {
   sim_stack_free(stack);
 }
 
-/* A write is posted: the processor goes on, and the drive sees the write when it has crossed the link. A read waits for
- * all earlier writes, and for its own round trip. */
+/* A write is posted: the processor continues, and the drive sees the write when it has crossed the link. A read waits
+ * for all earlier writes, and for its own round trip. */
 static void test_writes_are_posted_and_reads_wait(void **state) {
   (void)state;
   struct sim_stack *stack = make_stack((struct sim_stack_config){.drives = 1});

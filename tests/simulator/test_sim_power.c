@@ -352,7 +352,7 @@ static uint64_t unsafe_after_cut(struct raw_sim *r) {
   return sim_drive_counters(r->drive)->unsafe_shutdowns;
 }
 
-/* An abrupt shutdown saves nothing. A host that goes on after a clean shutdown, which is not allowed, loses the clean
+/* An abrupt shutdown saves nothing. A host that continues after a clean shutdown, which is not allowed, loses the clean
  * state. */
 static void test_shutdowns_that_are_not_clean(void **state) {
   unsigned lost = 0;

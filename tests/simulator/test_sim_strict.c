@@ -320,7 +320,7 @@ static void test_io_commands(void **state) {
   (void)state;
 }
 
-/* The medium has 131072 blocks: two namespaces of 50000 have their place there, the third has not. */
+/* The media has 131072 blocks: two namespaces of 50000 have their place there, the third has not. */
 static void test_io_on_several_namespaces(void **state) {
   struct raw_sim *r = make(true);
   const uint64_t out = raw_bus(&r->raw, OUT);

@@ -125,7 +125,7 @@ static const struct notes *parts_of(struct sinks *sinks, struct spate_io io) {
   return &sinks->notes;
 }
 
-/* The definition, in bytes: chunk c lies on member c mod N, at chunk c / N of the data area behind the first MiB. */
+/* The definition, in bytes: chunk c lies on member c mod N, at chunk c / N of the data area after the first MiB. */
 static uint64_t member_byte(uint64_t byte, uint32_t chunk_bytes, uint8_t count, uint8_t *member) {
   *member = (uint8_t)(byte / chunk_bytes % count);
   return MIB + byte / chunk_bytes / count * chunk_bytes + byte % chunk_bytes;

@@ -21,7 +21,7 @@
 static struct image image;
 static struct oracle oracle;
 
-/* The library's copies of the volume's blocks must equal the medium: writing back an older copy would undo later
+/* The library's copies of the volume's blocks must equal the media: writing back an older copy would undo later
  * changes. The block of an open clip may hold lengths that are not written yet. */
 static inline void assert_memory_is_the_medium(void) {
   const struct spate_exfat *volume = &image.volume;

@@ -241,11 +241,11 @@ static void walk(struct oracle *oracle, const struct directory *directory, int d
       fault(oracle, "%s: chain", directory->path);
       return;
     }
-    /* A long set is written from its end, behind the end marker while that is still there: hidden, but not clean. */
+    /* A long set is written from its end, after the end marker while that is still there: hidden, but not clean. */
     if (ended && entry[0] >= 0xc0)
       oracle->strays++;
     else if (ended && (entry[0] & 0x80) != 0)
-      fault(oracle, "%s: entry behind the end", directory->path);
+      fault(oracle, "%s: entry past the end", directory->path);
     if (entry[0] == 0) ended = true;
     if (ended && at % sizeof zeros == 0 && memcmp(entry, zeros, sizeof zeros) == 0) {
       at += sizeof zeros - 32;

@@ -36,7 +36,7 @@ struct oracle {
   uint32_t unallocated;      /* owned but free in the bitmap: another file may get them */
   uint32_t overlong;         /* chains in the FAT that are longer than their owner's length */
   uint32_t strays;           /* secondary entries that belong to no set */
-  char fault[256];           /* the first structure that contradicts itself; empty: none */
+  char fault[256];           /* the first inconsistent structure; empty: none */
   uint32_t file_count;
   struct oracle_file files[ORACLE_FILES_MAX];
   uint8_t *owners; /* one byte a cluster */

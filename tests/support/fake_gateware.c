@@ -128,7 +128,7 @@ static uint16_t side_carry_out(struct fake_gateware *fake, const struct fake_com
   }
 }
 
-/* Transfer a block between memory and the medium. */
+/* Transfer a block between memory and the media. */
 static void move_block(struct fake_gateware *fake, const struct fake_command *command) {
   const struct fake_gateware_memory *far = fake->far_memory;
   const size_t bytes = (size_t)1 << fake->block_shift;

@@ -85,7 +85,7 @@ struct fake_gateware {
     uint64_t done;
   } responses[FAKE_GATEWARE_OPEN_MAX];
   uint32_t response_count, open_count;
-  uint8_t *durable;      /* the medium after a loss of power */
+  uint8_t *durable;      /* the media after a loss of power */
   enum fake_power power; /* of the reset that has not returned */
   bool untold;           /* the next flush tells of a loss */
 };

@@ -34,7 +34,7 @@ class Stub:
         self.lengths[address] = length
 
     def next_write(self) -> int:
-        """Goes on until something that is watched was written. Gives the address that watch() got. An Arm processor stops
+        """Continues until something that is watched was written. Gives the address that watch() got. An Arm processor stops
         before the write: it is carried out here."""
         answer = self.ask("c")
         assert ";watch:" in answer, answer

@@ -75,7 +75,7 @@ static const struct misbehaviour misbehaviours[] = {
     {"zeros", SIM_ZEROS, 1, 0, DECEIVED},
     {"zeros, always", SIM_ZEROS, ALWAYS, 0, DECEIVED},
     {"held", SIM_HOLD, 1, 5, RECOVERED},
-    {"held behind the whole queue", SIM_HOLD, 1, HOSTILE_DEPTH - 1, RECOVERED},
+    {"held past the whole queue", SIM_HOLD, 1, HOSTILE_DEPTH - 1, RECOVERED},
 };
 #define MISBEHAVIOURS (sizeof misbehaviours / sizeof misbehaviours[0])
 
@@ -124,7 +124,7 @@ static inline void put_pattern(uint8_t *at, size_t bytes, uint64_t seed) {
   }
 }
 
-/* The present contents of a drive's medium, read without the library. */
+/* The present contents of a drive's media, read without the library. */
 static inline void read_medium(struct sim_stack *stack, uint64_t lba, uint8_t *to, uint64_t bytes) {
   struct sim_drive *drive = stack->drives[0].drive;
   sim_store_read(sim_drive_store(drive), lba << sim_drive_block_shift(drive), to, bytes);

@@ -114,12 +114,13 @@ static inline enum spate_error recording_arm(void) {
   return spate_stream_arm(&recording.stream, CLIP_NAME, CLIP_RESERVED);
 }
 
-/* Record until `pieces` pieces were produced in all. Returns the first error of work(); recording goes on after it. */
+/* Record until `pieces` pieces were produced in all. Returns the first error of work(); recording continues after it.
+ */
 static inline enum spate_error recording_stream(uint32_t wanted) {
   struct recording *r = &recording;
   enum spate_error first = SPATE_OK;
   r->wanted = wanted;
-  /* the source's time starts here, and goes on whatever happens */
+  /* the source's time starts here, and continues whatever happens */
   if (r->due_ps == 0) r->due_ps = sim_now_ps(r->stack->sim);
   while (r->produced < r->wanted && r->ended == SPATE_OK) {
     still_alive(r);

@@ -56,7 +56,7 @@ static void shapes(struct script *s) {
       {"128 KiB at an offset", 512, 256, 2048, 0},
       {"a list that begins within its page", 1024, 256, 0, 100},
       {"a list that ends with its page", 2048, 264, 0, 480},
-      {"a list that goes on in a second page", 3000, 272, 0, 480},
+      {"a list that continues in a second page", 3000, 272, 0, 480},
       {"a list whose first entry is the last of its page", 4096, 64, 512, 511},
       {"2 MiB", 8192, 4096, 0, 0},
       {"2 MiB at an offset: a full list page and one entry", 16384, 4096, 512, 0},
@@ -105,7 +105,7 @@ static void blocks(struct script *s) {
 
   plain(s, "read the last block", 1,
         (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = back, .dword10 = end - 1u});
-  plain(s, "read behind the last block", 1,
+  plain(s, "read past the last block", 1,
         (struct raw_command){.opcode = READ, .nsid = 1, .prp1 = back, .dword10 = end});
   plain(s, "write across the end", 1,
         (struct raw_command){.opcode = WRITE, .nsid = 1, .prp1 = out, .dword10 = end - 1u, .dword12 = 1});

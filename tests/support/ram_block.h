@@ -81,7 +81,7 @@ struct ram_pending {
 
 struct ram_block {
   struct spate_block block; /* first: pass &ram.block. Geometry, depth, volatile_cache, can_* may be changed */
-  uint8_t *memory;          /* the medium: tests may read and change it */
+  uint8_t *memory;          /* the media: tests may read and change it */
   uint64_t bytes;
 
   /* settings */
@@ -125,7 +125,7 @@ void ram_block_clear_log(struct ram_block *ram); /* and the counts */
 /* The data of a READ or WRITE, wherever the caller keeps them. */
 void ram_block_data(const struct ram_block *ram, const struct spate_io *io, uint8_t *to);
 
-/* Pending requests vanish without `done`, as when the machine loses power. The medium keeps what had completed. */
+/* Pending requests vanish without `done`, as when the machine loses power. The media keeps what had completed. */
 void ram_block_drop_pending(struct ram_block *ram);
 
 /* The host restarts: everything that it had opened on the device is gone. */

@@ -143,7 +143,7 @@ static inline enum spate_error push(struct source *source, uint32_t bytes) {
 
 static bool cuts_are_told = true; /* false: the drive does not say whether it has lost power */
 
-/* Everything that completed since the last completed flush is lost from the medium. */
+/* Everything that completed since the last completed flush is lost from the media. */
 static inline void cut_the_drives_power(struct fixture *fixture) {
   uint64_t flushed_at = 0;
 

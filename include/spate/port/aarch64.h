@@ -7,16 +7,16 @@
  * It suits memory that devices access without coherency: queue memory and ring mapped Normal Non-cacheable, ordinary
  * memory cleaned and invalidated by line. On a coherent port it is right as well, and slower than needed.
  *
- * Registers are mapped Device-nGnRnE: no merging, no reordering among themselves, no early answer to a write. Each
- * access is one instruction of a fixed form, LDR or STR without an offset. If no device answers, the processor
+ * Registers are mapped Device-nGnRnE: no merging, no reordering among themselves, no early response to a write. Each
+ * access is one instruction of a fixed form, LDR or STR without an offset. If no device responds, the processor
  * takes a synchronous external abort or an SError:
- * - synchronous: the handler finds the instruction, writes all ones to its register, and goes on behind it;
+ * - synchronous: the handler finds the instruction, writes all ones to its register, and continues after it;
  * - SError: it stays pending, because PSTATE.A is set. A read looks for it, ends it by spate_port_serror_take(), and
  *   returns all ones. The SError of an earlier write is ended before the read, so that it does not spoil the read.
  * ports/common/aarch64/fault.c has the handler and spate_port_serror_take(). Own start-up code needs its own.
  *
  * A handler that cannot change the registers of what it interrupts needs loads at addresses that it knows, so that it
- * can go on elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32():
+ * can continue elsewhere. Its board defines SPATE_PORT_OWN_LOADS before, and supplies spate_aarch64_load32():
  * integrations/vitis does. A board that defines SPATE_PORT_OWN_RELAX supplies spate_port_relax() itself, to let other
  * tasks run.
  */
@@ -35,7 +35,7 @@ extern "C" {
 /* Clears PSTATE.A for a moment, so that the processor takes the pending SError. Its handler returns. */
 void spate_port_serror_take(void);
 
-/* Waits for the answers to all accesses so far. Returns 1 and ends the SError if one of them was an error. ISR_EL1.A
+/* Waits for the responses to all earlier accesses. Returns 1 and ends the SError if one of them was an error. ISR_EL1.A
  * (Arm ARM, D13.2.63) shows a pending SError. */
 static inline int spate_port_serror_check(void) {
   uint64_t pending;
@@ -47,10 +47,12 @@ static inline int spate_port_serror_check(void) {
 
 #ifdef SPATE_PORT_OWN_LOADS
 
+/* Loads 32 bits from a register. The board's. */
 uint32_t spate_aarch64_load32(uintptr_t address);
 
 #else
 
+/* Loads 32 bits from a register. */
 static inline uint32_t spate_aarch64_load32(uintptr_t address) {
   uint32_t value;
   __asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(address) : "memory");

@@ -4,7 +4,7 @@
  * maintenance and clock. The board's own spate_board.h includes this header, and adds spate_port_dma_address() and
  * spate_port_log(). It defines before, where it applies:
  *
- *   SPATE_PORT_PL310     the address of a PL310 (L2C-310) behind the processor's own caches
+ *   SPATE_PORT_PL310     the address of a PL310 (L2C-310) after the processor's own caches
  *   SPATE_PORT_COUNTER   the address of a counter of 64 bits in two registers, the lower one first: the Cortex-A9's
  *                        global timer. The board supplies spate_port_ticks_per_second().
  *   SPATE_PORT_OWN_CLOCK the board supplies spate_port_ticks(), too. Without either, the clock is the generic timer.
@@ -14,10 +14,10 @@
  * It suits memory that devices access without coherency: queue memory and ring mapped Normal Non-cacheable, ordinary
  * memory cleaned and invalidated by line. On a coherent port it is right as well, and slower than needed.
  *
- * Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early answer to a write. Each
+ * Registers are mapped Strongly-ordered: no merging, no reordering among themselves, no early response to a write. Each
  * access is one instruction of a fixed form in the ARM instruction set, LDR or STR without an offset. If no device
- * answers, the processor takes a data abort, which is synchronous or asynchronous (Cortex-A9 TRM, DDI 0388I, 6.5.1):
- * - synchronous: the handler finds the instruction, writes all ones to its register, and goes on behind it;
+ * responds, the processor takes a data abort, which is synchronous or asynchronous (Cortex-A9 TRM, DDI 0388I, 6.5.1):
+ * - synchronous: the handler finds the instruction, writes all ones to its register, and continues after it;
  * - asynchronous: it stays pending, because CPSR.A is set. A read looks for it, ends it by spate_port_abort_take(), and
  *   returns all ones. The abort of an earlier write is ended before the read, so that it does not spoil the read.
  * ports/common/armv7/fault.c has the handler and spate_port_abort_take(). Own start-up code needs its own.
@@ -48,7 +48,7 @@ static inline int spate_port_abort_check(void) { return 0; }
 
 #else
 
-/* Waits for the answers to all accesses so far. Returns 1 and ends the abort if one of them was an error. ISR.A (Arm
+/* Waits for the responses to all earlier accesses. Returns 1 and ends the abort if one of them was an error. ISR.A (Arm
  * ARM v7, B4.1.78) shows a pending abort; every processor with the Security Extensions has ISR, the Cortex-A9 and A15
  * too. */
 static inline int spate_port_abort_check(void) {
@@ -80,6 +80,7 @@ static inline void spate_port_write32(uintptr_t address, uint32_t value) {
 
 /* ---- barriers and caches ---- */
 
+/* Waits until all earlier memory accesses and cache maintenance have completed. */
 static inline void spate_armv7_dsb(void) { __asm__ volatile("dsb" ::: "memory"); }
 
 /* By virtual address to the point of coherency: DCCMVAC, DCIMVAC. */
@@ -87,15 +88,20 @@ static inline void spate_armv7_l1_clean(uintptr_t line) {
   __asm__ volatile("mcr p15, 0, %0, c7, c10, 1" ::"r"(line) : "memory");
 }
 
+/* DCIMVAC: invalidates one line. */
 static inline void spate_armv7_l1_invalidate(uintptr_t line) {
   __asm__ volatile("mcr p15, 0, %0, c7, c6, 1" ::"r"(line) : "memory");
 }
 
 #ifdef SPATE_PORT_PL310
 
+/* Waits until all earlier stores have completed. */
 static inline void spate_armv7_dsb_st(void) { __asm__ volatile("dsb st" ::: "memory"); }
+
+/* Orders earlier memory accesses before later ones. */
 static inline void spate_armv7_dmb(void) { __asm__ volatile("dmb" ::: "memory"); }
 
+/* Writes a register of the PL310. */
 static inline void spate_armv7_pl310_write(uint32_t offset, uint32_t value) {
   spate_port_write32(SPATE_PORT_PL310 + offset, value);
 }

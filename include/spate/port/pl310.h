@@ -38,6 +38,7 @@ static inline void spate_port_dma_write_barrier(void) {
 /* Queue memory is in no cache, so the loads need no more than their order. */
 static inline void spate_port_dma_read_barrier(void) { spate_armv7_dmb(); }
 
+/* The address of the line that has this byte. */
 static inline uintptr_t spate_pl310_first_line(const void *start) {
   return (uintptr_t)start & ~(uintptr_t)(SPATE_PL310_LINE_BYTES - 1);
 }
@@ -56,6 +57,7 @@ static inline void spate_port_cache_clean(const void *start, size_t bytes) {
   spate_pl310_sync();
 }
 
+/* Invalidates lines of the inner cache. */
 static inline void spate_pl310_l1_invalidate(uintptr_t line, uintptr_t end) {
   spate_armv7_dsb(); /* erratum 764369, too */
   for (; line < end; line += SPATE_PL310_LINE_BYTES)

@@ -19,8 +19,8 @@
  * Registers must be in a region that the processor's physical memory attributes make I/O, uncached and strongly
  * ordered. The architecture then keeps accesses to one device in program order (privileged architecture 1.12,
  * section 3.6.5). Each access is one instruction of a fixed form: LW, LD, SW or SD without an offset, never compressed.
- * If no device answers, the processor takes an access fault. The handler finds the instruction, writes all ones to its
- * register, and goes on 4 bytes behind it: ports/common/riscv64/fault.c. Own start-up code needs its own.
+ * If no device responds, the processor takes an access fault. The handler finds the instruction, writes all ones to its
+ * register, and continues 4 bytes further on: ports/common/riscv64/fault.c. Own start-up code needs its own.
  */
 #ifndef SPATE_PORT_RISCV64_H
 #define SPATE_PORT_RISCV64_H

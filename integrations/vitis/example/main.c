@@ -24,7 +24,7 @@ _Static_assert(PIECES *PIECE_BYTES <= DESIGN_RING_BYTES, "the ring of design.h i
 _Static_assert(PIECE_BYTES >> DESIGN_DMA_LENGTH_BITS == 0, "set a wider buffer length register in AXI DMA");
 
 static struct spate_pcie_host host;
-static struct spate_nvme_pcie way;
+static struct spate_nvme_pcie pcie_bus;
 static struct spate_nvme controller;
 static struct spate_nvme_queue queue;
 static struct spate_nvme_slot queue_slots[SPATE_NVME_SLOTS(DEPTH)];
@@ -56,11 +56,11 @@ static enum spate_error open_drive(void) {
   TRY("clock", spate_clock_check());
   TRY("bridge", spate_vitis_bring_up(&host, 0));
   TRY("drive", spate_pcie_find(&host, SPATE_PCIE_CLASS_NVME, 0, &device));
-  way = (struct spate_nvme_pcie){.host = &host, .device = device};
+  pcie_bus = (struct spate_nvme_pcie){.host = &host, .device = device};
   const struct spate_nvme_config config = {.registers = device->bar0,
                                            .registers_bytes = device->bar0_bytes,
                                            .queue_memory = &queue_memory,
-                                           .bus = spate_nvme_pcie_bus(&way)};
+                                           .bus = spate_nvme_pcie_bus(&pcie_bus)};
   TRY("controller", spate_nvme_open(&controller, &config));
   const struct spate_nvme_queue_config queue_config = {
       .depth = DEPTH, .slots = queue_slots, .slot_count = SPATE_NVME_SLOTS(DEPTH)};

@@ -96,7 +96,7 @@ void board_now(void *context, struct spate_exfat_time *time) {
   if (seconds < UNIX_1980) time->utc_known = false;
 }
 #else
-/* There is no clock that goes on without power. */
+/* There is no clock that continues without power. */
 void board_now(void *context, struct spate_exfat_time *time) {
   (void)context;
   *time = (struct spate_exfat_time){.year = 2026, .month = 1, .day = 1};

@@ -48,7 +48,7 @@ struct perst {
  * (PERST_BY_NOTHING). */
 uint64_t perst_cycle(struct perst *perst);
 
-/* The same in steps, as spate_nvme_pcie.perst wants it: never waits, answers BUSY until PERST# is released. Errors:
+/* The same in steps, as spate_nvme_pcie.perst wants it: never waits, returns BUSY until PERST# is released. Errors:
  * UNSUPPORTED (PERST_BY_NOTHING). */
 SPATE_MUST_CHECK enum spate_error perst_step(struct perst *perst);
 

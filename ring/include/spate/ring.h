@@ -39,6 +39,7 @@ extern "C" {
 
 struct spate_ring;
 
+/* Progress of the producer and the recorder. */
 struct spate_ring_counts {
   uint32_t slot_bytes, slots;
   uint64_t filled;   /* slots published so far */
@@ -102,6 +103,8 @@ void spate_ring_detach(struct spate_ring *ring);
 
 /* True while a recorder has the ring open. */
 bool spate_ring_has_recorder(const struct spate_ring *ring);
+
+/* Reads the counts. They may change at any time. */
 void spate_ring_count(const struct spate_ring *ring, struct spate_ring_counts *counts);
 
 /* Describes an error of these functions, as a sentence without a full stop. */
@@ -131,6 +134,7 @@ const char *spate_ring_sentence(int error);
 #define SPATE_RING_LAYOUT UINT32_C(1)
 #define SPATE_RING_PAGE   UINT32_C(4096)
 
+/* The first page of the memory. */
 struct spate_ring_header {
   /* offset 0: written once, `magic` last */
   char magic[8];

@@ -167,7 +167,7 @@ static void put_old_file(struct volume *volume, const char *path) {
   OK(spate_exfat_close(&clip, 4 * PIECE));
 }
 
-/* The host stops during a change: only the first `writes` of its writes reach the medium. */
+/* The host stops during a change: only the first `writes` of its writes reach the media. */
 static void stop_after(struct volume *volume, uint32_t writes) {
   ram_block_fault(&volume->fixture->ram, (struct ram_fault){.ops = RAM_OP(SPATE_WRITE) | RAM_OP(SPATE_ZERO),
                                                             .last_lba = UINT64_MAX,
@@ -178,7 +178,7 @@ static void stop_after(struct volume *volume, uint32_t writes) {
 
 /* ---- the moments ---- */
 
-/* 5 pieces of each clip are published, and 3 more are on the medium. */
+/* 5 pieces of each clip are published, and 3 more are on the media. */
 static void streaming(struct volume *volume) {
   arm(volume, 0, "A.RAW");
   arm(volume, 1, "DIR/B.RAW");

@@ -2,7 +2,7 @@
 /*
  * FatFs in the power cuts of the crash gate: a clip is recorded as a careful user of FatFs would, on the journalled
  * drive of tests/power_cut. The power is cut after every event, and the result is compared with the same promises: a
- * synchronised length survives, and the volume does not contradict itself.
+ * synchronised length survives, and the volume is consistent.
  *
  *   fatfs-crash BYTES PIECE_BYTES SYNC_EVERY EXPAND STATES
  *
@@ -30,7 +30,7 @@ static struct journal journal;
 static struct medium medium;
 static struct promises promises;
 static struct oracle oracle;
-static bool on_medium; /* FatFs accesses the medium after the cut, not the drive that is recorded on */
+static bool on_medium; /* FatFs accesses the media after the cut, not the drive that is recorded on */
 static unsigned unmountable, broken_volumes;
 
 static void must(bool good, const char *what) {

@@ -2,7 +2,7 @@
 /*
  * The gateware's backend in memory mode, on memory in which data passes between processor and drive only through the
  * port's calls. tests/nvme/simulated/test_barrier_mutations.py removes each of those calls from the backend in turn, or
- * moves it behind the start of the command, and then this program has to fail.
+ * moves it after the start of the command, and then this program has to fail.
  */
 #include "fake_gateware.h"
 #include "internal.h"

@@ -201,7 +201,7 @@ static void test_copies_of_logics_memory_are_fresh(void **state) {
   fill(made, 7, 0, sizeof made);
   assert_true(sim_memory_store(m->stack->sim, address, made, sizeof made));
   spate_port_dma_read_barrier();                                 /* the program has seen logic's flag */
-  assert_int_equal(disk_write(0, ring + 1, 4000000, 8), RES_OK); /* behind the volume */
+  assert_int_equal(disk_write(0, ring + 1, 4000000, 8), RES_OK); /* past the volume */
   assert_int_equal(disk_read(0, got, 4000000, 8), RES_OK);
   assert_memory_equal(got, made + 1, 4096);
   /* And logic sees what was read for it. */
@@ -212,7 +212,7 @@ static void test_copies_of_logics_memory_are_fresh(void **state) {
   (void)state;
 }
 
-/* A buffer begins in memory of the CPU, and goes on through two ranges that logic fills. It is one copy. */
+/* A buffer begins in memory of the CPU, and continues through two ranges that logic fills. It is one copy. */
 static void test_a_copy_across_ranges_is_fresh(void **state) {
   struct machine *m = start(&exfat);
   struct fixture *f = &m->fixture;
@@ -272,7 +272,7 @@ static void test_data_that_fail_late(void **state) {
   (void)state;
 }
 
-/* A write of FatFs's own fails after FatFs has gone on: no file is valid any more, and mounting again is. */
+/* A write of FatFs's own fails after FatFs has continued: no file is valid any more, and mounting again is. */
 static void test_metadata_that_fail_late(void **state) {
   struct machine *m = start(&fat32);
   FIL *other = &m->fixture.objects->busy;

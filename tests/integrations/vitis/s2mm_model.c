@@ -97,7 +97,7 @@ static bool write_data(struct s2mm_model *model, uint64_t address, uint32_t byte
   return stored;
 }
 
-/* One descriptor. False: the channel stands still. */
+/* One descriptor. False: the channel stops. */
 static bool carry_out(struct s2mm_model *model) {
   const bool this_one = model->delivered == model->at;
   const uint8_t *shown = sim_memory_device(model->sim, model->current, DESCRIPTOR_BYTES);

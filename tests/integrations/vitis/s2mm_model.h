@@ -2,7 +2,7 @@
 /*
  * The S2MM channel of AXI DMA with scatter-gather, as PG021 describes it, and a source in front of it that delivers a
  * piece each period. The channel fetches a descriptor, writes the data, writes the descriptor's status, sets IOC, and
- * stops behind the tail. It follows the guide where that is unpleasant: a descriptor that is fetched with its completed
+ * stops after the tail. It follows the guide where that is unpleasant: a descriptor that is fetched with its completed
  * bit set halts the channel, and so does an address that is no memory. `variant` makes it worse.
  */
 #ifndef SPATE_TESTS_S2MM_MODEL_H

@@ -137,9 +137,9 @@ def test_errors_during_a_transfer_are_distinguished_from_older_ones(drive, tmp_p
     """, {"rec": drive}, tmp_path, iommu=True)
     during, after = findings(said, "during")[0], findings(said, "after")[0]
     assert said["during"].status == FOUND and said["after"].status == 0
-    assert "1 at least" in during["CORRECTED_BEFORE"]["problem"] and "3 at least" in during["CORRECTED_DURING"]["problem"]
+    assert "At least 1 correctable error " in during["CORRECTED_BEFORE"]["problem"] and "At least 3 correctable" in during["CORRECTED_DURING"]["problem"]
     assert during["CORRECTED_DURING"]["at"] == PORT
-    assert "4 at least" in after["CORRECTED_BEFORE"]["problem"] and "CORRECTED_DURING" not in after
+    assert "At least 4 correctable" in after["CORRECTED_BEFORE"]["problem"] and "CORRECTED_DURING" not in after
 
 
 def test_without_root_the_missing_checks_are_reported(drive, tmp_path):

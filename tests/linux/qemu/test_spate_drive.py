@@ -71,7 +71,7 @@ def test_a_pc_whose_iommu_has_39_bits(drive, tmp_path):
         assert "serial rec" in said[name].text and "temperature   50 C" in said[name].text, said[name]
         assert "link" in said[name].text
     assert said["empty"].status == FAILED == said["empty-again"].status
-    assert "holds no volume" in said["empty"].text and "holds no volume" in said["empty-again"].text
+    assert "has no volume" in said["empty"].text and "has no volume" in said["empty-again"].text
 
 
 @pytest.mark.thorough

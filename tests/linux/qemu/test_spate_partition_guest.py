@@ -50,7 +50,7 @@ def test_partitions_and_namespaces_of_a_drive_in_a_machine(make_image, tmp_path)
     for part, what in ("p2", "it is mounted on /mnt"), ("", r"has a partition /dev/nvme0n\dp2 that is mounted"):
         for command in "info", "check":
             report = said[f"mounted-{command}{part}"]
-            assert report.status == 0 and "in use just now" in report.text and re.search(what, report.text), report
+            assert report.status == 0 and "currently in use" in report.text and re.search(what, report.text), report
             assert "not closed properly" not in report.text
     assert said["theirs"].text.split()[0] == said["theirs-read"].text.split()[0]
     assert said["third"].status == FAILED and "no active namespace 3" in said["third"].text

@@ -220,7 +220,7 @@ def test_a_drive_with_a_bad_sector(make_image, tmp_path):
     for name in ("own", "kernel"):
         assert said[name].status == LOST and "MEDIA" in said[name].text, said[name]
         assert durable_bytes_of(said[name]) <= bytes_verified(said[f"{name}-verify"]) < 120_000_000
-    assert "could not read or write its medium" in said["kernel"].text
+    assert "could not read or write its media" in said["kernel"].text
     assert bytes_verified(said["once-verify"]) == 120_000_000
 
 

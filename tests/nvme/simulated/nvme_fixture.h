@@ -4,8 +4,8 @@
  *
  * The drive is small and states modest limits: 8 MiB, 128 KiB transfers, 64 queue entries, 4 queue pairs, 2 s to become
  * ready, five power states. A test changes its properties (`identify`, `sim_drive_cap()`) between fixture_make() and
- * the opening of the driver. The driver gets no bus hooks unless the test sets config.bus; `way` is the machine's own
- * bus.
+ * the opening of the driver. The driver gets no bus hooks unless the test sets config.bus; `pcie_bus` is the machine's
+ * own bus.
  *
  * Times are those of the machine's clock. fixture_free() fails the test if the drive saw a violation.
  */
@@ -43,7 +43,7 @@ struct fixture {
   struct sim *sim;
   struct sim_drive *drive;
   struct spate_pcie_host host;
-  struct spate_nvme_pcie way;
+  struct spate_nvme_pcie pcie_bus;
   struct spate_nvme nvme;
   struct spate_nvme_queue queue, second; /* the second only in tests that open it */
   struct spate_arena arena;
@@ -84,7 +84,7 @@ static inline void fixture_enumerate(struct fixture *f) {
   assert_int_equal(spate_pcie_ecam_open(&f->host, &bridge), SPATE_OK);
   assert_int_equal(spate_pcie_enumerate(&f->host, 0), SPATE_OK);
   assert_int_equal(spate_pcie_find(&f->host, SPATE_PCIE_CLASS_NVME, 0, &found), SPATE_OK);
-  f->way = (struct spate_nvme_pcie){.host = &f->host, .device = found};
+  f->pcie_bus = (struct spate_nvme_pcie){.host = &f->host, .device = found};
   f->config = (struct spate_nvme_config){
       .registers = found->bar0, .registers_bytes = found->bar0_bytes, .queue_memory = &f->arena};
 }
@@ -337,7 +337,7 @@ static inline void count_cache_calls(void *context, const struct sim_access *acc
   calls->bytes = access->bytes;
 }
 
-/* ---- the contents of the medium, by byte ---- */
+/* ---- the contents of the media, by byte ---- */
 
 static inline void media_read(const struct fixture *f, uint64_t at, uint8_t *to, size_t bytes) {
   sim_store_read(sim_drive_store(f->drive), at, to, bytes);

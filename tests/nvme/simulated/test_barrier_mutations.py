@@ -3,7 +3,7 @@
 
 Each is removed from the library in turn, one at a time. The result is linked with the program that moves everything over
 memory without coherency, and the program has to fail. With all of them in place it passes. The program also has to fail
-where a call comes too late: a write barrier behind the register write that it precedes, or a clean behind the doorbell.
+where a call comes too late: a write barrier after the register write that it precedes, or a clean after the doorbell.
 
 The gateware's backend has registers of its own. It gets the same treatment, on a core in memory mode. The doctor's checkup has
 its own queues: it has to find faults in a sound machine.
@@ -59,7 +59,7 @@ class Site:
 
 @dataclass
 class Late:
-    """A site whose call is moved behind the register write that makes the device read."""
+    """A site whose call is moved after the register write that makes the device read."""
 
     path: Path
     line: int
@@ -80,7 +80,7 @@ def in_a_text(text, at):
 
 
 def late_in_the_gateware():
-    """Calls behind the start of the command; and a read's invalidation before the read barrier."""
+    """Calls after the start of the command; and a read's invalidation before the read barrier."""
     text = LANES.read_text()
     for call in (MAINTAIN, BARRIER):
         late = text.replace(call, "", 1).replace(START, f"{START} if (lane == LANE_MEMORY) {call}", 1)

@@ -2,13 +2,13 @@
 /*
  * Drives that misbehave in the middle of raw I/O: each kind of command, at many places of a stream of requests in one
  * command and in several, from regions and from buffers. Every request ends once, within a bounded time. Data reported
- * as done is on the medium, or in the buffer. A request that cannot be done ends with the drive's status. The memory
+ * as done is on the media, or in the buffer. A request that cannot be done ends with the drive's status. The memory
  * between the buffers does not change.
  */
 #include "hostile.h"
 
 #define REQUESTS    72u
-#define TRIMS       24u /* one is in flight at a time, so their time-outs add up */
+#define TRIMS       24u /* one is in flight at a time, so their timeouts add up */
 #define BLOCKS      40u /* 20 KiB: two commands of at most 16 KiB, if the request begins at a multiple of 16 KiB */
 #define DATA_BYTES  (BLOCKS * 512u)
 #define STRIDE      (UINT64_C(32) << 10)
@@ -76,7 +76,7 @@ static void prepare(unsigned i) {
   }
 }
 
-/* The medium's contents before, the buffers' contents before, and canaries around them. */
+/* The media's contents before, the buffers' contents before, and canaries around them. */
 static void make_contents(void) {
   static uint8_t page[4096];
   struct sim_store *store = sim_drive_store(stream.stack->drives[0].drive);

@@ -116,7 +116,7 @@ static void do_request(struct fixture *fixture, struct request *request) {
   wait_for(fixture, request);
 }
 
-/* ---- the medium's contents, without the library ---- */
+/* ---- the media's contents, without the library ---- */
 
 static void put_on_medium(struct fixture *fixture, uint64_t lba, uint32_t blocks, uint32_t seed) {
   fill(fixture->expected, blocks * BLOCK, seed);

@@ -66,8 +66,8 @@ static void test_an_admin_request_waits_for_the_abort_of_another_command(void **
   (void)state;
 }
 
-/* A completion that names another queue belongs to none of the driver's admin commands: the pending command goes on to
- * its deadline. */
+/* A completion that names another queue belongs to none of the driver's admin commands: the pending command continues
+ * to its deadline. */
 static void test_admin_completion_for_another_queue_is_ignored(void **state) {
   struct fixture *f = fixture_opened(4);
   uint8_t power_state = 0;
@@ -80,7 +80,7 @@ static void test_admin_completion_for_another_queue_is_ignored(void **state) {
 }
 
 /* The second half of each completion, with the phase bit, becomes visible before the first half. The first half must be
- * read behind the barrier. */
+ * read after the barrier. */
 static void test_completions_in_two_steps(void **state) {
   struct fixture *f = fixture_make(9);
   fixture_open(f, 4);

@@ -106,7 +106,7 @@ static void test_the_next_one_is_submitted_when_one_ends(void **state) {
   fixture_free(f);
 }
 
-/* It is aborted by its own identifier, and not before its time-out. The next request has its whole time-out. */
+/* It is aborted by its own identifier, and not before its timeout. The next request has its whole timeout. */
 static void test_an_expired_one_is_aborted(void **state) {
   (void)state;
   struct fixture *f = opened();

@@ -162,7 +162,7 @@ static void a_long_log_is_read_beside_a_stream(void **state) {
   fixture_end(fixture);
 }
 
-/* The command takes 600 ms, less than its time-out, and the stream is not disturbed. */
+/* The command takes 600 ms, less than its timeout, and the stream is not disturbed. */
 static void a_slow_command_does_not_delay_the_stream(void **state) {
   (void)state;
   struct fixture *fixture = fixture_open();
@@ -203,7 +203,7 @@ static void an_expired_command_is_aborted(void **state) {
   fixture_end(fixture);
 }
 
-/* The drive does not find the command. A second later the controller is reset, and the stream goes on without an
+/* The drive does not find the command. A second later the controller is reset, and the stream continues without an
  * error. */
 static void a_command_that_never_ends_costs_a_reset(void **state) {
   (void)state;

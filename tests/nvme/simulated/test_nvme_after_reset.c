@@ -101,7 +101,7 @@ static void test_events_are_asked_for_once(void **state) {
   (void)state;
 }
 
-/* A command that waits for its retry delay is not in the drive: it goes on waiting, and is not replayed. */
+/* A command that waits for its retry delay is not in the drive: it keeps waiting, and is not replayed. */
 static void test_a_retry_waits_on(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome waiting, caught;

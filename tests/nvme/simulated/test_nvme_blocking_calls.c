@@ -5,7 +5,7 @@
  * fails, is reset, loses power, drops its link or falls silent.
  *
  * What must hold afterwards is asked of the drive: a cache that is on is never taken for one that is off, a shutdown
- * that succeeded was one, and what had completed before it is on the medium. The machine reports what the specification
+ * that succeeded was one, and what had completed before it is on the media. The machine reports what the specification
  * forbids, for example an enable without admin queues.
  */
 #include "nvme_fixture.h"
@@ -180,7 +180,7 @@ static void act(void *context, uint64_t number) {
 
 static void enumerate(struct fixture *f) {
   fixture_enumerate(f);
-  f->config.bus = spate_nvme_pcie_bus(&f->way);
+  f->config.bus = spate_nvme_pcie_bus(&f->pcie_bus);
 }
 
 static struct fixture *prepared(enum start start) {
@@ -202,7 +202,7 @@ static struct fixture *prepared(enum start start) {
 
 static bool drive_caches(const struct fixture *f) { return (sim_drive_feature(f->drive, CACHE_FEATURE) & 1u) != 0; }
 
-/* The drive has stopped. What had completed before is on the medium, unless the call said that it is not. */
+/* The drive has stopped. What had completed before is on the media, unless the call said that it is not. */
 static void check_stopped(struct fixture *f, const char *name, enum spate_error error) {
   const uint64_t unsafe = sim_drive_counters(f->drive)->unsafe_shutdowns;
 
@@ -225,7 +225,7 @@ static void check_running(struct fixture *f, const char *name, enum spate_error 
   if (error != SPATE_OK && !block->volatile_cache) fail_msg("%s: the cache is taken for off after an error", name);
   const bool flushes = call->call == cache_off || call->call == flush;
   if (!flushes || error != SPATE_OK || spate_block_power_mark(block) != mark) return;
-  sim_drive_power_cut(f->drive); /* all is on the medium */
+  sim_drive_power_cut(f->drive); /* all is on the media */
   expect_media(f, 0, f->ring_memory, WRITES * BLOCKS * 512);
 }
 

@@ -101,7 +101,7 @@ static void test_completion_for_another_queue_is_ignored(void **state) {
   fixture_poll_ms(f, 100);
   assert_int_equal(outcome.calls, 0);
   assert_int_equal(spate_nvme_counters(&f->nvme)->spurious_completions, 1);
-  assert_true(fixture_wait(f, &outcome, 20000)); /* after its time-out and a reset */
+  assert_true(fixture_wait(f, &outcome, 20000)); /* after its timeout and a reset */
   fixture_free(f);
   (void)state;
 }

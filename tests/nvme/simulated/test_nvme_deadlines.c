@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command has its whole time-out, whichever queue is polled. Requests of a dead controller end when their queue is
+/* A command has its whole timeout, whichever queue is polled. Requests of a dead controller end when their queue is
  * polled. */
 #include "nvme_fixture.h"
 
@@ -10,7 +10,7 @@ static void fault(struct fixture *f, enum sim_action action, int opcode, unsigne
   fixture_fault(f, action, false, opcode, 0, count, value);
 }
 
-/* Whenever it is submitted, and however often the caller polls, a command is aborted after its time-out and at most
+/* Whenever it is submitted, and however often the caller polls, a command is aborted after its timeout and at most
  * three checks later. */
 static void test_a_command_has_all_of_its_time(void **state) {
   static const uint32_t timeouts_ms[] = {100, 200, 1000, 3000}, turns_ms[] = {0, 33, 99};
@@ -133,7 +133,7 @@ static void test_requests_of_a_closed_controller_end_as_they_are_polled(void **s
   (void)state;
 }
 
-/* The time-out is time, however seldom the caller polls. */
+/* The timeout is time, however seldom the caller polls. */
 static void test_a_time_out_is_time_although_nobody_polls(void **state) {
   static const unsigned gaps_ms[] = {150, 1000, 4000};
   for (unsigned i = 0; i < sizeof gaps_ms / sizeof gaps_ms[0]; i++) {
@@ -152,7 +152,7 @@ static void test_a_time_out_is_time_although_nobody_polls(void **state) {
   (void)state;
 }
 
-/* The caller does something else for longer than the time-out. What the drive has completed meanwhile, and what it has
+/* The caller does something else for longer than the timeout. What the drive has completed meanwhile, and what it has
  * not even seen, is not aborted. */
 static void test_no_command_is_aborted_unseen(void **state) {
   enum { NOT_KICKED, COMPLETED, NOT_KICKED_AND_OTHERS_POLLED, KINDS };
@@ -178,7 +178,7 @@ static void test_no_command_is_aborted_unseen(void **state) {
   (void)state;
 }
 
-/* A flush may take longer than any other command, and the others go on. */
+/* A flush may take longer than any other command, and the others continue. */
 static void test_a_flush_has_a_time_of_its_own(void **state) {
   struct fixture *f = fixture_make(9);
   struct outcome outcome;

@@ -105,7 +105,7 @@ static void test_gone_again_at_each_step_of_recovery(void **state) {
   (void)state;
 }
 
-/* A link that bounces has, in all, the time-out of one link drop; the next link drop has all of it again. */
+/* A link that bounces has, in all, the timeout of one link drop; the next link drop has all of it again. */
 static void test_bouncing_ends(void **state) {
   struct helper helper = {.delay_us = 1000};
   struct fixture *f = prepared(&helper);
@@ -232,7 +232,7 @@ static void other_nguid_end(struct fixture *f) { namespace_page(f)[119] = 1; }
 static void other_eui64(struct fixture *f) { namespace_page(f)[127] ^= 1; }
 static void no_namespace(struct fixture *f) { sim_drive_namespaces(f->drive)[0] = 2; }
 
-/* The driver waits for the right drive until the time-out. */
+/* The driver waits for the right drive until the timeout. */
 static void test_another_drive_is_not_written(void **state) {
   static void (*const others[])(struct fixture *) = {other_serial,    other_size,  other_format, other_nguid_start,
                                                      other_nguid_end, other_eui64, no_namespace};

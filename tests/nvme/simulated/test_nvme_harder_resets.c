@@ -66,7 +66,7 @@ static bool is_up(void *context) {
 
   if (++bus->questions == bus->down_from) sim_drive_silence(bus->f->drive, true);
   bus->link_asked = true;
-  return !sim_drive_is_silent(bus->f->drive) && spate_pcie_link_is_up(&bus->f->host, bus->f->way.device);
+  return !sim_drive_is_silent(bus->f->drive) && spate_pcie_link_is_up(&bus->f->host, bus->f->pcie_bus.device);
 }
 
 /* An NVM subsystem reset also drops the link and the configuration: the machine's own function restores them. */
@@ -74,7 +74,7 @@ static enum spate_error restore_link(void *context) {
   const struct bus *bus = context;
 
   if (sim_drive_is_silent(bus->f->drive)) return SPATE_E_NO_DEVICE;
-  return spate_pcie_restore(&bus->f->host, bus->f->way.device);
+  return spate_pcie_restore(&bus->f->host, bus->f->pcie_bus.device);
 }
 
 static struct fixture *opened(struct bus *bus, struct spate_nvme_bus hooks) {
@@ -236,7 +236,7 @@ static void test_registers_are_not_accessed_until_restored(void **state) {
   (void)state;
 }
 
-/* Each reset begins a link drop that has its whole time-out. */
+/* Each reset begins a link drop that has its whole timeout. */
 static void test_each_reset_begins_a_link_drop(void **state) {
   struct bus bus = {.reset_takes_it_away = true, .restore_ms = 700, .repaired_by = SPATE_NVME_RESET_SLOT + 1u};
   struct fixture *f = fixture_make(9);

@@ -67,7 +67,7 @@ static void test_block_sizes_of_formats(void **state) {
       uint32_t words[1024] = {1000};
       struct spate_nvme_namespace namespace;
       words[128 / 4] = shift << 16 | metadata * 8 | 3u << 24;
-      words[132 / 4] = 12u << 16; /* behind the last format */
+      words[132 / 4] = 12u << 16; /* past the last format */
       assert_true(spate_nvme_namespace_decode(&namespace, 1, words));
       const uint32_t bytes = shift >= 9 && shift <= 15 && metadata == 0 ? 1u << shift : 0;
       assert_int_equal(namespace.formats, 1);

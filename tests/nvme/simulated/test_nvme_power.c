@@ -236,7 +236,7 @@ static struct fixture *with_subsystem_reset(void) {
   struct fixture *f = fixture_make(9);
 
   *sim_drive_cap(f->drive) |= UINT64_C(1) << 36;
-  f->config.bus = spate_nvme_pcie_bus(&f->way);
+  f->config.bus = spate_nvme_pcie_bus(&f->pcie_bus);
   return f;
 }
 

@@ -21,7 +21,7 @@ static struct fixture *huge_drive(unsigned shift, uint8_t mdts, unsigned depth) 
   return f;
 }
 
-/* The medium holds a pattern, which the caller frees. */
+/* The media holds a pattern, which the caller frees. */
 static uint8_t *patterned_media(struct fixture *f, size_t bytes, uint32_t pattern) {
   uint8_t *media = malloc(bytes);
 

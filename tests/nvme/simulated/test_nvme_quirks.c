@@ -214,7 +214,7 @@ static void test_the_function_level_reset_is_completed(void **state) {
   for (unsigned i = 0; i < DRIVES; i++) {
     struct fixture *f = made(&drives[i]);
     struct watch watch = {.f = f};
-    f->config.bus = spate_nvme_pcie_bus(&f->way);
+    f->config.bus = spate_nvme_pcie_bus(&f->pcie_bus);
     f->config.bus.vendor_id = drives[i].vendor_id;
     f->config.bus.device_id = drives[i].device_id;
     fixture_open(f, 4);
@@ -237,7 +237,7 @@ static bool can(const struct spate_nvme_queue *queue, uint8_t op) {
 }
 
 /* Write Zeroes or TRIM hangs. All that were submitted end when the first has timed out twice, and no other is sent, on
- * any queue and after any reset. Everything else goes on. */
+ * any queue and after any reset. Everything else continues. */
 static void test_an_optional_command_that_hangs(void **state) {
   static const enum sim_action actions[] = {SIM_STALL, SIM_LOSE, SIM_LATE}; /* an abort ends it; a reset; neither */
   static const struct { uint8_t op, opcode; } ops[] = {{SPATE_ZERO, WRITE_ZEROES}, {SPATE_TRIM, TRIM}};

@@ -43,7 +43,7 @@ static void test_io_goes_on_while_aborting(void **state) {
   (void)state;
 }
 
-/* A completion that waits in the ring while nobody polls does not count as a time-out. */
+/* A completion that waits in the ring while nobody polls does not count as a timeout. */
 static void test_unpolled_completion_is_no_timeout(void **state) {
   struct fixture *f = fixture_opened(4);
   struct outcome outcome;
@@ -252,7 +252,7 @@ static void test_lost_admin_command_leads_to_reset(void **state) {
   (void)state;
 }
 
-/* All faults at once, from a seed: each request ends once, and data that was reported as written is on the medium. */
+/* All faults at once, from a seed: each request ends once, and data that was reported as written is on the media. */
 static void test_storm(void **state) {
   for (uint32_t seed = 1; seed <= 12; seed++) {
     struct fixture *f = fixture_make_with((struct sim_drive_options){.shuffle = true}, seed);

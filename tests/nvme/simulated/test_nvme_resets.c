@@ -48,8 +48,8 @@ static struct sim_stack *prepared(struct slot *slot, bool subsystem, bool has_pe
       &(struct sim_stack_config){.machine = {.seed = 11}, .depth = 8, .options = {.bytes = UINT64_C(64) << 20}});
   slot->drive = stack->drives[0].drive;
   if (has_perst) {
-    stack->drives[0].way.perst = perst;
-    stack->drives[0].way.perst_context = slot;
+    stack->drives[0].pcie_bus.perst = perst;
+    stack->drives[0].pcie_bus.perst_context = slot;
   }
   if (subsystem) *sim_drive_cap(slot->drive) |= CAP_SUBSYSTEM;
   return stack;

@@ -10,7 +10,7 @@
 #define BLOCK_BYTES     512u
 #define NSID(command)   ((command)->dwords[1])
 
-/* The namespaces lie on the medium one after the other. */
+/* The namespaces lie on the media one after the other. */
 static struct fixture *opened(void) {
   struct fixture *f = fixture_make(9);
   sim_drive_namespaces(f->drive)[0] = FIRST;

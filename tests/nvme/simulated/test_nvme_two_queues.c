@@ -51,7 +51,7 @@ static void test_queue_is_opened_once(void **state) {
   fixture_free(f);
 }
 
-/* ---- time-outs ---- */
+/* ---- timeouts ---- */
 
 /* In either queue, with any slot and generation of the command, the abort finds it, and no reset is needed. */
 static void test_stall_in_either_queue_is_aborted(void **state) {

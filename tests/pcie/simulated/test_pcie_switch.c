@@ -122,11 +122,11 @@ static struct run *opened(enum sim_unanswered mode, uint64_t seed) {
   assert_int_equal(stack->host.device_count, DRIVES);
   for (unsigned i = 0; i < DRIVES; i++) {
     struct sim_stack_drive *drive = &stack->drives[i];
-    drive->way = (struct spate_nvme_pcie){.host = &stack->host, .device = &stack->host.devices[i]};
+    drive->pcie_bus = (struct spate_nvme_pcie){.host = &stack->host, .device = &stack->host.devices[i]};
     const struct spate_nvme_config config = {.registers = stack->host.devices[i].bar0,
                                              .registers_bytes = stack->host.devices[i].bar0_bytes,
                                              .queue_memory = &drive->queue_memory,
-                                             .bus = spate_nvme_pcie_bus(&drive->way)};
+                                             .bus = spate_nvme_pcie_bus(&drive->pcie_bus)};
     assert_int_equal(spate_nvme_open(&drive->nvme, &config), SPATE_OK);
     assert_int_equal(sim_stack_queue_open(drive, 8), SPATE_OK);
     run->streams[i].block = &drive->queue.block;
@@ -208,14 +208,14 @@ static enum spate_error perst_of_both(void *context) {
 
 static void break_the_first(struct run *run) { sim_drive_break(run->stack->drives[0].drive, SIM_RESET_KINDS); }
 
-/* The second drive goes on when the first one is given up: each reset of both costs it time, but no request. */
+/* The second drive continues when the first one is given up: each reset of both costs it time, but no request. */
 static void test_a_reset_of_both_costs_the_other_no_request(void **state) {
   (void)state;
   for (unsigned mode = 0; mode < SIM_UNANSWERED_MODES; mode++) {
     struct run *run = opened(mode, 5);
-    struct spate_nvme_pcie *way = &run->stack->drives[0].way;
-    way->perst = perst_of_both;
-    way->perst_context = run;
+    struct spate_nvme_pcie *pcie_bus = &run->stack->drives[0].pcie_bus;
+    pcie_bus->perst = perst_of_both;
+    pcie_bus->perst_context = run;
     write_all(run, break_the_first, 0);
     assert_int_equal(run->stack->drives[0].nvme.state, SPATE_NVME_DEAD);
     assert_true(run->streams[0].failed > 0);

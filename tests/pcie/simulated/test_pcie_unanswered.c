@@ -145,7 +145,7 @@ static const char *dropped(enum sim_unanswered mode, enum sim_stack_bus bus) {
       (void)stream(run, 60000);
       failed += run->failed;
     }
-    const char *this = failed == 0 ? "goes on" : "may fail";
+    const char *this = failed == 0 ? "continues" : "may fail";
     if (failed == 0) assert_int_equal(sim_stack_close(run->stack), SPATE_OK);
     result = result == NULL || strcmp(result, this) == 0 ? this : "may fail";
     end(run);
@@ -163,7 +163,7 @@ static const char *recovered(enum sim_unanswered mode, enum sim_stack_bus bus) {
   sim_drive_fault(run->stack->drives[0].drive,
                   (struct sim_fault){.action = SIM_FATAL, .opcode = -1, .skip = 9, .count = 1});
   (void)stream(run, 60000);
-  const char *result = run->failed == 0 ? "goes on" : spate_error_name(run->error);
+  const char *result = run->failed == 0 ? "continues" : spate_error_name(run->error);
   assert_int_equal(spate_nvme_counters(&run->stack->drives[0].nvme)->resets, 2);
   end(run);
   return result;

@@ -64,7 +64,7 @@ def test_without_a_host_the_calls_to_it_fail():
 
 
 def test_a_polarfire_soc_up_to_its_bridge(tmp_path, monkeypatch):
-    """As its page says: all harts start the image in machine mode and hart 1 goes on; the clock is read at its address."""
+    """As its page says: all harts start the image in machine mode and hart 1 continues; the clock is read at its address."""
     build = tmp_path / "icicle"
     program.run("cmake", "-G", "Ninja", "-S", qemu.ROOT, "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={qemu.ROOT}/cmake/riscv64.cmake",
                 f"-DSPATE_PORT_DIR={qemu.ROOT}/tests/ports/qemu/icicle", "-DCMAKE_BUILD_TYPE=Release")

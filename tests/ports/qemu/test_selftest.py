@@ -69,6 +69,6 @@ def logic_is_configured():
 
 @pytest.mark.parametrize("board", ["zynq7000", "zynq7000-ocm"])
 def test_a_zynq7000_says_that_its_logic_is_not_configured(board):
-    """On hardware an access to logic that is not configured would never end, so nothing behind this line touches it."""
+    """On hardware an access to logic that is not configured would never end, so nothing after this line touches it."""
     lines = selftest(board).splitlines()
     assert ("board  the logic is not configured: load the bitstream first" in lines) == (not logic_is_configured())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link that trained narrower or slower than both ends support: `hello`, the demo and the other applications print the
- * same warning, and go on. Here the virtual drive is their board. */
+ * same warning, and continue. Here the virtual drive is their board. */
 #include "stack.h"
 
 #define app_main hello_main
@@ -57,8 +57,8 @@ struct spate_arena *board_queue_memory(void) {
 struct spate_arena *board_memory(void) {
   return &stack->drives[0].queue_memory;
 }
-struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *way) {
-  return spate_nvme_pcie_bus(way);
+struct spate_nvme_bus board_nvme_bus(struct spate_nvme_pcie *pcie_bus) {
+  return spate_nvme_pcie_bus(pcie_bus);
 }
 
 enum spate_error board_ring_open(struct spate_region *ring) {
@@ -103,7 +103,7 @@ static const char *warning(void) {
   return line;
 }
 
-/* Does each of them go on, and what does it print? */
+/* Does each of them continue, and what does it print? */
 static bool hello_goes_on(char said[256]) {
   const int status = hello_main();
 

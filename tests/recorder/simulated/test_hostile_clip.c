@@ -128,7 +128,7 @@ static void test_power_cut_that_no_counter_shows_loses_nothing_retained(void **s
   }
 }
 
-/* The stream does not retain: it is told how much may be wrong, and goes on. */
+/* The stream does not retain: it is told how much may be wrong, and continues. */
 static void test_power_cut_that_no_counter_shows_is_told(void **state) {
   (void)state;
   for (unsigned i = 1; i < MOMENTS; i++) {

@@ -102,7 +102,7 @@ static void test_changes_are_there_after_a_restart(void **state) {
   assert_exists(fixture, "/one/three", 1u << 20);
 }
 
-/* Each checkpoint's block is on the medium while the clip goes on. */
+/* Each checkpoint's block is on the media while the clip continues. */
 static void test_a_published_length_is_on_the_medium(void **state) {
   struct fixture *fixture = *state;
   struct spate_exfat_clip clip;

@@ -45,7 +45,7 @@ def failure(result: qemu.Result) -> str:
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_demo_passes_its_own_and_the_hosts_checks(board):
     answer = program.run(*DEMO, "--board", board, timeout_s=TIMEOUT_S)
-    for words in ["fsck.exfat: ", "CLIP_A.RAW", "CLIP_B.RAW", "equals the generator's", "drive shut down"]:
+    for words in ["fsck.exfat: ", "CLIP_A.RAW", "CLIP_B.RAW", "matches the generator", "drive shut down"]:
         assert words in answer.stdout
 
 
@@ -222,7 +222,7 @@ BAD = 300000  # a sector in the middle of the second clip, which the demo reads 
 
 
 def blkdebug(image: pathlib.Path, rule: str) -> qemu.Drive:
-    """A drive whose medium fails: `rule` is one inject-error rule of QEMU's blkdebug filter."""
+    """A drive whose media fail: `rule` is one inject-error rule of QEMU's blkdebug filter."""
     backend = f"driver=blkdebug,image.driver=file,image.filename={qemu.escape(str(image))},{rule}"
     return qemu.Drive(backend)
 

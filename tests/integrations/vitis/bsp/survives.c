@@ -61,7 +61,7 @@ static void survive_late_errors(void) {
 }
 #endif
 
-/* The program's own handler: goes on behind the access. */
+/* The program's own handler: continues after the access. */
 static void others_handler(void *data) {
   others += *(unsigned *)data;
 #ifdef __aarch64__
@@ -71,7 +71,7 @@ static void others_handler(void *data) {
   else
     __asm__ volatile("mrs %0, elr_el3\n\tadd %0, %0, #4\n\tmsr elr_el3, %0" : "=r"(at));
 #else
-  bsp_exit(others == 1 && good ? 0 : 1);                                      /* it cannot go on */
+  bsp_exit(others == 1 && good ? 0 : 1);                                      /* it cannot continue */
 #endif
 }
 
@@ -93,7 +93,7 @@ static void survive_the_bridge(void) {
   check("read64 of the window", spate_port_read64(DESIGN_BRIDGE_WINDOW) == UINT64_MAX);
   spate_port_write32(DESIGN_BRIDGE_WINDOW, 1);
   spate_port_write64(DESIGN_BRIDGE_WINDOW + 8, 1);
-  check("registers behind a read", read_with_neighbours() == UINT64_MAX);
+  check("registers after a read", read_with_neighbours() == UINT64_MAX);
   bool all = true;
   for (unsigned i = 0; i < 1000; i++)
     all = all && spate_port_read32(DESIGN_BRIDGE_WINDOW + 4u * i) == UINT32_MAX;

@@ -73,7 +73,7 @@ static const struct sim_bridge_config xdma = {.family = SIM_BRIDGE_PG194};
 /* Power on: the program's memory is as it was loaded. */
 static void load(void) {
   host = (struct spate_pcie_host){0};
-  way = (struct spate_nvme_pcie){0};
+  pcie_bus = (struct spate_nvme_pcie){0};
   controller = (struct spate_nvme){0};
   queue = (struct spate_nvme_queue){0};
   memset(queue_slots, 0, sizeof queue_slots);
