@@ -18,7 +18,7 @@ CLOCKS = """
 set core [create_clock -name core -period 4.0 [get_ports clk_i]]
 set user [create_clock -name user -period 6.4 [get_ports app_clk_i]]
 set user_ports {cmd_* rsp_* s_axis_* m_axis_*}
-set core_ports {rst_ni user_up_o command_* side_* response_* data_*}
+set core_ports {rst_ni user_up_o lanes_* data_*}
 foreach {clock ports} [list $core $core_ports $user $user_ports] {
   set_input_delay -clock $clock 0.0 [get_ports -filter {DIRECTION == IN} $ports]
   set_output_delay -clock $clock 0.0 [get_ports -filter {DIRECTION == OUT} $ports]

@@ -22,6 +22,7 @@ REFUSED = {
     "an aperture that no record can address": ("spate_pcie_usp", {"WindowBits": "33"}, "WindowBits must be 13 to 32"),
     "another width": ("spate_nvme_axi", {"DataWidth": "64"}, "DataWidth must be 128, 256 or 512"),
     "a master without identifiers": ("spate_nvme_axi", {"IdWidth": "0"}, "IdWidth must be 1 to 16"),
+    "identifiers that no record has room for": ("spate_nvme_axi", {"IdWidth": "17"}, "IdWidth must be 1 to 16"),
     "a drive alone in a stripe": ("spate_nvme_stripe_axi", {"Drives": "1"}, "Drives must be 2 ... 8"),
     "a chunk that is no power of two": ("spate_nvme_stripe_axi", {"ChunkBytes": "98304"}, "ChunkBytes must be a power of two"),
     "a deadline beyond the counter": ("spate_nvme_axi", {"CommandDeadlineMs": "20000"}, "DeadlineMs must be 2 to 16000"),
@@ -63,6 +64,7 @@ CAN = {
     "a ring of 32 MiB": {"RamBytes": "33562624", "BarBase": "64'h70000000"},
     "UltraRAM with four registers": {"RamStyle": '"ultra"', "RamRegisters": "4"},
     "the smallest ring": {"RamBytes": "40960"},
+    "the widest identifiers": {"IdWidth": "16"},
     "a ring in memory just before the aperture": RING | {"MemoryRingDriveBase": "64'h40000000"},
     "the smallest ring in memory": RING | {"MemoryRingBytes": "64'h2000", "PartBytes": "4096"},
 }

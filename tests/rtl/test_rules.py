@@ -62,7 +62,7 @@ def test_an_input_without_a_net_type_is_found(port):
 
 def test_a_file_before_one_that_it_uses_is_found():
     listed = filelist.sources()
-    swapped = (listed[1], listed[0], *listed[2:])
+    swapped = (*listed[:4], listed[5], listed[4], *listed[6:])
     first = ("rtl/top/spate_host.sv", *(path for path in listed if path != "rtl/top/spate_host.sv"))
     assert rules.order(swapped) == [] and any("spate_ring_ddr.sv" in finding for finding in rules.order(first))
 
