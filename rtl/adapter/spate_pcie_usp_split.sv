@@ -92,18 +92,18 @@ module spate_pcie_usp_split
   logic sized_q, size, is_memory;
   logic [9:0] trim_q;  // to be subtracted from `bytes` when it is sized
   logic [10:0] left_q;  // dwords
-  logic [6:0] place_q;  // in dwords, modulo 512 bytes
-  logic [7:0] room;  // dwords to the next boundary
+  logic [7:0] room_q;  // dwords to the next boundary
   logic is_final;
 
-  always_comb begin
-    unique case (max_payload_i)
-      2'd0: room = 8'd32 - 8'(place_q[4:0]);
-      2'd1: room = 8'd64 - 8'(place_q[5:0]);
-      default: room = 8'd128 - 8'(place_q);
+  // `place`: in dwords, modulo 512 bytes.
+  function automatic logic [7:0] room_at(logic [6:0] place, logic [1:0] max_payload);
+    unique case (max_payload)
+      2'd0: return 8'd32 - 8'(place[4:0]);
+      2'd1: return 8'd64 - 8'(place[5:0]);
+      default: return 8'd128 - 8'(place);
     endcase
-  end
-  assign is_final = left_q <= 11'(room);
+  endfunction
+  assign is_final = left_q <= 11'(room_q);
   assign is_memory = descriptor.kind == KindMemoryRead || descriptor.kind == KindLockedRead;
   assign size = state_q != StRequest && !sized_q;
   assign packet_o = current_q;
@@ -161,14 +161,14 @@ module spate_pcie_usp_split
       };
       trim_q <= is_memory ? 10'(skipped) + 10'(cut) : '0;
       left_q <= descriptor.dwords;
-      place_q <= descriptor.address[6:0];
+      room_q <= room_at(descriptor.address[6:0], max_payload_i);
     end else if (size) begin
       current_q.bytes <= current_q.bytes - 13'(trim_q);
       current_q.final_packet <= is_final || current_q.unsupported;
-      current_q.dwords <= current_q.unsupported ? '0 : is_final ? left_q[7:0] : room;
+      current_q.dwords <= current_q.unsupported ? '0 : is_final ? left_q[7:0] : room_q;
     end else if (state_q == StPackets && packet_ready_i) begin
       left_q <= left_q - 11'(current_q.dwords);
-      place_q <= '0;
+      room_q <= room_at('0, max_payload_i);
       trim_q <= {current_q.dwords, 2'b00} - 10'(current_q.lower_address[1:0]);
       current_q.lower_address <= '0;
     end

@@ -261,6 +261,7 @@ module spate_stripe
   // ---- responses, in order ----
 
   order_t part_order;
+  logic [$clog2(Parts):0] order_count;
   logic order_valid, order_here, answered_here;  // here: the stripe ends the part itself, without the member
   logic beats_moved, response_room, side_ready, response_valid_q;
   response_t response_q;
@@ -290,7 +291,8 @@ module spate_stripe
 
   spate_fifo #(
       .Width($bits(order_t)),
-      .Depth(Parts)
+      .Depth(Parts),
+      .Registered(1'b1)
   ) u_order (
       .clk_i,
       .rst_ni,
@@ -300,11 +302,11 @@ module spate_stripe
       .out_valid_o(order_valid),
       .out_ready_i(answered),
       .out_data_o(order),
-      .count_o()
+      .count_o(order_count)
   );
 
   // A read's last beats may come after its response.
-  assign idle_o = cut_idle && !order_valid;
+  assign idle_o = cut_idle && order_count == '0;
   assign empty = idle_o && side_idle && !beats_left;
   assign response_room = !response_valid_q;
   assign order_lost = !order.refused && !order.dead && answer_lost[order.member];

@@ -16,7 +16,7 @@ module pcie_usp_split_inside
     input logic           taken_q,
     input logic    [ 9:0] trim_q,
     input logic    [10:0] left_q,
-    input logic    [ 6:0] place_q
+    input logic    [ 7:0] room_q
 );
 
   logic [12:0] bytes;  // of the packet, once it is sized
@@ -32,7 +32,8 @@ module pcie_usp_split_inside
       if (is_packets) begin
         assert (u_ports.issued_dwords_q <= u_ports.asked_dwords && u_ports.asked_dwords <= 12'd1024);
         assert (u_ports.issued_dwords_q + 12'(left_q) == u_ports.asked_dwords && left_q != '0);
-        assert ((({1'b0, place_q, 2'b00} ^ u_ports.place_before_q) & u_ports.boundary_mask) == '0);
+        if (!sized_q)
+          assert ({room_q, 2'b00} == u_ports.boundary_mask + 10'd1 - (u_ports.place_before_q & u_ports.boundary_mask));
         assert (packet_o.lower_address == u_ports.packet_place && bytes == u_ports.bytes_left);
         assert (u_ports.is_read && !packet_o.unsupported && !packet_o.locked);
         assert (u_ports.end_byte > u_ports.first_byte && 14'(u_ports.end_byte) <= {u_ports.asked_dwords, 2'b00});
