@@ -13,6 +13,7 @@ module spate_retire
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
+    parameter int unsigned AskedDepth = 4,  // commands whose beats are on their way; a power of two
     // Derived: no instance sets these.
     parameter int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
     parameter int unsigned RingSectors = (RamBytes - 8192) / 512
@@ -164,7 +165,7 @@ module spate_retire
 
   spate_fifo #(
       .Width($bits(retired_t)),
-      .Depth(4),
+      .Depth(AskedDepth),
       .Registered(1'b1)
   ) u_asked (
       .clk_i,

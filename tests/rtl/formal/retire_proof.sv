@@ -24,6 +24,7 @@ module retire_proof
 );
 
   localparam bit HasRing = RingSectors > 0;
+  localparam int unsigned AskedDepth = 2;
   localparam int unsigned SectorBeats = 512 / (DataWidth / 8);
   typedef logic [7:0] count_t;  // counts modulo 256: far fewer of anything are under way
 
@@ -36,7 +37,8 @@ module retire_proof
 
   spate_retire #(
       .DataWidth(DataWidth),
-      .RamBytes(RamBytes)
+      .RamBytes(RamBytes),
+      .AskedDepth(AskedDepth)
   ) u_retire (
       .clk_i,
       .rst_ni,
@@ -256,11 +258,11 @@ module retire_proof
     logic [15:0]             status;
   } command_t;
   localparam int unsigned Ended = 0;
-  localparam int unsigned Taken = 5;
+  localparam int unsigned Taken = 1 + AskedDepth;
 
   // The result of its request and the blocks written up to each command: one addition for each is what a solver can do.
-  account_t ended_result_q, now_result_q, results_q[4];
-  logic [LbaWidth-1:0] ended_written_q, writtens_q[4];
+  account_t ended_result_q, now_result_q, results_q[AskedDepth];
+  logic [LbaWidth-1:0] ended_written_q, writtens_q[AskedDepth];
   command_t taken;
   logic waits;  // the last one popped is not in the queue
   assign waits = u_retire.head_valid_q && !u_retire.handed_q;
@@ -278,10 +280,10 @@ module retire_proof
       };
   always_ff @(posedge clk_i) begin
     if (head_pop) now_result_q <= account_now;
-    if (u_retire.hand) results_q[2'(u_retire.u_asked.tail_q)] <= now_result_q;
-    ended_result_q <= results_q[2'(u_retire.u_asked.head_q)];
-    if (u_retire.hand) writtens_q[2'(u_retire.u_asked.tail_q)] <= written_q;
-    ended_written_q <= writtens_q[2'(u_retire.u_asked.head_q)];
+    if (u_retire.hand) results_q[1'(u_retire.u_asked.tail_q)] <= now_result_q;
+    ended_result_q <= results_q[1'(u_retire.u_asked.head_q)];
+    if (u_retire.hand) writtens_q[1'(u_retire.u_asked.tail_q)] <= written_q;
+    ended_written_q <= writtens_q[1'(u_retire.u_asked.head_q)];
   end
 
   account_t inside_account;
@@ -300,9 +302,9 @@ module retire_proof
       automatic logic [31:0] blocks;
       automatic account_t result;
       automatic logic [LbaWidth-1:0] written;
-      automatic logic [1:0] place;
-      place = 2'(u_retire.u_asked.head_q + 3'(i - 1));
-      there = i == Ended ? u_retire.ended_valid_q : i == Taken ? waits : 3'(i - 1) < u_retire.u_asked.count_o;
+      automatic logic [0:0] place;
+      place = 1'(u_retire.u_asked.head_q + 2'(i - 1));
+      there = i == Ended ? u_retire.ended_valid_q : i == Taken ? waits : 2'(i - 1) < u_retire.u_asked.count_o;
       if (i == Ended) command = {u_retire.ended_q.stream && !u_retire.ended_q.write, u_retire.ended_q};
       else command = i == Taken ? taken : u_retire.u_asked.words[place];
       result = i == Ended ? ended_result_q : i == Taken ? now_result_q : results_q[place];
@@ -316,7 +318,7 @@ module retire_proof
           if (command.stream) assert (HasRing && command.sectors != '0);
           assert (command.good == (command.status == '0));
           if (i == 1 && u_retire.current_valid) assert (u_retire.current == command);
-          if (3'(i) == u_retire.u_asked.count_o && u_retire.handed_q) assert (command == taken);
+          if (2'(i) == u_retire.u_asked.count_o && u_retire.handed_q) assert (command == taken);
           assert (result == account(inside_account, command.status, blocks));
           if (!HasRing)
             assert (written == inside_written + (command.write && result[47:32] == '0 ? LbaWidth'(blocks) : '0));
