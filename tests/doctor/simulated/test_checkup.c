@@ -285,7 +285,7 @@ static const struct provocation {
     {SPATE_DOCTOR_WINDOW_TRANSLATED, {.reads_value = true, .after = translate}, "(0x11000000) than for the processor"},
     {SPATE_DOCTOR_REGISTERS_UNREACHED, {.reads_value = true}, "read 0x0 at 0x10000000"},
     {SPATE_DOCTOR_REGISTERS_UNREACHED, {.reads_value = true, .value = UINT32_MAX}, "read 0xffffffff at 0x10000000"},
-    {SPATE_DOCTOR_FUNCTION_SILENT, {.after = unplug}, "does not answer"},
+    {SPATE_DOCTOR_FUNCTION_SILENT, {.after = unplug}, "does not respond"},
     {SPATE_DOCTOR_CONTROLLER_NOT_READY, {.before = never_ready}, "CC.EN 1, CSTS 0x0"},
     {SPATE_DOCTOR_CONTROLLER_FATAL, {.before = fatal}, "CSTS.CFS"},
     {SPATE_DOCTOR_BUS_MASTER_OFF, {.after = turn_off_bus_mastering}, "Bus mastering"},
