@@ -92,7 +92,7 @@ def declared(node, declarator):
     return (text(declarator) if declarator is not None else "", struct_of(kind), is_error(kind) and not function, pointer)
 
 
-class Library:
+class Program:
     def __init__(self, paths: list[pathlib.Path]):
         self.functions: dict[tuple, Function] = {}  # (path or None for those that other files see, name)
         self.members: dict[str, dict[str, str]] = collections.defaultdict(dict)  # struct: {member: its struct}
@@ -164,8 +164,8 @@ def descend(node):
 class Walk:
     """One pass through a function. A state is {variable, or text of an expression that was compared: its possible values}."""
 
-    def __init__(self, library: Library, function: Function):
-        self.library, self.function = library, function
+    def __init__(self, program: Program, function: Function):
+        self.program, self.function = program, function
         self.above = function.path.parent.name not in BELOW
         self.structs: dict[str, str] = {}
         self.pointers: set[str] = set()  # out-parameters
@@ -188,10 +188,10 @@ class Walk:
         function = self.function
         if function.returns_error and not values <= function.returned:
             function.returned |= values
-            self.library.changed = True
+            self.program.changed = True
         for index, (name, *_) in enumerate(function.parameters):
             if name in self.pointers:
-                self.library.add(function.outputs, index, state.get(f"*{name}", NONE))
+                self.program.add(function.outputs, index, state.get(f"*{name}", NONE))
 
     # ---- statements: each returns the state after it, or None ----
 
@@ -382,10 +382,10 @@ class Walk:
         for child in node.named_children:
             if child.type == "initializer_pair":
                 member = text(child.named_children[0]).lstrip(".")
-                inner = self.library.members[struct].get(member, "")
+                inner = self.program.members[struct].get(member, "")
                 values = self.value(child.named_children[-1], state, inner)
                 if values:
-                    self.library.store((struct, member), values, self.function)
+                    self.program.store((struct, member), values, self.function)
             elif child.type != "comment":
                 self.value(child, state)
         return NONE
@@ -398,12 +398,12 @@ class Walk:
         if node.type == "field_expression":
             self.value(node.child_by_field_name("argument"), state)
             member = self.member(node)
-            return frozenset({OK, DEVICE}) if member == ("spate_io", "error") and self.above else self.library.stored[member]
+            return frozenset({OK, DEVICE}) if member == ("spate_io", "error") and self.above else self.program.stored[member]
         if node.type == "identifier":
             return NONE
         for child in node.named_children:
             self.value(child, state)
-        return self.library.arrays.get((self.function.path, text(node.named_children[0])), NONE)
+        return self.program.arrays.get((self.function.path, text(node.named_children[0])), NONE)
 
     def member(self, node):
         return self.struct(node.child_by_field_name("argument")), text(node.child_by_field_name("field"))
@@ -413,9 +413,9 @@ class Walk:
             return self.structs.get(text(node), "")
         if node.type == "field_expression":
             struct, member = self.member(node)
-            return self.library.members[struct].get(member, "")
+            return self.program.members[struct].get(member, "")
         if node.type == "call_expression":
-            return self.library.results.get(text(node.child_by_field_name("function")), "")
+            return self.program.results.get(text(node.child_by_field_name("function")), "")
         inner = node.child_by_field_name("argument") or next(iter(node.named_children), None)
         return self.struct(inner) if inner is not None else ""
 
@@ -425,9 +425,9 @@ class Walk:
         if left.type == "field_expression":
             state.pop(text(left), None)
             if values:
-                self.library.store(self.member(left), values, self.function)
+                self.program.store(self.member(left), values, self.function)
             if right.type == "identifier" and not values:
-                self.library.targets[self.member(left)].add((self.function.path, text(right)))
+                self.program.targets[self.member(left)].add((self.function.path, text(right)))
         elif text(left) in state or values:
             state[text(left)] = values
         return values
@@ -443,9 +443,9 @@ class Walk:
         for function in self.targets(called) if supplied is None else ():
             places = dict(enumerate(given))
             for index, argument in enumerate(arguments[:len(function.parameters)]):
-                self.library.add(function.given, index, substituted(given[index], self.function.given))
-                if argument.type == "identifier" and self.library.find(self.function.path, text(argument)) is not None:
-                    self.library.add(self.library.targets, (function.name, function.parameters[index][0]),
+                self.program.add(function.given, index, substituted(given[index], self.function.given))
+                if argument.type == "identifier" and self.program.find(self.function.path, text(argument)) is not None:
+                    self.program.add(self.program.targets, (function.name, function.parameters[index][0]),
                                      {(self.function.path, text(argument))})
                 self.output(argument, substituted(function.outputs[index], places), state)
             values |= substituted(function.returned, places)
@@ -456,11 +456,11 @@ class Walk:
         if values and "." not in place and "->" not in place:
             state[place] = state.get(place, NONE) | values
         elif values and argument.type == "pointer_expression":
-            self.library.store(self.member(argument.child_by_field_name("argument")), values, self.function)
+            self.program.store(self.member(argument.child_by_field_name("argument")), values, self.function)
 
     def targets(self, called) -> list[Function]:
         if called.type == "identifier":
-            direct = self.library.find(self.function.path, text(called))
+            direct = self.program.find(self.function.path, text(called))
             if direct is not None:
                 return [direct]
             key = (self.function.name, text(called))
@@ -468,7 +468,7 @@ class Walk:
             key = self.member(called)
         else:
             return []
-        found = (self.library.find(path, name) for path, name in self.library.targets[key])
+        found = (self.program.find(path, name) for path, name in self.program.targets[key])
         return [function for function in found if function is not None]
 
 
@@ -493,6 +493,6 @@ def named(node) -> str | None:
     return OK if name == "SPATE_OK" else name.removeprefix("SPATE_E_") if name.startswith("SPATE_E_") else None
 
 
-def of(root: pathlib.Path) -> Library:
+def of(root: pathlib.Path) -> Program:
     headers = sorted([*(root / "include").rglob("*.h"), *(root / "src").rglob("*.h")])
-    return Library([*headers, *sorted((root / "src").rglob("*.c"))])
+    return Program([*headers, *sorted((root / "src").rglob("*.c"))])

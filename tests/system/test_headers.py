@@ -173,7 +173,7 @@ enum spate_error spate_chosen(enum spate_error e) {
     ("chosen", {"EXISTS", "IN_USE", "CORRUPT"})])
 def test_the_errors_of_a_sample_are_found(tmp_path, name, errors):
     (tmp_path / "a.c").write_text(SAMPLE)
-    found = error_flow.Library([tmp_path / "a.c"]).find(None, f"spate_{name}").returned
+    found = error_flow.Program([tmp_path / "a.c"]).find(None, f"spate_{name}").returned
     assert set(found) - {error_flow.OK} == errors
 
 
