@@ -307,7 +307,7 @@ static enum exit_status run(int count, char **words) {
     print_json(&request, &drive, &results);
   else
     print_depths(&results);
-  (void)fprintf(stderr, "%s: wrote %s. spate plan --profile %s%s --rate 1GB/s\n", request.target, request.profile,
+  (void)fprintf(stderr, "%s: wrote %s. Next: spate plan --profile %s%s --rate 1GB/s\n", request.target, request.profile,
                 strchr(request.profile, '/') == NULL ? "./" : "", request.profile);
   return EXIT_DONE;
 }
@@ -325,7 +325,7 @@ const struct command command_calibrate = {
     "The steps: latency, in seconds (flush, FUA, requests by queue depth, read rate); cache, in minutes (the SLC "
     "cache: "
     "its edge,\n"
-    "the rates before and behind it, pauses, how it refills); full, in hours (the rates of a drive that was written "
+    "the rates before and after it, pauses, how it refills); full, in hours (the rates of a drive that was written "
     "full); heat, in\n"
     "minutes (warming and cooling). docs/use/calibrate.md explains each.\n"
     "\n"
