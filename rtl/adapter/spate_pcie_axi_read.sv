@@ -52,8 +52,9 @@ module spate_pcie_axi_read
   // ---- addresses become requests ----
 
   logic split;  // into requests of one beat
-  logic begun_q;  // some of them were issued: `next_q` and `left_q` are valid
+  logic begun_q;  // some of them were issued: `next_q`, `left_q` and `last_q` are valid
   logic [7:0] left_q, left;  // beats after this one
+  logic last_q;  // there are none
   logic [11:0] next_q, position, step, after;  // a burst stays within 4 KiB
   logic load, final_request;
   logic owed_ready, owed_valid, owed_final, beat_taken;
@@ -69,7 +70,7 @@ module spate_pcie_axi_read
   // AXI aligns the later beats to their size (A3.4.1), and this address is not aligned. The core uses only the bits above
   // the size, which are the same.
   assign after = ar_fixed_i ? position : position + step;
-  assign final_request = !split || left == '0;
+  assign final_request = !split || (begun_q && last_q);  // the first one of several is not the last
   assign load = run_i && ar_valid_i && owed_ready && (!valid_q || read_ready_i);
   assign ar_ready_o = load && final_request;
 
@@ -93,6 +94,7 @@ module spate_pcie_axi_read
       beats_q <= split ? 9'd1 : 9'(ar_len_i) + 9'd1;
       next_q <= after;
       left_q <= left - 1'b1;
+      last_q <= left == 8'd1;
     end
   end
 

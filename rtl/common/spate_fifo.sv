@@ -41,10 +41,17 @@ module spate_fifo #(
   assign in_ready_o = !count_q[IndexWidth];
   assign push = in_valid_i && in_ready_o;
   assign pop = out_valid_o && out_ready_i;
+
+  // One more or one less, bit by bit: in a sum, the carry chain would begin with `pop`, which comes late.
+  logic [CountWidth-1:0] rises, falls;  // the bits that change
   always_comb begin
-    count_d = count_q;
-    if (push && !pop) count_d = count_q + 1'b1;
-    if (pop && !push) count_d = count_q - 1'b1;
+    rises[0] = 1'b1;
+    falls[0] = 1'b1;
+    for (int unsigned i = 1; i < CountWidth; i++) begin
+      rises[i] = rises[i-1] && count_q[i-1];
+      falls[i] = falls[i-1] && !count_q[i-1];
+    end
+    count_d = count_q ^ (push && !pop ? rises : '0) ^ (pop && !push ? falls : '0);
   end
 
   always_ff @(posedge clk_i) begin

@@ -148,12 +148,15 @@ module spate_admin
   assign operation = instruction.operation;
   assign selected = out_e'(instruction.rd);
 
-  logic executing, reads, accesses, register_access, access_done;
+  logic executing, reads, register_access, page_access, access_done;
   assign executing = state_q == StExecute;
-  assign register_access = operation == DoRead || operation == DoWrite;
-  assign accesses = register_access || operation == DoPage;
-  assign reads = operation == DoRead || operation == DoPage;
-  assign access_done = operation == DoPage ? page_done_i : mmio_done_i;
+  // Decoded in StDecode, looked at from StOperand on.
+  always_ff @(posedge clk_i) begin
+    register_access <= operation == DoRead || operation == DoWrite;
+    page_access <= operation == DoPage;
+    reads <= operation == DoRead || operation == DoPage;
+  end
+  assign access_done = page_access ? page_done_i : mmio_done_i;
 
   // ---- inputs are kept until the program looks at them ----
 
@@ -263,7 +266,7 @@ module spate_admin
   in_e origin_q;  // where the operand comes from, decided a cycle before operand_q takes it
   always_ff @(posedge clk_i) begin
     if (state_q == StDecode) origin_q <= instruction.source;
-    else if (state_q == StOperand && accesses) origin_q <= operation == DoPage ? InPage : InAccess;
+    else if (state_q == StOperand && (register_access || page_access)) origin_q <= page_access ? InPage : InAccess;
   end
 
   always_comb begin
@@ -351,7 +354,7 @@ module spate_admin
       StFetch: state_d = StLatch;
       StLatch: state_d = StDecode;
       StDecode: state_d = StOperand;
-      StOperand: state_d = register_access ? StRequest : accesses ? StAccess : StExecute;
+      StOperand: state_d = register_access ? StRequest : page_access ? StAccess : StExecute;
       StRequest: state_d = mmio_ready_i ? StAccess : StRequest;
       StAccess: state_d = access_error ? StFetch : access_done ? StExecute : StAccess;
       default: state_d = !again ? StFetch : operation == DoFill ? StOperand : StExecute;
@@ -397,7 +400,7 @@ module spate_admin
 
   assign mmio_valid_o = state_q == StRequest;
   assign mmio_access_o = '{space: space_q, write: operation == DoWrite, address: operand_q, data: value_q};
-  assign page_valid_o = state_q == StAccess && operation == DoPage;
+  assign page_valid_o = state_q == StAccess && page_access;
   assign page_dword_o = operand_q[10:0];
   assign sqe_write_o = executing && (operation == DoEntry || operation == DoFill);
   assign sqe_o = '{side: side_q, dword: operation == DoFill ? count_q[3:0] : instruction.rd[3:0], data: operand_q};

@@ -181,10 +181,11 @@ module spate_retire
 
   // ---- pass the beats to the stream ----
 
-  logic beats_end, response_room, responds;
+  logic beats_end, response_room;
+  logic responds_q;  // the request of `ended_q`, whose last command it is
 
   // The last beat of a request waits for room for its response, so that `current` ends with its last beat.
-  assign response_room = !(current.command.last && (response_valid_o || responds));
+  assign response_room = !(current.command.last && (response_valid_o || responds_q));
   assign data_o = drained_data_i;
   assign data_valid_o = current_valid && current.beats && drained_valid_i && (response_room || !beats_end);
   assign data_last_o = current.command.last && beats_end;
@@ -216,6 +217,7 @@ module spate_retire
   logic ended_valid_q;
   always_ff @(posedge clk_i) begin
     ended_valid_q <= rst_ni && current_done;
+    responds_q <= rst_ni && current_done && current.command.last;
     ended_q <= current.command;
   end
 
@@ -235,7 +237,6 @@ module spate_retire
   assign blocks = ended_q.block_4096 ? SectorsWidth'(ended_q.sectors[SectorsWidth-1:3]) : ended_q.sectors;
   assign done = done_q + (counts ? 32'(blocks) : 32'd0);
   assign status = failed_q ? status_q : ended_q.status;
-  assign responds = ended_valid_q && ended_q.last;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -251,10 +252,10 @@ module spate_retire
         done_q <= ended_q.last ? '0 : done;
       end
       if (ended_valid_q && ended_q.write && counts) written_blocks_o <= written_blocks_o + LbaWidth'(blocks);
-      if (responds) response_valid_o <= 1'b1;
+      if (responds_q) response_valid_o <= 1'b1;
       else if (response_ready_i) response_valid_o <= 1'b0;
     end
-    if (responds) begin
+    if (responds_q) begin
       response_o <= '{from_registers: ended_q.from_registers, tag: ended_q.tag, status: status, done: 64'(done)};
     end
   end

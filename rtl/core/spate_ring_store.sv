@@ -51,7 +51,7 @@ module spate_ring_store
 
   // Beats that do not belong to a part yet wait outside, where the user's reset reaches them.
   // Sectors of all parts that were given, and sectors whose beats are all here. Both counters wrap around.
-  logic [SectorBits-1:0] given_sectors_q, taken_sectors_q;
+  logic [SectorBits-1:0] given_sectors_q, taken_sectors_q, next_sectors_q;  // next: one more than taken
   logic wants_q;  // the counters differ, apart from parts given in the last cycle
   logic [SectorBeatBits-1:0] in_beat_q;
   logic store_ready, in_move, in_sector_end;
@@ -63,13 +63,14 @@ module spate_ring_store
     if (!rst_ni) begin
       given_sectors_q <= '0;
       taken_sectors_q <= '0;
+      next_sectors_q <= SectorBits'(1);
       wants_q <= 1'b0;
       in_beat_q <= '0;
     end else begin
       if (part_valid_i) given_sectors_q <= given_sectors_q + SectorBits'(part_sectors_i);
-      if (in_sector_end) taken_sectors_q <= taken_sectors_q + SectorBits'(1);
-      if (in_sector_end) wants_q <= given_sectors_q != taken_sectors_q + SectorBits'(1);
-      else wants_q <= given_sectors_q != taken_sectors_q;
+      if (in_sector_end) taken_sectors_q <= next_sectors_q;
+      if (in_sector_end) next_sectors_q <= next_sectors_q + SectorBits'(1);
+      wants_q <= in_sector_end ? given_sectors_q != next_sectors_q : given_sectors_q != taken_sectors_q;
       in_beat_q <= in_beat_q + SectorBeatBits'(in_move);
     end
   end
@@ -313,6 +314,7 @@ module spate_ring_store
       // Invariants for the induction.
       assert (missing_q == 16'({wanted, {SectorBeatBits{1'b0}}}) - 16'(in_beat_q));
       assert (wanted != '0 || (in_beat_q == '0 && !wants_q));
+      assert (next_sectors_q == taken_sectors_q + SectorBits'(1));
       assert (given_q - started_q == 8'(u_waiting.count_o) && started_q - ended_q == 8'(!waiting_take));
       assert (answered_q - taken_q == 8'(u_stored.count_o) && given_q - taken_q <= 8'(Parts));
       assert (given_q - started_q <= given_q - taken_q && answered_q - taken_q <= given_q - taken_q);

@@ -257,6 +257,7 @@ module spate_splitter
     logic [RingBits-1:0] sector_q;
     logic [SectorBeatBits-1:0] beat_q;
     logic [SectorsWidth-1:0] left_q;  // sectors, including the one that is being filled
+    logic end_q;  // this beat is the command's last: known a beat before, which shortens the path to the next state
     logic filled;
 
     assign fill_valid_o = cut_state_q == CutFill && data_valid_i;
@@ -264,11 +265,16 @@ module spate_splitter
     assign fill_beat_o = BeatBits'({sector_q, beat_q});
     assign fill_data_o = data_i;
     assign filled = fill_valid_o && fill_ready_i;
-    assign fill_end = filled && beat_q == '1 && left_q == SectorsWidth'(1);
+    assign fill_end = filled && end_q;
 
     always_ff @(posedge clk_i) begin
-      if (!rst_ni) beat_q <= '0;
-      else if (filled) beat_q <= beat_q + 1'b1;
+      if (!rst_ni) begin
+        beat_q <= '0;
+        end_q <= 1'b0;
+      end else if (filled) begin
+        beat_q <= beat_q + 1'b1;
+        end_q <= beat_q + 1'b1 == '1 && left_q == SectorsWidth'(1);
+      end
       if (start) begin
         sector_q <= alloc_base_i;
         left_q <= cut_q.first_sectors;

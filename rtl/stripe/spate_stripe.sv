@@ -276,6 +276,7 @@ module spate_stripe
   logic [PartWidth-1:0] part_done;
   logic [31:0] done_q, done;
   logic side_response_valid, side_response_take;
+  logic side_turn_q;  // the next response is the side lane's: which one follows depends on this register alone
   response_t side_response;
 
   assign part_order = '{
@@ -308,7 +309,7 @@ module spate_stripe
   // A read's last beats may come after its response.
   assign idle_o = cut_idle && order_count == '0;
   assign empty = idle_o && side_idle && !beats_left;
-  assign response_room = !response_valid_q;
+  assign response_room = !response_valid_q && !side_turn_q;
   assign order_lost = !order.refused && !order.dead && answer_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign answered = order_valid && (response_room || !order.last) &&
@@ -318,7 +319,7 @@ module spate_stripe
   assign part_done = order_here ? '0 : answer_done[order.member];
   assign status = status_q == StatusOk ? part_status : status_q;
   assign done = status_q == StatusOk ? done_q + 32'(part_done) : done_q;
-  assign side_response_take = side_response_valid && response_room && !(answered && order.last);
+  assign side_response_take = side_turn_q && !response_valid_q;
   always_comb begin
     answer_take = '0;
     answer_take[order.member] = answered && !order.refused && !order.dead;
@@ -330,7 +331,9 @@ module spate_stripe
       done_q <= '0;
       written_blocks_o <= '0;
       response_valid_q <= 1'b0;
+      side_turn_q <= 1'b0;
     end else begin
+      side_turn_q <= side_response_valid && !side_response_take;
       if (answered) begin
         status_q <= order.last ? StatusOk : status;
         done_q <= order.last ? '0 : done;
@@ -340,10 +343,9 @@ module spate_stripe
       if ((answered && order.last) || side_response_take) response_valid_q <= 1'b1;
       else if (lanes_i.response_ready) response_valid_q <= 1'b0;
     end
-    if (answered && order.last) begin
-      response_q <= '{from_registers: order.from_registers, tag: order.tag, status: status, done: 64'(done)};
-    end else if (side_response_take) begin
-      response_q <= side_response;
+    if (!response_valid_q) begin
+      response_q <= side_turn_q ? side_response :
+          '{from_registers: order.from_registers, tag: order.tag, status: status, done: 64'(done)};
     end
   end
 

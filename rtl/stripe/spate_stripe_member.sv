@@ -85,7 +85,8 @@ module spate_stripe_member
 
   spate_fifo #(
       .Width($bits(line_t)),
-      .Depth(Waiting)
+      .Depth(Waiting),
+      .Registered(1'b1)
   ) u_line (
       .clk_i,
       .rst_ni,
@@ -103,7 +104,8 @@ module spate_stripe_member
   end else begin : gen_address
     spate_fifo #(
         .Width(64),
-        .Depth(Waiting)
+        .Depth(Waiting),
+        .Registered(1'b1)
     ) u_address (
         .clk_i,
         .rst_ni,
@@ -129,8 +131,10 @@ module spate_stripe_member
   assign lost_write_o = lose && head_beats && head.write;
   assign lost_read_o = lose && head_beats && !head.write;
 
-  // The parts that were given are older than those that are lost.
-  assign answer_lost_o = given_q == '0 && lost_q != '0;
+  // The parts that were given are older than those that are lost. What the last response frees is seen a cycle later.
+  lost_t lost_left;
+  assign lost_left = lost_q - lost_t'(answer_take_i && answer_lost_o);
+  always_ff @(posedge clk_i) answer_lost_o <= rst_ni && given_q == '0 && lost_left != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -140,7 +144,7 @@ module spate_stripe_member
     end else begin
       losing_q <= (gone_i ? count : losing_q) - waiting_t'(lose);
       given_q <= given_q + given_t'(give) - given_t'(answer_take_i && !answer_lost_o);
-      lost_q <= lost_q + lost_t'(lose) - lost_t'(answer_take_i && answer_lost_o);
+      lost_q <= lost_left + lost_t'(lose);
     end
   end
 
@@ -189,6 +193,7 @@ module spate_stripe_member
   given_t given_past_q;
   lost_t lost_past_q;  // not answered, as counted here
   logic push, at_head, part_given, waits_q;
+  logic lost_first_q;  // the oldest part was lost a cycle ago, and is not answered
 
   assign push = part_valid_i && part_ready_o;
   assign at_head = there && out_place_q == chosen;
@@ -209,6 +214,7 @@ module spate_stripe_member
     if (push && in_place_q == chosen) {chosen_q, chosen_blocks_q} <= {part_i, part_blocks_i};
     doomed_q <= !(push && in_place_q == chosen) && (doomed_q || gone_i);
     waits_q <= rst_ni && there && !give && !lose;
+    lost_first_q <= rst_ni && given_past_q == '0 && lost_past_q != '0 && !answer_take_i;
     if (!rst_ni) begin
       {in_place_q, out_place_q, owed_q, given_past_q, lost_past_q} <= '0;
     end else begin
@@ -244,7 +250,8 @@ module spate_stripe_member
       if (waits_q && !lose && command_ready_i && lost_past_q == '0 && given_past_q < given_t'(MemberParts))
         assert (part_given);
       // Answers come in the order of the parts, and there is room for each response.
-      assert (answer_lost_o == (given_past_q == '0 && lost_past_q != '0));
+      assert (!answer_lost_o || (given_past_q == '0 && lost_past_q != '0));
+      assert (!lost_first_q || answer_lost_o);
       assert (!(response_valid_i && !response_i.tag[0]) || u_answers.in_ready_o);
       assert (32'(given_past_q) == 32'(owed_q) + 32'(u_answers.count_o));
 

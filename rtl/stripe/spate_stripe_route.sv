@@ -67,7 +67,8 @@ module spate_stripe_route #(
 
   spate_fifo #(
       .Width($bits(route_t)),
-      .Depth(Depth)
+      .Depth(Depth),
+      .Registered(1'b1)
   ) u_parts (
       .clk_i,
       .rst_ni,

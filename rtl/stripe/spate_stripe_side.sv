@@ -77,8 +77,16 @@ module spate_stripe_side
   logic [15:0] status_q, status;
   logic dead, sent;
 
-  function automatic logic is_error(logic [15:0] of);
-    return of != StatusOk && of != StatusPower;
+  // Of a status: a higher one replaces a lower one.
+  typedef enum logic [1:0] {
+    RankOk,
+    RankPower,
+    RankError
+  } rank_e;
+  rank_e rank_q, rank;  // of `status`
+
+  function automatic rank_e rank_of(logic [15:0] of);
+    return of == StatusOk ? RankOk : of == StatusPower ? RankPower : RankError;
   endfunction
 
   localparam int unsigned MemberWidth = ChunkWidth + ChunkShift;
@@ -128,10 +136,12 @@ module spate_stripe_side
   // The first error counts. StatusPower is none: its member has flushed.
   always_comb begin
     status = status_q;
-    if (state_q == StSend && !empty_q && dead && !is_error(status)) status = StatusGone;
+    rank = rank_q;
+    if (state_q == StSend && !empty_q && dead && rank_q != RankError) {status, rank} = {StatusGone, RankError};
     for (int unsigned i = 0; i < Drives; i++) begin
-      if (member_response_valid_i[i] && member_response_status_i[i] != StatusOk && !is_error(status)) begin
-        if (status == StatusOk || is_error(member_response_status_i[i])) status = member_response_status_i[i];
+      if (member_response_valid_i[i] && rank_of(member_response_status_i[i]) > rank) begin
+        status = member_response_status_i[i];
+        rank = rank_of(member_response_status_i[i]);
       end
     end
   end
@@ -204,6 +214,8 @@ module spate_stripe_side
     was_dead_q <= dead_i | (idle_o ? '0 : was_dead_q);
     waiting_q <= (waiting_q | (member_valid_o & member_ready_i)) & ~member_response_valid_i;
     status_q <= idle_o ? StatusOk : status;
+    rank_q <= idle_o ? RankOk : rank;
+    // Such a command goes to no member, so nothing else sets its status.
     if (state_q == StBegin) begin
       if (refuse_q || (op_q != OpFlush && (op_q != OpDeallocate || no_blocks_q))) status_q <= StatusInvalid;
       else if (op_q == OpDeallocate && beyond_q) status_q <= StatusRange;

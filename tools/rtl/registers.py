@@ -28,18 +28,18 @@ ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do n
 HELD = re.compile(r"    logic \[13:0\] pending_rd_addr;\n.*?(    assign rd_mux_addr = )[^;]*;", re.S)
 
 # The read-back has two stages: the first chooses within each group of registers, the second between the groups. The generator makes
-# groups of 256 bytes, in which all of these registers would be one. Groups of 32 bytes are those of address bits 7 to 5.
+# groups of 256 bytes, in which all of these registers would be one. Groups of 16 bytes are those of address bits 7 to 4.
 GROUPS = {
     "function automatic bit [7:0] ad_low(bit [13:0] addr);\n        return addr[7:0];":
-        "function automatic bit [10:0] ad_low(bit [13:0] addr);\n        return {addr[13:8], addr[4:0]};",
+        "function automatic bit [9:0] ad_low(bit [13:0] addr);\n        return {addr[13:8], addr[3:0]};",
     "function automatic bit [5:0] ad_hi(bit [13:0] addr);\n        return addr[13:8];":
-        "function automatic bit [2:0] ad_hi(bit [13:0] addr);\n        return addr[7:5];",
-    "logic [31:0] readback_data_rt_c[64];": "logic [31:0] readback_data_rt_c[8];",
+        "function automatic bit [3:0] ad_hi(bit [13:0] addr);\n        return addr[7:4];",
+    "logic [31:0] readback_data_rt_c[64];": "logic [31:0] readback_data_rt_c[16];",
     "automatic logic [31:0] readback_data_var[64];\n        for(int i=0; i<64; i++)":
-        "automatic logic [31:0] readback_data_var[8];\n        for(int i=0; i<8; i++)",
-    "logic [31:0] readback_data_rt[64];": "logic [31:0] readback_data_rt[8];",
-    "for(int i=0; i<64; i++) readback_data_rt[i] <= '0;": "for(int i=0; i<8; i++) readback_data_rt[i] <= '0;",
-    "readback_data_rt[readback_addr_rt[13:8]]": "readback_data_rt[readback_addr_rt[7:5]]",
+        "automatic logic [31:0] readback_data_var[16];\n        for(int i=0; i<16; i++)",
+    "logic [31:0] readback_data_rt[64];": "logic [31:0] readback_data_rt[16];",
+    "for(int i=0; i<64; i++) readback_data_rt[i] <= '0;": "for(int i=0; i<16; i++) readback_data_rt[i] <= '0;",
+    "readback_data_rt[readback_addr_rt[13:8]]": "readback_data_rt[readback_addr_rt[7:4]]",
 }
 
 

@@ -357,7 +357,7 @@ module retire_proof
       if (u_retire.handed_q)
         assert (u_retire.head_valid_q && u_retire.u_asked.count_o != '0 && taken.beats && asks_q < now_beats);
       if (!u_retire.head_valid_q) assert (asks_q == now_beats);
-      if (u_retire.responds) assert (!response_valid);
+      if (u_retire.responds_q) assert (!response_valid);
       if (response_valid && responses_q == any_request) assert (!at_least(responses_q, requests_q));
       assert (at_least(asked_beats_q, given_beats_q));
     end

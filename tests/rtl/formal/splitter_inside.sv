@@ -187,10 +187,11 @@ module splitter_inside
         if (cut_state_q == CutFill) begin
           assert (spate_splitter.cut_q.write && spate_splitter.cut_q.stream && Wide'(sector) < Wide'(RingSectors));
           assert (left != '0 && left <= sectors_q);
+          assert (spate_splitter.gen_fill.end_q == (beat == '1 && left == SectorsWidth'(1)));
           assert (u_ports.filled_q + to_fill == {sectors_q, {SectorBeatBits{1'b0}}});
           assert (32'({sector, beat}) == (u_ports.place >= BeatsOfRing ? u_ports.place - BeatsOfRing : u_ports.place));
         end else begin
-          assert (beat == '0);
+          assert (beat == '0 && !spate_splitter.gen_fill.end_q);
         end
         if (cut_state_q == CutIssue && spate_splitter.cut_q.stream && spate_splitter.cut_q.write)
           assert (u_ports.filled_q == {sectors_q, {SectorBeatBits{1'b0}}});
