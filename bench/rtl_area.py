@@ -50,7 +50,8 @@ def show(area: tops.Area, result: synth.Result, bench: figures.Bench) -> None:
         aim = area.luts_max if unit == "LUT" else None
         aim_is = "max" if aim else "none"
         bench.add(f"{area.name}: {unit}", result.total[unit], unit.split()[-1], aim=aim, aim_is=aim_is)
-    bench.add(f"{area.name}: longest path", result.levels, "levels")
+    aim_is = "max" if area.levels_max else "none"
+    bench.add(f"{area.name}: longest path", result.levels, "levels", aim=area.levels_max, aim_is=aim_is)
     print(f"{area.name}  ({area.module}, {parameters_of(area)})")
     print(f"  longest path: {' → '.join(result.path)}")
     for memory, kind in result.memories.items():
@@ -77,13 +78,14 @@ def block_table(area: tops.Area, result: synth.Result) -> list[str]:
 
 
 def write_page(results: list[tuple[tops.Area, synth.Result]]) -> None:
-    lines = [TEXT, "| design | LUT | aim | of which LUTRAM | FF | BRAM18 | URAM | levels |",
-             "|---|---|---|---|---|---|---|---|"]
+    lines = [TEXT, "| design | LUT | aim | of which LUTRAM | FF | BRAM18 | URAM | levels | aim |",
+             "|---|---|---|---|---|---|---|---|---|"]
     for area, result in results:
         total, aim = result.total, f"≤ {area.luts_max}" if area.luts_max else ""
+        levels_aim = f"≤ {area.levels_max}" if area.levels_max else ""
         lines.append(f"| {area.name}: `{area.module}`, {parameters_of(area)} | {total['LUT']} | {aim} | "
                      f"{total['of which LUTRAM']} | {total['FF']} | {total['BRAM18']} | {total['URAM']} | "
-                     f"{result.levels} |")
+                     f"{result.levels} | {levels_aim} |")
     for area, result in results:
         if area.luts_max:
             lines += block_table(area, result)

@@ -33,6 +33,7 @@ class Area(NamedTuple):
     module: str
     parameters: dict[str, int | str]
     luts_max: int | None = None  # the target
+    levels_max: int | None = None  # the target
     uram: bool = False  # large memories may become UltraRAM
 
 
@@ -40,18 +41,18 @@ AREAS = [
     Area("stream mode, core", "spate_drive", {"DataWidth": 128}, luts_max=3900, uram=True),
     Area("memory mode, core", "spate_drive", {"DataWidth": 128, "RamBytes": 8192}, luts_max=3200),
     Area("stream mode, core, 256 wide", "spate_drive", {"DataWidth": 256, "RamBytes": 1048576}, uram=True),
-    Area("whole host behind a bridge", "spate_nvme_axi", {"DataWidth": 128}, uram=True),
-    Area("whole host behind a bridge, memory mode", "spate_nvme_axi", {"DataWidth": 128, "RamBytes": 8192}),
-    Area("whole host behind a bridge, ring in memory", "spate_nvme_axi", {"DataWidth": 128} | MEMORY_RING),
-    Area("whole host on the hard block", "spate_nvme_usp", {"DataWidth": 128}, luts_max=6200, uram=True),
-    Area("whole host on the hard block, 256 wide", "spate_nvme_usp", {"DataWidth": 256}, luts_max=8500, uram=True),
+    Area("whole host behind a bridge", "spate_nvme_axi", {"DataWidth": 128}, levels_max=7, uram=True),
+    Area("whole host behind a bridge, memory mode", "spate_nvme_axi", {"DataWidth": 128, "RamBytes": 8192}, levels_max=7),
+    Area("whole host behind a bridge, ring in memory", "spate_nvme_axi", {"DataWidth": 128} | MEMORY_RING, levels_max=7),
+    Area("whole host on the hard block", "spate_nvme_usp", {"DataWidth": 128}, luts_max=6200, levels_max=7, uram=True),
+    Area("whole host on the hard block, 256 wide", "spate_nvme_usp", {"DataWidth": 256}, luts_max=8500, levels_max=7, uram=True),
     Area("bridge adapter", "spate_pcie_axi", {"DataWidth": 128}),
     Area("registers", "spate_registers", {"DataWidth": 128}),
     Area("application's clock crossing", "spate_user_side", {"DataWidth": 128}),
     Area("command arbiter", "spate_command_arbiter", {}),
     Area("block adapter, 128", "spate_pcie_usp", {"DataWidth": 128}),
     Area("block adapter, 256", "spate_pcie_usp", {"DataWidth": 256}),
-    Area("stripe of two, above the cores", "spate_stripe", {"Drives": 2, "DataWidth": 128}),
+    Area("stripe of two, above the cores", "spate_stripe", {"Drives": 2, "DataWidth": 128}, levels_max=7),
     Area("DDR ring, before a core", "spate_ring_ddr", {"DataWidth": 128}),
     Area("pattern generator", "spate_pattern_source", {"DataWidth": 128}),
     Area("pattern checker", "spate_pattern_check", {"DataWidth": 128}),
