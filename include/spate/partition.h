@@ -35,7 +35,8 @@ struct spate_partition {
  * one of another type under which exFAT is in use (Linux filesystem; 06h, 0Bh, 0Ch, 0Eh, 83h) with a boot sector; the
  * same with a backup; one of exFAT's type with anything. Checks both CRCs of a GPT, and uses the backup in the last
  * block if the primary is damaged. Entries outside the drive are refused. `scratch`: SPATE_PARTITION_SCRATCH_BYTES.
- * Errors: NO_TABLE (also for a table without any partition), TABLE, NOT_FOUND, and those of the device.
+ * Errors: NO_TABLE (also for a table without any partition), TABLE, NOT_FOUND, MEDIA (block 0 cannot be read, and the
+ * whole drive is no volume), and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_partition_find(struct spate_block *block, void *scratch,
                                                        struct spate_partition *partition);

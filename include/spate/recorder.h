@@ -377,9 +377,9 @@ SPATE_MUST_CHECK enum spate_error spate_stream_push(struct spate_stream *stream,
  * error.
  *
  * Never waits. Errors: FULL (pieces of the clip, or a tail, are not completed yet, a loss of power is not dealt with
- * yet, or the device has no room), STATE (there is no clip, its last piece was pushed, or it has failed), INVALID (as
- * spate_stream_push() has it; a stream of chunks; logic without memory; or fewer bytes than before), RESERVATION (the
- * clip has no room for them), and those of the device.
+ * yet, or the device has no room), STATE (there is no clip, its last piece was pushed, or it has failed), INVALID
+ * (offset or length; a stream of chunks; logic without memory; or fewer bytes than before), RESERVATION (the clip has
+ * no room for them), and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_stream_tail(struct spate_stream *stream, uint64_t offset_bytes, uint32_t bytes);
 
