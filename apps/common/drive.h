@@ -31,9 +31,11 @@ void drive_print_counters(const struct drive *drive);
 
 /*
  * Writes a GPT with one partition, and formats it with exFAT. Ends the run on failure, also if the drive is not empty
- * and erase=1 is not given. Board arguments: erase=1        overwrite what is there trim=1         trim the whole drive
- * first, which frees its write cache and its spare blocks table=none     no partition table, the whole drive is the
- * volume
+ * and erase=1 is not given. Board arguments:
+ *
+ *   erase=1          overwrites what is there
+ *   trim=1           trims the whole drive first, which frees its write cache and its spare blocks
+ *   table=none       no partition table: the whole drive is the volume
  */
 void drive_format(struct drive *drive, const char *label, struct spate_partition *partition);
 

@@ -215,8 +215,8 @@ void recording_begin(struct session *session, const struct recording_request *re
   tell_if_forbidden(&session->volume.target);
   catch_signals(); /* after volume_open(): opening the target may install other handlers */
   if (session->volume.found.reservations > 0)
-    (void)fprintf(stderr, "%s: interrupted recordings recovered: %u\n", request->target,
-                  session->volume.found.reservations);
+    (void)fprintf(stderr, "%s: %u interrupted recording%s recovered\n", request->target,
+                  session->volume.found.reservations, session->volume.found.reservations == 1 ? "" : "s");
   loops_plan(session, request);
   if (!loops_wanted(session)) check_paths(session);
   expect(spate_recorder_open(&session->recorder, &session->volume.exfat, &recorder), request->target);

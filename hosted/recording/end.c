@@ -48,7 +48,7 @@ static enum exit_status status_of(const struct recording *recording, const struc
              : EXIT_DONE;
 }
 
-/* The kernel reports the same error for media that fail and for a device that it has removed: tells them apart.
+/* The kernel reports the same error for media that fails and for a device that it has removed: tells them apart.
  * failure_of() tells a refused write from a lack of space. */
 static enum spate_error cause_of(const struct session *session, enum spate_error error) {
   return error == SPATE_E_MEDIA && session->trouble == TARGET_GONE ? SPATE_E_GONE : failure_of(error);

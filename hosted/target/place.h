@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a drive in a target's name: after the address, /n2 is a namespace and /n1p3 a partition of one. Behind
+/* The part of a drive in a target's name: after the address, /n2 is a namespace and /n1p3 a partition of one. After
  * an image file, /p3 is a partition. */
 #ifndef SPATE_HOSTED_PLACE_H
 #define SPATE_HOSTED_PLACE_H

@@ -86,7 +86,7 @@ struct spate_checkup {
 };
 
 /*
- * Make the checkup. Waits: at most some 30 s while nothing is wrong, and as long as spate_nvme_open() if the drive does
+ * Run the checkup. Waits: at most some 30 s while nothing is wrong, and as long as spate_nvme_open() if the drive does
  * not start. `doctor` gets the findings; doctor->worst is the worst severity. Returns OK whatever was found. Errors:
  * INVALID (the buffer, or something required is NULL), MEMORY (queue memory has too little room); then nothing was
  * done.

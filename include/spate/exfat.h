@@ -178,7 +178,7 @@ struct spate_exfat {
   enum spate_error failed; /* a change stopped half-way: no further changes until the next mount repairs it */
   bool busy;               /* an operation is in progress */
   bool corrupt;            /* a contradiction was met: the volume stays dirty, and nothing is trimmed */
-  bool untrusted;          /* a new file could destroy another one: nothing is changed */
+  bool untrusted;          /* a new file could destroy another one: no more changes */
   bool from_backup;        /* the main boot region has to be repaired before the first change, ... */
   bool clear_to_zero;      /* ... and this flag has to be cleared */
   bool foreign_dirty;      /* VolumeDirty was set by another system: it stays */
@@ -230,7 +230,7 @@ enum spate_exfat_read_only {
   SPATE_EXFAT_WRITABLE,
   SPATE_EXFAT_TWO_FATS,      /* two FATs (TexFAT), and only the backup boot region, which may name the wrong one */
   SPATE_EXFAT_ONLY_BACKUP,   /* the main boot region was overwritten: perhaps by another file system, array or swap */
-  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition; a file with clusters past the end is CORRUPT */
+  SPATE_EXFAT_TOO_LONG,      /* it is longer than the partition. For a file with clusters past the end: CORRUPT */
   SPATE_EXFAT_ROOT,          /* the root directory's chain is broken: only its first cluster is read */
   SPATE_EXFAT_SECTORS,       /* its sectors are several blocks of the device, so that a power cut could tear one */
   SPATE_EXFAT_UPCASE,        /* the up-case table is missing, damaged or cannot be read: names may not be found */
@@ -265,8 +265,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount(struct spate_exfat *volume, 
  *
  * - What a power cut left is not recovered. It stays allocated and recorded, and found->reservations counts it. New
  *   clips are recorded beside it. Each cut may use up one of the SPATE_EXFAT_CLIPS_MAX blocks of the record for each
- * clip that was open; without a free block arm returns FULL. The volume stays marked dirty, so unmount returns CORRUPT.
- *   The next spate_exfat_mount() recovers all of it.
+ *   clip that was open; without a free block arm returns FULL. The volume stays marked dirty, so unmount returns
+ *   CORRUPT. The next spate_exfat_mount() recovers all of it.
  * - That mount salvages, too, unless the clip was renamed, moved, joined or deleted, or a checker has marked the volume
  *   clean.
  * - If the power cut interrupted a directory change, further ones return CORRUPT: mkdir, delete and rename.
@@ -498,10 +498,10 @@ struct spate_exfat_join {
  * parts: a directory, an empty file, one whose valid_bytes are fewer than its bytes, one with clusters of a kind that
  * this library does not know, one before the last that does not end at the end of a cluster, or one that was created
  * before its predecessor, so that the order of the entries is not that of the recording. UNSUPPORTED: a part whose
- * clusters the FAT links already (not contiguous), or one that cannot be deleted for this reason. CORRUPT: clusters
- * that cannot be a part's, as from a deletion, or that another file owns or may own; a damaged entry set; or mount
- * could not finish a directory change. NO_SPACE, FRAGMENTED, EXISTS: the volume has no record, and no room for one.
- * STALE: the folder changed meanwhile. Those of the path and those of the change.
+ * clusters the FAT links already (not contiguous). CORRUPT: clusters that cannot be a part's, as from a deletion, or
+ * that another file owns or may own; a damaged entry set; or mount could not finish a directory change. NO_SPACE,
+ * FRAGMENTED, EXISTS: the volume has no record, and no room for one. STALE: the folder changed meanwhile. Those of the
+ * path and those of the change.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_join_begin(struct spate_exfat *volume, struct spate_exfat_join *join,
                                                          const char *path);

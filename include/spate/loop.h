@@ -143,7 +143,7 @@ SPATE_MUST_CHECK enum spate_error spate_loop_open(struct spate_loop *loop, const
  * is divided, unless the stream is one of chunks, so every part but a span's last is full. Errors: INVALID (also if it
  * is longer than a part), FULL (also while a piece that has to be divided finds no room for two, or no next part). If
  * the part is full and there is no next one: NO_SPACE (also when all that is left on the volume is kept), FRAGMENTED,
- * NAMES, and others of those of spate_loop_open(). spate_loop_work() tries again once a second, so a later piece may be
+ * NAMES, or another of those of spate_loop_open(). spate_loop_work() tries again once a second, so a later piece may be
  * accepted.
  */
 SPATE_MUST_CHECK enum spate_error spate_loop_push(struct spate_loop *loop, uint64_t offset_bytes, uint32_t bytes);

@@ -15,10 +15,10 @@
  *
  * Other headers and comments refer to the errors of a call that waits for the drive as the errors of the controller.
  *
- * Errors of the controller: COMMAND (the drive refused the command: spate_nvme_last_status()), BUSY (called from `done`
- * while another call waits), INVALID (the controller is closed or shut down), and the errors with which a controller is
- * given up: GONE, FATAL, TIMEOUT, NOT_STOPPED, and, if it could not be brought up again after a reset, COMMAND_SET,
- * PAGE_SIZE, UNSUPPORTED and MEMORY.
+ * Errors of the controller: COMMAND (the drive refused the command: spate_nvme_last_status()), BUSY (another call
+ * waits: this one was made from `done`, which must not wait), INVALID (the controller is closed or shut down), and the
+ * errors with which a controller is given up: GONE, FATAL, TIMEOUT, NOT_STOPPED, and, if it could not be brought up
+ * again after a reset, COMMAND_SET, PAGE_SIZE, UNSUPPORTED and MEMORY.
  */
 #ifndef SPATE_NVME_H
 #define SPATE_NVME_H

@@ -6,9 +6,9 @@
  *   uint32_t spate_port_read32(uintptr_t address);
  *   void     spate_port_write32(uintptr_t address, uint32_t value);
  *       Device registers, little endian, in program order among themselves. `address` is the CPU's.
- *       An access to which no device responds must not end the program, because a drive can disappear at any time: a
- * read returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does this. If
- * the bus would hang, a firewall in the logic has to respond. docs/use/porting.md, step 9.
+ *       An access to which no device responds must not end the program, because a drive can disappear at any time:
+ *       a read returns all ones, and a write is ignored. If the bus reports an error by an exception, its handler does
+ *       this. If the bus would hang, a firewall in the logic has to respond. docs/use/porting.md, step 9.
  *
  *   void spate_port_dma_write_barrier(void);
  *       Every earlier store to DMA memory is visible to devices before any later store to DMA memory or to a register.

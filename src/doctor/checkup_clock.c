@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The port's clock by itself: it has a rate, advances, and never goes back. */
+/* The port's clock by itself: it has a rate, advances, and never runs backwards. */
 #include "checkup.h"
 
 #include <spate/clock.h>
@@ -15,7 +15,7 @@ static const char *fault(void) {
   uint64_t last = spate_port_ticks();
   for (uint32_t i = 0; i < READS; i++) {
     const uint64_t now = spate_port_ticks();
-    if (now < last) return "it goes back";
+    if (now < last) return "it runs backwards";
     last = now;
   }
   return spate_clock_check() == SPATE_OK ? NULL : "it is stopped";

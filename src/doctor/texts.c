@@ -119,7 +119,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Replace the drive: a power cut may lose data that it has accepted."),
     TEXT(WORN, WARNING, "The drive is worn: {0} % of its life is used.", "Replace the drive."),
     TEXT(WEARING, NOTE, "{0} % of the drive's life is used.", "Have a replacement drive ready."),
-    TEXT(MEDIA_ERRORS, WARNING, "The drive counted {0|error} of its media.",
+    TEXT(MEDIA_ERRORS, WARNING, "The drive counted {0|media error}.",
          "Copy its data, watch whether the number rises, and replace the drive if it does."),
     TEXT(TOO_HOT, ERROR, "The drive is at {0} C, and its critical limit is {1} C.",
          "Stop recording and cool it: it may turn itself off."),

@@ -147,7 +147,7 @@ static const struct provocation {
     {SPATE_DOCTOR_BACKUP_FAILED, backup_failed, "backup"},
     {SPATE_DOCTOR_WORN, worn, "100 %"},
     {SPATE_DOCTOR_WEARING, wearing, "99 %"},
-    {SPATE_DOCTOR_MEDIA_ERRORS, media_errors, "1 error of"},
+    {SPATE_DOCTOR_MEDIA_ERRORS, media_errors, "1 media error"},
     {SPATE_DOCTOR_TOO_HOT, too_hot, "100 C, and its critical limit is 100 C"},
     {SPATE_DOCTOR_HOT, hot, "99 C, and its warning limit is 70 C"},
     {SPATE_DOCTOR_TEMPERATURE_WARNING, temperature_warning, "50 C"},

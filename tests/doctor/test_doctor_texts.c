@@ -61,7 +61,7 @@ static void nouns_agree_with_their_numbers(void **state) {
   regfree(&plural);
   assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 1, 4), "The link has 1 lane, and both ends support 4.");
   assert_string_equal(problem(SPATE_DOCTOR_LINK_NARROW, 2, 4), "The link has 2 lanes, and both ends support 4.");
-  assert_string_equal(problem(SPATE_DOCTOR_MEDIA_ERRORS, 21, 0), "The drive counted 21 errors of its media.");
+  assert_string_equal(problem(SPATE_DOCTOR_MEDIA_ERRORS, 21, 0), "The drive counted 21 media errors.");
   assert_string_equal(problem(SPATE_DOCTOR_MEMORY_LOCK_SMALL, 0, 0),
                       "You may lock 0 bytes of memory, and vfio: needs more for its queues and ring.");
 }

@@ -278,7 +278,7 @@ static const struct provocation {
     {SPATE_DOCTOR_CLOCK_WRONG, {.ticks_per_second = 1}, "its rate is 0"},
     {SPATE_DOCTOR_CLOCK_WRONG, {.ticks_per_second = 1000}, "its rate is below 1 kHz"},
     {SPATE_DOCTOR_CLOCK_WRONG, {.clock_stands = true}, "it is stopped"},
-    {SPATE_DOCTOR_CLOCK_WRONG, {.clock_goes_back = true}, "it goes back"},
+    {SPATE_DOCTOR_CLOCK_WRONG, {.clock_goes_back = true}, "it runs backwards"},
     {SPATE_DOCTOR_CLOCK_RATE, {.ticks_per_second = 2000000000}, "advanced by 1000 ms while"},
     {SPATE_DOCTOR_CLOCK_RATE, {.ticks_per_second = 800000000}, "advanced by 400 ms while"},
     {SPATE_DOCTOR_LINK_DOWN, {.before = unplug}, "bridge: LINK_DOWN"},

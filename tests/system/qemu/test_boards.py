@@ -222,7 +222,7 @@ BAD = 300000  # a sector in the middle of the second clip, which the demo reads 
 
 
 def blkdebug(image: pathlib.Path, rule: str) -> qemu.Drive:
-    """A drive whose media fail: `rule` is one inject-error rule of QEMU's blkdebug filter."""
+    """A drive whose media fails: `rule` is one inject-error rule of QEMU's blkdebug filter."""
     backend = f"driver=blkdebug,image.driver=file,image.filename={qemu.escape(str(image))},{rule}"
     return qemu.Drive(backend)
 
