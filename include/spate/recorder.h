@@ -475,7 +475,7 @@ size_t spate_stream_report(const struct spate_stream *stream, char *text, size_t
 
 /* Reap completions, submit, checkpoint, roll over, close the clips that ended. Returns the first error that belongs to
  * no stream; errors of a stream are in stream->error. Errors: CLOCK (the board's clock ran backwards or wrapped; all
- * times are measured anew from then on), those of spate_exfat_close(), those of spate_exfat_discard(), and, from a
+ * times are measured from then on), those of spate_exfat_close(), those of spate_exfat_discard(), and, from a
  * checkpoint, those of the device. */
 SPATE_MUST_CHECK enum spate_error spate_recorder_work(struct spate_recorder *recorder);
 
