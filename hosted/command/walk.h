@@ -8,7 +8,7 @@
 /*
  * `path` is relative to the root.
  *
- * `damaged` is called for what cannot be visited, and the walk continues behind it: an entry set that is damaged
+ * `damaged` is called for what cannot be visited, and the walk continues after it: an entry set that is damaged
  * (`path` is that of its directory), a directory that cannot be read, and one whose clusters were visited already, as
  * another directory or above itself.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive that lies: it answers success, and a write is not on the media, or elsewhere, or not durable after a flush.
+/* A drive that lies: it returns success, and a write is not on the media, or elsewhere, or not durable after a flush.
  * The recorder cannot know. Afterwards a recording of chunks shows each piece that is not there; no piece is taken for
  * one that it is not. */
 #include "recorder_fixture.h"

@@ -540,7 +540,7 @@ static void tail_any(struct life *life) {
   if (give_tail(&life->slow) == SPATE_OK) life->tail_bytes = life->slow.filled;
 }
 
-/* The clip ends with its tail, and the next one continues behind it. */
+/* The clip ends with its tail, and the next one continues after it. */
 static void cut_any(struct life *life) {
   struct source *source = life->slow.source;
   char path[16];

@@ -177,7 +177,7 @@ static void test_write_cache_is_flushed_when_it_is_turned_off(void **state) {
   (void)state;
 }
 
-/* It answers success and keeps its cache on: a later write needs a flush. */
+/* It returns success and keeps its cache on: a later write needs a flush. */
 static void test_a_drive_that_keeps_its_cache_on_is_believed(void **state) {
   struct fixture *f = fixture_make_with((struct sim_drive_options){.keeps_cache_on = true}, 1);
   fixture_open(f, 4);
