@@ -486,7 +486,7 @@ def test_a_volume_in_use_is_not_called_damaged(image):
             report = answer("info", image)
             assert report["in_use"] and report["in_use_because"] == "is written to by another spate"
             said = spate("info", image).stdout
-            assert "currently in use" in said and "not closed properly" not in said and "power cut" not in said
+            assert "currently in use" in said and "not closed properly" not in said and "interrupted" not in said
             said = spate("check", image).stdout
             assert "currently in use: it is written to by another spate" in said
             assert answer("check", image)["in_use"] and "currently in use" in spate("check", stripe).stdout
