@@ -43,15 +43,15 @@ module spate_fifo #(
   assign pop = out_valid_o && out_ready_i;
 
   // One more or one less, bit by bit: in a sum, the carry chain would begin with `pop`, which comes late.
-  logic [CountWidth-1:0] rises, falls;  // the bits that change
+  logic [CountWidth-1:0] rises, falls;  // the bits that change: those below are all 1, all 0
   always_comb begin
-    rises[0] = 1'b1;
-    falls[0] = 1'b1;
-    for (int unsigned i = 1; i < CountWidth; i++) begin
-      rises[i] = rises[i-1] && count_q[i-1];
-      falls[i] = falls[i-1] && !count_q[i-1];
+    for (int unsigned i = 0; i < CountWidth; i++) begin
+      rises[i] = &(count_q | (CountWidth'('1) << i));
+      falls[i] = ~|(count_q & ~(CountWidth'('1) << i));
     end
-    count_d = count_q ^ (push && !pop ? rises : '0) ^ (pop && !push ? falls : '0);
+    count_d = count_q;
+    if (push && !pop) count_d = count_q ^ rises;
+    if (pop && !push) count_d = count_q ^ falls;
   end
 
   always_ff @(posedge clk_i) begin
