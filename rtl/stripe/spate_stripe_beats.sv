@@ -18,22 +18,24 @@ module spate_stripe_beats #(
 
   logic [SectorBeatBits+2:0] beat_q;  // of the block
   logic [BlocksWidth-1:0] block_q;
-  logic sector_end, block_end;
-  logic final_q;  // it is the last block: known a cycle later, before the block's last beat
+  logic block_end_q;  // this beat is the last of its block: known a beat before
+  logic final_q;  // this block is the last: known a cycle later, before the block's last beat
+  logic [SectorBeatBits+2:0] next;
 
-  assign sector_end = beat_q[SectorBeatBits-1:0] == '1;
-  assign block_end = sector_end && (beat_q[SectorBeatBits+2:SectorBeatBits] == '1 || !block_4096_i);
-  assign last_o = move_i && block_end && final_q;
+  assign next = beat_q + 1'b1;
+  assign last_o = move_i && block_end_q && final_q;
   always_ff @(posedge clk_i) final_q <= block_q + 1'b1 == blocks_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       beat_q <= '0;
+      block_end_q <= 1'b0;
       block_q <= '0;
     end else if (move_i) begin
-      beat_q <= block_end ? '0 : beat_q + 1'b1;
+      beat_q <= block_end_q ? '0 : next;
+      block_end_q <= next[SectorBeatBits-1:0] == '1 && (next[SectorBeatBits+2:SectorBeatBits] == '1 || !block_4096_i);
       if (last_o) block_q <= '0;
-      else if (block_end) block_q <= block_q + 1'b1;
+      else if (block_end_q) block_q <= block_q + 1'b1;
     end
   end
 

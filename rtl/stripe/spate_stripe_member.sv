@@ -27,7 +27,7 @@ module spate_stripe_member
     input  wire stripe_part_t                   part_i,
     input  wire logic         [BlocksWidth-1:0] part_blocks_i,
 
-    // What became of the oldest part that waited, if it has beats.
+    // What became of the oldest part that waited, if it has beats: a cycle later.
     output logic given_write_o,
     output logic given_read_o,
     output logic lost_write_o,
@@ -68,6 +68,7 @@ module spate_stripe_member
   line_t entered, head;
   logic [63:0] address;
   logic there, head_beats, give, lose;
+  logic [3:0] decided;  // the outputs of the next cycle: a write is given, a read, a write is lost, a read
   waiting_t count, losing_q;  // losing_q: how many parts, the oldest first, are to be lost
   given_t given_q;  // given to the member and not answered yet
   lost_t lost_q;  // lost and not answered yet
@@ -126,10 +127,13 @@ module spate_stripe_member
   assign give = command_valid_o && command_ready_i;
 
   assign head_beats = HasStreams && head.source == SourceStream && head.blocks != '0;
-  assign given_write_o = give && head_beats && head.write;
-  assign given_read_o = give && head_beats && !head.write;
-  assign lost_write_o = lose && head_beats && head.write;
-  assign lost_read_o = lose && head_beats && !head.write;
+  assign decided = {
+    give && head_beats && head.write, give && head_beats && !head.write,
+    lose && head_beats && head.write, lose && head_beats && !head.write
+  };
+  always_ff @(posedge clk_i) begin
+    {given_write_o, given_read_o, lost_write_o, lost_read_o} <= rst_ni ? decided : '0;
+  end
 
   // The parts that were given are older than those that are lost. What the last response frees is seen a cycle later.
   lost_t lost_left;
@@ -193,6 +197,7 @@ module spate_stripe_member
   given_t given_past_q;
   lost_t lost_past_q;  // not answered, as counted here
   logic push, at_head, part_given, waits_q;
+  logic [3:0] decided_q;
   logic lost_first_q;  // the oldest part was lost a cycle ago, and is not answered
 
   assign push = part_valid_i && part_ready_o;
@@ -213,6 +218,7 @@ module spate_stripe_member
     past_reset_q <= 1'b1;
     if (push && in_place_q == chosen) {chosen_q, chosen_blocks_q} <= {part_i, part_blocks_i};
     doomed_q <= !(push && in_place_q == chosen) && (doomed_q || gone_i);
+    decided_q <= rst_ni ? decided : '0;
     waits_q <= rst_ni && there && !give && !lose;
     lost_first_q <= rst_ni && given_past_q == '0 && lost_past_q != '0 && !answer_take_i;
     if (!rst_ni) begin
@@ -230,13 +236,11 @@ module spate_stripe_member
     if (past_reset_q && rst_ni) begin
       // A part is lost if the member was given up while it waited, and otherwise given, with its fields.
       assert (!part_given || (there && !lose && lost_past_q == '0));
-      assert ({given_write_o, given_read_o, lost_write_o, lost_read_o} == '0 || part_given != lose);
+      assert (decided == '0 || part_given != lose);
       if (at_head && (part_given || lose)) begin
         assert (lose == (doomed_q || gone_i));
-        assert ((given_write_o || given_read_o) == (part_given && head_beats));
-        assert ((lost_write_o || lost_read_o) == (lose && head_beats));
-        assert (!(given_write_o || lost_write_o) || chosen_q.write);
-        assert (!(given_read_o || lost_read_o) || !chosen_q.write);
+        assert (decided[3:2] == (part_given && head_beats ? {chosen_q.write, !chosen_q.write} : 2'b00));
+        assert (decided[1:0] == (lose && head_beats ? {chosen_q.write, !chosen_q.write} : 2'b00));
         assert (head_beats == (HasStreams && chosen_q.source == SourceStream && chosen_blocks_q != '0));
       end
       if (at_head && part_given) begin
@@ -246,6 +250,7 @@ module spate_stripe_member
         if (!HasStreams) assert (command_o.address == chosen_q.address);
       end
       if (at_head && doomed_q) assert (lose);
+      assert ({given_write_o, given_read_o, lost_write_o, lost_read_o} == decided_q);
       // A part waits only for the member, for those that are lost, and for room for its response.
       if (waits_q && !lose && command_ready_i && lost_past_q == '0 && given_past_q < given_t'(MemberParts))
         assert (part_given);
@@ -255,8 +260,8 @@ module spate_stripe_member
       assert (!(response_valid_i && !response_i.tag[0]) || u_answers.in_ready_o);
       assert (32'(given_past_q) == 32'(owed_q) + 32'(u_answers.count_o));
 
-      cover (lose && lost_past_q != '0 && given_past_q != '0 && lost_write_o);
-      cover (part_given && out_place_q > 4'd3 && given_read_o);
+      cover (lost_past_q != '0 && given_past_q != '0 && lost_write_o);
+      cover (out_place_q > 4'd3 && given_read_o);
       cover (part_given && side_answered_o);
     end
   end
