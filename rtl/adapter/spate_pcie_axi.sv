@@ -9,16 +9,16 @@
 // through the adapter.
 //
 // Effects of resets and of a stopped clock:
-//   bridge's reset    The adapter isolates the two sides: link_up_o falls, requests end with an error at once. The
+//   bridge's reset    The adapter isolates the two sides: link_up falls, requests end with an error at once. The
 //                     core's target side finishes what it was shown and sees nothing new. None of this needs the
 //                     bridge's clock. When the bridge is out of reset and its clock runs, both sides are cleared and go on.
-//   its clock stops   Detected after about 256 cycles: link_up_o falls, requests end with an error at once. Accesses
+//   its clock stops   Detected after about 256 cycles: link_up falls, requests end with an error at once. Accesses
 //                     that the bridge had begun wait, and go on with the clock if no reset comes with it.
-//   adapter_reset_i   Requests end with an error at once. Their transactions at the bridge are finished by the rules
+//   adapter_i.reset   Requests end with an error at once. Their transactions at the bridge are finished by the rules
 //                     and the responses dropped. Accesses of the bridge that reach the core meanwhile are shown as strays.
-//   rst_ni            Like the bridge's reset, but the bridge does not see it: reset it too, or wait for quiet_o.
+//   rst_ni            Like the bridge's reset, but the bridge does not see it: reset it too, or wait for quiet.
 // If the bridge never answers a request, the next one waits until the bridge is reset; spate_mmio's deadline ends the
-// wait. quiet_o: no access of the bridge's master is in the adapter, as far as its clock has reported.
+// wait. quiet: no access of the bridge's master is in the adapter, as far as its clock has reported.
 //
 // Clock crossings carry WindowBits of an address and whether it was outside. They are in spate_cdc_fifo's LUTRAM.
 `default_nettype none

@@ -311,7 +311,7 @@ module spate_drive
   assign completion_ready = completion.cid.side || slot_completion_ready || recovering_q;
   assign completion_taken = completion_valid && completion_ready && !recovering_q;
   assign ended = slot_ended || side_ended;
-  // The submission queue has room for one more a cycle after a command ended.
+  // The submission queue learns a cycle later that a command ended.
   always_ff @(posedge clk_i) begin
     head_valid_q <= rst_ni && !queues_reset && completion_taken;
     ended_q <= rst_ni && !queues_reset && ended;

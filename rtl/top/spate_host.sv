@@ -339,7 +339,8 @@ module spate_host
     assign ring_axi_wstrb_o = '0;
   end
 
-  // A command that spate_drive has taken shows in its own idle state two cycles later, so this one ends some cycles late.
+  // A command that spate_drive has taken shows in its own idle state three cycles later, so this one comes some cycles
+  // late.
   logic [3:0] idle_q;
   always_ff @(posedge clk_i) idle_q <= {idle_q[2:0], rst_ni && idle_i && frames_idle && ring_idle};
 

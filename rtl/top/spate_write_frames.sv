@@ -10,8 +10,8 @@
 //
 //   data_i           A0 A1 … A8191 A8192 A8193(last)  B0 (the next command's)
 //   into the queue   A0 A1 … A8191 A8192 A8193 0 0 0 … 0 B0
-//   command_o        |piece 0 …    |piece 1              |B's
-//   response_o                           A: done = piece 0 + piece 1, status = the first error
+//   to the core      |piece 0 …    |piece 1              |B's
+//   response                             A: done = piece 0 + piece 1, status = the first error
 //
 // A beat with `last` and `null`, that is without bytes, ends its frame and adds nothing. If it comes where a piece would
 // begin, no piece is given; if it is the frame's first beat, nothing is written. A frame that has filled `blocks` ends
