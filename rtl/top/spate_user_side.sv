@@ -135,6 +135,13 @@ module spate_user_side
     end
   end
 
+  // Whatever the user says: the registers would get the response, and its place would be lost.
+  command_t user_command;
+  always_comb begin
+    user_command = cmd_i;
+    user_command.from_registers = 1'b0;
+  end
+
   spate_cdc_fifo #(
       .Width(1 + $bits(command_t)),
       .Depth(CommandDepth)
@@ -144,7 +151,7 @@ module spate_user_side
       .in_clear_i(app_clear),
       .in_valid_i(cmd_valid_i),
       .in_ready_o(cmd_ready_o),
-      .in_data_i({is_data_command(cmd_i), cmd_i}),
+      .in_data_i({is_data_command(user_command), user_command}),
       .in_empty_o(),
       .in_left_o(),
       .out_clk_i(clk_i),

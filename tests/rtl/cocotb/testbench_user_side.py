@@ -24,7 +24,7 @@ class Testbench:
         user, core = (dut.app_clk_i, dut.app_rst_ni), (dut.clk_i, dut.rst_ni)
         self.dut = dut
         self.commands_in = Source(*user, dut.cmd_valid_i, dut.cmd_ready_o, {
-            "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
+            "from_registers": dut.cmd_from_registers_i, "op": dut.cmd_op_i, "source": dut.cmd_source_i, "fua": dut.cmd_fua_i, "tag": dut.cmd_tag_i,
             "lba": dut.cmd_lba_i, "blocks": dut.cmd_blocks_i, "address": dut.cmd_address_i}, stall)
         self.lanes_out = [Sink(*core, valid, ready, {"command": command}, stall) for valid, ready, command in (
             (dut.command_valid_o, dut.command_ready_i, dut.command_o), (dut.side_valid_o, dut.side_ready_i, dut.side_o))]
@@ -47,10 +47,10 @@ class Testbench:
         """Random words into all sources; returns what must come out of each sink."""
         lanes, expected = [[], []], [[], [], []]
         for _ in range(count):
-            word = {"op": random.choice((WRITE, READ, bits(4))), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
+            word = {"from_registers": bits(1), "op": random.choice((WRITE, READ, bits(4))), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
                     "address": bits(64)}
             self.commands_in.put(**word)
-            command = 0
+            command = 0  # from_registers: the registers must not get its response
             for name, width in (("op", 4), ("source", 2), ("fua", 1), ("tag", 16), ("lba", 64), ("blocks", 32), ("address", 64)):
                 command = command << width | word[name]
             is_data = word["op"] in (WRITE, READ) and word["source"] in (STREAM, ADDRESS, FRAME)

@@ -23,6 +23,7 @@ module spate_user_side_flat
 
     input  wire logic        cmd_valid_i,
     output logic             cmd_ready_o,
+    input  wire logic        cmd_from_registers_i,
     input  wire logic [3:0]  cmd_op_i,
     input  wire logic [1:0]  cmd_source_i,
     input  wire logic        cmd_fua_i,
@@ -75,7 +76,7 @@ module spate_user_side_flat
   lanes_request_t lanes_o;
   lanes_response_t lanes_i;
 
-  assign cmd_i.from_registers = '0;
+  assign cmd_i.from_registers = cmd_from_registers_i;
   assign cmd_i.op = op_e'(cmd_op_i);
   assign cmd_i.source = source_e'(cmd_source_i);
   assign cmd_i.fua = cmd_fua_i;
