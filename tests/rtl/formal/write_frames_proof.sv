@@ -306,6 +306,7 @@ module write_frames_proof
     if (past_reset_q && rst_ni) begin
       // A format waits for the pieces that may still reach the drive, and for nothing else.
       if ((open_q && !doomed_q) || (core_taken && !passes)) assert (!idle);
+      if (closing_q && !doomed_q && moving_q && moving_left_q != '0) assert (!idle);
       if (!open_q && !closing_q && in_q == out_q) assert (idle);
       // Nothing comes between the pieces of a frame, and its last piece is given before any other command.
       if (open_q) assert (!accepted);
