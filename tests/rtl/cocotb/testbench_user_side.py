@@ -47,8 +47,8 @@ class Testbench:
         """Random words into all sources; returns what must come out of each sink."""
         lanes, expected = [[], []], [[], [], []]
         for _ in range(count):
-            word = {"from_registers": bits(1), "op": random.choice((WRITE, READ, bits(4))), "source": bits(2), "fua": bits(1), "tag": bits(16), "lba": bits(64), "blocks": bits(32),
-                    "address": bits(64)}
+            word = {"from_registers": bits(1), "op": random.choice((WRITE, READ, bits(4))), "source": bits(2), "fua": bits(1),
+                    "tag": bits(16), "lba": bits(64), "blocks": bits(32), "address": bits(64)}
             self.commands_in.put(**word)
             command = 0  # from_registers: the registers must not get its response
             for name, width in (("op", 4), ("source", 2), ("fua", 1), ("tag", 16), ("lba", 64), ("blocks", 32), ("address", 64)):

@@ -54,8 +54,8 @@ module cdc_fifo_proof #(
       .out_data_o(out_data)
   );
 
-  // The Gray codes are those of the positions. A code that lagged would hide the last word until the next one comes, which
-  // no promise about words shows.
+  // The Gray codes are those of the positions. A code that lagged would hide the last word until the next one comes,
+  // which no promise about words shows.
   localparam int unsigned GrayWidth = $clog2(Depth) + 1;
   function automatic logic [GrayWidth-1:0] gray(logic [GrayWidth-1:0] position);
     return position ^ (position >> 1);
