@@ -28,19 +28,21 @@ ORIGIN = "Generated from rtl/regs/spate_regs.rdl by tools/rtl/registers.py: do n
 HELD = re.compile(r"    logic \[13:0\] pending_rd_addr;\n.*?(    assign rd_mux_addr = )[^;]*;", re.S)
 
 # The read-back has two stages: the first chooses within each group of registers, the second between the groups. The generator makes
-# groups of 256 bytes, in which all of these registers would be one. Groups of 16 bytes are those of address bits 7 to 4.
+# groups of 256 bytes, in which all of these registers would be one, and compares whole addresses in the first stage. Groups of 16
+# bytes are those of address bits 8 to 4. So the first stage needs bits 3 and 2 only, and the second one looks at the bits above.
 GROUPS = {
     "function automatic bit [7:0] ad_low(bit [13:0] addr);\n        return addr[7:0];":
-        "function automatic bit [9:0] ad_low(bit [13:0] addr);\n        return {addr[13:8], addr[3:0]};",
+        "function automatic bit [3:0] ad_low(bit [13:0] addr);\n        return addr[3:0];",
     "function automatic bit [5:0] ad_hi(bit [13:0] addr);\n        return addr[13:8];":
-        "function automatic bit [3:0] ad_hi(bit [13:0] addr);\n        return addr[7:4];",
-    "logic [31:0] readback_data_rt_c[64];": "logic [31:0] readback_data_rt_c[16];",
+        "function automatic bit [4:0] ad_hi(bit [13:0] addr);\n        return addr[8:4];",
+    "logic [31:0] readback_data_rt_c[64];": "logic [31:0] readback_data_rt_c[32];",
     "automatic logic [31:0] readback_data_var[64];\n        for(int i=0; i<64; i++)":
-        "automatic logic [31:0] readback_data_var[16];\n        for(int i=0; i<16; i++)",
-    "logic [31:0] readback_data_rt[64];": "logic [31:0] readback_data_rt[16];",
-    "for(int i=0; i<64; i++) readback_data_rt[i] <= '0;": "for(int i=0; i<16; i++) readback_data_rt[i] <= '0;",
-    "readback_data_rt[readback_addr_rt[13:8]]": "readback_data_rt[readback_addr_rt[7:4]]",
+        "automatic logic [31:0] readback_data_var[32];\n        for(int i=0; i<32; i++)",
+    "logic [31:0] readback_data_rt[64];": "logic [31:0] readback_data_rt[32];",
+    "for(int i=0; i<64; i++) readback_data_rt[i] <= '0;": "for(int i=0; i<32; i++) readback_data_rt[i] <= '0;",
+    "readback_data_rt[readback_addr_rt[13:8]]": "readback_addr_rt[13:9] == '0 ? readback_data_rt[readback_addr_rt[8:4]] : '0",
 }
+GROUPS_END = 0x200  # the addresses that the second stage tells apart
 
 
 def peakrdl(*arguments: str) -> None:
@@ -53,6 +55,8 @@ def two_stages(text: str) -> str:
     text = HELD.sub(r"\1decoded_addr;", text)
     for written, wanted in GROUPS.items():
         text = text.replace(written, wanted)
+    if beyond := [node.inst_name for node in registers() if isinstance(node, RegNode) and node.absolute_address >= GROUPS_END]:
+        raise SystemExit(f"spate_regs.rdl: the read-back has no group for {', '.join(beyond)}: see GROUPS in {__file__}")
     return text
 
 

@@ -919,18 +919,18 @@ module spate_regs (
     logic readback_err;
     logic readback_done;
     logic [31:0] readback_data;
-    function automatic bit [9:0] ad_low(bit [13:0] addr);
-        return {addr[13:8], addr[3:0]};
+    function automatic bit [3:0] ad_low(bit [13:0] addr);
+        return addr[3:0];
     endfunction
-    function automatic bit [3:0] ad_hi(bit [13:0] addr);
-        return addr[7:4];
+    function automatic bit [4:0] ad_hi(bit [13:0] addr);
+        return addr[8:4];
     endfunction
 
     // readback stage 1
-    logic [31:0] readback_data_rt_c[16];
+    logic [31:0] readback_data_rt_c[32];
     always_comb begin
-        automatic logic [31:0] readback_data_var[16];
-        for(int i=0; i<16; i++) readback_data_var[i] = '0;
+        automatic logic [31:0] readback_data_var[32];
+        for(int i=0; i<32; i++) readback_data_var[i] = '0;
         if(ad_low(rd_mux_addr) == ad_low(14'h0)) begin
             readback_data_var[ad_hi(14'h0)][31:0] = 32'h53505445;
         end
@@ -1039,13 +1039,13 @@ module spate_regs (
         readback_data_rt_c = readback_data_var;
     end
 
-    logic [31:0] readback_data_rt[16];
+    logic [31:0] readback_data_rt[32];
     logic readback_done_rt;
     logic readback_err_rt;
     logic [13:0] readback_addr_rt;
     always_ff @(posedge clk) begin
         if(~rst_n) begin
-            for(int i=0; i<16; i++) readback_data_rt[i] <= '0;
+            for(int i=0; i<32; i++) readback_data_rt[i] <= '0;
             readback_done_rt <= '0;
             readback_err_rt <= '0;
             readback_addr_rt <= '0;
@@ -1103,7 +1103,7 @@ module spate_regs (
         if(readback_is_ext_block) begin
             readback_data = readback_ext_block_data_rt;
         end else begin
-            readback_data = readback_data_rt[readback_addr_rt[7:4]];
+            readback_data = readback_addr_rt[13:9] == '0 ? readback_data_rt[readback_addr_rt[8:4]] : '0;
         end
         readback_done = readback_done_rt;
         readback_err = '0;
