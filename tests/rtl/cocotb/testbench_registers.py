@@ -321,3 +321,16 @@ async def each_event_has_its_counter(dut):
     for _ in range(20):  # a count is at most 17 cycles late
         await RisingEdge(dut.clk_i)
     assert await master.read_dword(COUNTERS + 4 * 15) == 3, "interrupts"
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def an_address_without_a_register_reads_as_0(dut):
+    """Also one that differs from a register's in its high bits only."""
+    master, _ = await start(dut)
+    for name in ("bring_up_i", "health_i", "power_i", "drive_i"):
+        port = getattr(dut, name)
+        port.value = (1 << len(port)) - 1
+    assert await master.read_dword(MAGIC) != 0 and await master.read_dword(MEDIA_ERRORS) == 0xFFFFFFFF
+    for address in (*range(COMMAND_LBA, COMMAND, 4), TAKE, *range(RAW, COUNTERS, 4), *range(0x104, MAILBOX, 4),
+                    *range(0x3000, 0x3200, 4)):
+        assert await master.read_dword(address) == 0, f"{address:04x}h"
