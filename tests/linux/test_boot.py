@@ -12,8 +12,8 @@ from conftest import ROOT, run
 from needs import sysfs
 from spate_command import SPATE, spate
 
-UNIT = ROOT / "packaging/systemd/spate-record@.service.in"
-RULE = ROOT / "packaging/udev/65-spate.rules"
+UNIT = ROOT / "linux/packaging/systemd/spate-record@.service.in"
+RULE = ROOT / "linux/packaging/udev/65-spate.rules"
 PAGE = (ROOT / "docs/use/boot.md").read_text()
 IO_URING = {"io_uring_setup", "io_uring_enter", "io_uring_register"}
 
@@ -148,7 +148,7 @@ def test_a_partition_of_a_chosen_disk_is_chosen(tmp_path, loop):
 
 # ---- the image ----
 
-DOCKERFILE = ROOT / "packaging/container/Dockerfile"
+DOCKERFILE = ROOT / "linux/packaging/container/Dockerfile"
 # The instructions that buildah carried out; the image recorded onto a loop device. See CONTRIBUTING.md.
 TRIED = """ARG SUITE=trixie
 FROM debian:${SUITE}-slim AS build

@@ -17,11 +17,11 @@ static int fake_uname(struct utsname *system) {
 
 #define BUFFER_BYTES_MAX ((size_t)32 << 10)
 #define uname            fake_uname
-#include "../../hosted/memory.c"
-#include "../../hosted/target/buffers.c"
+#include "../../linux/command/memory.c"
+#include "../../linux/command/target/buffers.c"
 #undef uname
-#include "../../hosted/target/requests.c"
-#include "../../hosted/text/failure.c"
+#include "../../linux/command/target/requests.c"
+#include "../../linux/command/text/failure.c"
 
 /* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {

@@ -2,7 +2,7 @@
 /* The bus address of a driver's memory: u-dma-buf's files of sysfs, here in a folder of the test, and BARs. */
 static char character_devices[64];
 #define CHARACTER_DEVICES character_devices
-#include "../../hosted/device/bus_memory.c"
+#include "../../linux/command/device/bus_memory.c"
 
 #include <fcntl.h>
 #include <setjmp.h>

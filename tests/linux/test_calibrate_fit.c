@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fits curves whose parameters are known. */
-#include "../../hosted/calibrate/fit.c"
+#include "../../linux/command/calibrate/fit.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

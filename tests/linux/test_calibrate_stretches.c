@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments that an SLC cache explains, and segments that it cannot explain. */
-#include "../../hosted/calibrate/fit.c"
-#include "../../hosted/calibrate/stretches.c"
+#include "../../linux/command/calibrate/fit.c"
+#include "../../linux/command/calibrate/stretches.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

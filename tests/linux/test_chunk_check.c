@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verify counts each kind of loss in a recording of chunks separately, whatever the sizes of the parts that it is fed.
  */
-#include "../../hosted/command/chunk_check.c"
+#include "../../linux/command/subcommands/chunk_check.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

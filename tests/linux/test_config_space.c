@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command register of a function. A file stands for its configuration space, at an offset as in VFIO's file. */
-#include "../../hosted/device/config_space.h"
-#include "../../hosted/device/device.h"
+#include "../../linux/command/device/config_space.h"
+#include "../../linux/command/device/device.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -54,7 +54,7 @@ static enum spate_error fake_sanitize(struct spate_nvme *controller, enum spate_
 #define spate_nvme_namespace(controller, nsid, found)        fake_namespace(controller, nsid, found)
 #define spate_nvme_format                                    fake_format
 #define spate_nvme_sanitize(controller, action)              fake_sanitize(controller, action)
-#include "../../hosted/target/admin.c"
+#include "../../linux/command/target/admin.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

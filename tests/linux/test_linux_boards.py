@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""linux/: dtc compiles the device-tree fragments without a warning, and fio runs the job files. tools/linux_boards.py has the
-checks that need the kernel's source."""
+"""linux/boards/: dtc compiles the device-tree fragments without a warning, and fio runs the job files. tools/linux_boards.py has
+the checks that need the kernel's source."""
 
 import ctypes
 import errno
@@ -15,7 +15,7 @@ from conftest import ROOT
 
 pytestmark = pytest.mark.thorough
 
-LINUX = ROOT / "linux"
+LINUX = ROOT / "linux/boards"
 OVERLAYS = sorted((LINUX / "devicetree").glob("*.dtso"))
 SWEEPS = [LINUX / "fio" / "sweep-read.fio", LINUX / "fio" / "sweep-write.fio"]
 RUNS = [(job, engine) for job in SWEEPS for engine in ("libaio", "io_uring")]
@@ -32,7 +32,7 @@ def test_there_is_something_to_test():
 @pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
 def test_an_overlay_compiles_without_a_warning_and_brings_its_nodes(overlay, tmp_path):
     target = tmp_path / "overlay.dtbo"
-    # The command of linux/README.md
+    # The command of linux/boards/README.md
     done = program.run("dtc", "-Wno-avoid_unnecessary_addr_size", "-@", "-o", target, overlay.name, cwd=overlay.parent)
     assert done.stderr == ""
     # Everything that the overlay refers to exists in the tree into which it is merged.

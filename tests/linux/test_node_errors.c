@@ -29,7 +29,7 @@ static int fake_close(int fd) {
 #define open(path, flags)            fake_open(path, flags)
 #define ioctl(fd, request, argument) fake_ioctl(fd, request, argument)
 #define close(fd)                    fake_close(fd)
-#include "../../hosted/target/admin.c"
+#include "../../linux/command/target/admin.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DMA addresses for memory never overlap the registers of PCI functions. */
-#include "../../hosted/device/pool.c"
-#include "../../hosted/text/fail.c"
-#include "../../hosted/text/failure.c"
-#include "../../hosted/text/units.c"
+#include "../../linux/command/device/pool.c"
+#include "../../linux/command/text/fail.c"
+#include "../../linux/command/text/failure.c"
+#include "../../linux/command/text/units.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

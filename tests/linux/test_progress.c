@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rate that the progress shows. */
-#include "../../hosted/text/json.c"
-#include "../../hosted/text/progress.c"
-#include "../../hosted/text/units.c"
+#include "../../linux/command/text/json.c"
+#include "../../linux/command/text/progress.c"
+#include "../../linux/command/text/units.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,9 +20,9 @@ static int fake_ioctl(int fd, unsigned long what, uint64_t *to);
 #define fallocate                                 fake_fallocate
 #define ioctl                                     fake_ioctl
 #define io_uring_queue_init(entries, ring, flags) (-EPERM) /* as if io_uring were forbidden */
-#include "../../hosted/target/buffers.c"
-#include "../../hosted/target/requests.c"
-#include "../../hosted/text/failure.c"
+#include "../../linux/command/target/buffers.c"
+#include "../../linux/command/target/requests.c"
+#include "../../linux/command/text/failure.c"
 
 /* Without io_uring nothing is registered. */
 void memory_watch(struct memory_watcher *watcher) { (void)watcher; }

@@ -81,7 +81,7 @@ print(next(line.split()[-1] for line in open("/proc/self/maps") if "libspate-rin
 def load(home, **environment):
     """The library's file that `import spate_ring` loads, or the sentence why it loads none. With a home, the loader finds none,
     even if the library is installed on this machine."""
-    environment = ALONE | {"PYTHONPATH": str(ROOT / "python"), "HOME": str(home)} | environment
+    environment = ALONE | {"PYTHONPATH": str(ROOT / "linux/python"), "HOME": str(home)} | environment
     done = run(sys.executable, "-c", LOAD, env=environment, statuses=(0, 1))
     return done.stdout.strip() or done.stderr.strip()
 
@@ -113,16 +113,16 @@ def test_the_python_package_says_where_it_looked(tmp_path):
 
 def test_the_wheel(tmp_path):
     """pip checks the names and hashes of its files. It is the same whenever it is made, and nothing is left beside its sources."""
-    before = sorted((ROOT / "python").iterdir())
+    before = sorted((ROOT / "linux/python").iterdir())
     names = [run(sys.executable, "-c", "import backend, sys; print(backend.build_wheel(sys.argv[1]))", folder,
-                 cwd=ROOT / "python").stdout.strip() for folder in (tmp_path, tmp_path.parent)]
+                 cwd=ROOT / "linux/python").stdout.strip() for folder in (tmp_path, tmp_path.parent)]
     first, second = tmp_path / names[0], tmp_path.parent / names[1]
     assert first.read_bytes() == second.read_bytes()
     run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", tmp_path / "site", first)
-    assert (tmp_path / "site/spate_ring/__init__.py").read_bytes() == (ROOT / "python/spate_ring/__init__.py").read_bytes()
+    assert (tmp_path / "site/spate_ring/__init__.py").read_bytes() == (ROOT / "linux/python/spate_ring/__init__.py").read_bytes()
     shown = run(sys.executable, "-m", "pip", "show", "spate-ring", env=os.environ | {"PYTHONPATH": str(tmp_path / "site")}).stdout
     assert "Name: spate-ring" in shown and "Requires: cffi, numpy" in shown and "License: Apache-2.0" in shown
-    assert sorted((ROOT / "python").iterdir()) == before
+    assert sorted((ROOT / "linux/python").iterdir()) == before
 
 
 def test_it_needs_only_the_c_library(installed):

@@ -24,7 +24,7 @@ LIBRARY = ROOT / "build" / "linux" / "lib"
 EXAMPLES = ROOT / "examples" / "linux"
 # The system's Python has Debian's GStreamer and GNU Radio; cffi and NumPy are those of build/venv for both.
 SITE = next((ROOT / "build" / "venv" / "lib").glob("python*/site-packages"))
-ENVIRONMENT = os.environ | {"LD_LIBRARY_PATH": str(LIBRARY), "PYTHONPATH": f"{ROOT / 'python'}:{SITE}",
+ENVIRONMENT = os.environ | {"LD_LIBRARY_PATH": str(LIBRARY), "PYTHONPATH": f"{ROOT / 'linux/python'}:{SITE}",
                             "XDG_CACHE_HOME": str(ROOT / "build" / "cache"), "GST_REGISTRY_FORK": "no"}
 
 
@@ -143,8 +143,8 @@ def test_an_exception_is_not_the_end(image, name):
 
 def test_declarations_are_the_header():
     """Compared word by word, because nothing compares them when the package loads the library at run time."""
-    package = (ROOT / "python" / "spate_ring" / "__init__.py").read_text()
-    header = re.sub(r"/\*.*?\*/", "", (ROOT / "ring" / "include" / "spate" / "ring.h").read_text(), flags=re.S)
+    package = (ROOT / "linux/python/spate_ring/__init__.py").read_text()
+    header = re.sub(r"/\*.*?\*/", "", (ROOT / "linux/ring/include/spate/ring.h").read_text(), flags=re.S)
     declarations = re.search(r'DECLARATIONS = """(.*?)"""', package, re.S)[1]
     words = " ".join(header.split())
     for declaration in re.split(r";\n(?! )", declarations.strip()):
@@ -197,8 +197,9 @@ def test_the_gnuradio_receiver(image, name, tmp_path):
     """Uses Debian's NumPy, for which its GNU Radio was built."""
     samples = 3_000_000
     with recorder(image, name) as recording:
+        environment = ENVIRONMENT | {"PYTHONPATH": str(ROOT / "linux/python"), "HOME": str(tmp_path)}
         with started("python3", EXAMPLES / "gnuradio_receiver.py", name, samples, stdout=subprocess.PIPE,
-                     stderr=subprocess.PIPE, env=ENVIRONMENT | {"PYTHONPATH": str(ROOT / "python"), "HOME": str(tmp_path)}) as producing:
+                     stderr=subprocess.PIPE, env=environment) as producing:
             ended(producing)
         assert finish(recording)[0]["files"][0]["bytes"] == 8 * samples
     tone = recorded(image).view(numpy.complex64)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spate erase --sanitize on a simulated drive of the kernel's driver: the command that it sends, its wait for the end,
  * and its message if the sanitize fails. */
-#include "../../hosted/command/sanitize.c"
-#include "../../hosted/text/json.c"
-#include "../../hosted/text/progress.c"
-#include "../../hosted/text/units.c"
+#include "../../linux/command/subcommands/sanitize.c"
+#include "../../linux/command/text/json.c"
+#include "../../linux/command/text/progress.c"
+#include "../../linux/command/text/units.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

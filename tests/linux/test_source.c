@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two threads of a source wake each other when a quarter of the ring is filled, and when half of it is free. The
  * test sets which thread sleeps, and checks the events. It uses no threads and no clock. */
-#include "../../hosted/source/source.c"
-#include "../../hosted/text/fail.c"
-#include "../../hosted/text/failure.c"
+#include "../../linux/command/source/source.c"
+#include "../../linux/command/text/fail.c"
+#include "../../linux/command/text/failure.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

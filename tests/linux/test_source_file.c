@@ -4,16 +4,16 @@
 #include <unistd.h>
 
 static ssize_t counted_pread(int fd, void *to, size_t bytes, off_t at);
-#include "../../hosted/direct.c"
+#include "../../linux/command/direct.c"
 static int second_open(const char *name, int flags, unsigned mode, uint32_t step_bytes, bool *direct);
 #define pread       counted_pread
 #define direct_open second_open
-#include "../../hosted/source/file.c"
+#include "../../linux/command/source/file.c"
 #undef pread
 #undef direct_open
-#include "../../hosted/source/source.c"
-#include "../../hosted/text/fail.c"
-#include "../../hosted/text/failure.c"
+#include "../../linux/command/source/source.c"
+#include "../../linux/command/text/fail.c"
+#include "../../linux/command/text/failure.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@ import volume
 
 from spate_command import DONE, FAILED, MIB, SPATE, USAGE, answer, spate
 
-APPLICATIONS = SPATE.parent.parent / "hosted" / "apps"
+APPLICATIONS = SPATE.parent.parent / "command" / "apps"
 ANY_FAILURE = range(1, 128)
 
 

@@ -51,7 +51,7 @@ def packages(tmp_path_factory):
     """{name: file} of all packages that are built, without debug symbols. Fails if lintian finds anything."""
     folder = tmp_path_factory.mktemp("packages")
     before = sources()
-    run(ROOT / "packaging" / "deb", folder / "deb", env={"PATH": programs(folder), "HOME": str(folder)})
+    run(ROOT / "linux/packaging/deb", folder / "deb", env={"PATH": programs(folder), "HOME": str(folder)})
     assert sources() == before
     files = {file.name.split("_")[0]: file for file in (folder / "deb").glob("*.deb")}
     return {name: file for name, file in files.items() if not name.endswith("-dbgsym")}
@@ -88,7 +88,7 @@ def test_the_package_of_the_command(packages, usr, tmp_path):
     run(usr / "bin/spate", "record", image, "run.raw", "--from", "synthetic", "--size", "5MB")
     assert "run.raw" in spate("ls", image).stdout
 
-    assert (usr / COMPLETION).read_bytes() == (ROOT / "hosted/completion/spate.bash").read_bytes()
+    assert (usr / COMPLETION).read_bytes() == (ROOT / "linux/command/completion/spate.bash").read_bytes()
     page = gzip.decompress((usr / "share/man/man1/spate.1.gz").read_bytes()).decode()
     built = MANUAL_PAGE.read_text()
     date = re.compile(r'^\.TH .*\n', re.MULTILINE)
@@ -114,7 +114,7 @@ def test_the_packages_of_the_library(packages, usr, tmp_path):
     assert shlibs[:2] == ["libspate-ring", "0"] and shlibs[2].startswith("libspate-ring0 ")
 
     listed = run("dpkg-deb", "--info", packages["libspate-ring0"], "symbols").stdout
-    header = (ROOT / "ring/include/spate/ring.h").read_text()
+    header = (ROOT / "linux/ring/include/spate/ring.h").read_text()
     assert set(re.findall(r"^ (\w+)@", listed, re.M)) == set(re.findall(r"\b(spate_ring_\w+)\(", header))
 
     folder, = (usr / "lib").glob("*-linux-*")

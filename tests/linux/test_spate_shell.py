@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT, run
 from spate_command import MANUAL_PAGE, SPATE, USAGE, spate
 
-COMPLETION = ROOT / "hosted/completion/spate.bash"
+COMPLETION = ROOT / "linux/command/completion/spate.bash"
 LISTED = re.findall(r"^  ([a-z][a-z-]*) ", run(SPATE, "--help").stdout, re.MULTILINE)
 COMMANDS = [name for name in LISTED if name != "spate"]  # without the examples
 CODE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -31,12 +31,12 @@ static enum spate_error fake_trigger(struct spate_loop *loop, const char *path, 
 static enum spate_error fake_stat(struct spate_exfat *volume, const char *path, struct spate_exfat_entry *entry);
 #define spate_loop_trigger fake_trigger
 #define spate_exfat_stat   fake_stat
-#include "../../hosted/recording/reply.c"
-#include "../../hosted/recording/triggers.c"
-#include "../../hosted/text/fail.c"
-#include "../../hosted/text/failure.c"
-#include "../../hosted/text/json.c"
-#include "../../hosted/text/stamp.c"
+#include "../../linux/command/recording/reply.c"
+#include "../../linux/command/recording/triggers.c"
+#include "../../linux/command/text/fail.c"
+#include "../../linux/command/text/failure.c"
+#include "../../linux/command/text/json.c"
+#include "../../linux/command/text/stamp.c"
 #undef spate_loop_trigger
 #undef spate_exfat_stat
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses and prints numbers with units. */
-#include "../../hosted/text/units.c"
+#include "../../linux/command/text/units.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

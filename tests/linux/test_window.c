@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A window on a device that records its requests: they reach the right blocks, and never one outside. */
-#include "../../hosted/target/window.c"
-#include "../../hosted/text/fail.c"
-#include "../../hosted/text/failure.c"
+#include "../../linux/command/target/window.c"
+#include "../../linux/command/text/fail.c"
+#include "../../linux/command/text/failure.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

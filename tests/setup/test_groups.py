@@ -119,7 +119,7 @@ def test_an_unknown_group_is_refused(copy):
 
 
 def test_the_package_is_built_with_what_make_deb_installs():
-    control = (ROOT / "packaging/debian/control").read_text()
+    control = (ROOT / "linux/packaging/debian/control").read_text()
     field = re.search(r"^Build-Depends: (.*(?:\n .*)*)", control, re.MULTILINE)[1]
     field = field.replace("debhelper-compat (= 13)", "debhelper").replace("dh-sequence-installsysusers, ", "")  # debhelper provides both
     asked = dict(re.findall(r"([a-z0-9-]+)(?: \(>= ([^)]+)\))?(?:,|$)", field))

@@ -10,7 +10,7 @@ import pytest
 import volume as judge
 
 SPATE = program.BUILD / os.environ.get("SPATE_LINUX_BUILD", "linux-asan") / "bin" / "spate"
-MANUAL_PAGE = SPATE.parent.parent / "hosted" / "spate.1"
+MANUAL_PAGE = SPATE.parent.parent / "command" / "spate.1"
 DONE, FAILED, USAGE, REFUSED, LOST, FOUND = range(6)  # exit statuses
 MIB = 1 << 20
 

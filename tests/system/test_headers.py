@@ -11,7 +11,7 @@ from error_flow import text
 
 from conftest import ROOT
 
-HEADERS = sorted([*(ROOT / "include").rglob("*.h"), *(ROOT / "ring/include").rglob("*.h")])
+HEADERS = sorted([*(ROOT / "include").rglob("*.h"), *(ROOT / "linux/ring/include").rglob("*.h")])
 ERRORS = set(re.findall(r"^  SPATE_E_(\w+)", (ROOT / "include/spate/error.h").read_text(), re.M)) - {"COUNT"}
 
 

@@ -296,8 +296,8 @@ def test_one_version_everywhere(installed, tmp_path):
         "spate --version": run(ROOT / "build/linux/bin/spate", "--version").stdout.removeprefix("spate ").strip(),
         "pkg-config spate": " ".join(pkg_config(installed, "--modversion")),
         "pkg-config spate-ring": re.search(r"^Version: (.*)$", (tmp_path / "lib/pkgconfig/spate-ring.pc").read_text(), re.M)[1],
-        "packaging/debian/changelog": re.match(r"spate \((.*)-\d+\)", (ROOT / "packaging/debian/changelog").read_text())[1],
+        "changelog of the packages": re.match(r"spate \((.*)-\d+\)", (ROOT / "linux/packaging/debian/changelog").read_text())[1],
         "spate.core": re.search(r"^name: spate:storage:spate:(.*)$", (ROOT / "spate.core").read_text(), re.M)[1],
-        "python/pyproject.toml": re.search(r'^version = "(.*)"$', (ROOT / "python/pyproject.toml").read_text(), re.M)[1],
+        "package of Python": re.search(r'^version = "(.*)"$', (ROOT / "linux/python/pyproject.toml").read_text(), re.M)[1],
     }
     assert versions == dict.fromkeys(versions, VERSION)

@@ -59,7 +59,7 @@ def run_page(copy, environment, *section):
 @pytest.mark.thorough
 def test_any_linux(copy, environment):
     assert run_page(copy, environment, "docs/use/linux.md", "Any Linux").splitlines()[-1].startswith("spate ")
-    assert (copy / "build/linux/hosted/spate.1").exists()
+    assert (copy / "build/linux/command/spate.1").exists()
 
 
 @pytest.mark.thorough

@@ -9,7 +9,8 @@ from conftest import ROOT
 
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")]
 PAGES += sorted((ROOT / "docs").rglob("*.md")) + sorted((ROOT / ".github").rglob("*.md"))
-PAGES += sorted(page for place in ("*/README.md", "ports/*/README.md") for page in ROOT.glob(place) if "build" not in page.parts)
+PAGES += sorted(page for place in ("*/README.md", "ports/*/README.md", "linux/*/README.md") for page in ROOT.glob(place)
+                if "build" not in page.parts)
 
 
 def test_no_link_is_broken():

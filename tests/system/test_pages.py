@@ -71,7 +71,8 @@ def test_every_error_has_its_row():
 
 
 def test_every_type_that_a_page_names_is_there():
-    headers = [path for top in ("include", "integrations", "lab", "ports", "ring", "sim", "tests") for path in (ROOT / top).rglob("*.[ch]")]
+    tops = ("include", "integrations", "lab", "linux", "ports", "sim", "tests")
+    headers = [path for top in tops for path in (ROOT / top).rglob("*.[ch]")]
     defined = set(re.findall(r"\b(?:struct|enum) \w+(?= \{)", "".join(header.read_text() for header in headers)))
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "ports").rglob("*.md")]
     named = {(page.name, name) for page in pages for name in re.findall(r"`((?:struct|enum) \w+)`", page.read_text())}
@@ -88,7 +89,8 @@ def test_the_readme_is_short():
 
 @pytest.mark.parametrize(("page", "below", "pattern"), [
     ("README.md", "", "*/"), ("tests/README.md", "tests", "*/"), ("docs/understand/simulator.md", "sim", "*.c"),
-    ("docs/understand/gateware.md", "", "rtl/*/"), ("docs/use/linux.md", "", "hosted/*/"), ("docs/use/porting.md", "apps", "*/main.c")])
+    ("docs/understand/gateware.md", "", "rtl/*/"), ("docs/use/linux.md", "", "linux/command/*/"),
+    ("docs/use/porting.md", "apps", "*/main.c")])
 def test_a_page_says_where_everything_is(page, below, pattern):
     """A reader who follows the README finds each folder, or each file, on the page of its part."""
     text = (ROOT / page).read_text()
@@ -101,7 +103,7 @@ def test_a_page_says_where_everything_is(page, below, pattern):
 def test_no_example_speaks_of_a_call_that_is_not_there():
     """Every function that the new pages name is declared in a header."""
     declared = "".join(header.read_text() for header in (ROOT / "include/spate").glob("*.h"))
-    declared += (ROOT / "ring/include/spate/ring.h").read_text()
+    declared += (ROOT / "linux/ring/include/spate/ring.h").read_text()
     missing = []
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for name in set(re.findall(r"`(spate_(?!port_|board\()\w+)\(", page.read_text())):
