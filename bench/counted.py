@@ -33,7 +33,7 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Recording:
-    """The recorder and exFAT above the driver: apps/instructions/recording.h."""
+    """The recorder and exFAT above the driver: firmware/instructions/recording.h."""
 
     size: int
     push: int
@@ -49,7 +49,7 @@ class Counted:
     recordings: tuple[Recording, ...]
     callback: int  # the body of the benchmark's own callback, which is not in `complete`
     idle: int  # a poll that finds nothing
-    loop_work: int  # a turn of a loop that has nothing to do: apps/instructions/looping.h
+    loop_work: int  # a turn of a loop that has nothing to do: firmware/instructions/looping.h
     loop_lap: int  # deleting the oldest part, arming the next, and listing it
 
     def call(self, kind: str, size: int) -> Call:
@@ -58,7 +58,7 @@ class Counted:
 
 def count(build: str, echo: bool = False) -> Counted:
     """`build`: a board, or its build for size."""
-    board, image = build.removesuffix("-size"), qemu.BUILD / build / "apps/instructions.elf"
+    board, image = build.removesuffix("-size"), qemu.BUILD / build / "firmware/instructions.elf"
     result = qemu.run(board, "instructions", DRIVE, timeout_s=300, echo=echo, options=("-icount", "shift=0,sleep=off"), image=image)
     rows, recordings = CALL.findall(result.output), RECORDING.findall(result.output)
     callback, idle, loop = CALLBACK.search(result.output), IDLE.search(result.output), LOOP.search(result.output)

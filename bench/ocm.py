@@ -26,9 +26,9 @@ def sections(elf) -> dict[str, int]:
 
 def main() -> None:
     bench = figures.Bench("ocm", "make bench-ocm", compiler.of(BUILD, qemu.BUILD / "zynqmp"))
-    of_section = sections(BUILD / "apps" / "recorder_only.elf")
+    of_section = sections(BUILD / "firmware" / "recorder_only.elf")
     controller, queue, table, queue_memory, ring, cache_512, cache_4096, bitmap = c_numbers.work_out(
-        ["apps/recorder_only/main.c", "ports/zynqmp/ocm/design.h"], FOLDERS, NUMBERS)
+        ["firmware/recorder_only/main.c", "ports/zynqmp/ocm/design.h"], FOLDERS, NUMBERS)
     if of_section.get(".queue") != queue_memory or controller + queue + table > queue_memory:
         figures.die("adding up the queue memory", f"{controller} + {queue} + {table} bytes in {of_section.get('.queue')}")
 
@@ -46,12 +46,12 @@ def main() -> None:
     bench.add("recorder_only with all of this, blocks of 512 bytes", everything, "bytes", aim=OCM_BYTES, aim_is="max")
     bench.add("the same, blocks of 4096 bytes", everything - cache_512 + cache_4096, "bytes", aim=OCM_BYTES, aim_is="max")
 
-    checked = sections(BUILD / "apps" / "recorder_checked.elf")
+    checked = sections(BUILD / "firmware" / "recorder_checked.elf")
     with_doctor = sum(checked[part] for parts in SECTIONS.values() for part in parts) + queue_memory + bitmap + cache_512
     bench.add("recorder_checked (recorder and doctor) with all of this, blocks of 512 bytes", with_doctor, "bytes",
               aim=OCM_BYTES, aim_is="max")
 
-    checked = sections(qemu.BUILD / "zynqmp" / "apps" / "recorder_checked.elf")
+    checked = sections(qemu.BUILD / "zynqmp" / "firmware" / "recorder_checked.elf")
     with_doctor = sum(checked[part] for parts in SECTIONS.values() for part in parts) + bitmap + cache_512
     bench.add("recorder_checked, queue memory in DDR, blocks of 512 bytes", with_doctor, "bytes",
               aim=OCM_BYTES, aim_is="max")

@@ -25,7 +25,7 @@ AIM_OWN_BYTES = 27 * 1024
 AIM_RAM_BYTES = 64 * 1024
 UPCASE_SYMBOL = re.compile(r"upcase", re.I)
 HEADER = f"{PORT}/spate_board.h"
-# Memory of a recorder of one stream, as apps/recorder_only has it. The region's table grows with the ring.
+# Memory of a recorder of one stream, as firmware/recorder_only has it. The region's table grows with the ring.
 FOLDERS = [PORT, "ports", "ports/common", "ports/common/freestanding"]
 MEMORY = {
     "host, controller and queue": "sizeof host + sizeof controller + sizeof queue + sizeof queue_slots + sizeof ring",
@@ -100,12 +100,12 @@ def sources_of_instructions(elf) -> dict[str, int]:
 
 def constants_of(app: str) -> int:
     """Of the library. Counted without link-time optimisation, which makes none."""
-    return sum(size for kind, _, size in linked_sections(FOLDER / "apps" / f"{app}.elf") if kind == "rodata")
+    return sum(size for kind, _, size in linked_sections(FOLDER / "firmware" / f"{app}.elf") if kind == "rodata")
 
 
 def add_lto(bench: figures.Bench) -> None:
     constants = constants_of("recorder_only")
-    sources = sources_of_instructions(FOLDER_LTO / "apps" / "recorder_only.elf")
+    sources = sources_of_instructions(FOLDER_LTO / "firmware" / "recorder_only.elf")
     modules: dict[str, int] = collections.Counter()
     for source, size in sources.items():
         folder = re.match(r"src/(\w+)/", source)
@@ -118,16 +118,17 @@ def add_lto(bench: figures.Bench) -> None:
 
 
 def add_own(bench: figures.Bench) -> None:
-    """apps/recorder_own: spate_exfat_mount_own(), and no partition tables."""
-    code = sum(sources_of_instructions(FOLDER_LTO / "apps" / "recorder_own.elf").values())
+    """firmware/recorder_own: spate_exfat_mount_own(), and no partition tables."""
+    code = sum(sources_of_instructions(FOLDER_LTO / "firmware" / "recorder_own.elf").values())
     bench.add("own volumes only, with link-time optimisation: in all", code + constants_of("recorder_own"), "bytes",
               aim=AIM_OWN_BYTES, aim_is="max", peer="a bare-metal driver with FatFs", peer_value=27 * 1024)
-    bench.add("own volumes only: in all", sum(size for *_, size in linked_sections(FOLDER / "apps" / "recorder_own.elf")), "bytes")
+    bench.add("own volumes only: in all", sum(size for *_, size in linked_sections(FOLDER / "firmware" / "recorder_own.elf")),
+              "bytes")
 
 
 def add_memory(bench: figures.Bench) -> None:
     expressions = MEMORY | MEMORY_APART
-    numbers = dict(zip(expressions, c_numbers.work_out(["apps/recorder_only/main.c"], FOLDERS, list(expressions.values()))))
+    numbers = dict(zip(expressions, c_numbers.work_out(["firmware/recorder_only/main.c"], FOLDERS, list(expressions.values()))))
     for name in MEMORY:
         bench.add(f"memory of one stream: {name}", numbers[name], "bytes")
     bench.add("memory of one stream: in all, without ring and its table", sum(numbers[name] for name in MEMORY), "bytes",
@@ -146,7 +147,7 @@ def main() -> None:
             figures.die("reading the archive", f"{name} is not in src/files.txt")
         modules[module_of[name].split("/")[0]] += text + data + bss
         bench.add(f"{module_of[name]}", text + data + bss, "bytes")
-    kept = linked_sections(FOLDER / "apps" / "recorder_only.elf")
+    kept = linked_sections(FOLDER / "firmware" / "recorder_only.elf")
     if not kept:
         figures.die("reading the link map", "it has no sections of libspate.a")
     by_module: dict[str, int] = collections.Counter()

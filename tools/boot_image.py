@@ -54,7 +54,7 @@ def make(template: pathlib.Path, files: dict[str, pathlib.Path], output: pathlib
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--fsbl", type=pathlib.Path, required=True, help="the first-stage loader that Vitis built")
-    words.add_argument("--elf", type=pathlib.Path, required=True, help="the firmware, such as build/zynqmp/apps/hello.elf")
+    words.add_argument("--elf", type=pathlib.Path, required=True, help="the firmware, such as build/zynqmp/firmware/hello.elf")
     words.add_argument("--pmufw", type=pathlib.Path, help="the firmware of the platform management unit")
     words.add_argument("--bitstream", type=pathlib.Path, help="the logic")
     words.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "BOOT.BIN")

@@ -27,7 +27,7 @@ CACHE = program.BUILD / "cache" / "clang-tidy"
 FILES = {
     "host-clang-asan": r"(src|sim|lab|tests|ports|integrations)/.*",
     "linux-asan": r"(linux|examples|ports|tests)/.*",
-    "qemu-virt": r"(apps|ports)/.*(?<!string)",
+    "qemu-virt": r"(firmware|ports)/.*(?<!string)",
     "qemu-riscv": r"ports/.*riscv.*/.*",
     "linux-aarch64": r"bench/linux/.*",
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data of the synthetic sensor (apps/common/pattern.h), computed independently of the firmware. Needs only Python's standard
-library, because make demo installs no other."""
+"""The data of the synthetic sensor (firmware/common/pattern.h), computed independently of the firmware. Needs only Python's
+standard library, because make demo installs no other."""
 
 import array
 import hashlib

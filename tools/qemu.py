@@ -87,7 +87,7 @@ def command(board_name: str, app: str, drive: Drive | None, arguments: dict[str,
         semihosting += f",arg={escape(word)}"
     if host:
         words += ["-semihosting-config", semihosting]
-    path = str(image or BUILD / board_name / "apps" / f"{app}.elf")
+    path = str(image or BUILD / board_name / "firmware" / f"{app}.elf")
     for word in board.image.split():
         words.append(word.format(escape(path) if "," in word else path))
     return [*words, *options]

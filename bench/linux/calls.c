@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of one command in the command spate, in instructions, at the block interface (apps/instructions/calls.h). It
- * uses the command's own objects, with the port that chooses at run time between mapped registers and a simulated
- * machine.
+ * The cost of one command in the command spate, in instructions, at the block interface
+ * (firmware/instructions/calls.h). It uses the command's own objects, with the port that chooses at run time between
+ * mapped registers and a simulated machine.
  *
  *   calls TARGET        needs sysctl kernel.perf_user_access=1
  *
@@ -25,7 +25,7 @@ static inline uint32_t pmu_instructions(void) {
   return (uint32_t)count;
 }
 
-#include "../../apps/instructions/calls.h"
+#include "../../firmware/instructions/calls.h"
 
 #include "memory.h"
 #include "target/target.h"

@@ -195,7 +195,7 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
          "Check that the bridge's own registers are at the address that the board names (on most Versal bridges in a "
          "second region), and then the reference clock and the reset of the bridge."),
     TEXT(LINK_STATE_UNKNOWN, ERROR, "The link is down, and no guide lists the state {0x} that the bridge shows.",
-         "Check which guide numbers the states of this bridge (board_ltssm(), or ltssm= of apps/doctor), and the "
+         "Check which guide numbers the states of this bridge (board_ltssm(), or ltssm= of firmware/doctor), and the "
          "address of the bridge's own registers."),
     TEXT(LINK_NO_RECEIVER, ERROR, "The port detects no receiver on any lane (link state {n}).",
          "Check that the drive is plugged in and has power, that the transmit lanes reach it through their capacitors, "
@@ -284,9 +284,9 @@ static const struct doctor_text texts[SPATE_DOCTOR_COUNT] = {
     TEXT(UNDONE_STEPS, UNDONE, "The steps from \"{n}\" on were not made.",
          "Follow the advice above, and run the checkup again."),
     TEXT(UNDONE_CLOCK, UNDONE, "The rate of the port's clock was not compared with the drive's clock: {n}.",
-         "Compare the clock with a watch (apps/doctor with clock=10)."),
+         "Compare the clock with a watch (firmware/doctor with clock=10)."),
     TEXT(UNDONE_COMPARE, UNDONE, "It was not checked that the drive reads what the processor stored: {n}.",
-         "Run the write test, which overwrites blocks (apps/doctor with write=1)."),
+         "Run the write test, which overwrites blocks (firmware/doctor with write=1)."),
 };
 
 const struct doctor_text *spate_doctor_text_of(enum spate_doctor_code code) {

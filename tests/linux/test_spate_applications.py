@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The applications of apps/ as Linux programs, on a virtual drive. Their main.c is the same as on boards. fsck.exfat and the
+"""The applications of firmware/ as Linux programs, on a virtual drive. Their main.c is the same as on boards. fsck.exfat and the
 command spate check the recordings."""
 
 import hashlib
@@ -14,7 +14,7 @@ import volume
 
 from spate_command import DONE, FAILED, MIB, SPATE, USAGE, answer, spate
 
-APPLICATIONS = SPATE.parent.parent / "command" / "apps"
+APPLICATIONS = SPATE.parent.parent / "command" / "firmware"
 ANY_FAILURE = range(1, 128)
 
 

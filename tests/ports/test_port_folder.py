@@ -117,7 +117,7 @@ def build(folder):
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", result, f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64.cmake",
         f"-DSPATE_PORT_DIR={folder}", "-DCMAKE_BUILD_TYPE=Release", env=os.environ | {"CFLAGS": "-fno-inline"})
     run("cmake", "--build", result, "-j", "2")
-    return sorted((result / "apps").glob("*.elf"))
+    return sorted((result / "firmware").glob("*.elf"))
 
 
 def symbols(programs):

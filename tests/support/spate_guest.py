@@ -60,10 +60,10 @@ def guest(script, drives, folder, files=(), **options) -> dict[str, Said]:
 
 
 def application_files():
-    """The applications of apps/ and the command: {path in the machine: content}."""
+    """The applications of firmware/ and the command: {path in the machine: content}."""
     files = linux_guest.spate()
     for name in ("demo", "hello"):
-        path = program.BUILD / "linux-aarch64" / "command" / "apps" / name
+        path = program.BUILD / "linux-aarch64" / "command" / "firmware" / name
         assert path.exists(), f"{path} is not built: make build-linux-aarch64"
         files[f"bin/{name}"] = path.read_bytes()
     return files

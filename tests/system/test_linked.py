@@ -9,7 +9,7 @@ from conftest import ROOT
 
 pytestmark = pytest.mark.thorough
 
-APPS = ROOT / "build/qemu-virt-size/apps"
+APPS = ROOT / "build/qemu-virt-size/firmware"
 NEVER = ["admin_request", "salvage", "format", "upcase_write", "gpt_write", "stripe", "heat", "player", "roll_over", "loop", "join"]
 NOT_FOR_OWN_VOLUMES = ["recover", "met", "owners", "reclaim", "shared", "gpt", "mbr", "find"]
 

@@ -43,7 +43,7 @@ def test_the_example_of_the_library_records(tmp_path):
 def test_the_program_of_the_readme_is_an_application():
     """tests/linux/test_spate_applications.py runs it."""
     block = re.search(r"^```c\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[1]
-    assert (ROOT / "apps/first_recorder/main.c").read_text().endswith(f"*/\n{block}")
+    assert (ROOT / "firmware/first_recorder/main.c").read_text().endswith(f"*/\n{block}")
     assert block.count("\n") <= 35
 
 
@@ -90,7 +90,7 @@ def test_the_readme_is_short():
 @pytest.mark.parametrize(("page", "below", "pattern"), [
     ("README.md", "", "*/"), ("tests/README.md", "tests", "*/"), ("docs/understand/simulator.md", "sim", "*.c"),
     ("docs/understand/gateware.md", "", "rtl/*/"), ("docs/use/linux.md", "", "linux/command/*/"),
-    ("docs/use/porting.md", "apps", "*/main.c")])
+    ("docs/use/porting.md", "firmware", "*/main.c")])
 def test_a_page_says_where_everything_is(page, below, pattern):
     """A reader who follows the README finds each folder, or each file, on the page of its part."""
     text = (ROOT / page).read_text()

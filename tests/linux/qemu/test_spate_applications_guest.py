@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The applications of apps/ as Linux programs in a machine, on an emulated drive with and without an IOMMU. The machine's
+"""The applications of firmware/ as Linux programs in a machine, on an emulated drive with and without an IOMMU. The machine's
 exfat.ko reads the recordings, and fsck.exfat checks them."""
 
 import re

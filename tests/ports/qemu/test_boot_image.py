@@ -53,7 +53,7 @@ def loader(tmp_path):
 
 @pytest.mark.parametrize("board", ["zynqmp", "zynqmp-ocm"])
 def test_the_firmware_is_loaded_into_ddr_and_runs_in_on_chip_memory(board, loader, tmp_path):
-    elf = qemu.BUILD / board / "apps" / "selftest.elf"
+    elf = qemu.BUILD / board / "firmware" / "selftest.elf"
     run, output = make_boot_image(fsbl=loader, elf=elf)
     assert run.returncode == 0, run.stdout + run.stderr
     loads = partitions(output.read_bytes())
@@ -74,7 +74,7 @@ def test_the_platform_management_units_firmware_goes_before_the_loader(loader, t
     source.write_text(".global _start\n_start: .word 1, 2, 3, 4\n")
     program.run("arm-linux-gnueabihf-gcc", "-nostdlib", "-static", "-Wl,--build-id=none", f"-Wl,-Ttext={PMUFW_AT:#x}", source,
                 "-o", firmware)  # 32 bits, as the unit's MicroBlaze
-    run, output = make_boot_image(fsbl=loader, pmufw=firmware, elf=qemu.BUILD / "zynqmp" / "apps" / "hello.elf")
+    run, output = make_boot_image(fsbl=loader, pmufw=firmware, elf=qemu.BUILD / "zynqmp" / "firmware" / "hello.elf")
     assert run.returncode == 0, run.stdout + run.stderr
     data = output.read_bytes()
     assert word(data, BOOT_PMUFW_BYTES) > 0 and word(data, BOOT_FSBL_BYTES) > 0
@@ -84,6 +84,6 @@ def test_the_platform_management_units_firmware_goes_before_the_loader(loader, t
 def test_what_is_missing_is_named(loader, tmp_path):
     run, output = make_boot_image(fsbl=loader, elf=tmp_path / "none.elf")
     assert run.returncode != 0 and re.search(r"FAILED at looking for the files: .*none\.elf is not there", run.stdout)
-    run, _ = make_boot_image(fsbl=loader, elf=qemu.BUILD / "qemu-boston" / "apps" / "hello.elf")
+    run, _ = make_boot_image(fsbl=loader, elf=qemu.BUILD / "qemu-boston" / "firmware" / "hello.elf")
     assert run.returncode != 0 and "FAILED at reading the firmware" in run.stdout
     assert not output.exists()

@@ -17,7 +17,7 @@ IMAGE, IMAGE_BYTES = {"zynq7000": 0x00100000, "zynq7000-ocm": 0xFFFC0000}, 0x300
 
 
 def firmware(board, folder):
-    image = (qemu.BUILD / board / "apps" / "hello.elf").read_bytes()
+    image = (qemu.BUILD / board / "firmware" / "hello.elf").read_bytes()
     address = struct.pack("<I", REGISTERS)
     assert image.count(address) == 1  # start.S
     path = folder / "hello.elf"

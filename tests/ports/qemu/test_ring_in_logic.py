@@ -25,7 +25,7 @@ def build(tables):
     (BUILD / "design.h").write_text(text)
     program.run("cmake", "--preset", "zynqmp", "-B", BUILD, f"-DSPATE_DESIGN_DIR={BUILD}", timeout_s=120)
     program.run("cmake", "--build", BUILD, "--target", "hello", timeout_s=600)
-    return BUILD / "apps/hello.elf"
+    return BUILD / "firmware/hello.elf"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -70,7 +70,7 @@ def test_a_polarfire_soc_up_to_its_bridge(tmp_path, monkeypatch):
                 f"-DSPATE_PORT_DIR={qemu.ROOT}/tests/ports/qemu/icicle", "-DCMAKE_BUILD_TYPE=Release")
     program.run("cmake", "--build", build, "--target", "selftest", "hello", "-j", "2", timeout_s=300)
     for folder, has_rdtime in ((qemu.BUILD / BOARD, True), (build, False)):
-        assert ("rdtime" in program.run("riscv64-linux-gnu-objdump", "-d", folder / "apps/selftest.elf").stdout) == has_rdtime
+        assert ("rdtime" in program.run("riscv64-linux-gnu-objdump", "-d", folder / "firmware/selftest.elf").stdout) == has_rdtime
     monkeypatch.setattr(qemu, "BUILD", tmp_path)
     # QEMU 11 starts no machine without -bios and -kernel. Earlier ones load no image that is given by -kernel without -bios.
     version = int(re.search(r"version (\d+)", program.run("qemu-system-riscv64", "--version").stdout)[1])

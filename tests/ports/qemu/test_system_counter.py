@@ -23,7 +23,7 @@ HZ = 99_990_005
 
 def firmware(board, folder):
     """`hello` with another address of the counter, and its entry point."""
-    image = (qemu.BUILD / board / "apps" / "hello.elf").read_bytes()
+    image = (qemu.BUILD / board / "firmware" / "hello.elf").read_bytes()
     address = struct.pack("<Q", COUNTERS[board])
     assert image.count(address) == 1
     path = folder / "hello.elf"

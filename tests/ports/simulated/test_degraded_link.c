@@ -4,9 +4,9 @@
 #include "stack.h"
 
 #define app_main hello_main
-#include "../../../apps/common/drive.c"
-#include "../../../apps/common/link.c"
-#include "../../../apps/hello/main.c"
+#include "../../../firmware/common/drive.c"
+#include "../../../firmware/common/link.c"
+#include "../../../firmware/hello/main.c"
 #include "../../../ports/common/print.c"
 
 #include <setjmp.h>

@@ -18,7 +18,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../../apps/common/pattern.h"
+#include "../../../firmware/common/pattern.h"
 #include <spate/gateware_registers.h>
 #include <spate_board.h>
 }

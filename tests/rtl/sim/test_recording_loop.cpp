@@ -13,7 +13,7 @@
 #include <string>
 
 extern "C" {
-#include "../../../apps/common/pattern.h"
+#include "../../../firmware/common/pattern.h"
 #include "exfat_oracle.h"
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apps/doctor on every emulated board: with a sound drive, and with what QEMU can break."""
+"""firmware/doctor on every emulated board: with a sound drive, and with what QEMU can break."""
 
 import pathlib
 import re

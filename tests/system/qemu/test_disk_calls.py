@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apps/disk_calls: what a call of integrations/fatfs costs, as bench/fatfs.py counts it."""
+"""firmware/disk_calls: what a call of integrations/fatfs costs, as bench/fatfs.py counts it."""
 
 import sys
 

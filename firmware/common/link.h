@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SPATE_APPS_LINK_H
-#define SPATE_APPS_LINK_H
+#ifndef SPATE_FIRMWARE_LINK_H
+#define SPATE_FIRMWARE_LINK_H
 
 #include <spate/pcie.h>
 

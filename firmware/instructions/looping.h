@@ -8,8 +8,8 @@
  *
  * The including file must first include recording.h and <spate/loop.h>.
  */
-#ifndef SPATE_APPS_LOOPING_H
-#define SPATE_APPS_LOOPING_H
+#ifndef SPATE_FIRMWARE_LOOPING_H
+#define SPATE_FIRMWARE_LOOPING_H
 
 #define LOOPING_PIECE_BYTES (1u << 20)
 #define LOOPING_PART_PIECES 64u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The smallest recorder on a board that is checked first: after an error that the doctor finds, it records nothing. The
- * recorder is apps/recorder_only, compiled with another name for its app_main(). */
+ * recorder is firmware/recorder_only, compiled with another name for its app_main(). */
 #include "../common/checkup_print.h"
 #include <board.h>
 #include <print.h>

@@ -14,8 +14,8 @@
  *
  * The including file must first include calls.h, and the recorder's and the board's headers.
  */
-#ifndef SPATE_APPS_RECORDING_H
-#define SPATE_APPS_RECORDING_H
+#ifndef SPATE_FIRMWARE_RECORDING_H
+#define SPATE_FIRMWARE_RECORDING_H
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
  *
  * The including file must first define pmu_instructions(), which reads the counter.
  */
-#ifndef SPATE_APPS_CALLS_H
-#define SPATE_APPS_CALLS_H
+#ifndef SPATE_FIRMWARE_CALLS_H
+#define SPATE_FIRMWARE_CALLS_H
 
 #include <spate/block.h>
 #include <spate/port.h>

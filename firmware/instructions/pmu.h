@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retired instructions: event counter 0 of the performance monitors of Armv7 and Armv8 (event 0x08), or RISC-V's
  * `instret`. */
-#ifndef SPATE_APPS_PMU_H
-#define SPATE_APPS_PMU_H
+#ifndef SPATE_FIRMWARE_PMU_H
+#define SPATE_FIRMWARE_PMU_H
 
 #include <stdint.h>
 

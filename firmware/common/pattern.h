@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The data of a synthetic sensor: 64-bit little-endian words, word i of clip c = mix(c << 40 | i). Each word says where
  * it belongs, and the host can compute the same stream without the target (tools/pattern.py). */
-#ifndef SPATE_APPS_PATTERN_H
-#define SPATE_APPS_PATTERN_H
+#ifndef SPATE_FIRMWARE_PATTERN_H
+#define SPATE_FIRMWARE_PATTERN_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a checkup says, on the board's console, in the format of `spate doctor` on Linux. */
-#ifndef SPATE_APPS_CHECKUP_PRINT_H
-#define SPATE_APPS_CHECKUP_PRINT_H
+#ifndef SPATE_FIRMWARE_CHECKUP_PRINT_H
+#define SPATE_FIRMWARE_CHECKUP_PRINT_H
 
 #include <spate/checkup.h>
 

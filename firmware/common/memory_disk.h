@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drive in memory, behind the same interface as an NVMe namespace: exFAT and the recorder run on it where there is no
  * drive yet. Blocks of 512 bytes, no cache that loses data. Requests complete in order, at the next poll. */
-#ifndef SPATE_APPS_MEMORY_DISK_H
-#define SPATE_APPS_MEMORY_DISK_H
+#ifndef SPATE_FIRMWARE_MEMORY_DISK_H
+#define SPATE_FIRMWARE_MEMORY_DISK_H
 
 #include <spate/block.h>
 

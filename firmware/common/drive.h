@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a board that has just started to a drive that is ready for requests. Prints what it finds. */
-#ifndef SPATE_APPS_DRIVE_H
-#define SPATE_APPS_DRIVE_H
+#ifndef SPATE_FIRMWARE_DRIVE_H
+#define SPATE_FIRMWARE_DRIVE_H
 
 #include <board.h>
 #include <spate/nvme_pcie.h>
