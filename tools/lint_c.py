@@ -25,7 +25,7 @@ CACHE = program.BUILD / "cache" / "clang-tidy"
 # qemu-virt the applications and a board, qemu-riscv the files for RISC-V, linux-aarch64 the programs of bench-linux.
 # string.c is left out, because it is compiled with an option that Clang does not have.
 FILES = {
-    "host-clang-asan": r"(src|sim|lab|tests|ports|integrations)/.*",
+    "host-clang-asan": r"(src|sim|bench/lab|tests|ports|integrations)/.*",
     "linux-asan": r"(linux|examples|ports|tests)/.*",
     "qemu-virt": r"(firmware|ports)/.*(?<!string)",
     "qemu-riscv": r"ports/.*riscv.*/.*",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes what a stream needs on a drive with a profile: the ring, the queue depth, how long the drive sustains it. */
-#include "../../../lab/plan.h"
+#include "../../../bench/lab/plan.h"
 
 #include "command.h"
 
