@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 
-#include <profile_text.h>
+#include <profiles/profile_text.h>
 
 #include <math.h>
 #include <stdlib.h>

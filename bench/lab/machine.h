@@ -6,7 +6,7 @@
 #include "measure.h"
 #include "options.h"
 #include "tap.h"
-#include <stack.h>
+#include <machine/stack.h>
 
 struct lab_machine {
   const struct lab_options *options;

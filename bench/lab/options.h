@@ -5,7 +5,7 @@
 
 #include "fail.h"
 #include "json.h"
-#include <sim.h>
+#include <machine/sim.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -5,10 +5,10 @@
  * tests/lab/simulated/test_plan_recorder.c runs the recorder on the simulated drive and compares.
  */
 #include "plan.h"
+#include "bus/link.h"
 #include "json.h"
-#include "link.h"
-#include "media.h"
-#include "profile_text.h"
+#include "nand/media.h"
+#include "profiles/profile_text.h"
 #include "units.h"
 
 #include <getopt.h>

@@ -4,7 +4,7 @@
 #ifndef SPATE_LAB_TAP_H
 #define SPATE_LAB_TAP_H
 
-#include <sim.h>
+#include <machine/sim.h>
 #include <spate/block.h>
 
 struct lab_tap_counters {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program on the virtual drive: docs/use/virtual-drive.md. It writes, and the drive loses power, twice: before a
  * flush and after one. */
-#include "stack.h"
+#include "machine/stack.h"
 
 #include <spate/block.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of spate/port.h on a PC. Either host_plain.c or the virtual drive (sim/port.c) implements them. */
+/* The functions of spate/port.h on a PC. host_plain.c implements them, or the virtual drive (sim/machine/port.c). */
 #ifndef SPATE_HOST_PORT_H
 #define SPATE_HOST_PORT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hosted port, for programs on a PC: each function of spate/port.h calls one of the host_* functions below, which
- * the program links. host_plain.c is for code that accesses no registers; the virtual drive (sim/port.c) has its own.
+ * the program links. host_plain.c is for code that accesses no registers; the virtual drive (sim/machine/port.c) has
+ * its own.
  */
 #ifndef SPATE_BOARD_H
 #define SPATE_BOARD_H

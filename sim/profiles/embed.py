@@ -29,7 +29,7 @@ def main(arguments):
         if not re.fullmatch(r"[0-9a-z]{1,31}", path.stem):
             print(f"{path}:1: the name of a profile's file must be 1 to 31 digits and small letters", file=sys.stderr)
             return 1
-    parts = ["/* Written by embed.py from the profiles beside it. */\n#include \"profile_builtin.h\"\n"]
+    parts = ["/* Written by embed.py from the profiles beside it. */\n#include \"profiles/profile_builtin.h\"\n"]
     parts += [array(number, path.read_bytes()) for number, path in enumerate(paths)]
     rows = [f'  {{"{path.stem}.profile", text_{number}, sizeof text_{number}}},' for number, path in enumerate(paths)]
     parts.append("\n".join(["const struct sim_profile_builtin sim_profile_builtin[] = {", *rows, "};\n"]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings through the NVMe driver onto virtual drives: one drive, and arrays of two and three. The drives' journals
  * show what reached the media, and when the host saw it complete. The power is cut when SPATE_CUTS is set. */
-#include "internal.h" /* of the simulator: event numbers */
-#include "stack.h"
+#include "machine/internal.h" /* of the simulator: event numbers */
+#include "machine/stack.h"
 #include "witness.h"
 
 #include <spate/port.h>

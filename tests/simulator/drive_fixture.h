@@ -3,8 +3,8 @@
 #ifndef DRIVE_FIXTURE_H
 #define DRIVE_FIXTURE_H
 
+#include "machine/stack.h"
 #include "raw_sim.h"
-#include "stack.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
 #include <stdarg.h>

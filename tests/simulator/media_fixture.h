@@ -3,7 +3,7 @@
 #ifndef MEDIA_FIXTURE_H
 #define MEDIA_FIXTURE_H
 
-#include "media.h"
+#include "nand/media.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
 #ifndef RAW_SIM_H
 #define RAW_SIM_H
 
-#include "drive.h"
-#include "memory.h"
+#include "drive/drive.h"
+#include "machine/memory.h"
 #include "raw_nvme.h"
 #include <spate/pcie.h>
 #include <spate/port.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The models of the Xilinx bridges by themselves: what their registers do when a host does not do what the library
  * does. */
-#include "stack.h"
-#include "unanswered.h"
+#include "bus/unanswered.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine without a drive: its clock, its events, the cost of reading the clock, its random numbers, and
  * violations. */
-#include "internal.h"
+#include "machine/internal.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <spate/port.h>

@@ -3,8 +3,8 @@
  * The same seed gives the same run to the byte: each register access and each store of a device, with its time, address
  * and data. This holds within one process, and in another process, whose memory has other addresses.
  */
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <inttypes.h>
 #include <setjmp.h>
 #include <spate/port.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drive that fails as a whole: it reports a fatal status, ignores CC, shuts down slowly, or does not answer. Also a
  * drive that keeps state across a reset that others lose. */
+#include "bus/unanswered.h"
 #include "raw_sim.h"
-#include "unanswered.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each fault does what sim/fault.h says, and nothing else. */
+/* Each fault does what sim/drive/fault.h says, and nothing else. */
 #include "raw_sim.h"
 #include <setjmp.h>
 #include <spate/bytes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The link's arithmetic, compared with figures computed by hand. */
-#include "link.h"
+#include "bus/link.h"
 
 #include <math.h>
 #include <setjmp.h>

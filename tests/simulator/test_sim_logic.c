@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programmable logic as a drive's host: windows instead of memory, and register accesses that nothing waits for. */
-#include "internal.h"
-#include "logic.h"
+#include "machine/internal.h"
+#include "machine/logic.h"
 #include "raw_sim.h"
 #include <setjmp.h>
 #include <spate/bytes.h>

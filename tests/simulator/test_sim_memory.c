@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The effect of each memory call of the port between the processor's view and the devices' view. */
-#include "internal.h"
+#include "machine/internal.h"
 #include <setjmp.h>
 #include <spate/dma.h>
 #include <spate/port.h>

@@ -4,8 +4,8 @@
  * processor. A barrier or a clean after that write is in time only by luck, and is a violation: for commands, page
  * lists, data and new rings.
  */
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

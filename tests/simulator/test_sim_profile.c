@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compiled-in profiles: each reproduces the rates that it was fitted to. */
-#include "media.h"
+#include "nand/media.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store compared with a plain array, and its memory use for terabytes. */
-#include "store.h"
+#include "nand/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim_trace() reports barriers and cache maintenance in their order, with the devices' addresses. */
-#include "memory.h"
+#include "machine/memory.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #ifndef SPATE_TESTS_HOSTILE_H
 #define SPATE_TESTS_HOSTILE_H
 
-#include "stack.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

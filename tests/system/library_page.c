@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader's part of docs/use/library.md, behind its code: on the virtual drive, a recording of a few pieces and a
  * look at the file. The argument is MDTS. */
-#include "bridge.h"
-#include "drive.h"
-#include "memory.h"
+#include "bus/bridge.h"
+#include "drive/drive.h"
+#include "machine/memory.h"
 
 #include <spate/pcie.h>
 #include <stdio.h>

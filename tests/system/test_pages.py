@@ -34,7 +34,7 @@ def test_the_example_of_the_library_records(tmp_path):
     (tmp_path / "page.c").write_text(page + (ROOT / "tests/system/library_page.c").read_text())
     run("python3", ROOT / "sim/profiles/embed.py", tmp_path / "profiles.c", *sorted((ROOT / "sim/profiles").glob("*.profile")))
     folders = [option for name in ("include", "ports/host", "sim") for option in ("-I", ROOT / name)]
-    sources = [*(ROOT / "sim").glob("*.c"), *(ROOT / name for name in (ROOT / "src/files.txt").read_text().split())]
+    sources = [*(ROOT / "sim").rglob("*.c"), *(ROOT / name for name in (ROOT / "src/files.txt").read_text().split())]
     run("cc", "-std=gnu17", "-O1", *folders, tmp_path / "page.c", tmp_path / "profiles.c", *sources, "-lm", "-o", tmp_path / "page")
     for mdts in (0, 1, 2, 3, 4, 9):
         assert run(tmp_path / "page", mdts).stdout == f"{40 * (256 << 10)} bytes\n", mdts
@@ -88,7 +88,7 @@ def test_the_readme_is_short():
 
 
 @pytest.mark.parametrize(("page", "below", "pattern"), [
-    ("README.md", "", "*/"), ("tests/README.md", "tests", "*/"), ("docs/understand/simulator.md", "sim", "*.c"),
+    ("README.md", "", "*/"), ("tests/README.md", "tests", "*/"), ("docs/understand/simulator.md", "sim", "*/*.c"),
     ("docs/understand/gateware.md", "", "rtl/*/"), ("docs/use/linux.md", "", "linux/command/*/"),
     ("docs/use/porting.md", "firmware", "*/main.c")])
 def test_a_page_says_where_everything_is(page, below, pattern):

@@ -65,8 +65,9 @@ static struct load_stream refill_write(const struct refill *refill, double bytes
 
 /*
  * Bytes of the cache that became free in `seconds`; CALIBRATE_NONE: cannot be seen. After the edge the drive folds the
- * same share of fold_bytes as the share of the cache that became free (sim/media.c). That is too little for a segment
- * of its own. So it is computed from the segment at direct_rate, which begins later by the time that folding took.
+ * same share of fold_bytes as the share of the cache that became free (sim/nand/media.c). That is too little for a
+ * segment of its own. So it is computed from the segment at direct_rate, which begins later by the time that folding
+ * took.
  */
 static double regained(const struct refill *refill, double seconds) {
   const struct calibrate_results *results = refill->results;

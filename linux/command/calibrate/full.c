@@ -6,7 +6,7 @@
 
 #define AGAIN_SHARE 0.25 /* overwritten when the drive is full; the first half of it is not evaluated */
 #define KEPT_SHARE  0.94 /* the rest is trimmed: a completely full drive has no cache to measure */
-#define CELL_BITS   3    /* a third of the free space can be cache: sim/media.h */
+#define CELL_BITS   3    /* a third of the free space can be cache: sim/nand/media.h */
 #define REST_S      5.0
 #define IDLE_MOST_S 600.0
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "steps.h"
 
-#include "../../../sim/link.h"
+#include "../../../sim/bus/link.h"
 
 #define USUAL_RATE  1.5e9 /* a typical rate past the SLC cache; for estimates only */
 #define HEAT_BYTES  8e9

@@ -3,7 +3,7 @@
 #ifndef SPATE_COMMAND_CALIBRATE_WRITER_H
 #define SPATE_COMMAND_CALIBRATE_WRITER_H
 
-#include "../../../sim/profile_text.h"
+#include "../../../sim/profiles/profile_text.h"
 #include "results.h"
 
 #define CALIBRATE_KEYS       64u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A virtual drive: the library's own driver on a simulated machine in virtual time (sim/sim.h). The port's clock is the
- * machine's virtual time; sources and progress use the system's clock.
+ * A virtual drive: the library's own driver on a simulated machine in virtual time (sim/machine/sim.h). The port's
+ * clock is the machine's virtual time; sources and progress use the system's clock.
  */
 #include "../memory.h"
 #include "../text/fail.h"
@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux_port.h>
-#include <profile_text.h>
+#include <machine/stack.h>
+#include <profiles/profile_text.h>
 #include <signal.h>
-#include <stack.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

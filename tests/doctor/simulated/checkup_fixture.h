@@ -12,7 +12,7 @@
 #define host_dma_address       sound_dma_address
 #define host_ticks             sound_ticks
 #define host_ticks_per_second  sound_ticks_per_second
-#include "../../../sim/port.c"
+#include "../../../sim/machine/port.c"
 #undef host_read32
 #undef host_dma_write_barrier
 #undef host_cache_clean
@@ -21,9 +21,9 @@
 #undef host_ticks
 #undef host_ticks_per_second
 
-#include "drive.h"
-#include "logic.h"
-#include "memory.h"
+#include "drive/drive.h"
+#include "machine/logic.h"
+#include "machine/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

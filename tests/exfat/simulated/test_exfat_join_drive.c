@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A join on a drive that loses its power or its link between any two writes, and comes back: the driver opens its
  * queues again and counts the loss. What the drive's cache had may be gone, block by block. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <spate/exfat.h>
 
 #include <setjmp.h>

@@ -5,8 +5,8 @@
  * moves it after the start of the command, and then this program has to fail.
  */
 #include "fake_gateware.h"
-#include "internal.h"
-#include "logic.h"
+#include "machine/internal.h"
+#include "machine/logic.h"
 
 #include <setjmp.h>
 #include <spate/dma.h>

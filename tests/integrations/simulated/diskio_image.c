@@ -7,7 +7,7 @@
  */
 #include "../diskio_scenarios.h"
 
-#include <stack.h>
+#include <machine/stack.h>
 #include <stdlib.h>
 
 #define COPY_BYTES (1u << 20)

@@ -3,9 +3,9 @@
 #include "../diskio_fixture.h"
 
 #include <example.h>
+#include <machine/stack.h>
 #include <setjmp.h>
 #include <spate/port.h>
-#include <stack.h>
 #include <stdarg.h>
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  */
 #include "../diskio_scenarios.h"
 
+#include <machine/stack.h>
 #include <setjmp.h>
-#include <stack.h>
 #include <stdarg.h>
 
 #include <cmocka.h>

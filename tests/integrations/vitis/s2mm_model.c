@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "s2mm_model.h"
 
-#include "logic.h"
-#include "memory.h"
+#include "machine/logic.h"
+#include "machine/memory.h"
 #include <spate/bytes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef SPATE_TESTS_S2MM_MODEL_H
 #define SPATE_TESTS_S2MM_MODEL_H
 
-#include "sim.h"
+#include "machine/sim.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * The plan for a stream compared with a recording of it: the recorder on the simulated drive, a source at a fixed rate.
  * Drives are nearly full, so that their SLC cache is small and its edge comes early.
  */
-#include "stack.h"
+#include "machine/stack.h"
 #include <math.h>
 #include <setjmp.h>
 #include <spate/recorder.h>

@@ -12,8 +12,8 @@
 #ifndef NVME_FIXTURE_H
 #define NVME_FIXTURE_H
 
-#include "drive.h"
-#include "memory.h"
+#include "drive/drive.h"
+#include "machine/memory.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
 #include <spate/nvme_pcie.h>

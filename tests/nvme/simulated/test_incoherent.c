@@ -4,8 +4,8 @@
  * it moves is compared on the other side. tests/nvme/simulated/test_barrier_mutations.py removes each of those calls
  * from the library in turn, and then this program has to fail.
  */
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
 #include <spate/port.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Admin commands of the caller during a stream of writes to the same drive. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/bytes.h>
 #include <spate/port.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asynchronous events: the log page of every event is read, and an event that never stops costs little. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

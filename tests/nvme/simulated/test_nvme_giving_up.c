@@ -3,8 +3,8 @@
  * A controller that is given up writes to memory no more when its requests end, or when open has failed; or the error
  * says that it may still write.
  */
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bus that reports whether its link is up, behind a bridge that returns arbitrary data for a drive that is gone. */
+#include "bus/unanswered.h"
 #include "nvme_link_drop.h"
-#include "unanswered.h"
 
 struct watched {
   struct helper helper; /* first: both hooks get it as context */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Closing queues: memory is reused, requests in flight keep a queue open, and the drive deletes a closed queue. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

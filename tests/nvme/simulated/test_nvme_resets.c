@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resets beyond CC.EN: a drive that only one kind of reset repairs, while it writes and while it is opened. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's Sanitize on a virtual drive: it runs by itself, continues after power cuts, and blocks all other
  * commands. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

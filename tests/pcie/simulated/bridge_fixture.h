@@ -3,8 +3,8 @@
 #ifndef SPATE_TESTS_BRIDGE_FIXTURE_H
 #define SPATE_TESTS_BRIDGE_FIXTURE_H
 
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * that is cleared when the link goes down (Bridge Enable of the Xilinx root ports). The first drive that is restored
  * sets the bit again, and the second one must notice the drop all the same.
  */
-#include "stack.h"
-#include "unanswered.h"
+#include "bus/unanswered.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * removed, dropped and restored, and reset. The table in docs/use/porting.md lists the results, and each of its rows is
  * checked here.
  */
-#include "stack.h"
-#include "unanswered.h"
+#include "bus/unanswered.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/port.h>
 #include <stdarg.h>

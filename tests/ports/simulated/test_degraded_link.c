@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link that trained narrower or slower than both ends support: `hello`, the demo and the other applications print the
  * same warning, and continue. Here the virtual drive is their board. */
-#include "stack.h"
+#include "machine/stack.h"
 
 #define app_main hello_main
 #include "../../../firmware/common/drive.c"

@@ -4,8 +4,8 @@
  * Enable: doorbells end in slave errors until the restore hook has set it again. Nothing is lost, whatever the bridge
  * answers meanwhile.
  */
+#include "bus/unanswered.h"
 #include "hostile_clip.h"
-#include "unanswered.h"
 
 #define RING     256u
 #define PIECE_US 2000u /* 8 MB/s: the ring holds half a second */

@@ -4,8 +4,8 @@
  * SPATE_IO_CPU, from the partition table to a recording's last byte. tests/nvme/simulated/test_barrier_mutations.py
  * removes the flag at each place in turn, and then this program has to fail.
  */
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <setjmp.h>
 #include <spate/partition.h>
 #include <spate/player.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drive that announces Write Zeroes and TRIM and hangs in them can be formatted and used: it costs two timeouts. */
-#include "stack.h"
+#include "machine/stack.h"
 #include <spate/exfat.h>
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * SLC cache is full, and when a drive becomes so hot that it throttles. The drive is a 970 EVO Plus, and the recorder
  * is the library's own.
  */
-#include "stack.h"
+#include "machine/stack.h"
 #include <spate/port.h>
 #include <spate/recorder.h>
 

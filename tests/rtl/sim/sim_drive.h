@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The virtual drive (sim/drive.h) behind the bridge, with its profile, the timing of its link, its faults and its
+// The virtual drive (sim/drive/drive.h) behind the bridge, with its profile, the timing of its link, its faults and its
 // checks.
 //
 // The drive acts in events of virtual time, the core answers in cycles of its clock. Writes of the drive are posted:
@@ -21,9 +21,9 @@
 #include <vector>
 
 extern "C" {
-#include "drive.h"
-#include "internal.h"
-#include "logic.h"
+#include "drive/drive.h"
+#include "machine/internal.h"
+#include "machine/logic.h"
 }
 
 namespace testbench {

@@ -4,8 +4,8 @@
  * DMA and the virtual drive. What a BSP does is here: output, and three calls of spate_vitis.h that need a processor.
  */
 #include "../s2mm_model.h"
-#include "memory.h"
-#include "stack.h"
+#include "machine/memory.h"
+#include "machine/stack.h"
 #include <design.h>
 #include <setjmp.h>
 #include <spate/exfat.h>

@@ -4,8 +4,8 @@
  * file then has is compared with what the source sent. Each way in which the channel can misbehave ends as s2mm.h says.
  */
 #include "../s2mm_model.h"
-#include "internal.h"
-#include "stack.h"
+#include "machine/internal.h"
+#include "machine/stack.h"
 #include <record.h>
 #include <setjmp.h>
 #include <spate/port.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine of the virtual drive as a design: an XDMA (sim/bridge.c), and the model of AXI DMA. */
+/* The machine of the virtual drive as a design: an XDMA (sim/bus/bridge.c), and the model of AXI DMA. */
 #ifndef SPATE_PORTS_DESIGN_H
 #define SPATE_PORTS_DESIGN_H
 

@@ -16,7 +16,7 @@
 #ifndef SPATE_SIM_UNANSWERED_H
 #define SPATE_SIM_UNANSWERED_H
 
-#include "sim.h"
+#include "../machine/sim.h"
 
 enum sim_unanswered {
   SIM_UNANSWERED_ONES,      /* all ones, as on a PC: the default */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processor gets for a read that no drive answers. */
 #include "unanswered.h"
-#include "internal.h"
+#include "../machine/internal.h"
 
 #define TRAP_PS     (1 * SIM_PS_PER_US)  /* exception, table look-up, return. Assumed */
 #define TIME_OUT_PS (10 * SIM_PS_PER_MS) /* within completion timeout range B (base specification, 7.5.3.16) */

@@ -8,7 +8,7 @@
 #ifndef SPATE_SIM_DRIVE_INTERNAL_H
 #define SPATE_SIM_DRIVE_INTERNAL_H
 
-#include "internal.h"
+#include "../machine/internal.h"
 #include <spate/bytes.h>
 
 #define DRIVE_SQ_BYTES       64u

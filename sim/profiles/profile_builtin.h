@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of profiles/ in the order of their names, compiled in by profiles/embed.py. */
+/* The texts of the *.profile files in the order of their names, compiled in by embed.py. */
 #ifndef SPATE_SIM_PROFILE_BUILTIN_H
 #define SPATE_SIM_PROFILE_BUILTIN_H
 

@@ -19,11 +19,11 @@
 #ifndef SPATE_SIM_INTERNAL_H
 #define SPATE_SIM_INTERNAL_H
 
-#include "bridge.h"
-#include "bridge_link.h"
-#include "drive.h"
+#include "../bus/bridge.h"
+#include "../bus/bridge_link.h"
+#include "../bus/unanswered.h"
+#include "../drive/drive.h"
 #include "memory.h"
-#include "unanswered.h"
 
 struct sim_bridge;
 struct sim_memory;

@@ -5,7 +5,7 @@
  * they mean (windows, BARs, payload sizes) is read from the registers when it is needed. Section numbers are those of
  * the PCI Express base specification 4.0.
  */
-#include "internal.h"
+#include "../machine/internal.h"
 #include <stdlib.h>
 
 enum {

@@ -22,7 +22,7 @@
  *   0x208 to 0x214  AXI BAR translation, upper and lower half for each of two BARs (PG055, and embeddedsw for PG194)
  */
 #include "bridge.h"
-#include "internal.h"
+#include "../machine/internal.h"
 #include <stdlib.h>
 
 enum {

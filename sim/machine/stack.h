@@ -6,8 +6,8 @@
 #ifndef SPATE_SIM_STACK_H
 #define SPATE_SIM_STACK_H
 
-#include "bridge.h"
-#include "drive.h"
+#include "../bus/bridge.h"
+#include "../drive/drive.h"
 #include "memory.h"
 #include <spate/exfat.h>
 #include <spate/nvme_pcie.h>

@@ -17,11 +17,11 @@
 #ifndef SPATE_SIM_DRIVE_H
 #define SPATE_SIM_DRIVE_H
 
+#include "../bus/link.h"
+#include "../machine/sim.h"
+#include "../nand/media.h"
+#include "../nand/store.h"
 #include "fault.h"
-#include "link.h"
-#include "media.h"
-#include "sim.h"
-#include "store.h"
 
 struct sim_drive_options {
   struct sim_link_config link; /* generation 0: the profile's, MPS 256, MRRS 512, 250 ns one way, 2 % */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine in virtual time: a clock, one queue of events, memory that the processor and devices see differently, and
- * up to eight NVMe drives behind root ports. The library runs on it unchanged: sim/port.c is the hosted port, and
- * forwards every register access, barrier and clock read to the machine.
+ * up to eight NVMe drives behind root ports. The library runs on it unchanged: sim/machine/port.c is the hosted port,
+ * and forwards every register access, barrier and clock read to the machine.
  *
  * There are no threads, and nothing reads a wall clock. All randomness comes from one seed, so the same seed and the
  * same calls give the same run to the byte.

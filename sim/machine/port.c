@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hosted port (ports/host/host_port.h) on the machine given to sim_use(). Each access takes processor time and
  * crosses the link. Events that are due meanwhile happen first. */
-#include "../ports/host/host_port.h"
+#include "../../ports/host/host_port.h"
 #include "internal.h"
 #include <inttypes.h>
 #include <spate/port.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A machine with drives and the library opened on them, as configured by a test or an experiment. */
 #include "stack.h"
+#include "../profiles/profile_text.h"
 #include "internal.h"
-#include "profile_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #ifndef SPATE_SIM_BRIDGE_H
 #define SPATE_SIM_BRIDGE_H
 
-#include "sim.h"
+#include "../machine/sim.h"
 
 enum sim_bridge_family {
   SIM_BRIDGE_NONE,  /* the generic bridge */

@@ -17,7 +17,7 @@
 #ifndef SPATE_SIM_MEDIA_H
 #define SPATE_SIM_MEDIA_H
 
-#include "profile.h"
+#include "../profiles/profile.h"
 
 enum sim_media_state { SIM_MEDIA_SLC, SIM_MEDIA_FOLDING, SIM_MEDIA_DIRECT, SIM_MEDIA_COLLECTING };
 
