@@ -194,7 +194,7 @@ test-system-all: groups-boards+browser+cross+guest+guest-amd64+more-judges+new-j
 
 # Not beside other tests: some of its commands write where those read.
 test-commands: setup build-host-gcc-asan # The commands of make help that are no steps
-	$(PYTHON) -m pytest tests/system/test_commands_run.py
+	$(PYTHON) -m pytest tests/tools/test_commands_run.py
 
 crash-soak: build-host-release ## Cut the power in every recording test in up to N=20000 states per volume, SEED=1, on all cores
 	$(PYTHON) tools/crash_soak.py $(N) $(SEED)

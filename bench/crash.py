@@ -31,7 +31,7 @@ def main():
     bench = Bench("crash", "make bench-crash")
     host = BUILD / os.environ.get("SPATE_CRASH_BUILD", "host-release")
     try:
-        program.run("make", "-s", "-C", ROOT / "tests/foreign/fatfs", f"HOST={host.name}", "crash")
+        program.run("make", "-s", "-C", ROOT / "tests/support/fatfs", f"HOST={host.name}", "crash")
     except program.Failed as failed:
         die("build", str(failed))
     theirs = {

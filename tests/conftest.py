@@ -62,7 +62,7 @@ def pytest_runtest_protocol(item):
 
 @pytest.fixture(scope="session")
 def tool():
-    """The path of a program of tests/tools/ by name."""
+    """The path of a program of tests/support/programs/ by name."""
 
     def path_of(name):
         path = HOST_BUILD / "tools" / name

@@ -2,7 +2,7 @@
 /*
  * What a stream needs on a drive: the smallest ring that does not overrun and the reason for its size, the queue depth,
  * how long the drive sustains the rate, its temperature. Computed from the drive's profile without simulating commands.
- * tests/lab/simulated/test_plan_recorder.c runs the recorder on the simulated drive and compares.
+ * tests/bench/simulated/test_plan_recorder.c runs the recorder on the simulated drive and compares.
  */
 #include "plan.h"
 #include "bus/link.h"

@@ -75,7 +75,7 @@ double sim_media_write_rate(const struct sim_media *media);
 /*
  * What a stream of `rate` bytes per second meets on this drive, without simulating commands: the level of the host's
  * ring over time. The source pushes a piece when it is complete, and the ring releases it when it is in the drive's
- * buffer. For planning. tests/lab/simulated/test_plan_recorder.c compares it with the full simulation.
+ * buffer. For planning. tests/bench/simulated/test_plan_recorder.c compares it with the full simulation.
  */
 struct sim_media_stream {
   double filled;          /* share of the drive that is already written */

@@ -3,7 +3,7 @@
 #ifndef FATFS_SETTINGS_OF_DISKIO_H
 #define FATFS_SETTINGS_OF_DISKIO_H
 
-#include "../foreign/fatfs/settings.h"
+#include "../support/fatfs/settings.h"
 
 #undef FF_VOLUMES
 #define FF_VOLUMES 2

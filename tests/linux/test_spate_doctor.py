@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """spate doctor on copies of /sys with every defect. These tests are about the facts that are collected, and from where.
-qemu/test_spate_doctor_guest.py has the tests in emulated machines. tests/doctor/test_doctor.c tests how the library judges
+qemu/test_spate_doctor_guest.py has the tests in emulated machines. tests/library/doctor/test_doctor.c tests how the library judges
 registers."""
 
 import errno
@@ -418,8 +418,8 @@ def test_every_finding_is_provoked_by_a_test():
     tests of the checkup of boards."""
     here = pathlib.Path(__file__)
     named = here.read_text() + (here.parent / "qemu" / "test_spate_doctor_guest.py").read_text()
-    library = (ROOT / "tests/doctor/test_doctor.c").read_text()
-    boards = "".join((ROOT / "tests/doctor" / name).read_text() for name in BOARD_TESTS)
+    library = (ROOT / "tests/library/doctor/test_doctor.c").read_text()
+    boards = "".join((ROOT / "tests/library/doctor" / name).read_text() for name in BOARD_TESTS)
     assert [each["code"] for each in listed()
             if f'"{each["code"]}"' not in named and not re.search(rf"^    {{SPATE_DOCTOR_{each['code']}, ", library, re.M)
             and not re.search(rf"\bSPATE_DOCTOR_{each['code']}\b", boards)] == []

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What power cuts cost a recording, as figures: the library records the clip that tests/foreign/fatfs/crash.c records
+ * What power cuts cost a recording, as figures: the library records the clip that tests/support/fatfs/crash.c records
  * with FatFs, and the same promises are checked.
  *
  *   SPATE_CUTS=STATES crash_figures BYTES PIECE_BYTES PIECES_A_CHECKPOINT

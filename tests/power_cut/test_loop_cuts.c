@@ -6,7 +6,7 @@
 
 static uint32_t part_bytes;
 #define PART_BYTES part_bytes
-#include "../loop/loop_fixture.h"
+#include "../library/loop/loop_fixture.h"
 
 #include "exfat_image.h"
 #include "witness.h"

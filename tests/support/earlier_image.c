@@ -9,7 +9,7 @@
 #define LINE_BYTES 256u
 
 static void fail(const char *name, const char *problem, const char *line) {
-  (void)fprintf(stderr, "%s.txt: %s (tests/exfat/images/README.md has the format)\n%s", name, problem, line);
+  (void)fprintf(stderr, "%s.txt: %s (tests/library/exfat/images/README.md has the format)\n%s", name, problem, line);
   abort();
 }
 

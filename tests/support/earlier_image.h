@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of volumes that an earlier version left open. tests/exfat/images/README.md describes their format. */
+/* Images of volumes that an earlier version left open. tests/library/exfat/images/README.md describes their format. */
 #ifndef SPATE_TESTS_EARLIER_IMAGE_H
 #define SPATE_TESTS_EARLIER_IMAGE_H
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How make test-all runs the commands of `make help`: as a step of tests/steps.toml, in tests/system/test_commands_run.py, or in
+"""How make test-all runs the commands of `make help`: as a step of tests/steps.toml, in tests/tools/test_commands_run.py, or in
 another test. A new command needs a row here or a step."""
 
 import dataclasses
@@ -53,7 +53,8 @@ RUNS = {
 WITHOUT_CHANGES = {"generate", "format"}
 # Run by other tests, which say `"make", ..., "the command"`.
 ELSEWHERE = {
-    "install": "tests/setup/test_groups.py", "boot-image": "tests/ports/qemu/test_boot_image.py", "clean": "tests/system/test_commands_run.py",
+    "install": "tests/tools/setup/test_groups.py", "boot-image": "tests/boards/qemu/test_boot_image.py",
+    "clean": "tests/tools/test_commands_run.py",
     "place": "tests/rtl/test_place.py",  # as make -n, because Debian's unstable release replaces the files of setup/place.sha256
     "place-calibrate": "tests/rtl/test_place_calibrate.py",  # as make -n too; the sources of some cores are not fetched
 }

@@ -25,7 +25,7 @@ CODESPELL = ["--ignore-words", str(HERE / "spelling.txt"), "--quiet-level", "3",
 PROSELINT = json.loads((HERE / "proselint.json").read_text())
 LEFT_OUT = ("/generated/", "/tests/fuzz/corpus/", "/__pycache__/")
 # Lists of hashes, and the lists of words themselves.
-NOT_PROSE = ("setup/python.txt", "setup/gateware.txt", "setup/boards.txt", "setup/site.txt", "tests/system/test_prose.py",
+NOT_PROSE = ("setup/python.txt", "setup/gateware.txt", "setup/boards.txt", "setup/site.txt", "tests/tools/test_prose.py",
              "tools/prose/words.txt", "tools/prose/spelling.txt")
 # Text that words.txt excludes from its last rules.
 GATEWARE = re.compile(r"(?:rtl|tests/rtl|tools/rtl|docs/\w+/gateware[\w-]*\.md)(?:/|$)")

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The structure of the library as the linker sees it: the names of its functions, and which file uses which. The structure of
+the tests: what they share, and which of them start QEMU."""
+
+import ast
+import collections
+import pathlib
+import re
+import subprocess
+import tomllib
+
+import pytest
+
+from conftest import HOST_BUILD, ROOT
+
+OBJECTS = HOST_BUILD / "CMakeFiles/spate.dir/src"
+
+# docs/understand/design.md, 2: the folders that each folder of src/ uses, besides the port. Calls to others go through pointers.
+BELOW = {
+    "core": set(), "pcie": set(), "nvme": {"core", "pcie"}, "gateware": set(), "stripe": {"core"}, "partition": {"core"},
+    "exfat": {"core"}, "recorder": {"core", "exfat"}, "loop": {"core", "exfat", "recorder"},
+    "doctor": {"core", "nvme", "pcie"},
+}
+
+
+@pytest.fixture(scope="module")
+def symbols():
+    """{file of src/ without .c: (names that it defines, names that it uses)}, for names that other files can see."""
+    found = {}
+    for source in sorted((ROOT / "src").rglob("*.c")):
+        name = source.relative_to(ROOT / "src")
+        compiled = OBJECTS / f"{name}.o"
+        assert compiled.exists(), f"make build-{HOST_BUILD.name}"
+        lines = subprocess.run(["nm", "--extern-only", "--format=posix", compiled], check=True, capture_output=True, text=True)
+        kinds = [line.split()[:2] for line in lines.stdout.splitlines()]
+        found[str(name.with_suffix(""))] = ({symbol for symbol, kind in kinds if kind != "U"},
+                                            {symbol for symbol, kind in kinds if kind == "U"})
+    return found
+
+
+@pytest.fixture(scope="module")
+def uses(symbols):
+    """{file: files whose functions or objects it uses}."""
+    home = {symbol: name for name, (defined, _) in symbols.items() for symbol in defined}
+    return {name: {home[symbol] for symbol in used if symbol in home} - {name} for name, (_, used) in symbols.items()}
+
+
+def reachable(uses, start):
+    seen, waiting = set(), collections.deque([start])
+    while waiting:
+        for name in uses[waiting.popleft()] - seen:
+            seen.add(name)
+            waiting.append(name)
+    return seen
+
+
+def folder(name):
+    return pathlib.PurePath(name).parts[0]
+
+
+def test_all_names_begin_with_spate(symbols):
+    others = {f"{name}.c: {symbol}" for name, (defined, _) in symbols.items() for symbol in defined
+              if not symbol.startswith(("spate_", "__asan_", "__odr_asan"))}
+    assert not others, "a program that links the library may have these names itself: make them static, or spate_..."
+
+
+def test_no_file_calls_itself_through_others(uses):
+    circles = sorted(name for name in uses if name in reachable(uses, name))
+    assert not circles, "these call each other in a circle"
+
+
+def test_no_folder_includes_the_internal_header_of_another():
+    others = {f"{path.relative_to(ROOT)}: {name}" for path in sorted((ROOT / "src").rglob("*.[ch]"))
+              for name in re.findall(r'^#include "(\.\./.*internal\.h)"', path.read_text(), re.M)}
+    assert not others, "what another folder uses stands in a header of its own, as src/nvme/shared.h"
+
+
+def test_folders_use_only_what_is_below(uses):
+    used = {part: {folder(other) for name, others in uses.items() if folder(name) == part for other in others} - {part}
+            for part in BELOW}
+    assert used == BELOW, "docs/understand/design.md says which folder may use which"
+
+
+# ---- the tests: tests/README.md ----
+
+TESTS = ROOT / "tests"
+TEST_FILES = sorted(path for name in ("test_*", "testbench_*") for path in TESTS.rglob(name)
+                    if path.suffix in (".c", ".cpp", ".py"))
+# These name scripts or modules that start QEMU, and do not start it.
+WITHOUT_QEMU = {TESTS / "tools/test_commands_words.py", TESTS / "boards/test_port_folder.py",
+                TESTS / "tools/setup/test_failures.py", pathlib.Path(__file__)}
+
+
+def imported(path):
+    """The modules that a file in Python imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    modules = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    return modules | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def included(path):
+    return {pathlib.PurePath(name).name for name in re.findall(r'^#include "(.*)"', path.read_text(), re.M)}
+
+
+def leading_to(needs, goals):
+    """The goals, and all that need one of them, directly or through others. `needs`: {name: names that it needs}."""
+    found = set(goals)
+    while more := {name for name, needed in needs.items() if needed & found} - found:
+        found |= more
+    return found
+
+
+def test_no_test_file_is_imported():
+    names = {path.stem for path in TEST_FILES if path.suffix == ".py"}
+    assert len(names) > 50
+    others = {f"{path.relative_to(ROOT)}: {name}" for path in TESTS.rglob("*.py") for name in imported(path) & names}
+    assert not others, "what test files share has its own module in tests/support or tests/rtl/support"
+
+
+def test_no_two_test_files_have_the_same_name():
+    counts = collections.Counter(path.name for path in TEST_FILES)
+    assert [name for name, count in counts.items() if count > 1] == [], "rename one: results and commands name a test by its file"
+
+
+def test_every_test_file_in_python_is_run():
+    """make test-system runs the folders that pyproject.toml lists, and make test-rtl tests/rtl."""
+    run = [*tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"], "tests/rtl"]
+    files = {path for path in TEST_FILES if path.suffix == ".py" and path.name.startswith("test_")}
+    missed = {path for path in files if not any(path.is_relative_to(ROOT / folder) for folder in run)}
+    assert sorted(missed) == [], "add their folder to testpaths"
+
+
+def test_the_tests_that_start_qemu_are_in_folders_of_that_name():
+    """A test starts QEMU through a module, through a script that runs one, or through a header."""
+    shared = [*(ROOT / "tools").glob("*.py"), *(TESTS / "support").glob("*.py")]
+    modules = leading_to({path.stem: imported(path) for path in shared}, {"qemu", "linux_guest"})
+    headers = leading_to({path.name: included(path) for path in TESTS.rglob("*.h")}, {"qtest.h"})
+    measuring = [path.name for path in (ROOT / "bench").glob("*.py") if re.search(r"\b(qemu|guest)\.run\(", path.read_text())]
+    scripts = {f"tools/{name}.py" for name in modules} | {f"bench/{name}" for name in measuring}
+    assert {"spate_guest", "demo"} <= modules and "qtest_port.h" in headers and "bench/speedtest.py" in scripts
+
+    def starts_qemu(path):
+        if path.suffix != ".py":
+            return bool(included(path) & headers)
+        return bool(imported(path) & modules) or any(script in path.read_text() for script in scripts)
+
+    starting = {path for path in TEST_FILES if starts_qemu(path)} - WITHOUT_QEMU
+    in_folders = {path for path in TEST_FILES if path.parent.name == "qemu"}
+    assert sorted(starting - in_folders) == [], "these start QEMU: move them into a folder qemu/"
+    assert sorted(in_folders - starting) == [], "these start no QEMU: move them out of qemu/"
