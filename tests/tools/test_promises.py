@@ -2,12 +2,13 @@
 """tests/promises.toml: each promise has a test that make test runs."""
 
 import ast
+import json
 import re
 import tomllib
 
 import pytest
 
-from conftest import ROOT
+from conftest import HOST_BUILD, ROOT, run
 
 PROMISES = tomllib.loads((ROOT / "tests/promises.toml").read_text())["promise"]
 TESTS = sorted({test for promise in PROMISES for test in promise["tests"]})
@@ -19,9 +20,8 @@ def plain(text):
 
 
 def thorough_programs():
-    """The C programs that make test leaves out: the list thorough of tests/CMakeLists.txt."""
-    text = (ROOT / "tests/CMakeLists.txt").read_text()
-    return {name for words in re.findall(r"^set\(thorough((?:\s+\w+)+)\)", text, re.M) for name in words.split()}
+    """The C programs that make test leaves out: a line of their file says so."""
+    return {path.stem for path in (ROOT / "tests").rglob("test_*.c") if re.search(r"^/\* thorough: ", path.read_text(), re.M)}
 
 
 def is_run(file):
@@ -70,7 +70,10 @@ def test_make_test_runs_it(test):
     assert wanted and not any(is_thorough(node) for node in wanted)
 
 
-def test_programs_that_are_left_out_exist():
-    """A renamed program would be run by make test again, and nobody would notice what it costs."""
-    programs = {path.stem for path in (ROOT / "tests").rglob("test_*.c")}
-    assert len(thorough_programs()) > 10 and thorough_programs() <= programs, thorough_programs() - programs
+def test_make_test_leaves_out_what_says_so():
+    """CMake gives exactly these programs the label by which make test leaves them out."""
+    listed = run("ctest", "--test-dir", HOST_BUILD, "--show-only=json-v1").stdout
+    labels = {test["name"]: {label for kind in test.get("properties", []) if kind["name"] == "LABELS" for label in kind["value"]}
+              for test in json.loads(listed)["tests"]}
+    assert len(thorough_programs()) > 10
+    assert {name for name, found in labels.items() if "thorough" in found} == thorough_programs()

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /*
  * The plan for a stream compared with a recording of it: the recorder on the simulated drive, a source at a fixed rate.
  * Drives are nearly full, so that their SLC cache is small and its edge comes early.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* The allocation bitmap compared with a plain scan, bit by bit; and how much a long scan delays the streams. */
 #include "recorder_fixture.h"
 

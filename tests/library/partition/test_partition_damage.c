@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* Tables after a power cut while they were written, and after random damage. */
 #include "partition_fixture.h"
 

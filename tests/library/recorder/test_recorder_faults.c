@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* The drive fails, loses power or is slow while a clip is armed, recorded or closed: every byte is in a file or counted
  * as lost, and every operation ends. For the next file of a stream: test_rollover_faults.c. */
 #include "recorder_fixture.h"

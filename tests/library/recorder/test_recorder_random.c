@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* Random recordings by two streams, on a drive that loses power and has bad blocks: each byte that was pushed is in a
  * closed clip, or counted as lost. SEEDS=1000 in the environment makes more of them. */
 #include "recorder/internal.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* Two clips of a stream that end together, on a drive that loses power while the first is being closed. */
 #include "recorder/internal.h"
 #include "recorder_fixture.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* The checkup of a board without an operating system: what it says about a sound board, and about boards that are
  * broken in one way each. */
 #include "checkup_fixture.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /*
  * Drives that misbehave in the middle of raw I/O: each kind of command, at many places of a stream of requests in one
  * command and in several, from regions and from buffers. Every request ends once, within a bounded time. Data reported

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* Admin commands of the caller during a stream of writes to the same drive. */
 #include "machine/stack.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* A drive that drops off the bus, and a helper that brings it back. For a bus that reports its link:
  * test_nvme_link_watch.c. */
 #include "nvme_link_drop.h"

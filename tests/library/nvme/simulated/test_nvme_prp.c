@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* PRPs checked by an independent reader (the virtual drive's), for buffers at odd addresses and of odd lengths. */
 #include "nvme_fixture.h"
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /*
  * The fate of a clip. A controller reset and a link drop lose nothing while the ring has room. A drive that lost power
  * gets again what the ring retains, or the clip ends at the flushed length, and the rest is reported to the byte. The

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /*
  * Several misbehaviours in one clip, from a seed: the next may happen while the driver recovers from the last. On one
  * drive and on two, with and without retained pieces, on drives that forget unflushed data. A host that restarts must

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /*
  * A source that follows the recorder's levels loses nothing where a source that ignores them overruns: when a drive's
  * SLC cache is full, and when a drive becomes so hot that it throttles. The drive is a 970 EVO Plus, and the recorder

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thorough: make test-all runs it, make test does not */
 /* A clip on two drives, one of which misbehaves: nothing that the ring can hold is lost, just as with one drive. */
 #include "hostile_clip.h"
 
