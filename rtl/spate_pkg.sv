@@ -56,16 +56,16 @@ package spate_pkg;
     logic [63:0] done;
   } response_t;
 
-  // Statuses that the core itself produces: the drive was not asked, or never answered.
+  // Statuses that the core itself produces: the drive did not get the command, or did not complete it.
   typedef enum logic [15:0] {
     StatusOk = 16'h0000,
     StatusInvalid = 16'h8001,  // zero blocks, an unaligned address, or a source or operation that the core lacks
     StatusRange = 16'h8002,  // beyond the namespace
     StatusUnsupported = 16'h8003,  // the drive does not have the operation
     StatusGone = 16'h8004,  // the drive was given up or shut down: see the bring-up error
-    StatusDeadline = 16'h8005,  // no answer, although the drive was reset and the command sent again several times
+    StatusDeadline = 16'h8005,  // not completed, although the drive was reset and the command sent again several times
     StatusBusy = 16'h8006,  // the data path did not become empty, which format and sanitize need
-    StatusMemory = 16'h8007,  // spate_ring_ddr: the memory answered with an error
+    StatusMemory = 16'h8007,  // spate_ring_ddr: the memory responded with an error
     StatusPower = 16'h8008  // flush, shutdown: done, but since this side's last flush the drive lost power, or may have
   } status_e;
 
@@ -301,7 +301,7 @@ package spate_pkg;
 
   typedef struct packed {
     logic [15:0] losses;            // of power, since the core's reset
-    logic [15:0] unknown;           // resets since then after which the drive does not tell whether it lost power
+    logic [15:0] unknown;           // resets since then after which the drive does not report whether it lost power
     logic [31:0] unsafe_shutdowns;  // from the SMART log, the low 32 bits
   } power_t;
 
@@ -312,7 +312,7 @@ package spate_pkg;
     PowerReset,  // by PERST#
     PowerKept,  // AQA, ASQ and ACQ have what was written
     PowerCleared,  // they do not
-    PowerSafe,  // the drive has said that its shutdown is complete
+    PowerSafe,  // the drive has reported that its shutdown is complete
     PowerLog,  // the two counters are from a log with contents
     PowerNoLog,  // the log was refused or has no contents
     PowerTold  // the current command's side
@@ -358,7 +358,7 @@ package spate_pkg;
   } mmio_access_t;
 
   typedef struct packed {
-    logic        error;  // a slave error, an unsupported request, a completion time-out
+    logic        error;  // a slave error, an unsupported request, a completion timeout
     logic [31:0] data;   // of a read that succeeded
   } mmio_result_t;
 

@@ -3,7 +3,7 @@
 // Adapter for an AXI-PCIe bridge in root port mode (XDMA, AXI PCIe, PolarFire, …). Its master port reads and writes the
 // windows, its slave port leads to the drive's BAR, its AXI4-Lite control port to the configuration spaces.
 //
-// Guarantee: every access of the bridge's master is answered OKAY, in order, whatever the core does. All AXI handshake
+// Guarantee: every access of the bridge's master ends with OKAY, in order, whatever the core does. All AXI handshake
 // rules are kept, even when the bridge's clock stops or its reset comes in mid burst: the core's accesses then end with
 // an error, and the bridge's accesses are dropped. No combinational path from one AXI channel to another, and none
 // through the adapter.
@@ -11,13 +11,13 @@
 // Effects of resets and of a stopped clock:
 //   bridge's reset    The adapter isolates the two sides: link_up falls, requests end with an error at once. The
 //                     core's target side finishes what it was shown and sees nothing new. None of this needs the
-//                     bridge's clock. When the bridge is out of reset and its clock runs, both sides are cleared and go on.
+//                     bridge's clock. When its reset has ended and its clock runs, both sides are cleared and continue.
 //   its clock stops   Detected after about 256 cycles: link_up falls, requests end with an error at once. Accesses
-//                     that the bridge had begun wait, and go on with the clock if no reset comes with it.
+//                     that the bridge had begun wait, and continue with the clock if no reset comes with it.
 //   adapter_i.reset   Requests end with an error at once. Their transactions at the bridge are finished by the rules
 //                     and the responses dropped. Accesses of the bridge that reach the core meanwhile are shown as strays.
 //   rst_ni            Like the bridge's reset, but the bridge does not see it: reset it too, or wait for quiet.
-// If the bridge never answers a request, the next one waits until the bridge is reset; spate_mmio's deadline ends the
+// If the bridge never ends a request, the next one waits until the bridge is reset; spate_mmio's deadline ends the
 // wait. quiet: no access of the bridge's master is in the adapter, as far as its clock has reported.
 //
 // Clock crossings carry WindowBits of an address and whether it was outside. They are in spate_cdc_fifo's LUTRAM.

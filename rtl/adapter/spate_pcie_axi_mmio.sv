@@ -2,11 +2,11 @@
 //
 // Registers and configuration space through an AXI-PCIe bridge: one access of 4 bytes at a time, to the bridge's slave
 // (SpaceBar) or control port (the other spaces). Requests are registers in the core's clock, responses in the bridge's.
-// Only a toggle crosses each way; the values that it announces are stable until it is answered.
+// Only a toggle crosses in each direction; the values that it announces are stable until it is answered.
 //
-// Guarantee: one response for each request taken, provided that the bridge answers or `broken` is high: then the
+// Guarantee: one response for each request taken, provided that the bridge responds or `broken` is high: then the
 // response is an error. A transaction that the bridge had begun by then is finished by the rules and its response
-// dropped; the next request waits for that. Nothing else waits for a bridge that does not answer.
+// dropped; the next request waits for that. Nothing else waits for a bridge that does not respond.
 `default_nettype none
 
 module spate_pcie_axi_mmio

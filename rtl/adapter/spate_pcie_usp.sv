@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adapter for the UltraScale+ integrated block (PCIE4, PCIE4C) as a root port, without a bridge. The drive's requests
-// arrive on CQ and are completed on CC. Register and configuration accesses go out on RQ and are answered on RC. The
+// arrive on CQ and are completed on CC. Register and configuration accesses go out on RQ and are completed on RC. The
 // root port's own configuration space is accessed through the management port.
 //
 // Generate the block as: root port, streams of DataWidth without straddling, CQ and CC aligned to addresses, RQ and RC
-// to dwords, client-provided tags, 8-bit tags, no parity. The block handles messages (they need no answer): INTx, error,
+// to dwords, client-provided tags, 8-bit tags, no parity. The block handles messages (no response needed): INTx, error,
 // LTR and power management messages appear on its cfg_* outputs, which stay open. A message that does come on CQ is
 // counted as a stray write. The core writes the maximum payload and the maximum read request, through the ports below.
 //

@@ -5,8 +5,8 @@
 // requests of one dword (the block chooses the short header below 4 GiB). In the block's clock.
 //
 // Guarantee: each access that is started is carried out once; a posted write ends when the block has taken it. Any
-// status but success, a poisoned or broken completion, and a time-out are errors; a retry status is one too. A
-// completion that answers no current request is dropped. If the link goes down, an access that waits for the device
+// status but success, a poisoned or broken completion, and a timeout are errors; a retry status is one too. A
+// completion of no current request is dropped. If the link goes down, an access that waits for the device
 // ends with an error.
 //
 // A request that waits for the block stays while the link is down, because a word that was shown must not be withdrawn.

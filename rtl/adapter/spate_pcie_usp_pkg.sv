@@ -98,7 +98,7 @@ package spate_pcie_usp_pkg;
     logic        completed;
     logic        locked;
     logic [12:0] bytes;
-    logic [3:0]  error;          // 0: none; otherwise poisoned, a bad status, a bad length, a time-out, …
+    logic [3:0]  error;          // 0: none; otherwise poisoned, a bad status, a bad length, a timeout, …
     logic [11:0] lower_address;
   } rc_descriptor_t;
 

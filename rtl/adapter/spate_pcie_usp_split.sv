@@ -51,7 +51,7 @@ module spate_pcie_usp_split
   logic shown_q;  // once shown to the core, a read stays until it is taken
 
   assign descriptor = nonposted_i.descriptor;
-  // An address translation request looks like a read, but asks for something else.
+  // An address translation request looks like a read, but does not request data.
   assign supported = descriptor.kind == KindMemoryRead && descriptor.address_type == '0;
 
   // ---- the bytes that are requested ----

@@ -10,10 +10,10 @@
 //                                                   REFCLK
 //
 // Two clocks: the bridge's, from REFCLK and at most 125 MHz, and the core's, clk_i. The core's does not come from the
-// bridge: without REFCLK the bridge has no clock, and the console must tell just that. It is faster than the bridge's,
+// bridge: without REFCLK the bridge has no clock, and the console must report that. It is faster than the bridge's,
 // because a core that is slower would lose rate.
 //
-// The bridge's ports tell neither the link's speed and width nor the state of its training.
+// The bridge's ports report neither the link's speed and width nor the state of its training.
 `default_nettype none
 
 module spate_board_axi_pcie
@@ -91,7 +91,7 @@ module spate_board_axi_pcie
 
   // ---- the core ----
 
-  // The bridge's ports: `up` is what the drive asks for, `down` the drive's registers, `config` the configuration space.
+  // The bridge's ports: `up` has the drive's requests, `down` the drive's registers, `config` the configuration space.
   axi_request_t up_request, down_request;
   axi_response_t up_response, down_response;
   logic [DataWidth-1:0] up_wdata, up_rdata, down_wdata, down_rdata;

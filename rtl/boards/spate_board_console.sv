@@ -112,7 +112,7 @@ module spate_board_console
           arvalid: arvalid_q,
           rready: busy_q
       };
-  logic unused;  // eight bits of a strobe are equal; the core answers OKAY
+  logic unused;  // eight bits of a strobe are equal; the core responds with OKAY
   assign unused = ^{enables, m_axil_i.bresp, m_axil_i.rresp};
 
   always_ff @(posedge clk_i) begin

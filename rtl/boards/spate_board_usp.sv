@@ -10,7 +10,7 @@
 //                                                     REFCLK
 //
 // Two clocks: the block's user clock, 125 MHz from REFCLK, and the core's, clk_i. The core's does not come from the
-// block: without REFCLK the block has no user clock, and the console must tell just that. It is faster than the block's
+// block: without REFCLK the block has no user clock, and the console must report that. It is faster than the block's
 // by more than both oscillators' tolerances, because a core that is slower than the block would lose rate.
 `default_nettype none
 
@@ -165,7 +165,7 @@ module spate_board_usp
 
   logic refclk, refclk_gt;
 
-  // Both outputs have the frequency of the input. The block has the BUFG_GT behind ODIV2.
+  // Both outputs have the frequency of the input. The block has the BUFG_GT after ODIV2.
   IBUFDS_GTE4 #(
       .REFCLK_HROW_CK_SEL(2'b00)
   ) u_refclk (

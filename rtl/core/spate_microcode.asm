@@ -309,7 +309,7 @@ step StepRootPort = 3 | root port: bridge enabled, bus numbers, memory window, c
 step StepDevice = 4 | first configuration read, with retry; class and header | 1 s
 step StepBar = 5 | BAR 0: type, size, address |
 step StepCapabilities = 6 | PCI Express capabilities: payload size, read size, no relaxed ordering, completion \
-    time-outs; link status |
+    timeouts; link status |
 step StepController = 7 | CAP and VS |
 step StepDisable = 8 | interrupts masked, controller disabled; then AQA, ASQ and ACQ read: did the drive lose power? | \
     CAP.TO
@@ -1556,7 +1556,7 @@ found:
         test    pointer, LowerHalf
         return
 
-// Device Control 2 of the capability at `pointer`, whose first dword is `temp`: set the default completion time-out
+// Device Control 2 of the capability at `pointer`, whose first dword is `temp`: set the default completion timeout
 // range, 50 us to 50 ms, and clear all other bits. A capability of version 1 has no such register.
 routine timeout:
         test    temp, ExpressVersion

@@ -22,7 +22,7 @@ module spate_mmio
     input  wire logic         doorbell_valid_i,
     output logic              doorbell_ready_o,
     input  wire mmio_access_t doorbell_i,
-    output logic              doorbell_done_o,   // a pulse: it was answered, or its deadline passed
+    output logic              doorbell_done_o,   // a pulse: it has ended, or its deadline has passed
     output logic              doorbell_error_o,  // with the pulse
 
     input  wire logic         admin_valid_i,
@@ -113,7 +113,7 @@ module spate_mmio
   logic [7:0] taken_q, ended_q;
   logic [CountWidth:0] ticks_q;
 
-  // The adapter answers each request once, in order. A late response comes before the end of the next access passed on.
+  // The adapter ends each request once, in order. A late response comes before the end of the next access passed on.
   logic handed, answers_late;
   assign handed = take && !request_valid_q;
   assign answers_late = response_valid_i && late_q;

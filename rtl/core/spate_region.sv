@@ -64,7 +64,7 @@ module spate_region
     if (stale_o || stray_i) region_o = RegionNone;
   end
 
-  // The ring appears twice, and both images are the same beats. The pages are behind the ring, the admin page first: bit
+  // The ring appears twice, and both images are the same beats. The pages follow the ring, the admin page first: bit
   // 12 of the offset selects one.
   logic data_q, again_q;
   logic [PageBits-1:0] page_q, ring_page;

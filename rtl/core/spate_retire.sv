@@ -13,7 +13,7 @@ module spate_retire
 #(
     parameter int unsigned DataWidth = 128,
     parameter int unsigned RamBytes = 262144,
-    parameter int unsigned AskedDepth = 4,  // commands whose beats are on their way; a power of two
+    parameter int unsigned AskedDepth = 4,  // commands whose beats are in flight; a power of two
     // Derived: no instance sets these.
     parameter int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8)),
     parameter int unsigned RingSectors = (RamBytes - 8192) / 512
@@ -96,7 +96,7 @@ module spate_retire
   // ---- request the beats ----
   //
   // A command is passed on when its first beat is requested, and done here when its last one is. The next command's
-  // beats are requested while this one's are still on their way.
+  // beats are requested while this one's are still in flight.
 
   retired_t asked, current;
   logic asked_ready, current_valid, current_done;

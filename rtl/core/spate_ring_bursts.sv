@@ -34,7 +34,7 @@ module spate_ring_bursts #(
   logic [3:0] to_page_end;
   logic busy_q, sized, go;
 
-  // After its first burst, a part goes on at the start of a page.
+  // After its first burst, a part continues at the start of a page.
   assign part_ready_o = !busy_q;
   assign to_page_end = 4'd8 - {1'b0, place_q[2:0]};
   assign sized = busy_q && !burst_valid_o;

@@ -68,7 +68,7 @@ module spate_splitter
 
   localparam bit HasRing = RingSectors > 0;
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
-  localparam logic [SectorsWidth-1:0] GoneSectors = 8;  // of a command when no drive tells its limit
+  localparam logic [SectorsWidth-1:0] GoneSectors = 8;  // of a command when no drive reports its limit
 
   typedef struct packed {
     logic                    write;

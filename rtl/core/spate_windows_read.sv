@@ -8,7 +8,7 @@
 //   cycle 3  compose the beat
 //   cycle 4  write the composed beat, or the buffer's, to the queue of responses: later with more RamRegisters
 //
-// Guarantee: every beat that is requested is answered, in order, whatever its address. Reads change nothing. A beat
+// Guarantee: every beat that is requested is returned, in order, whatever its address. Reads change nothing. A beat
 // starts only when there is room for its response, so the pipeline never waits. There is no gap between
 // two requests. Addresses where nothing is mapped read as zeros.
 `default_nettype none

@@ -98,7 +98,7 @@ module spate_windows_write
       to_cq_q <= region == RegionCq;
       to_admin_cq_q <= region == RegionAdminCq;
       to_buffer_q <= region == RegionAdminPage || region == RegionMailbox || region == RegionRing;
-      // The entry at which the beat begins. Queues are shorter than their windows: an address behind a queue has an
+      // The entry at which the beat begins. Queues are shorter than their windows: an address past a queue has an
       // index that the queue refuses.
       cq_index_o <= region == RegionAdminCq ? {4'd0, address_q[11:4]} : address_q[15:4];
       buffer_data_o <= data_q;

@@ -5,7 +5,7 @@
 //
 // Guarantee: a command that was taken is offered once. Data-lane and side commands are offered separately, so that
 // neither waits for the other. At most Depth commands are without a response that was taken, so every response has a
-// place: a processor that takes its responses slowly blocks nothing. Each access of the bus is answered OKAY.
+// place: a processor that takes its responses slowly blocks nothing. Each access of the bus gets an OKAY response.
 `default_nettype none
 
 module spate_registers
@@ -199,7 +199,7 @@ module spate_registers
   assign page_valid_o = page_pending_q && !(page_write_q && !page_mailbox_q);
   assign page_o = '{write: page_write_q, dword: {page_mailbox_q, page_dword_q}, data: page_data_q};
   assign page_read_done = page_done_i && page_pending_q && !page_write_q;
-  // A write to the admin page has no effect, but is answered.
+  // A write to the admin page has no effect, but gets a response.
   assign page_write_done = page_pending_q && page_write_q && (page_done_i || !page_mailbox_q);
 
   always_ff @(posedge clk_i) begin

@@ -90,7 +90,7 @@ module spate_stripe
 
     output logic idle_o,  // no data command is in the stripe, except reads whose last beats the stream has not taken
 
-    // Blocks of writes that were answered, in order; each write counts with the blocks before its first error.
+    // Blocks of writes that have a response, in order; each write counts with the blocks before its first error.
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 
@@ -100,7 +100,7 @@ module spate_stripe
   localparam int unsigned SectorBeatBits = $clog2(512 / (DataWidth / 8));
   localparam int unsigned MemberWaiting = 16;  // parts that wait for each member
   localparam int unsigned WriteDepth = 16;  // write parts that wait for their data
-  localparam int unsigned SkidDepth = 4;  // beats, each way
+  localparam int unsigned SkidDepth = 4;  // beats, in each direction
 
   if (Drives < 2 || Drives > 8) begin : gen_drives
     $error("spate_stripe: Drives must be 2 ... 8");
@@ -417,7 +417,7 @@ module spate_stripe
     );
     assign data_ready_o = write_go && write_room;
 
-    // Beats that do not reach a member are discarded behind the queue.
+    // Beats that do not reach a member are discarded after the queue.
     spate_fifo #(
         .Width(DataWidth + MemberBits + 1),
         .Depth(SkidDepth)

@@ -47,7 +47,7 @@ module spate_array_axi
     input wire logic [Drives-1:0][LbaWidth-1:0] array_data_lba_i,
     input wire logic [LbaWidth-1:0] array_member_blocks_i,
     output logic [31:0] array_frames_o,  // WriteFrames: beats with s_axis_tlast_i that writes took; wraps
-    output logic [LbaWidth+2:0] array_written_blocks_o,  // answered; of each write those before its first error
+    output logic [LbaWidth+2:0] array_written_blocks_o,  // with a response; of each write those before its first error
 
     // The application's clock, for cmd, rsp, s_axis and m_axis. Its reset empties the clock crossings.
     input wire logic app_clk_i,

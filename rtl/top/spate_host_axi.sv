@@ -215,7 +215,7 @@ module spate_host_axi
       .c_axil_i
   );
 
-  // ---- memory mode: are the writes that bypassed the core answered? ----
+  // ---- memory mode: do the writes that bypassed the core have responses? ----
 
   if (!InMemory) begin : gen_no_tap
     assign fence_answer = 1'b0;

@@ -62,14 +62,6 @@ def test_a_word_stands_twice(name, text, count):
     assert len(lint.twice(path, prose.of(path, text, strings=False), text)) == count
 
 
-@pytest.mark.parametrize(("name", "count"), [
-    ("rtl/core/a.sv", 0), ("tests/rtl/a.py", 0), ("docs/use/gateware.md", 0), ("docs/use/library.md", 1), ("src/gateware/a.c", 1)])
-def test_a_rule_may_leave_out_the_gateware(name, count):
-    path = pathlib.Path(name)
-    rules = lint.rules(f"{lint.NOT_GATEWARE}\nzonk | say that it does not answer\n")
-    assert len(lint.banned(path, "zonk", rules)) == count
-
-
 def test_a_rule_without_advice_is_refused():
     with pytest.raises(ValueError, match="line 1 is no rule"):
         lint.rules("zonk\n")

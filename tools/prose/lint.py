@@ -27,9 +27,6 @@ LEFT_OUT = ("/generated/", "/tests/fuzz/corpus/", "/__pycache__/")
 # Lists of hashes, and the lists of words themselves.
 NOT_PROSE = ("setup/python.txt", "setup/gateware.txt", "setup/boards.txt", "setup/site.txt", "tests/tools/test_prose.py",
              "tools/prose/words.txt", "tools/prose/spelling.txt")
-# Text that words.txt excludes from its last rules.
-GATEWARE = re.compile(r"(?:rtl|tests/rtl|tools/rtl|docs/\w+/gateware[\w-]*\.md)(?:/|$)")
-NOT_GATEWARE = "# Not yet in the gateware"
 # Between two words: blanks, or a line end and the beginning of a comment's next line.
 LINE_END = r"\n[ \t]*(?:\*|//|#)?[ \t]*"
 GAP = rf"(?:[ \t]+|{LINE_END})"
@@ -41,22 +38,19 @@ TWICE = re.compile(rf"\b(?!(?:that|had)\b)([a-z]+)(?: |{LINE_END})\1\b(?!-)")
 class Rule:
     pattern: re.Pattern
     instead: str
-    gateware: bool = True  # is the gateware's text checked, too?
 
 
 def rules(text: str) -> list[Rule]:
     """Parses a list such as words.txt."""
     found = []
-    gateware = True
     for number, line in enumerate(text.splitlines(), 1):
-        gateware = gateware and line != NOT_GATEWARE
         if not line.strip() or line.startswith("#"):
             continue
         pattern, bar, instead = line.rpartition("|")
         if not bar or not instead.strip():
             raise ValueError(f"line {number} is no rule: {line!r}; write PATTERN | WHAT TO WRITE")
         words = GAP.join(pattern.split())
-        found.append(Rule(re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE), instead.strip(), gateware))
+        found.append(Rule(re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE), instead.strip()))
     return found
 
 
@@ -67,7 +61,7 @@ def place(text: str, at: int) -> str:
 
 def banned(path: pathlib.Path, text: str, all_rules: list[Rule]) -> list[str]:
     return [f'{path}:{place(text, match.start())}: words: "{" ".join(match[0].split())}": {rule.instead}'
-            for rule in all_rules if rule.gateware or not GATEWARE.match(path.as_posix()) for match in rule.pattern.finditer(text)]
+            for rule in all_rules for match in rule.pattern.finditer(text)]
 
 
 def twice(path: pathlib.Path, text: str, whole: str) -> list[str]:

@@ -6,7 +6,7 @@ Verilator, slang and Verible accept them; simulators are reported to reject them
 
 `default_nettype none` makes a misspelt name an error in every tool. With it an input needs a net type of its own: without one,
 `input logic` is a net of the default type (23.2.2.3), which Vivado and Questa refuse. At the end of the file the default is
-back, because the directive goes on into the next file, and vendors' sources need it.
+back, because the directive continues into the next file, and vendors' sources need it.
 """
 
 import pathlib

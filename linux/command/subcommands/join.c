@@ -125,11 +125,11 @@ const struct command command_join = {
     "join", "make one file of the parts in a folder, without a copy",
     "Usage: spate join TARGET FOLDER [options]\n"
     "\n"
-    "The files of FOLDER become one file with its name, in the order in which they stand in it. No data are\n"
-    "copied, so it takes a moment for any size. After a power cut there is the folder with all its parts, or\n"
+    "The files of FOLDER become one file with its name, in the order of their entries in it. No data are\n"
+    "copied, so the time does not depend on the size. After a power cut there is the folder with all its parts, or\n"
     "the whole file. The parts must be contiguous files that were created in this order, as spate records\n"
     "them, and every part except the last must end at the end of a cluster (spate info shows its size).\n"
-    "What prevents it is named on standard error, and nothing is changed: exit status 3.\n"
+    "If this is not possible, the reason is on standard error, and nothing is changed: exit status 3.\n"
     "If the parts are several recordings of chunks, spate verify counts the chunks of all but the first as strange.\n"
     "\n" HELP_COMMON "\n"
     "  spate join rec.img flight12\n",

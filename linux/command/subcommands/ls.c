@@ -115,6 +115,6 @@ const struct command command_ls = {
     "\n"
     "Lists every file and directory, or those below PATH: size in bytes, time of the last change with its\n"
     "offset from UTC, path. Writes nothing.\n"
-    "What is damaged is named on standard error, and the rest is listed: exit status 1.\n"
+    "Damage is reported on standard error, and the rest is listed: exit status 1.\n"
     "\n" HELP_COMMON,
     run};

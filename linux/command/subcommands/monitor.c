@@ -128,7 +128,7 @@ const struct command command_monitor = {
     "Usage: spate monitor SOURCE --at ADDRESS [options]\n"
     "\n"
     "Reads the lines that firmware writes with spate_stream_report(), and shows them at http://ADDRESS/ and, under\n"
-    "/metrics, to Prometheus. Ctrl-C ends it. Lines that are no report are skipped and counted. The settings of a\n"
+    "/metrics, to Prometheus. Ctrl-C ends it. Other lines are skipped and counted. The settings of a\n"
     "serial device are those of stty.\n"
     "\n"
     "SOURCE is a serial device, a FIFO, a file, - (standard input) or udp:[ADDRESS:]PORT.\n"

@@ -54,10 +54,10 @@ const struct command command_protect = {
     "Usage: spate protect TARGET PATH... [options]\n"
     "\n"
     "Marks files and directories as read only. spate rm and PCs then refuse to delete them.\n"
-    "A spate record TARGET --keep that is running does it for this command, so that it never deletes that part. It "
+    "A running spate record TARGET --keep does it for this command, so that it never deletes that part. It "
     "does\n"
     "so for its user and for root. While a spate record without --keep is running, nothing can be marked.\n"
-    "A path that cannot be marked is named on standard error, and the next one follows: exit status 1.\n"
+    "A path that cannot be marked is named on standard error, and the command continues: exit status 1.\n"
     "\n"
     "  --off                  remove the mark\n" HELP_COMMON "\n"
     "  spate protect rec.img run1.raw run2.raw\n",

@@ -179,8 +179,7 @@ static void check_loop(const struct recording_request *request) {
     command_usage(&command_record, "with --keep, parts have a size: --split 64MiB");
   if (!request->keeps && (request->event != NULL || request->trigger != NULL || request->before_seconds >= 0 ||
                           request->after_seconds >= 0))
-    command_usage(&command_record,
-                  "--before, --after, --event and --trigger belong to a recording that goes round: add --keep");
+    command_usage(&command_record, "--before, --after, --event and --trigger need a recording without end: add --keep");
 }
 
 /* The same file: exFAT does not tell capitals from small letters, and slashes only divide. */
@@ -278,7 +277,7 @@ const struct command command_record = {
     "  --keep SIZE|TIME|90%   record without end: keep the last 500GiB, 2h or 90% of the volume in parts PATH_00000001 "
     "and so\n"
     "                         on, and delete the oldest one before the next. --split SIZE is the size of a part\n"
-    "  --before TIME          what a trigger keeps of the time before it, as one file, without a copy (1min);\n"
+    "  --before TIME          how much a trigger keeps of the time before it, as one file, without a copy (1min);\n"
     "                         at most --keep, if that is a time\n"
     "  --after TIME           and of the time after it (10s). Triggers: spate trigger TARGET, SIGUSR1, --trigger\n"
     "  --event PATH           the file that a trigger keeps (PATH_%Y%m%dT%H%M%SZ)\n"

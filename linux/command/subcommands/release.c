@@ -76,15 +76,15 @@ static enum exit_status run(int count, char **words) {
 }
 
 const struct command command_release = {
-    "release", "give back what a killed program has left: a drive, or a ring",
+    "release", "give back a drive, or remove a ring, that a killed program left",
     "Usage: spate release [ADDRESS|ring:NAME]\n"
     "\n"
     "With --bind, spate takes a drive from the kernel's driver and gives it back at the end. A spate that is killed\n"
     "(SIGKILL, out of memory) cannot do so; this command does. A drive that is in use is left alone.\n"
     "\n"
     "A producer and a recorder that are killed leave their ring in /dev/shm, where it takes up memory. ring:NAME\n"
-    "removes it, with what no recorder has read. A ring that somebody has is left alone. Without an argument this\n"
-    "lists the rings that nobody has.\n"
+    "removes it, with the data that no recorder has read. A ring in use is left alone. Without an argument this\n"
+    "lists the unused rings.\n"
     "\n" HELP_OF_HELP "\n"
     "  spate release 0000:01:00.0\n"
     "  spate release ring:camera\n",

@@ -32,6 +32,6 @@ const struct command command_rm = {
     "Usage: spate rm TARGET PATH... [options]\n"
     "\n"
     "Deletes files and empty directories, and tells the drive that their blocks are free (trim).\n"
-    "A path that cannot be deleted is named on standard error, and the next one follows: exit status 1.\n"
+    "A path that cannot be deleted is named on standard error, and the command continues: exit status 1.\n"
     "\n" HELP_COMMON,
     run};

@@ -12,7 +12,7 @@ from cocotb.utils import get_sim_time
 
 LOCAL, DEVICE, BAR = 0, 1, 2
 BRIDGE_CONTROL = 0x3C  # of the root port; bit 22 resets its bus
-CONTROL_2 = {LOCAL: 0x88, DEVICE: 0x98}  # Device Control 2; bits 4:0 are the completion time-out
+CONTROL_2 = {LOCAL: 0x88, DEVICE: 0x98}  # Device Control 2; bits 4:0 are the completion timeout
 TIMEOUT_210_MS = 0x0006  # 65 ms and more; the value before bring-up
 CAP_LOW, CAP_HIGH, VS, INTMS, CC, CSTS, AQA, ASQ, ACQ = 0x00, 0x04, 0x08, 0x0C, 0x14, 0x1C, 0x24, 0x28, 0x30
 ALL_ONES = 0xFFFF_FFFF
@@ -212,7 +212,7 @@ class Controller:
         if on:
             timeout = 0 if p.express_version >= 2 else TIMEOUT_210_MS
             for space in (LOCAL, DEVICE):
-                assert self.control_2(space) == timeout, "a completion time-out is not the default, or was set without a register"
+                assert self.control_2(space) == timeout, "a completion timeout is not the default, or was set without a register"
             assert self.configuration[DEVICE][0x04] & 0x406 == 0x406, "bus master, memory, no INTx before CC.EN"
             assert self.registers[AQA] == 0x0003_0003 and self.registers[CC] == 0x0046_0001
             self.find_queues()

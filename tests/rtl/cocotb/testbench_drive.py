@@ -401,5 +401,5 @@ async def a_controller_that_is_being_stopped_ends_nothing(dut):
     drive.carry_out, drive.enable = carries_out_nothing_at_first, lies_when_it_is_stopped
     for _ in range(4):
         tb.write(2)
-    await tb.finish(400000)  # all blocks of answered writes are on the medium
+    await tb.finish(400000)  # all blocks of the writes with a response are on the media
     assert lies and drive.events["recovery"] == 1 and not tb.failed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate_mmio with its default deadline: a response that comes after the root port's completion time-out is in time."""
+"""spate_mmio with its default deadline: a response that comes after the root port's completion timeout is in time."""
 
 import cocotb
 from cocotb.clock import Clock
@@ -34,7 +34,7 @@ async def an_answer_as_late_as_a_root_ports_is_in_time(dut):
     number = records.get(dut.request_o, "mmio_request_t").id
     ended = cocotb.start_soon(end(dut))
     await ClockCycles(dut.clk_i, COMPLETION_TIMEOUT_US + MARGIN_US)
-    assert not ended.done(), "the access was given up before the root port's time-out"
+    assert not ended.done(), "the access was given up before the root port's timeout"
     records.put(dut.response_i, "mmio_response_t", id=number, result=records.pack("mmio_result_t", data=0x5A5A_A5A5))
     dut.response_valid_i.value = 1
     await ended

@@ -162,7 +162,7 @@ async def the_drive_goes_in_a_frame_and_returns(dut):
     await tb.finish()
     assert request.status == STATUS_GONE and request.done >= PIECE
     tb.expect(after, clip)
-    assert {lba: data for lba, data in tb.drive.media.items() if lba < 50 * PIECE} == before, "the frame went on after the restart"
+    assert {lba: data for lba, data in tb.drive.media.items() if lba < 50 * PIECE} == before, "the frame continued after restart"
 
 
 @cocotb.test(**case())
@@ -214,7 +214,7 @@ async def a_format_waits_for_the_end_of_a_frame(dut, op):
 
 @cocotb.test(**case())
 async def a_frame_that_does_not_end_stops_a_format_with_a_status(dut):
-    """As a plain write does whose data do not come. The frame goes on."""
+    """As a plain write does whose data do not come. The frame continues."""
     tb = FramesTestbench(dut)
     await tb.start()
     request, data = await between_two_pieces(tb)

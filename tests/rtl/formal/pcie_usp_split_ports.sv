@@ -94,7 +94,7 @@ module pcie_usp_split_ports
   // ---- the bytes requested lie from the first one that is enabled to the last one; zero bytes count as one ----
 
   logic [3:0] first_enables, end_enables;
-  logic [12:0] first_byte, end_byte;  // relative to the first dword; the end is behind the last byte
+  logic [12:0] first_byte, end_byte;  // relative to the first dword; the end is past the last byte
 
   assign first_enables = asked_request.first_enables;
   assign end_enables = asked_dwords == 12'd1 ? asked_request.first_enables : asked_request.last_enables;

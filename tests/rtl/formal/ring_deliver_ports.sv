@@ -160,7 +160,7 @@ module ring_deliver_ports
         if (!oldest.ended.failed && !bad_q) assert (!data_error_o);
       end
       if (data_waits_q) assert (data_valid_o && data_past_q == {data_o, data_last_o, data_error_o});
-      // Space comes back in order, once, of a read behind its last beat.
+      // Space comes back in order, once, of a read after its last beat.
       if (free_o) begin
         assert (came_q != freed_q && free_sectors_o == oldest.sectors);
         if (oldest.ended.read) assert (moves && moved_q + 1'b1 == beats_t'(oldest.sectors) << BeatBits);

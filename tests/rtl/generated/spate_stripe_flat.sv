@@ -75,7 +75,7 @@ module spate_stripe_flat
 
     output logic idle_o,  // no data command is in the stripe, except reads whose last beats the stream has not taken
 
-    // Blocks of writes that were answered, in order; each write counts with the blocks before its first error.
+    // Blocks of writes that have a response, in order; each write counts with the blocks before its first error.
     output logic [ArrayWidth-1:0] written_blocks_o
 );
 

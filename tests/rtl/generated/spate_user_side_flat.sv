@@ -16,7 +16,7 @@ module spate_user_side_flat
     // Responses in the crossing, plus commands in the core: as many as keep the core busy. A power of two.
     parameter int unsigned ResponseDepth = 64,
     parameter int unsigned DoneWidth = LbaWidth + 3,  // of a response's `done`: counts the blocks of a stripe
-    parameter int unsigned DataDepth = 32  // beats, each way; a power of two, at least 16
+    parameter int unsigned DataDepth = 32  // beats, in each direction; a power of two, at least 16
 ) (
     input wire logic app_clk_i,
     input wire logic app_rst_ni,

@@ -2,7 +2,7 @@
 //
 // Requests on the user's streams, and a check of what comes back. Each written block contains its address and a version
 // (pattern.h). The expected contents of each block of the tested range are known, and are compared with every beat that
-// is read and, at the end, with the medium.
+// is read and, at the end, with the media.
 //
 // A write that ends with an error leaves the blocks that were not done unknown, as on a real drive.
 #ifndef SPATE_RTL_REQUESTS_H
@@ -37,7 +37,7 @@ public:
   uint64_t blocks_compared() const { return blocks_compared_; }
   // Since the start, without an error, in the order of the stream.
   uint64_t blocks_written() const { return blocks_written_; }
-  // The first block on the medium that differs from its expected contents; `blocks` if there is none.
+  // The first block on the media that differs from its expected contents; `blocks` if there is none.
   template <typename Read> uint64_t compare(Read read) const {
     std::vector<uint8_t> block(block_bytes_);
     for (uint64_t lba = 0; lba < versions_.size(); lba++) {

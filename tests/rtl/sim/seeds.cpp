@@ -4,7 +4,7 @@
 // and read from end to end, in segments and alternating. Every block is compared, and the time base is checked. Prints
 // one line of JSON.
 //
-// Simulating a drive of 1000 GB would take days. All amounts and times of the drive's medium (capacity, caches, pauses,
+// Simulating a drive of 1000 GB would take days. All amounts and times of the drive's media (capacity, caches, pauses,
 // heat) are 1/kScale of the profile's, so the behaviour of a whole drive happens within kBytes. Link, latencies and
 // rates are those of the profile. Writes and reads alternate every 1 MiB, instead of every 128 MB in the plan.
 #include "sim_testbench.h"

@@ -180,7 +180,7 @@ void SimTestbench::verify() {
     }
     sim_store_read(store, lba << shift, block, UINT64_C(1) << shift);
   });
-  check(wrong == config.tested_blocks, "block %" PRIu64 " of the medium is not what was written", wrong);
+  check(wrong == config.tested_blocks, "block %" PRIu64 " of the media is not what was written", wrong);
 }
 
 int run_tests(const std::vector<Test> &tests, int argc, char **argv) {

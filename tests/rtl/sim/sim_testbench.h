@@ -77,7 +77,7 @@ public:
   uint16_t flush_by_registers(); // returns the status
   // Runs until all requests have ended. Fails when that takes longer.
   void finish(uint64_t cycles_max = 20'000'000);
-  // Compares the medium with its expected contents, and checks that the core did nothing that is forbidden.
+  // Compares the media with their expected contents, and checks that the core did nothing that is forbidden.
   void verify();
   void check(bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -2,7 +2,7 @@
 //
 // storm [-s SEED] [-c CYCLES]: random requests on random drives with random faults, round after round, until this many
 // cycles of the core have passed. Each round has a testbench of its own: its geometry, link, stalls and faults follow
-// from the seed and the round's number. At the end, everything that the core took is on the medium, and every beat that
+// from the seed and the round's number. At the end, everything that the core took is on the media, and every beat that
 // it gave was right unless the response reported an error.
 #include "sim_testbench.h"
 
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
   const auto begin = std::chrono::steady_clock::now();
   std::printf("storm  seed %" PRIu64 ", %" PRIu64 " million cycles\n", seed, cycles / 1'000'000);
   (void)std::fflush(stdout);
-  // A run without a retry or a recovery has tested too little: it goes on, up to ten times as long.
+  // A run without a retry or a recovery has tested too little: it continues, up to ten times as long.
   const auto wants_more = [&] {
     return totals.cycles < cycles || ((totals.recoveries == 0 || totals.retries == 0) && totals.cycles < 10 * cycles);
   };

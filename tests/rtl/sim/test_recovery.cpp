@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core with faults of the virtual drive: everything that the core took is on the medium at the end, and every beat
+// The core with faults of the virtual drive: everything that the core took is on the media at the end, and every beat
 // that it gave is right, unless an error is reported.
 #include "sim_testbench.h"
 

@@ -69,7 +69,7 @@ void check_flush(SimTestbench &testbench, uint16_t status = 0) {
                   (unsigned long long)blocks_written_register(testbench));
 }
 
-// A flush in the middle reports a prefix that is on the medium, also after a power cut.
+// A flush in the middle reports a prefix that is on the media, also after a power cut.
 void flush_in_the_middle(uint64_t seed) {
   constexpr uint32_t kEach = 3 * kPartBlocks + 5, kWrites = 40;
   SimTestbenchConfig config = config_of(seed);
@@ -114,7 +114,7 @@ void memory_error(uint64_t seed) {
   for (uint64_t lba = 0; lba < 4 * kPartBlocks; lba++) {
     sim_store_read(sim_drive_store(testbench.drive), lba * kBlockBytes, block.data(), kBlockBytes);
     const bool lost = lba / kPartBlocks == 1;
-    testbench.check(testbench.requests.written(block.data(), lba) == !lost, "block %llu is%s on the medium",
+    testbench.check(testbench.requests.written(block.data(), lba) == !lost, "block %llu is%s on the media",
                     (unsigned long long)lba, lost ? "" : " not");
   }
   testbench.check(testbench.request(Op::Write, 4 * kPartBlocks, 2 * kRingBlocks).status == 0, "the next write");

@@ -121,7 +121,7 @@ void any_order(uint64_t seed) {
   testbench.verify();
 }
 
-// The blocks that a flush's response reports are on the medium, also after a power cut.
+// The blocks that a flush's response reports are on the media, also after a power cut.
 void flush_names_a_prefix(uint64_t seed) {
   SimTestbenchConfig config = config_of(seed);
   config.options.bytes = 64 << 20;

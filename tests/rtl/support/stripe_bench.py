@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stripe above drives that are models: each has a medium, a ring of a few chunks, its own speed, and errors.
+"""A stripe above drives that are models: each has media, a ring of a few chunks, its own speed, and errors.
 
 The place of a block is computed here from md's definition alone, block by block.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A member of a stripe, as the stripe sees it: a drive with a medium, a ring, its own speed, and errors."""
+"""A member of a stripe, as the stripe sees it: a drive with media, a ring, its own speed, and errors."""
 
 import os
 import random

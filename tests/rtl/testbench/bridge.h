@@ -45,9 +45,9 @@ public:
 
 // The bridge's response to an access to a device that is absent. Bridges differ.
 enum class NoLink {
-  Error, // SLVERR, all ones; at once, or after the completion time-out if the link drops during the access
+  Error, // SLVERR, all ones; at once, or after the completion timeout if the link drops during the access
   Zeros, // the same, but OKAY and zeros
-  Hang,  // no answer until the bridge is reset
+  Hang,  // no response until the bridge is reset
 };
 
 struct BridgeConfig {

@@ -11,7 +11,7 @@ constexpr uint8_t kOkay = 0, kSlaveError = 2;
 
 } // namespace
 
-// The callback for an access that is issued now. If it is called after a reset or the time-out, the number differs.
+// The callback for an access that is issued now. If it is called after a reset or the timeout, the number differs.
 Downstream::Answer Bridge::answer_to(Access &access) {
   return [this, &access, number = access.number](bool ok, uint32_t value) {
     if (access.number != number || access.state != Access::Waiting) return;
@@ -42,7 +42,7 @@ void Bridge::carry_out_register(Access &access) {
     return;
   }
   if (!root_port_.times_out_by_default())
-    board_.fail("the root port's completion time-out was not set before the drive is used");
+    board_.fail("the root port's completion timeout was not set before the drive is used");
   if (access.write) {
     see(Seen::RegisterWrite, bus_address);
     below_->memory_write(bus_address, access.data);

@@ -21,7 +21,7 @@ public:
   std::optional<uint32_t> decode(uint64_t bus_address) const;
   bool bus_master() const;
   bool interrupts_off() const;       // command register, bit 10
-  bool times_out_by_default() const; // completion time-out: between 50 us and 50 ms
+  bool times_out_by_default() const; // completion timeout: between 50 us and 50 ms
   uint32_t payload_bytes() const;
   uint32_t read_request_bytes() const;
 

@@ -80,7 +80,7 @@ uint32_t IdealDrive::config_read(uint32_t offset) {
 
 uint32_t IdealDrive::register_read(uint32_t offset) {
   switch (offset) {
-  // MQES, CQR, a time-out of 10 s; then DSTRD and the NVM command set. Only pages of 4 KiB.
+  // MQES, CQR, a timeout of 10 s; then DSTRD and the NVM command set. Only pages of 4 KiB.
   case 0x00: return static_cast<uint32_t>(config_.queue_entries - 1) | 1u << 16 | 20u << 24;
   case 0x04: return config_.doorbell_stride | 1u << 5;
   case 0x08: return 0x0001'0400;
@@ -140,7 +140,7 @@ void IdealDrive::control(uint32_t value) {
 void IdealDrive::enable() {
   if (!config_space_.bus_master() || !config_space_.interrupts_off())
     board_.fail("enabled with bus mastering off, or with INTx not disabled");
-  if (!config_space_.times_out_by_default()) board_.fail("enabled with a completion time-out that is not the default");
+  if (!config_space_.times_out_by_default()) board_.fail("enabled with a completion timeout that is not the default");
   if (((cc_ >> 4) & 7) != 0 || ((cc_ >> 7) & 0xf) != 0 || (aqa_ & 0xfff) == 0 || (aqa_ >> 16) == 0)
     board_.fail("enabled with CC 0x%08x, AQA 0x%08x", cc_, aqa_);
   if (ready_) board_.fail("enabled before CSTS.RDY was 0");

@@ -22,7 +22,7 @@ public:
   bool forwards_memory(uint64_t bus_address) const;
   bool forwards_upstream() const;
   bool resets_bus() const;           // the secondary one
-  bool times_out_by_default() const; // completion time-out: between 50 us and 50 ms
+  bool times_out_by_default() const; // completion timeout: between 50 us and 50 ms
   uint32_t payload_bytes() const;    // as set in Device Control
 
 private:

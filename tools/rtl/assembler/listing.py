@@ -33,7 +33,7 @@ class Routine:
 
 @dataclasses.dataclass(frozen=True)
 class Fall:
-    """The path goes on into a routine, on purpose."""
+    """The path continues into a routine, on purpose."""
     routine: str
     line: int
 

@@ -8,7 +8,7 @@
   nothing else in the loop writes the register.
 
 What is left after a cut must be cut again, until no loop is left: a loop in a loop may arm its deadline again if the outer loop
-has a bound of its own. Where a loop is to go on, `endless` says why, and where it ends for another reason, `bounded`.
+has a bound of its own. Where a loop is to continue, `endless` says why, and where it ends for another reason, `bounded`.
 """
 
 from assembler.lives import WRITES

@@ -184,7 +184,7 @@ class Parser(Instructions):
     def loop(self) -> None:
         kind, *reason = self.text.split(maxsplit=1)
         if not reason:
-            raise Wrong(f"write the reason: `{kind} why this loop may go on`")
+            raise Wrong(f"write the reason: `{kind} why this loop may continue`")
         self.program.loops[len(self.program.instructions)] = Loop(kind == "endless", reason[0], self.line)
 
     def fall(self) -> None:

@@ -150,7 +150,7 @@ class Explorer:
 
     def after_return(self, _: Instruction, place: Place) -> list[tuple[str, Place]]:
         if not place.frames:
-            self.report(place, "a path comes here without a call: jump to where it is to go on, instead of returning")
+            self.report(place, "a path comes here without a call: jump to where it is to continue, instead of returning")
             return []
         *frames, frame = place.frames
         if frame.catch != place.catch:

@@ -197,7 +197,7 @@ void AdminDrive::write_cc(uint32_t old, uint32_t data) {
 void AdminDrive::check_enable() {
   const uint32_t timeout = profile.express_version >= 2 ? 0 : kTimeout210Ms;
   check(at(local_, kLocalControl2) == timeout && at(device_, kDeviceControl2) == timeout,
-        "a completion time-out is not the default, or was set without a register");
+        "a completion timeout is not the default, or was set without a register");
   check((at(device_, 0x04) & 0x406) == 0x406, "bus master, memory, no INTx before CC.EN");
   const auto wide = [this](uint32_t address) {
     return at(registers_, address) | static_cast<uint64_t>(at(registers_, address + 4)) << 32;

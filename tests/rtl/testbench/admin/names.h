@@ -93,7 +93,7 @@ enum class Space : uint8_t { Local, Device, Bar };
 constexpr uint32_t kBridgeControl = 0x3c; // of the root port; bit 22 resets its bus
 constexpr uint32_t kBridgeEnable = 0x148; // of the Xilinx bridge
 constexpr uint32_t kLocalControl = 0x68, kDeviceControl = 0x78;
-constexpr uint32_t kLocalControl2 = 0x88, kDeviceControl2 = 0x98; // bits 4:0 are the completion time-out
+constexpr uint32_t kLocalControl2 = 0x88, kDeviceControl2 = 0x98; // bits 4:0 are the completion timeout
 constexpr uint32_t kTimeout210Ms = 0x0006;                        // 65 ms and more; the value before bring-up
 constexpr uint32_t kCapLow = 0x00, kCapHigh = 0x04, kVs = 0x08, kCc = 0x14, kCsts = 0x1c, kAqa = 0x24, kAsq = 0x28,
                    kAcq = 0x30, kDoorbells = 0x1000;

@@ -15,7 +15,7 @@ namespace testbench {
 
 class Regions {
 public:
-  // `rounds`: accesses of each worker. It begins at once, and goes on while the board steps.
+  // `rounds`: accesses of each worker. It begins at once, and continues while the board steps.
   Regions(Bench &bench, unsigned workers, unsigned rounds);
   ~Regions();
   bool done() const;
