@@ -344,8 +344,12 @@ module spate_stripe
       else if (lanes_i.response_ready) response_valid_q <= 1'b0;
     end
     if (!response_valid_q) begin
-      response_q <= side_turn_q ? side_response :
-          '{from_registers: order.from_registers, tag: order.tag, status: status, done: 64'(done)};
+      response_q <= side_turn_q ? side_response : '{
+          from_registers: order.from_registers,
+          tag: order.tag,
+          status: status,
+          done: 64'(done)
+      };
     end
   end
 

@@ -128,8 +128,10 @@ module spate_stripe_member
 
   assign head_beats = HasStreams && head.source == SourceStream && head.blocks != '0;
   assign decided = {
-    give && head_beats && head.write, give && head_beats && !head.write,
-    lose && head_beats && head.write, lose && head_beats && !head.write
+    give && head_beats && head.write,
+    give && head_beats && !head.write,
+    lose && head_beats && head.write,
+    lose && head_beats && !head.write
   };
   always_ff @(posedge clk_i) begin
     {given_write_o, given_read_o, lost_write_o, lost_read_o} <= rst_ni ? decided : '0;
