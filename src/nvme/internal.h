@@ -121,7 +121,7 @@ extern const struct spate_block_ops spate_nvme_queue_ops;
 
 /* queue.c: the data path */
 enum spate_error spate_nvme_queue_submit(struct spate_block *block, struct spate_io *io);
-void spate_nvme_queue_kick(struct spate_nvme_queue *queue);
+void spate_nvme_queue_kick(struct spate_block *block);
 /* Reaps completions, sends the commands that wait, and rings pending doorbells. */
 unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max);
 void spate_nvme_queue_rings(struct spate_nvme_queue *queue);

@@ -77,7 +77,8 @@ enum spate_error spate_nvme_queue_submit(struct spate_block *block, struct spate
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct spate_nvme_slot) == 32, "a slot is found by a shift");
 
-void spate_nvme_queue_kick(struct spate_nvme_queue *queue) {
+void spate_nvme_queue_kick(struct spate_block *block) {
+  struct spate_nvme_queue *queue = spate_nvme_queue_of(block);
   const uint32_t tail = queue->sq_tail;
 
   if (tail == queue->sq_rung) return;
@@ -145,7 +146,7 @@ unsigned spate_nvme_queue_poll(struct spate_nvme_queue *queue, unsigned max) {
     spate_port_write32(queue->cq_doorbell, (uint32_t)(queue->cq_head - queue->cq) / NVME_CQE_QWORDS);
   }
   if (queue->waiting) spate_nvme_issue_waiting(queue);
-  spate_nvme_queue_kick(queue);
+  spate_nvme_queue_kick(&queue->block);
   return reaped;
 }
 

@@ -2,8 +2,6 @@
 /* A queue as a block device. Its poll also services the controller, in the intervals and whenever it is not running. */
 #include "internal.h"
 
-static void kick(struct spate_block *block) { spate_nvme_queue_kick(spate_nvme_queue_of(block)); }
-
 /* Commands that wait are not checked here: they are sent only after a completion, or at the end of an interval. */
 static bool nothing_to_do(const struct spate_nvme_queue *queue) {
   return ((queue->cq_head[NVME_CQE_DW2_3] ^ queue->phase) & NVME_CQE_PHASE) != 0 && queue->sq_tail == queue->sq_rung;
@@ -19,4 +17,5 @@ static unsigned poll(struct spate_block *block, unsigned max) {
   return nothing_to_do(queue) ? 0 : spate_nvme_queue_poll(queue, max);
 }
 
-const struct spate_block_ops spate_nvme_queue_ops = {.submit = spate_nvme_queue_submit, .kick = kick, .poll = poll};
+const struct spate_block_ops spate_nvme_queue_ops = {
+    .submit = spate_nvme_queue_submit, .kick = spate_nvme_queue_kick, .poll = poll};

@@ -66,7 +66,7 @@ static void replay_queue(struct spate_nvme_queue *queue, uint8_t cost) {
     controller->counters.replays++;
     spate_nvme_issue(queue, slot);
   }
-  spate_nvme_queue_kick(queue);
+  spate_nvme_queue_kick(&queue->block);
 }
 
 /* The whole intervals since the last call. */
@@ -97,7 +97,7 @@ static void pass_delays(struct spate_nvme *controller) {
       if (slot->sent != SLOT_FREE && !spate_nvme_in_flight(slot)) pass_delay(queue, slot, intervals);
     }
     if (queue->waiting) spate_nvme_issue_waiting(queue);
-    spate_nvme_queue_kick(queue);
+    spate_nvme_queue_kick(&queue->block);
   }
 }
 
@@ -168,7 +168,7 @@ static void age_commands(struct spate_nvme *controller) {
     struct spate_nvme_slot *slot = age_queue(queue, intervals);
     if (queue->waiting) { /* not left to the queue's own poll, which may find that no interval has passed */
       spate_nvme_issue_waiting(queue);
-      spate_nvme_queue_kick(queue);
+      spate_nvme_queue_kick(&queue->block);
     }
     if (slot == NULL || controller->abort_slot != NULL) continue;
     /* The command may have completed already, and the caller has not polled since. */

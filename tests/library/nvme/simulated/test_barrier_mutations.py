@@ -111,7 +111,7 @@ def clean_behind_the_kick(text):
     before, after = text.split(CLEAN)
     call = "if ((io->flags & SPATE_IO_CPU) != 0 && io->op == SPATE_WRITE)"
     size = "(size_t)io->blocks << queue->block.block_shift"
-    late = f"spate_nvme_queue_kick(queue); {call} spate_port_cache_clean(data_of(io), {size}); return SPATE_OK;"
+    late = f"spate_nvme_queue_kick(&queue->block); {call} spate_port_cache_clean(data_of(io), {size}); return SPATE_OK;"
     return before + "(void)bytes;" + after.replace("return SPATE_OK;", late, 1)
 
 
