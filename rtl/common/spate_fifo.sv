@@ -43,7 +43,7 @@ module spate_fifo #(
   assign pop = out_valid_o && out_ready_i;
 
   // One more or one less, bit by bit: in a sum, the carry chain would begin with `pop`, which comes late.
-  logic [CountWidth-1:0] rises, falls;  // the bits that change: those below are all 1, all 0
+  logic [CountWidth-1:0] rises, falls;  // a bit changes if those below it are all 1, or all 0
   always_comb begin
     for (int unsigned i = 0; i < CountWidth; i++) begin
       rises[i] = &(count_q | (CountWidth'('1) << i));

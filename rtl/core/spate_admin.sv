@@ -148,15 +148,15 @@ module spate_admin
   assign operation = instruction.operation;
   assign selected = out_e'(instruction.rd);
 
-  logic executing, reads, register_access, page_access, access_done;
+  logic executing, reads_q, register_access_q, page_access_q, access_done;
   assign executing = state_q == StExecute;
   // Decoded in StDecode, looked at from StOperand on.
   always_ff @(posedge clk_i) begin
-    register_access <= operation == DoRead || operation == DoWrite;
-    page_access <= operation == DoPage;
-    reads <= operation == DoRead || operation == DoPage;
+    register_access_q <= operation == DoRead || operation == DoWrite;
+    page_access_q <= operation == DoPage;
+    reads_q <= operation == DoRead || operation == DoPage;
   end
-  assign access_done = page_access ? page_done_i : mmio_done_i;
+  assign access_done = page_access_q ? page_done_i : mmio_done_i;
 
   // ---- inputs are kept until the program looks at them ----
 
@@ -266,7 +266,8 @@ module spate_admin
   in_e origin_q;  // where the operand comes from, decided a cycle before operand_q takes it
   always_ff @(posedge clk_i) begin
     if (state_q == StDecode) origin_q <= instruction.source;
-    else if (state_q == StOperand && (register_access || page_access)) origin_q <= page_access ? InPage : InAccess;
+    else if (state_q == StOperand && (register_access_q || page_access_q))
+      origin_q <= page_access_q ? InPage : InAccess;
   end
 
   always_comb begin
@@ -294,7 +295,7 @@ module spate_admin
     endcase
   end
 
-  assign sets_flags = operation <= DoShift || reads;
+  assign sets_flags = operation <= DoShift || reads_q;
   assign writes_register = (sets_flags && operation != DoCompare && operation != DoTest) || failing;
 
   always_ff @(posedge clk_i) begin
@@ -311,7 +312,7 @@ module spate_admin
       negative_q <= result_q[31];
       carry_q <= result_carry_q;
     end
-    if (state_q == StOperand || (state_q == StAccess && reads && access_done)) operand_q <= operand;
+    if (state_q == StOperand || (state_q == StAccess && reads_q && access_done)) operand_q <= operand;
   end
 
   always_comb begin
@@ -346,7 +347,7 @@ module spate_admin
   logic [$clog2(CallDepth)-1:0] depth_q;
 
   assign again = (operation == DoShift || operation == DoFill) && count_q != '0;
-  assign access_error = state_q == StAccess && register_access && mmio_done_i && mmio_result_i.error;
+  assign access_error = state_q == StAccess && register_access_q && mmio_done_i && mmio_result_i.error;
   assign caught = access_error || (executing && failing);
 
   always_comb begin
@@ -354,7 +355,7 @@ module spate_admin
       StFetch: state_d = StLatch;
       StLatch: state_d = StDecode;
       StDecode: state_d = StOperand;
-      StOperand: state_d = register_access ? StRequest : page_access ? StAccess : StExecute;
+      StOperand: state_d = register_access_q ? StRequest : page_access_q ? StAccess : StExecute;
       StRequest: state_d = mmio_ready_i ? StAccess : StRequest;
       StAccess: state_d = access_error ? StFetch : access_done ? StExecute : StAccess;
       default: state_d = !again ? StFetch : operation == DoFill ? StOperand : StExecute;
@@ -400,7 +401,7 @@ module spate_admin
 
   assign mmio_valid_o = state_q == StRequest;
   assign mmio_access_o = '{space: space_q, write: operation == DoWrite, address: operand_q, data: value_q};
-  assign page_valid_o = state_q == StAccess && page_access;
+  assign page_valid_o = state_q == StAccess && page_access_q;
   assign page_dword_o = operand_q[10:0];
   assign sqe_write_o = executing && (operation == DoEntry || operation == DoFill);
   assign sqe_o = '{side: side_q, dword: operation == DoFill ? count_q[3:0] : instruction.rd[3:0], data: operand_q};

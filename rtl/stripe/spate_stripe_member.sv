@@ -27,7 +27,7 @@ module spate_stripe_member
     input  wire stripe_part_t                   part_i,
     input  wire logic         [BlocksWidth-1:0] part_blocks_i,
 
-    // What became of the oldest part that waited, if it has beats: a cycle later.
+    // A cycle later: what became of the oldest part that waited, if it has beats.
     output logic given_write_o,
     output logic given_read_o,
     output logic lost_write_o,
@@ -68,7 +68,7 @@ module spate_stripe_member
   line_t entered, head;
   logic [63:0] address;
   logic there, head_beats, give, lose;
-  logic [3:0] decided;  // the outputs of the next cycle: a write is given, a read, a write is lost, a read
+  logic [3:0] decided;  // of the next cycle: given_write_o, given_read_o, lost_write_o, lost_read_o
   waiting_t count, losing_q;  // losing_q: how many parts, the oldest first, are to be lost
   given_t given_q;  // given to the member and not answered yet
   lost_t lost_q;  // lost and not answered yet
@@ -137,7 +137,7 @@ module spate_stripe_member
     {given_write_o, given_read_o, lost_write_o, lost_read_o} <= rst_ni ? decided : '0;
   end
 
-  // The parts that were given are older than those that are lost. What the last response frees is seen a cycle later.
+  // The parts that were given are older than those that are lost. A lost part shows a cycle after it became the oldest.
   lost_t lost_left;
   assign lost_left = lost_q - lost_t'(answer_take_i && answer_lost_o);
   always_ff @(posedge clk_i) answer_lost_o <= rst_ni && given_q == '0 && lost_left != '0;

@@ -73,7 +73,7 @@ README_ROWS = {  # what a row of the README begins with: what the page's row beg
     "instructions for each command": "in all, 4 KiB",
     "rate of files ÷ rate of raw writes": "rate of files ÷ rate of raw writes",
     "share of the link that the host core uses": "share of what the link can carry",
-    "clock of the host core, placed": "clock of the host core behind a bridge",
+    "host core placed on an Artix-7": "clock of the host core behind a bridge",
     "code and data to mount, record and close": "code and data to mount, record and close",
 }
 
