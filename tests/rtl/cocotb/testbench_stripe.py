@@ -223,3 +223,19 @@ async def a_flush_taken_while_parts_wait_loses_none(dut):
     for member in tb.members:  # each part once, and the side commands
         taken = [command.lba for command in member.log if command.op == READ]
         assert taken == [tb.place(read.lba)[1] for read in reads if tb.place(read.lba)[0] == member.index]
+
+
+@cocotb.test(timeout_time=300, timeout_unit="us", skip=STREAMS)
+async def responses_that_are_ready_at_once_are_all_given(dut):
+    """Writes wait for the first one, which a member holds. Then all end at once, while deallocations of no blocks end, too."""
+    tb = Testbench(dut, [0.0])
+    await tb.start()
+    tb.members[0].stuck = True
+    writes = [tb.ask(Request(WRITE, tb.chunk_blocks * (tag > 0), 1, tag)) for tag in range(12)]
+    await tb.cycles(1000)
+    assert not tb.response.words
+    tb.members[0].stuck = False
+    others = [tb.ask(Request(DEALLOCATE, 0, 0, 100 + tag)) for tag in range(40)]
+    answers = await tb.answers(len(writes) + len(others))
+    assert [one for one in answers if one["tag"] < 100] == [response_to(write, OK, 1) for write in writes]
+    assert [one for one in answers if one["tag"] >= 100] == [response_to(other, INVALID, 0) for other in others]
