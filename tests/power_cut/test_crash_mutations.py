@@ -171,7 +171,7 @@ MUTATIONS = {
     ),
     "a mount that does not recover, and forgets": (
         "exfat/volume.c",
-        [("  volume->record_unresolved = volume->record_slots;\n  return SPATE_OK;\n", "  volume->record_slots = 0;\n  return SPATE_OK;\n")],
+        [("  volume->record_unresolved = volume->record_used;\n  return SPATE_OK;\n", "  volume->record_used = 0;\n  return SPATE_OK;\n")],
         "crash_recording", "leaked|marked dirty",
     ),
     "a folder that becomes a file before its parts are linked": (
