@@ -102,8 +102,10 @@ class Lab:
 
     def _kept(self, run: Run) -> None:
         text, seconds = self.one(run)
-        (self.out / f"{run.name}.json").write_text(text)
         with self.lock:
+            if self.stopped:  # the program had ended before it could be terminated
+                return
+            (self.out / f"{run.name}.json").write_text(text)
             self.results[run.name] = json.loads(text)
             self.seconds[run.name] = round(seconds, 1)
 

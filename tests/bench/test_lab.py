@@ -170,13 +170,27 @@ def test_ctrl_c_ends_all_of_it_at_once(tmp_path):
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           start_new_session=True) as process:
         said = process.stdout.readline() # after some seconds; the runs take a minute
+        complete = set(tmp_path.glob("*.json")) # on a machine that pauses, one may have ended
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read() # until its end: nobody holds the pipe open any more
     assert re.match(r"lab +\d+ s +\d+ of \d+ experiments  now \w", said), said
     assert process.returncode == -signal.SIGINT and "stopped" in rest and "Traceback" not in rest, rest
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    assert not list(tmp_path.glob("*.json")), "the running experiments continued to their end"
+    assert set(tmp_path.glob("*.json")) == complete, "the running experiments continued to their end"
+
+
+def test_an_experiment_that_ends_after_the_stop_leaves_no_result(tmp_path, monkeypatch):
+    """A program may have ended just before it is terminated."""
+    lab = runner.Lab(PROGRAMS, tmp_path)
+
+    def one(run):
+        lab.stop()
+        return "{}", 0.0
+
+    monkeypatch.setattr(lab, "one", one)
+    lab._kept(runner.run("last", "files"))
+    assert not list(tmp_path.iterdir()) and not lab.results
 
 
 # ---- the same seed, the same text ----
