@@ -59,7 +59,6 @@ enum {
 #define INTERRUPT_VALID      UINT32_C(0x80000000)
 #define INTA                 UINT32_C(0x00010000)
 #define REQUESTER            UINT32_C(0x00000100) /* bus 1, device 0: the drive */
-#define MSI_PAGE_BYTES       UINT64_C(4096)
 
 #define VERSAL_SHIFT 0xcd8u /* Linux: QDMA_BRIDGE_BASE_OFF, and XILINX_CPM_PCIE_REG_IDR - 0x138 */
 #define REGION_BYTES 0x1000u
@@ -73,8 +72,8 @@ struct sim_bridge {
   struct sim_bridge_config config;
   struct sim_bridge_map map;
   struct sim_bridge_counters counters;
-  uint32_t decode, mask, decode_2, mask_2, msi_decode[2], msi_mask[2], control;
-  uint64_t msi_base;
+  uint32_t decode, mask, decode_2, mask_2, msi_mask[2], control;
+  struct sim_msi_page msi;
   uint64_t translation[2];
   uint16_t errors, interrupts;
   bool enabled;
@@ -114,8 +113,8 @@ struct sim_bridge_map sim_bridge_map_of(const struct sim_bridge_config *config) 
 static void reset(struct sim_bridge *bridge) {
   bridge->decode = bridge->mask = bridge->decode_2 = bridge->mask_2 = bridge->control = 0;
   for (unsigned i = 0; i < 2; i++)
-    bridge->msi_decode[i] = bridge->msi_mask[i] = 0;
-  bridge->msi_base = 0;
+    bridge->msi.decode[i] = bridge->msi_mask[i] = 0;
+  bridge->msi.base = 0;
   bridge->errors = bridge->interrupts = 0;
   bridge->enabled = false;
   bridge->translation[0] = bridge->map.memory.bus;
@@ -127,7 +126,7 @@ static bool has_masks(const struct sim_bridge *bridge) { return bridge->config.f
 static void leave_as_found(struct sim_bridge *bridge) {
   const struct sim_bridge_config *config = &bridge->config;
 
-  bridge->msi_base = config->msi_base;
+  bridge->msi.base = config->msi_base;
   bridge->errors = config->errors;
   bridge->interrupts = has_masks(bridge) ? 0 : config->interrupts;
   if (config->errors != 0) bridge->decode |= DECODE_CORRECTABLE;
@@ -137,7 +136,7 @@ static void leave_as_found(struct sim_bridge *bridge) {
   bridge->mask_2 = 0xf0000;
   bridge->msi_mask[0] = bridge->msi_mask[1] = UINT32_MAX;
   bridge->decode_2 = INTA;
-  bridge->msi_decode[0] = bridge->msi_decode[1] = 1;
+  bridge->msi.decode[0] = bridge->msi.decode[1] = 1;
 }
 
 void sim_bridge_fit(struct sim *sim, const struct sim_bridge_config *config) {
@@ -151,7 +150,7 @@ void sim_bridge_fit(struct sim *sim, const struct sim_bridge_config *config) {
   reset(bridge);
   leave_as_found(bridge);
   sim_bridge_link_start(&bridge->link, config, sim_drive_link(drive));
-  sim_set_bridge(sim, bridge);
+  sim_set_bridge(sim, bridge, &bridge->msi);
   if (config->training != SIM_BRIDGE_TRAINS)
     sim_drive_link_drop(drive, UINT32_MAX);
   else if (config->training_ms != 0)
@@ -215,8 +214,8 @@ static uint32_t newer_register(const struct sim_bridge *bridge, unsigned offset)
   switch (offset) {
   case INTERRUPT_DECODE_2: return bridge->decode_2;
   case INTERRUPT_MASK_2: return bridge->mask_2;
-  case MSI_DECODE_1: return bridge->msi_decode[0];
-  case MSI_DECODE_2: return bridge->msi_decode[1];
+  case MSI_DECODE_1: return bridge->msi.decode[0];
+  case MSI_DECODE_2: return bridge->msi.decode[1];
   case MSI_MASK_1: return bridge->msi_mask[0];
   case MSI_MASK_2: return bridge->msi_mask[1];
   default: return 0;
@@ -231,8 +230,8 @@ static uint32_t register_value(const struct sim_bridge *bridge, unsigned offset)
   case INTERRUPT_MASK: return bridge->mask;
   case PHY_STATUS: return sim_bridge_link_phy(&bridge->link, sim_now_ps(bridge->sim));
   case ROOT_PORT: return root_port_status(bridge);
-  case MSI_BASE_UPPER: return half(bridge->msi_base, true);
-  case MSI_BASE_LOWER: return half(bridge->msi_base, false);
+  case MSI_BASE_UPPER: return half(bridge->msi.base, true);
+  case MSI_BASE_LOWER: return half(bridge->msi.base, false);
   case ERROR_FIFO: return bridge->errors != 0 ? ERROR_VALID | REQUESTER : 0;
   case INTERRUPT_FIFO: return bridge->interrupts != 0 ? INTERRUPT_VALID | REQUESTER : 0;
   default: break;
@@ -246,8 +245,8 @@ static uint32_t register_value(const struct sim_bridge *bridge, unsigned offset)
 static void set_newer_register(struct sim_bridge *bridge, unsigned offset, uint32_t value) {
   switch (offset) {
   case INTERRUPT_MASK_2: bridge->mask_2 = value & 0xf0000; break;
-  case MSI_DECODE_1: bridge->msi_decode[0] &= ~value; break;
-  case MSI_DECODE_2: bridge->msi_decode[1] &= ~value; break;
+  case MSI_DECODE_1: bridge->msi.decode[0] &= ~value; break;
+  case MSI_DECODE_2: bridge->msi.decode[1] &= ~value; break;
   case MSI_MASK_1: bridge->msi_mask[0] = value; break;
   case MSI_MASK_2: bridge->msi_mask[1] = value; break;
   default: break;
@@ -269,8 +268,8 @@ static void set_register(struct sim_bridge *bridge, unsigned offset, uint32_t va
   case INTERRUPT_DECODE: bridge->decode &= ~(value & (bridge->errors != 0 ? ~DECODE_ERRORS : UINT32_MAX)); return;
   case INTERRUPT_MASK: bridge->mask = value; return;
   case ROOT_PORT: set_enable(bridge, (value & ENABLE) != 0); return;
-  case MSI_BASE_UPPER: set_half(&bridge->msi_base, true, value); return;
-  case MSI_BASE_LOWER: set_half(&bridge->msi_base, false, value & ~(uint32_t)(MSI_PAGE_BYTES - 1)); return;
+  case MSI_BASE_UPPER: set_half(&bridge->msi.base, true, value); return;
+  case MSI_BASE_LOWER: set_half(&bridge->msi.base, false, value & ~(uint32_t)(SIM_MSI_PAGE_BYTES - 1)); return;
   case ERROR_FIFO: remove_entry(bridge->config.endless_errors ? NULL : &bridge->errors); return;
   case INTERRUPT_FIFO: remove_entry(&bridge->interrupts); return;
   default: break;
@@ -397,36 +396,20 @@ void sim_bridge_config_lost(struct sim *sim) {
     sim_violate(sim, "a configuration request below the bridge, whose link is down");
 }
 
-/* PG194, "MSI Interrupt": writes to the page are not forwarded. The low six bits of the data are the vector. */
-bool sim_bridge_takes_msi(struct sim *sim, uint64_t address, uint8_t data) {
-  struct sim_bridge *bridge = sim_bridge_of(sim);
-
-  if (bridge == NULL || address - bridge->msi_base >= MSI_PAGE_BYTES) return false;
-  bridge->counters.msi_writes++;
-  bridge->msi_decode[data >> 5 & 1] |= UINT32_C(1) << (data & 31);
-  return true;
-}
-
-uint64_t sim_bridge_up_to_msi(struct sim *sim, uint64_t address, uint64_t bytes) {
-  const struct sim_bridge *bridge = sim_bridge_of(sim);
-
-  if (bridge == NULL) return bytes;
-  const uint64_t start = bridge->msi_base, end = start + MSI_PAGE_BYTES;
-  if (address < start) return start - address < bytes ? start - address : bytes;
-  return address < end && end - address < bytes ? end - address : bytes;
-}
-
 /* ---- what it did ---- */
 
 struct sim_bridge_counters sim_bridge_counters(struct sim *sim) {
-  return sim_bridge_of(sim)->counters;
+  struct sim_bridge_counters counters = sim_bridge_of(sim)->counters;
+
+  counters.msi_writes = sim_msi_of(sim)->writes;
+  return counters;
 }
 
 bool sim_bridge_interrupts(struct sim *sim) {
   const struct sim_bridge *bridge = sim_bridge_of(sim);
   const uint32_t asserted = (bridge->decode & bridge->mask) | (bridge->decode_2 & bridge->mask_2) |
-                            (bridge->msi_decode[0] & bridge->msi_mask[0]) |
-                            (bridge->msi_decode[1] & bridge->msi_mask[1]);
+                            (bridge->msi.decode[0] & bridge->msi_mask[0]) |
+                            (bridge->msi.decode[1] & bridge->msi_mask[1]);
 
   return asserted != 0 && (bridge->control & CONTROL_NO_INTERRUPT) == 0;
 }

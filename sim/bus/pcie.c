@@ -83,19 +83,8 @@ struct root_port {
 };
 
 struct sim_pcie {
-  struct sim *sim;
   struct root_port ports[SIM_DRIVES_MAX];
 };
-
-struct sim_pcie *sim_pcie_new(struct sim *sim) {
-  struct sim_pcie *pcie = calloc(1, sizeof *pcie);
-
-  if (pcie == NULL) abort();
-  pcie->sim = sim;
-  return pcie;
-}
-
-void sim_pcie_free(struct sim_pcie *pcie) { free(pcie); }
 
 static uint32_t get(const struct config_space *space, unsigned offset) { return space->value[offset / 4]; }
 
@@ -223,7 +212,7 @@ static struct root_port *port_at(struct sim *sim, unsigned index) {
   return port;
 }
 
-void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
+static void link_changed(struct sim *sim, unsigned drive_index, bool up) {
   struct root_port *port = port_at(sim, drive_index);
 
   if (port == NULL) return;
@@ -241,7 +230,7 @@ void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up) {
 }
 
 /* As after the link came up: the host must wait for 100 ms with configuration requests, and gets "retry" for longer. */
-void sim_pcie_function_reset(struct sim *sim, unsigned drive_index) {
+static void function_reset(struct sim *sim, unsigned drive_index) {
   struct root_port *port = port_at(sim, drive_index);
 
   port->came_up = true;
@@ -250,11 +239,28 @@ void sim_pcie_function_reset(struct sim *sim, unsigned drive_index) {
   set_packet_sizes(sim, port, sim_drive_at(sim, drive_index));
 }
 
-bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index) {
+static bool may_master(struct sim *sim, unsigned drive_index) {
   const struct root_port *port = &sim_pcie_of(sim)->ports[drive_index];
 
   return port->present && !port->down && (get(&port->port, COMMAND) & get(&port->drive, COMMAND) & COMMAND_MASTER) != 0;
 }
+
+static const struct sim_bus calls = {
+    .link_changed = link_changed,
+    .link_due = sim_bridge_link_due,
+    .function_reset = function_reset,
+    .may_master = may_master,
+};
+
+struct sim_pcie *sim_pcie_new(struct sim *sim) {
+  struct sim_pcie *pcie = calloc(1, sizeof *pcie);
+
+  if (pcie == NULL) abort();
+  sim_set_bus(sim, &calls);
+  return pcie;
+}
+
+void sim_pcie_free(struct sim_pcie *pcie) { free(pcie); }
 
 /* ---- configuration accesses ---- */
 

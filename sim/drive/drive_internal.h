@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the parts of the drive. controller.c: registers and resets. queue.c: doorbells, fetches and completions.
- * prp.c: page lists. transfer.c: data over the link. admin.c, feature.c, log.c, identify.c: admin commands. io.c: I/O
- * commands. filled.c: the share of the drive that was written before. powercut.c: what a power cut may lose. fault.c:
- * injected faults. Section numbers are those of the NVM Express base specification 1.4.
+ * Shared by the parts of the drive. Each file calls only files below it, and fetch.c calls execute.c through a pointer:
+ *
+ *   drive.c                                creation
+ *   controller.c                           registers
+ *   execute.c, fault.c                     what happens to a command
+ *   admin.c, feature.c, log.c,             admin commands
+ *     identify.c, sanitize.c
+ *   io.c                                   I/O commands
+ *   reset.c                                resets besides CC.EN, link drops, power cuts
+ *   doorbell.c                             doorbells
+ *   transfer.c, prp.c                      data over the link, page lists
+ *   complete.c, fault_completion.c         when a command completes
+ *   event.c                                asynchronous events
+ *   post.c                                 completion entries
+ *   fetch.c                                command fetch
+ *   commands.c, host_memory.c, powercut.c, commands in progress, the host's memory, what a power cut may lose,
+ *     error_log.c, filled.c                the error log, the share of the drive that was written before
+ *
+ * Section numbers are those of the NVM Express base specification 1.4.
  */
 #ifndef SPATE_SIM_DRIVE_INTERNAL_H
 #define SPATE_SIM_DRIVE_INTERNAL_H
@@ -25,7 +40,11 @@
 #define DRIVE_NAMESPACES_MAX 8u
 #define DRIVE_ERRORS_MAX     4u                     /* in the error log */
 #define DRIVE_FUA            (UINT32_C(1) << 30)    /* dword 12 of Write */
+#define DRIVE_DROPPED        UINT16_MAX             /* the queue of a command whose queue was deleted */
 #define DRIVE_DISABLE_PS     (100u * SIM_PS_PER_US) /* from CC.EN = 0 to CSTS.RDY = 0 */
+
+/* Log pages (5.14.1). */
+enum { PAGE_ERRORS = 1, PAGE_HEALTH = 2, PAGE_FIRMWARE = 3, PAGE_TELEMETRY = 7, PAGE_SANITIZE = 0x81 };
 
 /* Status fields without the phase bit (4.6.1), with DNR if a real drive sets it. */
 enum {
@@ -230,6 +249,7 @@ struct sim_drive {
   uint64_t front_free_ps;
   uint64_t last_data_ps;
 
+  drive_step *execute;            /* of a command that the front end has reached: execute.c */
   struct drive_command *commands; /* DRIVE_COMMANDS_MAX */
   uint16_t free_slots[DRIVE_COMMANDS_MAX];
   uint32_t free_count;
@@ -270,39 +290,85 @@ static inline uint64_t drive_qword(const struct drive_command *command, unsigned
   return (uint64_t)command->dwords[dword + 1u] << 32 | command->dwords[dword];
 }
 
+#define CSTS_READY UINT32_C(1)
+#define CSTS_FATAL UINT32_C(2)
+
 /* The host has set CC.EN. */
 static inline bool drive_enabled(const struct sim_drive *drive) { return (drive->registers.cc & 1u) != 0; }
 
-static inline bool drive_running(const struct sim_drive *drive) { return (drive->registers.csts & 3u) == 1u; }
+static inline bool drive_running(const struct sim_drive *drive) {
+  return (drive->registers.csts & (CSTS_READY | CSTS_FATAL)) == CSTS_READY;
+}
 
-/* ---- controller.c ---- */
+/* Entries from one index of a ring to another. */
+static inline uint32_t drive_distance(uint32_t from, uint32_t to, uint32_t entries) {
+  return to >= from ? to - from : to + entries - from;
+}
+
+/* Free slots for commands of this queue that are not reserved for others. */
+static inline uint32_t drive_slots_for(const struct sim_drive *drive, uint16_t queue) {
+  const uint32_t kept = drive->promised + (queue == 0 ? 0 : DRIVE_ADMIN_RESERVED);
+
+  return drive->free_count > kept ? drive->free_count - kept : 0;
+}
+
+/* ---- commands.c ---- */
+/* A command of its queue has this identifier from now on, or no longer. */
+void drive_id_begins(struct sim_drive *drive, const struct drive_command *command);
+void drive_id_ends(struct sim_drive *drive, const struct drive_command *command);
+struct drive_command *drive_find(struct sim_drive *drive, uint16_t queue, uint16_t id);
 /* Drops all commands in flight and deletes all queues. The contents stay. */
 void drive_forget(struct sim_drive *drive);
 void drive_fatal(struct sim_drive *drive);
-bool drive_may_master(struct sim_drive *drive);
 
-/* ---- queue.c ---- */
-void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);
-/* For a controller on which no command has begun. */
-void drive_queues_forget(struct sim_drive *drive);
-void drive_queues_free(struct sim_drive *drive);
+/* ---- host_memory.c ---- */
+bool drive_may_master(struct sim_drive *drive);
 /* Reports a violation unless the data that the drive reads was visible to it when the register write `sequence`
  * left. */
 void drive_check_shown(struct sim_drive *drive, const char *what, uint64_t address, uint64_t bytes, uint64_t sequence);
+
+/* ---- fetch.c ---- */
 void drive_fetch_more(struct sim_drive *drive);
-/* Completes a command at `at_ps`. After this come only faults and the completion's way to the host. */
-void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps);
-void drive_complete(struct sim_drive *drive, struct drive_command *command, uint16_t status);
+
+/* ---- post.c ---- */
 /* Posts the completion now. */
 void drive_post(struct sim_drive *drive, struct drive_command *command);
 void drive_free(struct sim_drive *drive, struct drive_command *command);
-struct drive_command *drive_find(struct sim_drive *drive, uint16_t queue, uint16_t id);
+void drive_drop_queue(struct sim_drive *drive, uint16_t queue);
 /* For a completion queue about to be used: reports a violation if its phase bits were not cleared before `sequence`. */
 void drive_check_phases(struct sim_drive *drive, const struct drive_cq *cq, uint64_t sequence);
-void drive_drop_queue(struct sim_drive *drive, uint16_t queue);
 /* A completion without a command in a slot: for an asynchronous event request, or from a fault. */
 bool drive_can_post(const struct sim_drive *drive, uint16_t queue);
 void drive_post_entry(struct sim_drive *drive, uint16_t queue, const uint32_t entry[4], bool wrong_phase);
+
+/* ---- event.c ---- */
+#define DRIVE_EVENT_HEALTH 1u /* a type, as DRIVE_WARN_HEAT is a critical warning */
+#define DRIVE_WARN_HEAT    2u
+uint16_t drive_event_request(struct sim_drive *drive, struct drive_command *command);
+void drive_raise_event(struct sim_drive *drive, uint32_t event);
+/* Called when the completion queue may have room again. */
+void drive_match_events(struct sim_drive *drive);
+void drive_check_heat(struct sim_drive *drive);
+/* Is the drive beyond a threshold that the host has set? */
+bool drive_is_hot(const struct sim_drive *drive);
+uint16_t drive_kelvin(const struct sim_drive *drive);
+
+/* ---- error_log.c ---- */
+void drive_error_taken(struct sim_drive *drive, const struct drive_command *command);
+
+/* ---- complete.c ---- */
+/* Completes a command at `at_ps`. After this come only faults and the completion's way to the host. */
+void drive_complete_at(struct sim_drive *drive, struct drive_command *command, uint64_t at_ps);
+void drive_complete(struct sim_drive *drive, struct drive_command *command, uint16_t status);
+
+/* ---- doorbell.c ---- */
+void drive_doorbell(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);
+
+/* ---- reset.c ---- */
+void drive_subsystem_reset(struct sim_drive *drive);
+
+/* ---- execute.c ---- */
+void drive_execute(struct sim_drive *drive, struct drive_command *command);
 
 /* ---- prp.c ---- */
 /* Finds out where `bytes` of data are, then calls `listed`. On an error it completes the command with its status. */
@@ -324,12 +390,6 @@ uint16_t drive_set_feature(struct sim_drive *drive, struct drive_command *comman
 uint16_t drive_get_feature(struct sim_drive *drive, struct drive_command *command);
 void drive_features_reset(struct sim_drive *drive);
 uint16_t drive_get_log(struct sim_drive *drive, struct drive_command *command);
-uint16_t drive_event_request(struct sim_drive *drive, struct drive_command *command);
-void drive_error_taken(struct sim_drive *drive, const struct drive_command *command);
-void drive_raise_event(struct sim_drive *drive, uint32_t event);
-/* Called when the completion queue may have room again. */
-void drive_match_events(struct sim_drive *drive);
-void drive_check_heat(struct sim_drive *drive);
 void drive_identify_init(struct sim_drive *drive);
 void drive_geometry(struct sim_drive *drive, uint8_t block_shift);
 uint16_t drive_identify(struct sim_drive *drive, struct drive_command *command);
@@ -342,7 +402,6 @@ void drive_sanitize_log(struct sim_drive *drive, uint8_t *page);
 
 /* ---- io.c ---- */
 uint16_t drive_io(struct sim_drive *drive, struct drive_command *command);
-bool drive_cache_on(const struct sim_drive *drive);
 
 /* ---- filled.c ---- */
 void drive_filled_init(struct sim_drive *drive);
@@ -350,6 +409,7 @@ uint64_t drive_really_fresh(const struct sim_drive *drive, uint64_t at, uint64_t
 uint64_t drive_discard(struct sim_drive *drive, uint64_t at, uint64_t bytes);
 
 /* ---- powercut.c ---- */
+bool drive_cache_on(const struct sim_drive *drive); /* the volatile write cache */
 void drive_cache_init(struct sim_drive *drive);
 void drive_cache_free(struct sim_drive *drive);
 /* With options.journal. Without it, these do nothing. */
@@ -365,7 +425,7 @@ void drive_changes_orphaned(struct sim_drive *drive);
 void drive_changes_cut(struct sim_drive *drive);
 void drive_changes_formatted(struct sim_drive *drive);
 
-/* ---- fault.c ---- */
+/* ---- fault.c, fault_completion.c ---- */
 /* Does this fault apply to the command? */
 static inline bool drive_has_fault(const struct drive_command *command, enum sim_action action) {
   return command->fault && command->fault_action == action;

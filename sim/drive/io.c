@@ -13,10 +13,6 @@
 
 enum { DEALLOCATED_ZEROS, DEALLOCATED_ONES, DEALLOCATED_OLD, DEALLOCATED_ANY }; /* options.deallocated */
 
-bool drive_cache_on(const struct sim_drive *drive) {
-  return drive->profile.volatile_cache && (drive->features.values[6] & 1u) != 0;
-}
-
 /* As the host counts, from the beginning of the namespace; and on the media. */
 static uint64_t host_lba_of(const struct drive_command *command) { return drive_qword(command, 10); }
 static uint64_t lba_of(const struct drive_command *command) {

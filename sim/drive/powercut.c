@@ -138,6 +138,10 @@ static void link_change(struct drive_cache *cache, struct drive_change *change) 
 
 /* ---- the changes of a command ---- */
 
+bool drive_cache_on(const struct sim_drive *drive) {
+  return drive->profile.volatile_cache && (drive->features.values[6] & 1u) != 0;
+}
+
 void drive_cache_init(struct sim_drive *drive) {
   drive->cache.end = &drive->cache.first;
   if (drive->options.journal) drive->cache.durable = sim_store_new(drive->options.bytes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the parts of the simulator call each other. sim.c has the clock and the events. memory.c has the two views of
- * memory. port.c is the port that the library calls, and unanswered.c says what a read returns that no drive answers.
- * bridge.c is a Xilinx bridge in the place of the generic one, and bridge_link.c its link.
- * logic.c makes accesses for programmable logic in the place of a processor. pcie.c is configuration space. The drive
- * is controller.c (registers), admin.c, io.c and what they share.
+ * How the parts of the simulator call each other. clock.c has the clock and the events, parts.c finds the parts, and
+ * sim.c creates them. memory.c has the two views of memory. port.c is the port that the library calls, and unanswered.c
+ * says what a read returns that no drive answers. bridge.c is a Xilinx bridge in the place of the generic one, and
+ * bridge_link.c its link. logic.c makes accesses for programmable logic in the place of a processor. pcie.c is
+ * configuration space. The drive is drive/ (drive_internal.h). What a drive tells the bus goes through struct sim_bus.
  *
  *        library
  *           |  port.c: spends the processor's time, then
@@ -26,21 +26,28 @@
 #include "memory.h"
 
 struct sim_bridge;
+struct sim_bus;
 struct sim_memory;
+struct sim_msi_page;
 struct sim_pcie;
 struct sim_port;
 
-/* ---- sim.c ---- */
+/* ---- parts.c ---- */
 struct sim_memory *sim_memory_of(struct sim *sim);
 struct sim_pcie *sim_pcie_of(struct sim *sim);
 struct sim_port *sim_port_of(struct sim *sim);
 struct sim_unanswered_state *sim_unanswered_of(struct sim *sim);
 struct sim_bridge *sim_bridge_of(struct sim *sim); /* NULL: the machine has the generic bridge */
-void sim_set_bridge(struct sim *sim, struct sim_bridge *bridge);
-const struct sim_config *sim_config_of(const struct sim *sim);
+struct sim_msi_page *sim_msi_of(struct sim *sim);  /* the bridge's; NULL: it has none */
+const struct sim_bus *sim_bus_of(struct sim *sim);
+void sim_set_bridge(struct sim *sim, struct sim_bridge *bridge, struct sim_msi_page *msi);
+void sim_set_bus(struct sim *sim, const struct sim_bus *bus);
 /* Adds a new drive (sim_drive_add()): the machine keeps it (sim_drive_at()) and frees it. Returns its number. Ends the
  * program if there are SIM_DRIVES_MAX already. */
 unsigned sim_attach(struct sim *sim, struct sim_drive *drive);
+
+/* ---- clock.c ---- */
+const struct sim_config *sim_config_of(const struct sim *sim);
 uint64_t sim_next_sequence(struct sim *sim); /* rises over all drives: orders any two things */
 /* How long this many instructions take. */
 uint64_t sim_instructions_ps(const struct sim *sim, uint64_t instructions);
@@ -93,14 +100,22 @@ bool sim_bridge_to_bus(struct sim *sim, uint64_t address, uint64_t *bus);
 /* A memory request was not forwarded, or a configuration request found the link down. */
 void sim_bridge_refused(struct sim *sim);
 void sim_bridge_config_lost(struct sim *sim);
-/* A write of the drive that begins with this byte: true if the bridge takes it for an MSI. */
-bool sim_bridge_takes_msi(struct sim *sim, uint64_t address, uint8_t data);
-/* How many of these bytes are before the page of MSIs begins or ends. */
-uint64_t sim_bridge_up_to_msi(struct sim *sim, uint64_t address, uint64_t bytes);
 void sim_bridge_link_changed(struct sim *sim, bool up);
 void sim_bridge_link_due(struct sim *sim, uint64_t at_ps); /* when a link that is down will be up */
 /* Link Control and Status of the root port, as the bridge shows it. */
 uint32_t sim_bridge_link_status(struct sim *sim, uint32_t value);
+
+/* ---- msi.c: the page whose writes a Xilinx bridge takes for MSIs ---- */
+struct sim_msi_page {
+  uint64_t base; /* bus address, a multiple of 4 KiB */
+  uint32_t decode[2];
+  uint64_t writes;
+};
+#define SIM_MSI_PAGE_BYTES UINT64_C(4096)
+/* A write of the drive that begins with this byte: true if the bridge takes it for an MSI. */
+bool sim_msi_takes(struct sim *sim, uint64_t address, uint8_t data);
+/* How many of these bytes are before the page of MSIs begins or ends. */
+uint64_t sim_msi_up_to(struct sim *sim, uint64_t address, uint64_t bytes);
 
 /* ---- port.c ---- */
 struct sim_port *sim_port_new(void);
@@ -120,15 +135,18 @@ void sim_pcie_config_write(struct sim *sim, uint64_t address, uint32_t value);
 /* The drive whose BAR 0 a CPU address reaches, through the root port's window and the command registers of both, while
  * the link is up. NULL: none; such a read is unanswered and a write is dropped. */
 struct sim_drive *sim_pcie_route(struct sim *sim, uint64_t address, uint32_t *offset);
-/* After a link change: resets the drive's configuration space and sets the port's link status. */
-void sim_pcie_link_changed(struct sim *sim, unsigned drive_index, bool up);
-/* May this drive access memory? (Bus master enable of the drive and of its port.) */
-bool sim_pcie_bus_master(struct sim *sim, unsigned drive_index);
+/* What a drive tells the bus, and asks it. */
+struct sim_bus {
+  /* After a link change: resets the drive's configuration space and sets the port's link status. */
+  void (*link_changed)(struct sim *sim, unsigned drive_index, bool up);
+  void (*link_due)(struct sim *sim, uint64_t at_ps); /* when a link that is down will be up */
+  /* Function level reset: resets the drive's configuration space. */
+  void (*function_reset)(struct sim *sim, unsigned drive_index);
+  /* May this drive access memory? (Bus master enable of the drive and of its port.) */
+  bool (*may_master)(struct sim *sim, unsigned drive_index);
+};
 
-/* Function level reset: resets the drive's configuration space. */
-void sim_pcie_function_reset(struct sim *sim, unsigned drive_index);
-
-/* ---- controller.c ---- */
+/* ---- drive/ ---- */
 /* Resets from the bus. A function level reset happens at once. A secondary bus reset or PERST# keeps the link down
  * while `on`. */
 void sim_drive_function_reset(struct sim_drive *drive);

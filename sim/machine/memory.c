@@ -314,8 +314,8 @@ bool sim_memory_store(struct sim *sim, uint64_t address, const void *data, uint6
   bool stored = bytes != 0 || store(sim, address, data, 0);
 
   for (uint64_t here; stored && bytes != 0; address += here, from += here, bytes -= here) {
-    here = sim_bridge_up_to_msi(sim, address, bytes);
-    stored = sim_bridge_takes_msi(sim, address, *from) || store(sim, address, from, here);
+    here = sim_msi_up_to(sim, address, bytes);
+    stored = sim_msi_takes(sim, address, *from) || store(sim, address, from, here);
   }
   return stored;
 }

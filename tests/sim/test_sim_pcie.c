@@ -61,7 +61,7 @@ static void test_every_drive_is_found_behind_its_port(void **state) {
       assert_ptr_equal(sim_pcie_route(stack->sim, device->bar0 + 8, &offset), sim_drive_at(stack->sim, i));
       assert_int_equal(offset, 8);
       assert_null(sim_pcie_route(stack->sim, device->bar0 + SIM_BAR_BYTES * drives, &offset));
-      assert_true(sim_pcie_bus_master(stack->sim, i));
+      assert_true(sim_bus_of(stack->sim)->may_master(stack->sim, i));
       assert_int_equal(spate_port_read32(device->bar0 + NVME_VS), 0x00010400);
     }
     sim_stack_free(stack);
@@ -141,13 +141,13 @@ static void test_command_registers_decide(void **state) {
     const uint32_t command = spate_port_read32(CONFIG(bus, 0, 4)) & 0xffffu;
     spate_port_write32(CONFIG(bus, 0, 4), command & ~2u);
     assert_int_equal(spate_port_read32(version), ALL_ONES);
-    assert_true(sim_pcie_bus_master(stack->sim, 0));
+    assert_true(sim_bus_of(stack->sim)->may_master(stack->sim, 0));
     spate_port_write32(CONFIG(bus, 0, 4), command & ~4u);
     assert_int_equal(spate_port_read32(version), 0x00010400);
-    assert_false(sim_pcie_bus_master(stack->sim, 0));
+    assert_false(sim_bus_of(stack->sim)->may_master(stack->sim, 0));
     spate_port_write32(CONFIG(bus, 0, 4), command);
     assert_int_equal(spate_port_read32(version), 0x00010400);
-    assert_true(sim_pcie_bus_master(stack->sim, 0));
+    assert_true(sim_bus_of(stack->sim)->may_master(stack->sim, 0));
   }
   sim_stack_free(stack);
 }
@@ -300,7 +300,7 @@ static void test_after_a_link_drop_the_drive_is_unconfigured(void **state) {
   assert_int_equal(spate_port_read32(CONFIG(0, 0, 0x50)) >> 29 & 1, 0); /* the port reports it */
   assert_int_equal(spate_port_read32(version), ALL_ONES);
   assert_int_equal(spate_port_read32(CONFIG(1, 0, 0)), ALL_ONES);
-  assert_false(sim_pcie_bus_master(stack->sim, 0));
+  assert_false(sim_bus_of(stack->sim)->may_master(stack->sim, 0));
 
   sim_spend(stack->sim, 21 * SIM_PS_PER_MS);
   assert_int_equal(spate_port_read32(CONFIG(0, 0, 0x50)) >> 29 & 1, 1);
