@@ -288,8 +288,8 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_mount_own(struct spate_exfat *volu
 SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume);
 
 /* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
- * power cut would have left. Clips and a recorder on the volume must not be used afterwards. It waits for a length that
- * is being written (spate_exfat_publish() returned BUSY), until the device has ended that request. Requests of a
+ * power cut would have left. Clips and a recorder on the volume must not be used afterwards. It waits for lengths
+ * that are being written (spate_exfat_publish()), until the device has ended these requests. Requests of a
  * recorder still use the recorder, its streams and their pieces: keep this memory until the device has ended them. */
 void spate_exfat_abandon(struct spate_exfat *volume);
 
@@ -527,6 +527,11 @@ void spate_exfat_join_cancel(struct spate_exfat_join *join);
 
 /* ---- clips ---- */
 
+/* What became of a length (spate_exfat_publish()). OK: it is durable. FULL: the device had no room for the write,
+ * publish the length again. NOT_MOUNTED: the volume was abandoned before the write began. Others: the device's error,
+ * the write failed. It must not wait, and may publish a length. */
+typedef void spate_exfat_published(void *context, enum spate_error error);
+
 /*
  * A file that is being recorded. Set by spate_exfat_arm(), and not moved in memory until it is closed. The caller
  * writes the data to the device by itself: from first_lba on, at most reserved_bytes.
@@ -540,10 +545,10 @@ struct spate_exfat_clip {
   struct spate_exfat_clip *next;
   struct spate_exfat_block *block; /* pinned: holds the entry set */
   uint32_t first_cluster, clusters;
-  uint64_t wanted_bytes;        /* the length that was handed over last */
-  uint64_t writing_bytes;       /* the length in the image on its way to the drive; 0: none */
-  enum spate_error write_error; /* what became of wanted_bytes; OK also once it was returned */
-  uint16_t entry_offset;        /* of the entry set in the block */
+  uint64_t wanted_bytes;       /* the length that was handed over last */
+  spate_exfat_published *done; /* of the length under way; NULL: none is */
+  void *context;
+  uint16_t entry_offset; /* of the entry set in the block */
   uint8_t entries;
   uint8_t record; /* its block of the reservation record */
   bool waiting;   /* wanted_bytes is in no image yet */
@@ -581,15 +586,17 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
 /*
  * Make `bytes` the file's length, without waiting: one FUA write of one block, now or when the block's present write
  * is done. The caller has seen every one of these bytes completed, and a FLUSH submitted after that completed (where
- * the device has a volatile cache). Lengths only grow. Call it again with the same length until it returns OK: the
- * length is durable. May be called while another function of the volume waits.
+ * the device has a volatile cache). Lengths only grow. May be called while another function of the volume waits.
  *
- * Errors: BUSY (the length is not durable yet, because its write is under way or has to wait for the block), FULL (the
- * device has no room for the write). After both, poll the device and call again. INVALID: fewer bytes than before, or
- * more than reserved_bytes; nothing has changed. Those of the device: the write failed; the next call starts another
- * one.
+ * If it returns OK, `done` is called once with `context`: from a later poll of the device, from a function of the
+ * volume, or, if the length is durable already, before this one returns.
+ *
+ * After an error `done` is not called: BUSY (an earlier length of the clip is under way), FULL (the device has no room
+ * for the write: poll it and call again), INVALID (no `done`, fewer bytes than before, more than reserved_bytes, or a
+ * discard has erased the file), and those of the device.
  */
-SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes);
+SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes,
+                                                      spate_exfat_published *done, void *context);
 
 /*
  * All data are written: flush, write the final length and time, free the unused clusters, mark the volume clean if
@@ -601,7 +608,7 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *cli
 
 /* Published bytes past `bytes` are lost, or are in another file: the close that follows may end the clip there, and a
  * discard may follow `bytes` 0. Writes nothing: until then the volume has the length that it has. Not while
- * spate_exfat_publish() returns BUSY. */
+ * a length of the clip is under way. */
 void spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /* Close a clip and delete its file. On an error the clip stays open, and its file may be gone: only another discard is

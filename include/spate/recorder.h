@@ -230,6 +230,7 @@ struct spate_stream_clip {
   bool last_pushed; /* no piece can follow, except on a tail */
   bool has_tail;    /* the next piece begins with what was given to spate_stream_tail() */
   bool unpublished; /* the last checkpoint could not publish its length */
+  bool publishing;  /* its length is on its way to the volume */
   bool rolled;      /* left for the next clip: see SPATE_EVENT_ROLLED_OVER */
   char path[SPATE_RECORDER_PATH_BYTES_MAX];
 };

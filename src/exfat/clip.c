@@ -167,11 +167,12 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
 
   if (error != SPATE_OK) return error;
   spate_exfat_block_settle(clip->block);
-  clip->waiting = false;
+  clip->waiting = false; /* this write takes the place of a length that waited */
   clip->wanted_bytes = bytes;
   spate_exfat_clip_put_length(clip, bytes);
   error = spate_exfat_block_commit(clip->block);
   if (error == SPATE_OK) clip->published_bytes = bytes;
+  spate_exfat_clip_end_publish(clip, error);
   return error;
 }
 
@@ -180,7 +181,6 @@ static enum spate_error put_final(struct spate_exfat *volume, struct spate_exfat
 static enum spate_error erase_entry(struct spate_exfat_clip *clip) {
   spate_exfat_block_settle(clip->block);
   spate_exfat_search_forget(clip->volume);
-  clip->waiting = false;
   for (; clip->entries > 0; clip->entries--)
     spate_exfat_clip_set(clip)[(clip->entries - 1u) * EXFAT_ENTRY_BYTES] &= (uint8_t)~EXFAT_TYPE_IN_USE;
   return spate_exfat_block_commit(clip->block);

@@ -576,6 +576,8 @@ static inline uint8_t *spate_exfat_clip_set(const struct spate_exfat_clip *clip)
 }
 /* Put the length into the image of the clip's block, and seal the set. */
 void spate_exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t bytes);
+/* Report what became of the length under way, if there is one. */
+void spate_exfat_clip_end_publish(struct spate_exfat_clip *clip, enum spate_error error);
 /* From now on the block stays in memory, and lengths that wait for it are written. */
 void spate_exfat_clip_pin(struct spate_exfat_clip *clip);
 void spate_exfat_clip_unpin(struct spate_exfat_clip *clip);

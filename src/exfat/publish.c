@@ -3,8 +3,8 @@
  * A clip's length is published by one FUA write of the block that holds the whole entry set. The image has only lengths
  * that were given to spate_exfat_publish(), so the write for one clip cannot publish another clip's bytes too early.
  *
- * A block has one write in flight at a time. A length that arrives meanwhile waits until the write has completed. The
- * cache calls block->written after its own writes, so that such a length is then written, too.
+ * A block has one write in flight at a time. A length that another clip publishes meanwhile waits until the write has
+ * completed. The cache calls block->written after its own writes, so that such a length is then written, too.
  */
 #include "internal.h"
 
@@ -17,20 +17,30 @@ void spate_exfat_clip_put_length(const struct spate_exfat_clip *clip, uint64_t b
   spate_exfat_set_seal(set, clip->entries);
 }
 
-static enum spate_error write_waiting(struct spate_exfat_block *block);
+void spate_exfat_clip_end_publish(struct spate_exfat_clip *clip, enum spate_error error) {
+  spate_exfat_published *done = clip->done;
 
-static void published(struct spate_io *io) {
+  if (done == NULL) return;
+  clip->done = NULL; /* before the call, which may publish again */
+  clip->waiting = false;
+  if (error == SPATE_OK) clip->published_bytes = clip->wanted_bytes;
+  done(clip->context, error);
+}
+
+/* Ends the lengths of a block that wait, or those that were being written. */
+static void end_all(struct spate_exfat_block *block, bool waiting, enum spate_error error) {
+  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next)
+    if (clip->block == block && clip->waiting == waiting) spate_exfat_clip_end_publish(clip, error);
+}
+
+static void write_again(struct spate_exfat_block *block);
+
+static void written(struct spate_io *io) {
   struct spate_exfat_block *block = io->context;
 
-  block->writing = false;
-  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || clip->writing_bytes == 0) continue;
-    if (io->error == SPATE_OK) clip->published_bytes = clip->writing_bytes;
-    if (!clip->waiting) clip->write_error = io->error;
-    clip->writing_bytes = 0;
-  }
-  /* The next call of spate_exfat_publish() returns what became of it. */
-  if (!block->claimed) (void)write_waiting(block);
+  end_all(block, false, io->error);
+  block->writing = false; /* after that: a length published meanwhile waits */
+  if (!block->claimed) write_again(block);
 }
 
 /* Put the lengths that wait into the image. */
@@ -45,6 +55,7 @@ static bool put_waiting(struct spate_exfat_block *block) {
   return any;
 }
 
+/* Writes the lengths that wait. On an error they still wait. */
 static enum spate_error write_waiting(struct spate_exfat_block *block) {
   if (!put_waiting(block)) return SPATE_OK;
   block->io = (struct spate_io){.op = SPATE_WRITE,
@@ -52,22 +63,22 @@ static enum spate_error write_waiting(struct spate_exfat_block *block) {
                                 .lba = block->lba,
                                 .blocks = 1,
                                 .buffer = block->data,
-                                .done = published,
+                                .done = written,
                                 .context = block};
   enum spate_error error = spate_block_submit(block->volume->config.block, &block->io);
-  block->writing = error == SPATE_OK;
-  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next) {
-    if (clip->block != block || !clip->waiting) continue;
-    clip->waiting = error == SPATE_E_FULL;
-    if (error == SPATE_OK) clip->writing_bytes = clip->wanted_bytes;
-    if (!clip->waiting) clip->write_error = error;
-  }
-  if (error == SPATE_OK) spate_block_kick(block->volume->config.block);
-  return error;
+  if (error != SPATE_OK) return error;
+  block->writing = true;
+  for (struct spate_exfat_clip *clip = block->volume->clips; clip != NULL; clip = clip->next)
+    if (clip->block == block) clip->waiting = false;
+  spate_block_kick(block->volume->config.block);
+  return SPATE_OK;
 }
 
-/* The next call of spate_exfat_publish() returns what became of it. */
-static void write_again(struct spate_exfat_block *block) { (void)write_waiting(block); }
+static void write_again(struct spate_exfat_block *block) {
+  enum spate_error error = write_waiting(block);
+
+  if (error != SPATE_OK) end_all(block, true, error);
+}
 
 void spate_exfat_clip_pin(struct spate_exfat_clip *clip) {
   clip->block->pins++;
@@ -78,20 +89,25 @@ void spate_exfat_clip_unpin(struct spate_exfat_clip *clip) {
   if (--clip->block->pins == 0) clip->block->written = NULL;
 }
 
-enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes) {
+enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes, spate_exfat_published *done,
+                                     void *context) {
   struct spate_exfat_block *block = clip->block;
 
-  if (bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
+  if (clip->done != NULL) return SPATE_E_BUSY;
+  if (done == NULL || bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
   if (clip->entries == 0 && bytes > 0) return SPATE_E_INVALID; /* a discard has erased the file */
-  enum spate_error failed = bytes == clip->wanted_bytes ? clip->write_error : SPATE_OK;
   clip->wanted_bytes = bytes;
-  clip->write_error = SPATE_OK;
-  if (bytes == clip->published_bytes) return SPATE_OK;
-  if (failed != SPATE_OK) return failed;
-  if (bytes == clip->writing_bytes) return SPATE_E_BUSY;
+  clip->done = done;
+  clip->context = context;
+  if (bytes == clip->published_bytes) {
+    spate_exfat_clip_end_publish(clip, SPATE_OK);
+    return SPATE_OK;
+  }
   clip->waiting = true;
-  if (block->writing || block->claimed) return SPATE_E_BUSY;
+  if (block->writing || block->claimed) return SPATE_OK;
   enum spate_error error = write_waiting(block);
-  clip->write_error = SPATE_OK; /* an error is returned here */
-  return error == SPATE_OK ? SPATE_E_BUSY : error;
+  if (error == SPATE_OK) return SPATE_OK;
+  clip->waiting = false;
+  clip->done = NULL;
+  return error;
 }

@@ -81,21 +81,29 @@ static void give_up(struct spate_recorder *recorder) {
   }
 }
 
-/* True: the clip's length is published, or could not be. */
-static bool publish(struct spate_recorder *recorder, struct spate_stream_clip *clip) {
-  if (clip->snapshot_bytes == 0) return true;
-  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);
-  if (error == SPATE_E_BUSY || error == SPATE_E_FULL) return false;
+/* The clip's length is published, or could not be. */
+static void published(void *context, enum spate_error error) {
+  struct spate_stream_clip *clip = context;
+  struct spate_recorder *recorder = clip->stream->recorder;
+
+  clip->publishing = false;
+  if (error == SPATE_E_FULL) return; /* the next step publishes it again */
   clip->snapshot_bytes = 0;
   spate_progress_published(clip);
   clip->unpublished = error != SPATE_OK;
   if (error == SPATE_OK) {
     clip->stream->counters.checkpoints++;
-    return true;
+    return;
   }
   recorder->counters.checkpoint_failures++;
   if (recorder->error == SPATE_OK) recorder->error = error;
-  return true;
+}
+
+static void publish(struct spate_stream_clip *clip) {
+  if (clip->snapshot_bytes == 0 || clip->publishing) return;
+  clip->publishing = true;
+  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes, published, clip);
+  if (error != SPATE_OK) published(clip, error);
 }
 
 static bool publish_all(struct spate_recorder *recorder) {
@@ -103,7 +111,9 @@ static bool publish_all(struct spate_recorder *recorder) {
 
   for (uint32_t i = 0; i < clip_count(recorder); i++) {
     struct spate_stream_clip *clip = open_clip(recorder, i);
-    if (clip != NULL && !publish(recorder, clip)) all = false;
+    if (clip == NULL) continue;
+    publish(clip);
+    if (clip->snapshot_bytes > 0) all = false;
   }
   return all;
 }

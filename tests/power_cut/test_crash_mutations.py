@@ -36,20 +36,22 @@ MUTATIONS = {
     ),
     "length completed after the flush was submitted": (
         CHECKPOINT,
-        [("spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
-          "spate_exfat_publish(&clip->file, clip->progress.completed_bytes);")],
+        [("spate_exfat_publish(&clip->file, clip->snapshot_bytes, published, clip);",
+          "spate_exfat_publish(&clip->file, clip->progress.completed_bytes, published, clip);")],
         "crash_recording", "foreign byte",
     ),
     "stream A's write publishes stream B's unflushed length": (
         CHECKPOINT,
-        [("  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);",
-          """  enum spate_error error = SPATE_OK;
-    for (uint32_t i = 0; i < clip_count(recorder); i++) {
-      struct spate_stream_clip *other = open_clip(recorder, i);
-      if (other != NULL && other != clip && other->progress.completed_bytes > other->file.wanted_bytes)
-        error = spate_exfat_publish(&other->file, other->progress.completed_bytes);
-    }
-    error = spate_exfat_publish(&clip->file, clip->snapshot_bytes);""")],
+        [("  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes, published, clip);",
+          """  struct spate_recorder *recorder = clip->stream->recorder;
+  for (uint32_t i = 0; i < clip_count(recorder); i++) {
+    struct spate_stream_clip *other = open_clip(recorder, i);
+    if (other == NULL || other == clip || other->publishing) continue;
+    if (other->progress.completed_bytes <= other->file.wanted_bytes) continue;
+    enum spate_error wrong = spate_exfat_publish(&other->file, other->progress.completed_bytes, published, other);
+    other->publishing = wrong == SPATE_OK && other->file.published_bytes < other->file.wanted_bytes;
+  }
+  enum spate_error error = spate_exfat_publish(&clip->file, clip->snapshot_bytes, published, clip);""")],
         "crash_recording", "foreign byte",
     ),
     "no FUA": (

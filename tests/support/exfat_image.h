@@ -29,14 +29,30 @@ uint8_t *image_start(struct image *image); /* the volume's first byte */
 void image_format(struct image *image);
 enum spate_error image_mount(struct image *image); /* as a host that restarts, unless it was unmounted */
 
+/* What became of a length. */
+struct image_published {
+  unsigned calls;
+  enum spate_error error;
+};
+
+/* A spate_exfat_published. */
+static inline void image_published(void *context, enum spate_error error) {
+  struct image_published *published = context;
+  published->calls++;
+  published->error = error;
+}
+
 /* Publish a length, and poll the device until it is known what became of it. */
 static inline enum spate_error image_publish(struct spate_block *block, struct spate_exfat_clip *clip, uint64_t bytes) {
-  enum spate_error error = spate_exfat_publish(clip, bytes);
-  while (error == SPATE_E_BUSY || error == SPATE_E_FULL) {
+  for (;;) {
+    struct image_published published = {.calls = 0};
+    enum spate_error error = spate_exfat_publish(clip, bytes, image_published, &published);
+    while (error == SPATE_OK && published.calls == 0)
+      (void)spate_block_poll(block, 1);
+    if (error == SPATE_OK) error = published.error;
+    if (error != SPATE_E_BUSY && error != SPATE_E_FULL) return error;
     (void)spate_block_poll(block, 1);
-    error = spate_exfat_publish(clip, bytes);
   }
-  return error;
 }
 
 /* A volume without the record's file, of clusters of 2^cluster_shift bytes: a minimal up-case table, an empty root

@@ -18,6 +18,7 @@ static void test_clip(void **state) {
   struct spate_exfat_clip clip;
   struct spate_exfat_entry entry;
   struct spate_exfat_file file;
+  struct image_published published = {.calls = 0};
   uint64_t lba;
   uint64_t blocks;
   image_open(&image, 64 * MIB, 512, 2048);
@@ -31,8 +32,9 @@ static void test_clip(void **state) {
   publish(&clip, 1000);
   publish(&clip, 5 * MIB);
   assert_whole(true);
-  assert_int_equal(spate_exfat_publish(&clip, 4 * MIB), SPATE_E_INVALID);
-  assert_int_equal(spate_exfat_publish(&clip, 12 * MIB), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_publish(&clip, 4 * MIB, image_published, &published), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_publish(&clip, 12 * MIB, image_published, &published), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_publish(&clip, 5 * MIB, NULL, NULL), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_unmount(&image.volume), SPATE_E_IN_USE);
   assert_int_equal(spate_exfat_close(&clip, 12 * MIB), SPATE_E_INVALID);
   assert_int_equal(spate_exfat_close(&clip, 4 * MIB), SPATE_E_INVALID);
@@ -56,6 +58,7 @@ static void test_many_clips(void **state) {
   (void)state;
   for (uint32_t block_bytes = 512; block_bytes <= 4096; block_bytes *= 8) {
     struct spate_exfat_clip clips[SPATE_EXFAT_CLIPS_MAX + 1];
+    struct image_published published = {.calls = 0};
     char path[32];
     image_open(&image, 64 * MIB, block_bytes, 0);
     image.config.cache_bytes = 12 * block_bytes;
@@ -67,9 +70,10 @@ static void test_many_clips(void **state) {
     }
     assert_int_equal(spate_exfat_arm(&image.volume, &clips[count], "more", 1), SPATE_E_FULL);
     for (unsigned i = 0; i < count; i++)
-      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i), SPATE_E_BUSY);
-    for (unsigned i = 0; i < count; i++)
-      assert_int_equal(image_publish(&image.ram.block, &clips[i], 1000 + i), SPATE_OK);
+      assert_int_equal(spate_exfat_publish(&clips[i], 1000 + i, image_published, &published), SPATE_OK);
+    while (published.calls < count)
+      spate_block_poll(&image.ram.block, 1);
+    assert_int_equal(published.error, SPATE_OK);
     assert_whole(true);
     for (unsigned i = 0; i < count; i++) {
       unsigned n = (i * 7) % count;
@@ -220,6 +224,7 @@ static void test_a_file_of_many_blocks(void **state) {
  * although the write of another clip, whose entry set is in the same block, may take it along. */
 static void test_a_refused_length_is_not_published(void **state) {
   (void)state;
+  struct image_published published = {.calls = 0};
   struct spate_exfat_clip clips[2];
   image_open(&image, 64 * MIB, 512, 0);
   image_format(&image);
@@ -230,7 +235,8 @@ static void test_a_refused_length_is_not_published(void **state) {
   const struct spate_block_ops *ops = image.ram.block.ops;
   const struct spate_block_ops refusing = {refuse, ops->kick, ops->poll};
   image.ram.block.ops = &refusing;
-  assert_int_equal(spate_exfat_publish(&clips[0], 2000), SPATE_E_GONE);
+  assert_int_equal(spate_exfat_publish(&clips[0], 2000, image_published, &published), SPATE_E_GONE);
+  assert_int_equal(published.calls, 0);
   image.ram.block.ops = ops;
   publish(&clips[1], 500);
   assert_int_equal(clips[0].published_bytes, 1000);

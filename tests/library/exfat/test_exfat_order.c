@@ -33,16 +33,22 @@ static const char *requests(void) {
 
 static void test_clip_order(void **state) {
   (void)state;
+  struct image_published published = {.calls = 0};
   struct spate_exfat_clip clip;
   open_image(512);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
   assert_string_equal(requests(), "record!, boot!, bitmap!, root!");
-  assert_int_equal(spate_exfat_publish(&clip, 1000), SPATE_E_BUSY);
+  assert_int_equal(spate_exfat_publish(&clip, 1000, image_published, &published), SPATE_OK);
   assert_int_equal(clip.published_bytes, 0);
-  assert_int_equal(image_publish(&image.ram.block, &clip, 1000), SPATE_OK);
+  assert_int_equal(published.calls, 0);
+  assert_int_equal(spate_exfat_publish(&clip, 1000, image_published, &published), SPATE_E_BUSY);
+  spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(published.calls, 1);
+  assert_int_equal(published.error, SPATE_OK);
   assert_int_equal(clip.published_bytes, 1000);
   assert_string_equal(requests(), "root!");
-  assert_int_equal(spate_exfat_publish(&clip, 1000), SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&clip, 1000, image_published, &published), SPATE_OK);
+  assert_int_equal(published.calls, 2); /* the length is durable already */
   assert_string_equal(requests(), "");
   assert_int_equal(spate_exfat_close(&clip, 2 * MIB), SPATE_OK);
   assert_string_equal(requests(), "flush, root!, bitmap!, boot!, record!, trim data");
@@ -89,6 +95,7 @@ static void test_change_order(void **state) {
 
 static void test_discard_order(void **state) {
   (void)state;
+  struct image_published published = {.calls = 0};
   struct spate_exfat_clip clip;
   struct spate_exfat_entry entry;
   open_image(512);
@@ -100,9 +107,10 @@ static void test_discard_order(void **state) {
   assert_int_equal(spate_exfat_discard(&clip), SPATE_E_INVALID);
 
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
-  assert_int_equal(spate_exfat_publish(&clip, 1), SPATE_E_BUSY);
+  assert_int_equal(spate_exfat_publish(&clip, 1, image_published, &published), SPATE_OK);
   assert_int_equal(spate_exfat_discard(&clip), SPATE_E_INVALID);
-  assert_int_equal(image_publish(&image.ram.block, &clip, 1), SPATE_OK);
+  spate_block_poll(&image.ram.block, 1);
+  assert_int_equal(published.calls, 1);
   assert_int_equal(spate_exfat_close(&clip, 1), SPATE_OK);
   image_close(&image);
 }
@@ -143,9 +151,24 @@ static void test_first_cluster(void **state) {
   image_close(&image);
 }
 
-/* Two clips in one block: one write is in flight at a time, and it contains no length that was not submitted. */
+struct again {
+  struct spate_exfat_clip *clip;
+  uint64_t bytes;
+  struct image_published published; /* of the second length */
+};
+
+static void publish_again(void *context, enum spate_error error) {
+  struct again *again = context;
+  assert_int_equal(error, SPATE_OK);
+  assert_int_equal(spate_exfat_publish(again->clip, again->bytes, image_published, &again->published), SPATE_OK);
+}
+
+/* Two clips in one block: one write is in flight at a time, and it contains no length that was not submitted. When the
+ * first write is done, a clip may publish its next length, which goes with the length that waits. */
 static void test_shared_block(void **state) {
   (void)state;
+  struct image_published published = {.calls = 0};
+  struct again again;
   struct spate_exfat_clip a;
   struct spate_exfat_clip b;
   open_image(4096);
@@ -154,19 +177,18 @@ static void test_shared_block(void **state) {
   assert_int_equal(spate_exfat_arm(&image.volume, &b, "b", MIB), SPATE_OK);
   assert_ptr_equal(a.block, b.block);
   ram_block_clear_log(&image.ram);
-  assert_int_equal(spate_exfat_publish(&a, 100), SPATE_E_BUSY);
-  assert_int_equal(spate_exfat_publish(&b, 200), SPATE_E_BUSY);
-  assert_int_equal(spate_exfat_publish(&a, 300), SPATE_E_BUSY);
+  again = (struct again){.clip = &a, .bytes = 300};
+  assert_int_equal(spate_exfat_publish(&a, 100, publish_again, &again), SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&b, 200, image_published, &published), SPATE_OK);
   spate_block_poll(&image.ram.block, 1);
   assert_int_equal(a.published_bytes, 100);
   assert_int_equal(b.published_bytes, 0);
-  assert_int_equal(spate_exfat_publish(&a, 300), SPATE_E_BUSY);
-  assert_int_equal(spate_exfat_publish(&b, 200), SPATE_E_BUSY);
+  assert_int_equal(published.calls, 0);
   spate_block_poll(&image.ram.block, 1);
   assert_int_equal(a.published_bytes, 300);
   assert_int_equal(b.published_bytes, 200);
-  assert_int_equal(spate_exfat_publish(&a, 300), SPATE_OK);
-  assert_int_equal(spate_exfat_publish(&b, 200), SPATE_OK);
+  assert_int_equal(again.published.calls, 1);
+  assert_int_equal(published.calls, 1);
   assert_int_equal(image.ram.log_count, 2);
   const uint8_t *first = image.ram.log[0].data;
   assert_int_equal(spate_get64(first + a.entry_offset + 56), 100);
@@ -177,10 +199,35 @@ static void test_shared_block(void **state) {
   image_close(&image);
 }
 
+/* The report of one clip's length publishes that of another: it is not durable by the write that was reported. */
+static void test_publish_from_a_report(void **state) {
+  (void)state;
+  struct again again;
+  struct spate_exfat_clip clips[2];
+  for (unsigned first = 0; first < 2; first++) {
+    open_image(512);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], "a", MIB), SPATE_OK);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clips[1], "b", MIB), SPATE_OK);
+    assert_ptr_equal(clips[0].block, clips[1].block);
+    again = (struct again){.clip = &clips[1 - first], .bytes = 200};
+    assert_int_equal(spate_exfat_publish(&clips[first], 100, publish_again, &again), SPATE_OK);
+    spate_block_poll(&image.ram.block, 1);
+    assert_int_equal(again.published.calls, 0);
+    assert_int_equal(again.clip->published_bytes, 0);
+    spate_block_poll(&image.ram.block, 1);
+    assert_int_equal(again.published.calls, 1);
+    assert_int_equal(again.clip->published_bytes, 200);
+    assert_int_equal(spate_exfat_close(&clips[0], 300), SPATE_OK);
+    assert_int_equal(spate_exfat_close(&clips[1], 300), SPATE_OK);
+    image_close(&image);
+  }
+}
+
 struct busy {
   struct spate_exfat_clip clip;
   uint64_t bytes;
   unsigned turns;
+  struct image_published published;
 };
 
 /* A stream that keeps publishing while another operation waits. */
@@ -191,7 +238,7 @@ static void publish_more(void *context) {
   assert_int_equal(spate_exfat_stat(&image.volume, "x", &entry), SPATE_E_BUSY);
   busy->turns++;
   if (busy->bytes < busy->clip.reserved_bytes) busy->bytes++;
-  enum spate_error error = spate_exfat_publish(&busy->clip, busy->bytes);
+  enum spate_error error = spate_exfat_publish(&busy->clip, busy->bytes, image_published, &busy->published);
   assert_true(error == SPATE_OK || error == SPATE_E_BUSY || error == SPATE_E_FULL);
 }
 
@@ -218,6 +265,7 @@ static void test_publish_while_waiting(void **state) {
       image.ram.block.while_waiting = NULL;
       assert_int_equal(image_publish(&image.ram.block, &busy.clip, busy.bytes), SPATE_OK);
       assert_true(busy.turns > 10);
+      assert_true(busy.published.calls > 1);
       assert_int_equal(busy.clip.published_bytes, busy.bytes);
       assert_int_equal(image.ram.overlaps, 0);
       assert_int_equal(spate_exfat_close(&busy.clip, busy.bytes), SPATE_OK);
@@ -277,6 +325,7 @@ int main(void) {
       cmocka_unit_test(test_padding),
       cmocka_unit_test(test_first_cluster),
       cmocka_unit_test(test_shared_block),
+      cmocka_unit_test(test_publish_from_a_report),
       cmocka_unit_test(test_publish_while_waiting),
       cmocka_unit_test(test_discard_order),
   };

@@ -3,17 +3,17 @@
 #include "order_fixture.h"
 
 /* While the device takes no request, publish returns FULL, and the next call tries again. A failed write is reported
- * once, and the next call repeats it. */
+ * to its own call, and the next call repeats it. */
 static void test_publish_refused(void **state) {
   (void)state;
+  struct image_published published = {.calls = 0};
   struct spate_exfat_clip clip;
   open_image(512);
   assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
   image.ram.block.depth = 0;
-  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_FULL);
-  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_FULL);
+  assert_int_equal(spate_exfat_publish(&clip, 100, image_published, &published), SPATE_E_FULL);
+  assert_int_equal(spate_exfat_publish(&clip, 100, image_published, &published), SPATE_E_FULL);
   image.ram.block.depth = 1;
-  assert_int_equal(spate_exfat_publish(&clip, 100), SPATE_E_BUSY);
   assert_int_equal(image_publish(&image.ram.block, &clip, 100), SPATE_OK);
   assert_int_equal(clip.published_bytes, 100);
   ram_block_fault(
@@ -21,7 +21,6 @@ static void test_publish_refused(void **state) {
       (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
   assert_int_equal(image_publish(&image.ram.block, &clip, 200), SPATE_E_MEDIA);
   assert_int_equal(clip.published_bytes, 100);
-  assert_int_equal(spate_exfat_publish(&clip, 200), SPATE_E_BUSY);
   assert_int_equal(image_publish(&image.ram.block, &clip, 200), SPATE_OK);
   assert_int_equal(clip.published_bytes, 200);
 
@@ -29,19 +28,68 @@ static void test_publish_refused(void **state) {
   ram_block_fault(
       &image.ram,
       (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
-  assert_int_equal(spate_exfat_publish(&clip, 300), SPATE_E_BUSY);
-  spate_block_poll(&image.ram.block, 1);
-  assert_int_equal(spate_exfat_publish(&clip, 400), SPATE_E_BUSY);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 300), SPATE_E_MEDIA);
   assert_int_equal(image_publish(&image.ram.block, &clip, 400), SPATE_OK);
 
   /* If the device refuses the write, publish reports it at once, and only once. */
   const uint64_t blocks = image.ram.block.blocks;
   image.ram.block.blocks = 1;
-  assert_int_equal(spate_exfat_publish(&clip, 500), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_publish(&clip, 500, image_published, &published), SPATE_E_INVALID);
   image.ram.block.blocks = blocks;
-  assert_int_equal(spate_exfat_publish(&clip, 500), SPATE_E_BUSY);
+  assert_int_equal(published.calls, 0);
   assert_int_equal(image_publish(&image.ram.block, &clip, 500), SPATE_OK);
   assert_int_equal(spate_exfat_close(&clip, 500), SPATE_OK);
+  image_close(&image);
+}
+
+/* Two clips share a block. The second one's length waits for the first one's write. */
+static void publish_two(struct spate_exfat_clip *clips, struct image_published *published) {
+  open_image(512);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], "a", MIB), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[1], "b", MIB), SPATE_OK);
+  assert_ptr_equal(clips[0].block, clips[1].block);
+  for (unsigned i = 0; i < 2; i++) {
+    published[i] = (struct image_published){.calls = 0};
+    assert_int_equal(spate_exfat_publish(&clips[i], 100, image_published, &published[i]), SPATE_OK);
+  }
+}
+
+static void assert_published(const struct image_published *published, enum spate_error error) {
+  assert_int_equal(published->calls, 1);
+  assert_int_equal(published->error, error);
+}
+
+/* What becomes of a length that waits is reported once, whatever takes the place of its write. */
+static void test_publish_that_waits(void **state) {
+  (void)state;
+  struct spate_exfat_clip clips[2];
+  struct image_published published[2];
+
+  publish_two(clips, published); /* the device has no room for the second write */
+  image.ram.block.depth = 0;
+  spate_block_poll(&image.ram.block, 1);
+  assert_published(&published[0], SPATE_OK);
+  assert_published(&published[1], SPATE_E_FULL);
+  image.ram.block.depth = 1;
+  assert_int_equal(clips[1].published_bytes, 0);
+  assert_int_equal(image_publish(&image.ram.block, &clips[1], 100), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clips[0], 100), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clips[1], 100), SPATE_OK);
+  image_close(&image);
+
+  publish_two(clips, published); /* the final length, without a flush that would wait for the first write */
+  image.ram.block.volatile_cache = false;
+  assert_int_equal(spate_exfat_close(&clips[1], 200), SPATE_OK);
+  assert_published(&published[0], SPATE_OK);
+  assert_published(&published[1], SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clips[0], 100), SPATE_OK);
+  image_close(&image);
+
+  publish_two(clips, published); /* nothing: the volume is abandoned */
+  spate_exfat_abandon(&image.volume);
+  assert_published(&published[0], SPATE_OK);
+  assert_published(&published[1], SPATE_E_NOT_MOUNTED);
+  assert_int_equal(clips[1].published_bytes, 0);
   image_close(&image);
 }
 
@@ -248,13 +296,10 @@ static void test_power_lost(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_publish_refused),
-      cmocka_unit_test(test_power_lost),
-      cmocka_unit_test(test_zeros_are_written_again),
-      cmocka_unit_test(test_zero_refused),
-      cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_close_again),
-      cmocka_unit_test(test_discard_again),
+      cmocka_unit_test(test_publish_refused), cmocka_unit_test(test_publish_that_waits),
+      cmocka_unit_test(test_power_lost),      cmocka_unit_test(test_zeros_are_written_again),
+      cmocka_unit_test(test_zero_refused),    cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_close_again),     cmocka_unit_test(test_discard_again),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
