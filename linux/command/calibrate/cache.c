@@ -4,6 +4,7 @@
  * different lengths show how fast the cache becomes free again.
  */
 #include "steps.h"
+#include "streams.h"
 
 #include <math.h>
 

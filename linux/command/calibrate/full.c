@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures a drive that was written full: the rate at which it is overwritten, and how much SLC cache it has left. */
 #include "steps.h"
+#include "streams.h"
 
 #include <math.h>
 

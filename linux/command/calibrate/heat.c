@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures how fast the drive warms while it reads, which causes no wear, and how fast it cools when it is idle. */
 #include "steps.h"
+#include "streams.h"
 
 #include <math.h>
 

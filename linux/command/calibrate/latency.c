@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures single requests, requests by queue depth, and sequential reads, on a gigabyte of a trimmed drive. */
+#include "link.h"
 #include "steps.h"
+#include "streams.h"
 
 #include <math.h>
 

@@ -2,7 +2,8 @@
 #include "writer.h"
 
 #include "../text/fail.h"
-#include "steps.h"
+#include "link.h"
+#include "streams.h"
 
 #include <inttypes.h>
 #include <math.h>
