@@ -51,7 +51,7 @@ static enum coherent coherent_in_tree(const char *address) {
 enum coherent coherent_of(const char *address) {
 #if defined(__x86_64__) || defined(__i386__)
   /* On this architecture caches snoop all DMA. A copy of sysfs may be from another machine. */
-  if (strcmp(sysfs_root, SYSFS_SYSTEM) == 0) return COHERENT_YES;
+  if (!sysfs_is_copy()) return COHERENT_YES;
 #endif
   return coherent_in_tree(address);
 }

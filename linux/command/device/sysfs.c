@@ -10,7 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *sysfs_root = SYSFS_SYSTEM;
+#define SYSTEM "/sys"
+
+const char *sysfs_root = SYSTEM;
+
+bool sysfs_is_copy(void) { return strcmp(sysfs_root, SYSTEM) != 0; }
 
 bool sysfs_address(const char *text, char *address) {
   unsigned domain, bus, device, function;

@@ -10,10 +10,11 @@
 
 #define SYSFS_PATH_BYTES    512u
 #define SYSFS_ADDRESS_BYTES 17u /* the longest is ffffffff:ff:1f.7 */
-#define SYSFS_SYSTEM        "/sys"
 
-/* Where sysfs is: SYSFS_SYSTEM, or a copy of another machine's. */
+/* Where sysfs is: /sys, or a copy of another machine's. */
 extern const char *sysfs_root;
+/* True if it is a copy. Then no drive can be asked. */
+bool sysfs_is_copy(void);
 
 /* Parses 0000:01:00.0, or 01:00.0 without the domain. A domain can have more than four digits: 10000:e1:00.0 (Intel's
  * VMD). False: it is not an address. `address` has SYSFS_ADDRESS_BYTES of room. */

@@ -65,7 +65,7 @@ bool checkup_controller(struct checkup *checkup) {
   struct spate_doctor_registers registers;
 
   if (checkup->controller[0] != '\0') return judge_state(checkup);
-  if (checkup_is_copy()) return true;
+  if (sysfs_is_copy()) return true;
   if (strcmp(checkup->driver, "nvme") == 0) /* the driver has no controller: its probe failed, or is not finished */
     checkup_found(checkup, SPATE_DOCTOR_CONTROLLER_DEAD, "not there", 0, 0);
   else if (read_registers(checkup, &registers))

@@ -8,32 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool checkup_is_copy(void) { return strcmp(sysfs_root, SYSFS_SYSTEM) != 0; }
-
-static void keep(void *context, const struct spate_doctor_finding *finding) {
-  struct checkup *checkup = context;
-
-  if (checkup->finding_count == CHECKUP_FINDINGS_MAX) return; /* the rest is left out */
-  struct checkup_finding *kept = &checkup->findings[checkup->finding_count++];
-  kept->finding = *finding;
-  if (finding->name == NULL) return;
-  (void)snprintf(kept->name, sizeof kept->name, "%s", finding->name);
-  kept->finding.name = kept->name;
-}
-
-void checkup_found(struct checkup *checkup, enum spate_doctor_code code, const char *name, uint64_t first,
-                   uint64_t second) {
-  const struct spate_doctor_finding finding = {.code = code, .name = name, .numbers = {first, second}};
-
-  spate_doctor_report(&checkup->doctor, &finding);
-}
-
-void checkup_begin(struct checkup *checkup, enum checkup_kind kind, enum checkup_use use, const char *address) {
-  *checkup = (struct checkup){.kind = kind, .use = use};
-  checkup->doctor = (struct spate_doctor){.found = keep, .context = checkup};
-  (void)snprintf(checkup->address, sizeof checkup->address, "%s", address);
-}
-
 /* ---- names in the kernel ---- */
 
 #define NAME_BYTES 32u /* of a controller */
@@ -90,11 +64,11 @@ static void exercise(struct checkup *checkup) {
 
 /* Sends no command to a drive that cannot work: it would only run into the driver's timeouts. */
 static void ask_or_not(struct checkup *checkup, bool sound) {
-  const char *why = checkup_is_copy()                      ? "this is a copy of sysfs"
+  const char *why = sysfs_is_copy()                        ? "this is a copy of sysfs"
                     : strcmp(checkup->driver, "nvme") != 0 ? "the kernel's driver does not have the drive"
                                                            : "an error above keeps the drive from working";
 
-  if (sound && !checkup_is_copy() && checkup->controller[0] != '\0') {
+  if (sound && !sysfs_is_copy() && checkup->controller[0] != '\0') {
     exercise(checkup);
     return;
   }

@@ -7,6 +7,7 @@
  *   system.c     drivers, IOMMU, coherency, memory, io_uring
  *   ask.c        commands to the drive that only read
  *   transfer.c   reads from the drive
+ *   findings.c   what the steps have found
  *   checkup.c    the order of the steps
  *   discover.c   finds drives, and ports with nothing below them
  *   print.c      output as text and as JSON
@@ -59,15 +60,14 @@ struct checkup {
   unsigned finding_count;
 };
 
-/* True if sysfs is a copy of another machine's /sys. Then no drive can be asked. */
-bool checkup_is_copy(void);
-
+/* findings.c */
 void checkup_begin(struct checkup *checkup, enum checkup_kind kind, enum checkup_use use, const char *address);
-/* Collects facts, judges them, transfers data, and judges again. */
-void checkup_run(struct checkup *checkup);
 /* Adds a finding that the code here has made. `name` may be NULL. */
 void checkup_found(struct checkup *checkup, enum spate_doctor_code code, const char *name, uint64_t first,
                    uint64_t second);
+
+/* checkup.c: collects facts, judges them, transfers data, and judges again. */
+void checkup_run(struct checkup *checkup);
 
 /* facts.c. False: there is no such function. */
 bool checkup_read_path(struct checkup_path *path, const char *address);

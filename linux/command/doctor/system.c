@@ -35,7 +35,7 @@ static bool may_be_pc(void) {
   char path[SYSFS_PATH_BYTES];
 
   (void)snprintf(path, sizeof path, "%s/firmware/devicetree", sysfs_root);
-  return checkup_is_copy() && access(path, F_OK) != 0;
+  return sysfs_is_copy() && access(path, F_OK) != 0;
 }
 
 static void judge_coherency(struct checkup *checkup) {
@@ -58,7 +58,7 @@ static void judge_group(struct checkup *checkup) {
   }
   vfio_others(checkup->address, others, sizeof others);
   if (others[0] != '\0') checkup_found(checkup, SPATE_DOCTOR_IOMMU_SHARED, others + 1, 0, 0);
-  if (checkup_is_copy()) return;
+  if (sysfs_is_copy()) return;
 
   char path[96];
   (void)snprintf(path, sizeof path, "/dev/vfio/%s", group);
@@ -71,7 +71,7 @@ static void judge_group(struct checkup *checkup) {
 static void judge_locked_memory(struct checkup *checkup) {
   struct rlimit limit;
 
-  if (checkup_is_copy() || geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return;
+  if (sysfs_is_copy() || geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return;
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < LOCKED_NEEDED)
     checkup_found(checkup, SPATE_DOCTOR_MEMORY_LOCK_SMALL, NULL, limit.rlim_cur, 0);
 }
@@ -85,7 +85,7 @@ static void judge_huge_pages(struct checkup *checkup) {
 
   (void)snprintf(path, sizeof path, "%s/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", sysfs_root);
   const bool known = sysfs_read(path, text, sizeof text);
-  if (known ? sscanf(text, "%lu", &pages) != 1 : checkup_is_copy()) return;
+  if (known ? sscanf(text, "%lu", &pages) != 1 : sysfs_is_copy()) return;
   if (pages < HUGE_PAGES_NEEDED)
     checkup_found(checkup, SPATE_DOCTOR_HUGE_PAGES_MISSING, NULL, pages, HUGE_PAGES_NEEDED);
 }
@@ -109,7 +109,7 @@ void checkup_machine(struct checkup *checkup) {
   struct io_uring ring;
   struct utsname system;
 
-  if (checkup_is_copy()) return;
+  if (sysfs_is_copy()) return;
   const int error = -io_uring_queue_init(1, &ring, 0);
   if (error == 0)
     io_uring_queue_exit(&ring);
