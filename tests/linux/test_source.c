@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two threads of a source wake each other when a quarter of the ring is filled, and when half of it is free. The
  * test sets which thread sleeps, and checks the events. It uses no threads and no clock. */
+#include "../../linux/command/source/event.c"
+#include "../../linux/command/source/slots.c"
 #include "../../linux/command/source/source.c"
 #include "../../linux/command/text/fail.c"
 #include "../../linux/command/text/failure.c"

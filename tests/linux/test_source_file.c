@@ -11,6 +11,8 @@ static int second_open(const char *name, int flags, unsigned mode, uint32_t step
 #include "../../linux/command/source/file.c"
 #undef pread
 #undef direct_open
+#include "../../linux/command/source/event.c"
+#include "../../linux/command/source/slots.c"
 #include "../../linux/command/source/source.c"
 #include "../../linux/command/text/fail.c"
 #include "../../linux/command/text/failure.c"

@@ -11,6 +11,9 @@
  *   synthetic.c   a simulated sensor, which sends chunks with a CRC (spate/chunk.h)
  *   udp.c         datagrams
  *   ring.c        a ring that another process or logic fills (spate/ring.h)
+ *
+ *   source.c      chooses one of these, and owns its memory and its thread
+ *   slots.c       passes the slots from the filler to the taker
  */
 #ifndef SPATE_COMMAND_SOURCE_H
 #define SPATE_COMMAND_SOURCE_H
