@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several targets as one: RAID 0 in the layout of Linux md. */
+#include "stripe.h"
+
 #include "../memory.h"
 #include "../text/fail.h"
-#include "target_internal.h"
 
 #include <errno.h>
-#include <spate/stripe.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,35 +12,51 @@
 
 #define PARTS 1024u
 
+/* ---- the names ---- */
+
+/* The whole program has one way to access memory and registers, so members of different kinds cannot be mixed. */
+static void check_kinds(const struct stripe_names *names, const char *name) {
+  static const char *const kinds[] = {"vfio:", "pci:", "sim:", "stripe:"};
+
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < names->count; i++)
+      count += strncmp(names->names[i], kinds[k], strlen(kinds[k])) == 0;
+    if (count > 0 && strcmp(kinds[k], "stripe:") == 0)
+      fail(EXIT_USAGE, "%s: a member of a stripe cannot be a stripe", name);
+    if (count > 0 && count < names->count)
+      fail(EXIT_USAGE, "%s: either all members or none must be %s", name, kinds[k]);
+  }
+}
+
+void stripe_split(struct stripe_names *names, const char *name, const char *words) {
+  *names = (struct stripe_names){.count = 0};
+  for (const char *start = words; start != NULL;) {
+    const char *comma = strchr(start, ',');
+    const size_t length = comma == NULL ? strlen(start) : (size_t)(comma - start);
+    if (names->count == SPATE_STRIPE_MEMBERS_MAX)
+      fail(EXIT_USAGE, "%s: at most %u members", name, SPATE_STRIPE_MEMBERS_MAX);
+    if (length == 0 || length >= sizeof names->names[0]) fail(EXIT_USAGE, "%s: a member's name is missing", name);
+    memcpy(names->names[names->count++], start, length);
+    start = comma == NULL ? NULL : comma + 1;
+  }
+  if (names->count < 2) fail(EXIT_USAGE, "%s: a stripe has two members or more: stripe:A,B", name);
+  check_kinds(names, name);
+}
+
+/* ---- the array ---- */
+
 struct array {
-  struct target targets[SPATE_STRIPE_MEMBERS_MAX];
-  char names[SPATE_STRIPE_MEMBERS_MAX][512];
-  unsigned count;
   struct spate_block *members[SPATE_STRIPE_MEMBERS_MAX];
   struct spate_stripe stripe;
   struct spate_stripe_part parts[PARTS];
   struct spate_stripe_config config;
 };
 
-static void split(struct array *array, const char *name, const char *words) {
-  for (const char *start = words; start != NULL;) {
-    const char *comma = strchr(start, ',');
-    const size_t length = comma == NULL ? strlen(start) : (size_t)(comma - start);
-    if (array->count == SPATE_STRIPE_MEMBERS_MAX)
-      fail(EXIT_USAGE, "%s: at most %u members", name, SPATE_STRIPE_MEMBERS_MAX);
-    if (length == 0 || length >= sizeof array->names[0]) fail(EXIT_USAGE, "%s: a member's name is missing", name);
-    memcpy(array->names[array->count++], start, length);
-    start = comma == NULL ? NULL : comma + 1;
-  }
-  if (array->count < 2) fail(EXIT_USAGE, "%s: a stripe has two members or more: stripe:A,B", name);
-}
-
 static void close_array(struct target *target) {
   struct array *array = target->backend;
 
   memory_give(array->config.scratch);
-  while (array->count > 0)
-    target_close(&array->targets[--array->count]);
   free(array);
 }
 
@@ -53,42 +68,19 @@ static enum spate_error open_array(struct target *target) {
   return error;
 }
 
-/* The whole program has one way to access memory and registers, so members of different kinds cannot be mixed. */
-static void check_kinds(const struct array *array, const char *name) {
-  static const char *const kinds[] = {"vfio:", "pci:", "sim:", "stripe:"};
-
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    unsigned count = 0;
-    for (unsigned i = 0; i < array->count; i++)
-      count += strncmp(array->names[i], kinds[k], strlen(kinds[k])) == 0;
-    if (count > 0 && strcmp(kinds[k], "stripe:") == 0)
-      fail(EXIT_USAGE, "%s: a member of a stripe cannot be a stripe", name);
-    if (count > 0 && count < array->count)
-      fail(EXIT_USAGE, "%s: either all members or none must be %s", name, kinds[k]);
-  }
-}
-
-void target_open_stripe(struct target *target, const char *words, enum target_access access) {
+void stripe_open(struct target *target, enum target_access access) {
   struct array *array = calloc(1, sizeof *array);
 
   if (array == NULL) fail(EXIT_FAILED, "no memory");
-  split(array, target->name, words);
-  check_kinds(array, target->name);
-  for (unsigned i = 0; i < array->count; i++)
-    if (strncmp(array->names[i], "sim:", 4) == 0) target_announce_sim(array->names[i] + 4);
-  for (unsigned i = 0; i < array->count; i++) {
-    target_open(&array->targets[i], array->names[i], access, 0);
-    array->members[i] = array->targets[i].block;
-  }
+  for (unsigned i = 0; i < target->member_count; i++)
+    array->members[i] = target->members[i].block;
   array->config = (struct spate_stripe_config){.members = array->members,
-                                               .member_count = (uint8_t)array->count,
+                                               .member_count = (uint8_t)target->member_count,
                                                .parts = array->parts,
                                                .part_count = PARTS,
                                                .scratch = memory_take(SPATE_STRIPE_SCRATCH_BYTES)};
   target->kind = TARGET_STRIPE;
-  target->wait_fd = array->targets[0].wait_fd;
-  target->members = array->targets;
-  target->member_count = array->count;
+  target->wait_fd = target->members[0].wait_fd;
   target->backend = array;
   target->close = close_array;
   const enum spate_error error = open_array(target);

@@ -5,6 +5,7 @@
 #include "../text/fail.h"
 #include "in_use.h"
 #include "place.h"
+#include "stripe.h"
 #include "window.h"
 
 #include <limits.h>
@@ -12,14 +13,12 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-bool target_bind;
-unsigned target_depth;
 
 /* The part of the name behind its kind; NULL: it is of another kind. */
 static const char *behind(const char *name, const char *kind) {
@@ -28,25 +27,26 @@ static const char *behind(const char *name, const char *kind) {
   return strncmp(name, kind, length) == 0 ? name + length : NULL;
 }
 
-/* How to open a target that is not a path. */
+/* How to open a target that is neither a path nor a stripe. */
 struct kind {
   const char *prefix;
   void (*open)(struct target *target, const char *words, enum target_access access);
 };
 
-/* NULL: the name is a path. */
+/* NULL: the name is a path or a stripe. */
 static const struct kind *kind_of(const char *name) {
-  static const struct kind kinds[] = {{"vfio:", target_open_vfio},
-                                      {"pci:", target_open_pci},
-                                      {"sim:", target_open_sim},
-                                      {"stripe:", target_open_stripe}};
+  static const struct kind kinds[] = {
+      {"vfio:", target_open_vfio}, {"pci:", target_open_pci}, {"sim:", target_open_sim}};
 
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (behind(name, kinds[i].prefix) != NULL) return &kinds[i];
   return NULL;
 }
 
-bool target_is_path(const char *name) { return kind_of(name) == NULL; }
+/* The names of the members; NULL: it is no stripe. */
+static const char *stripe_words(const char *name) { return behind(name, "stripe:"); }
+
+bool target_is_path(const char *name) { return kind_of(name) == NULL && stripe_words(name) == NULL; }
 
 bool target_exists(const char *name) {
   char path[PATH_MAX];
@@ -62,7 +62,7 @@ const char *target_kind_name(const struct target *target) {
   return target->partition.number > 0 ? "partition" : names[target->kind];
 }
 
-void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
+static void open_one(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
   const struct kind *kind = kind_of(name);
 
   *target = (struct target){.name = name, .fd = -1, .wait_fd = -1, .removal_fd = -1};
@@ -70,6 +70,38 @@ void target_open(struct target *target, const char *name, enum target_access acc
     kind->open(target, behind(name, kind->prefix), access);
   else
     target_open_file(target, access, block_bytes);
+}
+
+struct members {
+  struct target targets[SPATE_STRIPE_MEMBERS_MAX]; /* first, because target->members points here, and is freed */
+  struct stripe_names names;
+};
+
+static void open_stripe(struct target *target, const char *name, enum target_access access) {
+  struct members *members = calloc(1, sizeof *members);
+
+  if (members == NULL) fail(EXIT_FAILED, "no memory");
+  stripe_split(&members->names, name, stripe_words(name));
+  for (unsigned i = 0; i < members->names.count; i++) {
+    const char *sim = behind(members->names.names[i], "sim:");
+    if (sim != NULL) target_announce_sim(sim);
+  }
+  for (unsigned i = 0; i < members->names.count; i++)
+    open_one(&members->targets[i], members->names.names[i], access, 0);
+  *target = (struct target){.name = name,
+                            .fd = -1,
+                            .wait_fd = -1,
+                            .removal_fd = -1,
+                            .members = members->targets,
+                            .member_count = members->names.count};
+  stripe_open(target, access);
+}
+
+void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
+  if (stripe_words(name) != NULL)
+    open_stripe(target, name, access);
+  else
+    open_one(target, name, access, block_bytes);
 }
 
 static bool one_in_use(const char *name, char *why, size_t why_bytes) {
@@ -87,7 +119,7 @@ static bool one_in_use(const char *name, char *why, size_t why_bytes) {
 }
 
 bool target_in_use(const char *name, char *why, size_t why_bytes) {
-  const char *words = behind(name, "stripe:");
+  const char *words = stripe_words(name);
   char member[PATH_MAX];
 
   if (words == NULL) return one_in_use(name, why, why_bytes);
@@ -141,9 +173,18 @@ enum target_trouble target_trouble(const struct target *target) {
   return trouble;
 }
 
-void target_close(struct target *target) {
+static void close_one(struct target *target) {
   target->close(target);
   if (target->window != NULL) window_close(target->window);
   target->window = NULL;
   target->block = NULL;
+}
+
+/* A stripe gives its memory back while its members still have it. */
+void target_close(struct target *target) {
+  close_one(target);
+  while (target->member_count > 0)
+    close_one(&target->members[--target->member_count]);
+  free(target->members);
+  target->members = NULL;
 }
