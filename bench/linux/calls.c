@@ -67,8 +67,8 @@ int main(int count, char **words) {
   target_bind = true;
   target_open(&target, words[1], TARGET_WRITE, 0);
   device = target.block;
-  memory_region(&region, memory_take_ring(ring_bytes), ring_bytes,
-                memory_take((size_t)SPATE_REGION_TABLE_BYTES(ring_bytes)));
+  memory_region(target.memory, &region, memory_take_ring(target.memory, ring_bytes), ring_bytes,
+                memory_take(target.memory, (size_t)SPATE_REGION_TABLE_BYTES(ring_bytes)));
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     if (sizes[i] > device->command_bytes_max) continue;
     print_cost("write", &region, SPATE_WRITE, sizes[i]);

@@ -50,69 +50,74 @@ static void *map_any(int fd, uint64_t offset_bytes, size_t bytes, const char **w
   return NULL;
 }
 
-static const struct memory_supply any = {.take = take_any, .take_ring = take_ring_any, .map = map_any};
-static const struct memory_supply *supply = &any;
+static const struct memory_kind any = {.take = take_any, .take_ring = take_ring_any, .map = map_any};
 
-static struct memory_watcher *watchers;
-
-void memory_watch(struct memory_watcher *watcher) {
-  watcher->next = watchers;
-  watchers = watcher;
+static const struct memory_kind *kind_of(const struct memory_supply *supply) {
+  return supply->kind == NULL ? &any : supply->kind;
 }
 
-void memory_watch_no_more(struct memory_watcher *watcher) {
-  for (struct memory_watcher **at = &watchers; *at != NULL; at = &(*at)->next)
+void memory_watch(struct memory_supply *supply, struct memory_watcher *watcher) {
+  watcher->next = supply->watchers;
+  supply->watchers = watcher;
+}
+
+void memory_watch_no_more(struct memory_supply *supply, struct memory_watcher *watcher) {
+  for (struct memory_watcher **at = &supply->watchers; *at != NULL; at = &(*at)->next)
     if (*at == watcher) {
       *at = watcher->next;
       return;
     }
 }
 
-static void tell_taken(void *ring, size_t bytes) {
-  for (const struct memory_watcher *watcher = watchers; watcher != NULL; watcher = watcher->next)
+static void tell_taken(const struct memory_supply *supply, void *ring, size_t bytes) {
+  for (const struct memory_watcher *watcher = supply->watchers; watcher != NULL; watcher = watcher->next)
     watcher->taken(watcher->context, ring, bytes);
 }
 
-static void tell_given(const void *ring) {
-  for (const struct memory_watcher *watcher = watchers; watcher != NULL; watcher = watcher->next)
+static void tell_given(const struct memory_supply *supply, const void *ring) {
+  for (const struct memory_watcher *watcher = supply->watchers; watcher != NULL; watcher = watcher->next)
     watcher->given(watcher->context, ring);
 }
-
-void memory_from(const struct memory_supply *from) { supply = from == NULL ? &any : from; }
 
 static void *given(void *memory, size_t bytes) {
   if (memory == NULL) fail(EXIT_FAILED, "no memory for %zu bytes", bytes);
   return memory;
 }
 
-void *memory_take(size_t bytes) { return given(supply->take(bytes), bytes); }
+void *memory_take(const struct memory_supply *supply, size_t bytes) {
+  return given(kind_of(supply)->take(bytes), bytes);
+}
 
-void *memory_take_ring(size_t bytes) {
-  void *ring = given(supply->take_ring(bytes), bytes);
+void *memory_take_ring(const struct memory_supply *supply, size_t bytes) {
+  void *ring = given(kind_of(supply)->take_ring(bytes), bytes);
 
-  tell_taken(ring, bytes);
+  tell_taken(supply, ring, bytes);
   return ring;
 }
 
-void *memory_map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
+void *memory_map(const struct memory_supply *supply, int fd, uint64_t offset_bytes, size_t bytes, const char **why) {
+  const struct memory_kind *kind = kind_of(supply);
+
   *why = "this target can only use its own memory";
-  return supply->map == NULL ? NULL : supply->map(fd, offset_bytes, bytes, why);
+  return kind->map == NULL ? NULL : kind->map(fd, offset_bytes, bytes, why);
 }
 
-void memory_unmap(void *memory, size_t bytes) {
-  if (supply == &any) (void)munmap(memory, bytes);
+void memory_unmap(const struct memory_supply *supply, void *memory, size_t bytes) {
+  if (supply->kind == NULL) (void)munmap(memory, bytes);
 }
 
-void memory_give(void *memory) {
-  tell_given(memory);
-  if (supply == &any) free(memory);
+void memory_give(const struct memory_supply *supply, void *memory) {
+  tell_given(supply, memory);
+  if (supply->kind == NULL) free(memory);
 }
 
-void memory_region(struct spate_region *region, void *ring, uint64_t bytes, void *table) {
+void memory_region(const struct memory_supply *supply, struct spate_region *region, void *ring, uint64_t bytes,
+                   void *table) {
+  const struct memory_kind *kind = kind_of(supply);
   struct spate_arena arena = {.start = table, .bytes = (size_t)SPATE_REGION_TABLE_BYTES(bytes)};
 
-  expect(supply->page_address == NULL
+  expect(kind->page_address == NULL
              ? spate_region_init(region, ring, bytes, &arena)
-             : spate_region_init_scattered(region, ring, bytes, supply->page_address, ring, &arena),
+             : spate_region_init_scattered(region, ring, bytes, kind->page_address, ring, &arena),
          "mapping the ring");
 }

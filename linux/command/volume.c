@@ -28,22 +28,26 @@ void volume_now(void *context, struct spate_exfat_time *now) {
 }
 
 void volume_memory(struct volume *volume) {
-  volume->scratch = memory_take(SPATE_PARTITION_SCRATCH_BYTES);
+  const struct memory_supply *memory = volume->target.memory;
+
+  volume->scratch = memory_take(memory, SPATE_PARTITION_SCRATCH_BYTES);
   volume->config = (struct spate_exfat_config){.block = volume->target.block,
-                                               .cache = memory_take(CACHE_BYTES),
+                                               .cache = memory_take(memory, CACHE_BYTES),
                                                .cache_bytes = CACHE_BYTES,
                                                .cache_blocks = volume->blocks,
                                                .cache_block_count = SPATE_EXFAT_CACHE_BLOCKS_MAX,
-                                               .bitmap = memory_take(BITMAP_BYTES),
+                                               .bitmap = memory_take(memory, BITMAP_BYTES),
                                                .bitmap_bytes = BITMAP_BYTES,
                                                .salvage = spate_exfat_salvage,
                                                .now = volume_now};
 }
 
 static void free_memory(struct volume *volume) {
-  memory_give(volume->scratch);
-  memory_give(volume->config.cache);
-  memory_give(volume->config.bitmap);
+  const struct memory_supply *memory = volume->target.memory;
+
+  memory_give(memory, volume->scratch);
+  memory_give(memory, volume->config.cache);
+  memory_give(memory, volume->config.bitmap);
 }
 
 /* Finds the volume. A partition holds the volume directly. If its boot sector is damaged, spate_partition_find() finds

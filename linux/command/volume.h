@@ -3,7 +3,6 @@
 #ifndef SPATE_COMMAND_VOLUME_H
 #define SPATE_COMMAND_VOLUME_H
 
-#include "memory.h"
 #include "target/target.h"
 
 #include <spate/exfat.h>

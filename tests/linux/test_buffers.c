@@ -46,6 +46,8 @@ void expect(enum spate_error error, const char *tried) {
 #define PIECE      ((size_t)8192)
 #define FILE_BYTES ((uint64_t)1 << 20)
 
+static struct memory_supply memory;
+
 struct fixture {
   struct requests *requests;
   int fd, wait_fd;
@@ -54,8 +56,12 @@ struct fixture {
 
 static void open_fixture(struct fixture *fixture) {
   char name[] = "/tmp/spate-buffers-XXXXXX";
-  struct requests_config config = {
-      .name = "file", .bytes = FILE_BYTES, .block_bytes = 512, .depth = 8, .request_bytes = 1u << 20};
+  struct requests_config config = {.name = "file",
+                                   .memory = &memory,
+                                   .bytes = FILE_BYTES,
+                                   .block_bytes = 512,
+                                   .depth = 8,
+                                   .request_bytes = 1u << 20};
 
   *fixture = (struct fixture){.fd = mkstemp(name)};
   assert_true(fixture->fd >= 0);
@@ -108,7 +114,7 @@ static void a_ring_is_registered_and_written_from(void **state) {
   uint8_t other[PIECE];
 
   open_fixture(&fixture);
-  uint8_t *ring = memory_take_ring(RING_BYTES);
+  uint8_t *ring = memory_take_ring(&memory, RING_BYTES);
   struct buffers *buffers = &fixture.requests->buffers;
   assert_int_equal(buffers_find(buffers, ring, PIECE), 0);
   assert_int_equal(buffers_find(buffers, ring + RING_BYTES - PIECE, PIECE), 1);
@@ -128,7 +134,7 @@ static void a_ring_is_registered_and_written_from(void **state) {
   in_the_file(&fixture, other, 96);
   carry(&fixture, SPATE_READ, ring, 96, 0);
   assert_memory_equal(ring, other, PIECE);
-  memory_give(ring);
+  memory_give(&memory, ring);
   close_fixture(&fixture);
 }
 
@@ -141,9 +147,9 @@ static void reused_addresses_are_not_the_old_ring(void **state) {
   uint8_t *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(ring != MAP_FAILED);
   memset(ring, 0x11, RING_BYTES);
-  tell_taken(ring, RING_BYTES);
+  tell_taken(&memory, ring, RING_BYTES);
   assert_int_equal(buffers_find(&fixture.requests->buffers, ring, PIECE), 0);
-  tell_given(ring);
+  tell_given(&memory, ring);
   for (size_t at = 0; at < RING_BYTES; at += BUFFER_BYTES_MAX)
     assert_int_equal(buffers_find(&fixture.requests->buffers, ring + at, PIECE), -1);
   uint8_t *again = mmap(ring, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -160,15 +166,27 @@ static void a_second_ring_survives_the_first(void **state) {
   struct fixture fixture;
 
   open_fixture(&fixture);
-  uint8_t *first = memory_take_ring(RING_BYTES), *second = memory_take_ring(RING_BYTES);
+  uint8_t *first = memory_take_ring(&memory, RING_BYTES), *second = memory_take_ring(&memory, RING_BYTES);
   struct buffers *buffers = &fixture.requests->buffers;
   assert_int_equal(buffers_find(buffers, second, PIECE), 2);
-  memory_give(first);
+  memory_give(&memory, first);
   assert_int_equal(buffers_find(buffers, second, PIECE), 2);
-  first = memory_take_ring(RING_BYTES);
+  first = memory_take_ring(&memory, RING_BYTES);
   assert_int_equal(buffers_find(buffers, first, PIECE), 0);
-  memory_give(first);
-  memory_give(second);
+  memory_give(&memory, first);
+  memory_give(&memory, second);
+  close_fixture(&fixture);
+}
+
+static void a_ring_of_another_target_is_not_registered(void **state) {
+  (void)state;
+  struct fixture fixture;
+  struct memory_supply other = {.kind = NULL};
+
+  open_fixture(&fixture);
+  uint8_t *ring = memory_take_ring(&other, RING_BYTES);
+  assert_int_equal(buffers_find(&fixture.requests->buffers, ring, PIECE), -1);
+  memory_give(&other, ring);
   close_fixture(&fixture);
 }
 
@@ -188,6 +206,7 @@ int main(void) {
       cmocka_unit_test(a_ring_is_registered_and_written_from),
       cmocka_unit_test(reused_addresses_are_not_the_old_ring),
       cmocka_unit_test(a_second_ring_survives_the_first),
+      cmocka_unit_test(a_ring_of_another_target_is_not_registered),
       cmocka_unit_test(only_kernels_that_gain_from_it),
   };
 

@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-void memory_from(const struct memory_supply *from) { (void)from; }
-
 static struct range gap(struct range range, const struct range *ranges, size_t count) {
   static struct taken taken;
 

@@ -25,8 +25,14 @@ static int fake_ioctl(int fd, unsigned long what, uint64_t *to);
 #include "../../linux/command/text/failure.c"
 
 /* Without io_uring nothing is registered. */
-void memory_watch(struct memory_watcher *watcher) { (void)watcher; }
-void memory_watch_no_more(struct memory_watcher *watcher) { (void)watcher; }
+void memory_watch(struct memory_supply *supply, struct memory_watcher *watcher) {
+  (void)supply;
+  (void)watcher;
+}
+void memory_watch_no_more(struct memory_supply *supply, struct memory_watcher *watcher) {
+  (void)supply;
+  (void)watcher;
+}
 
 /* The included sources need fail(). The tests never call it, and cmocka has a macro of that name. */
 void fail(enum exit_status status, const char *format, ...) {

@@ -14,8 +14,16 @@
 
 #define SLOTS 8u
 
-void *memory_take_ring(size_t bytes) { return malloc(bytes); }
-void memory_give(void *memory) { free(memory); }
+static const struct memory_supply supply;
+
+void *memory_take_ring(const struct memory_supply *from, size_t bytes) {
+  (void)from;
+  return malloc(bytes);
+}
+void memory_give(const struct memory_supply *from, void *memory) {
+  (void)from;
+  free(memory);
+}
 
 static bool is_any(const char *name) { return name != NULL; }
 static void open_nothing(struct source *source) { source->fd = -1; }
@@ -28,7 +36,7 @@ static void open_source(struct source *source) {
   const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS};
 
   source_open(source, "any", &config);
-  source_memory(source);
+  source_memory(source, &supply);
 }
 
 static void publish(struct source *source, unsigned slots) {
@@ -146,7 +154,7 @@ static void a_short_recording_has_a_small_ring(void **state) {
     const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS, .bytes = cases[i].bytes};
     struct source source;
     source_open(&source, "any", &config);
-    source_memory(&source);
+    source_memory(&source, &supply);
     assert_int_equal(source.config.slots, cases[i].slots);
     source_close(&source);
   }

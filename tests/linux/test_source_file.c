@@ -27,8 +27,16 @@ static int second_open(const char *name, int flags, unsigned mode, uint32_t step
 #define SLOT_BYTES     65536u
 #define SIZE_MAX_BYTES (64u * SLOT_BYTES)
 
-void *memory_take_ring(size_t bytes) { return aligned_alloc(DIRECT_ALIGN, bytes); }
-void memory_give(void *memory) { free(memory); }
+static const struct memory_supply supply;
+
+void *memory_take_ring(const struct memory_supply *from, size_t bytes) {
+  (void)from;
+  return aligned_alloc(DIRECT_ALIGN, bytes);
+}
+void memory_give(const struct memory_supply *from, void *memory) {
+  (void)from;
+  free(memory);
+}
 
 static bool is_none(const char *name) { return name == NULL; }
 const struct source_kind source_synthetic = {.is = is_none}, source_stream = {.is = is_none},
@@ -107,7 +115,7 @@ static uint64_t record_from(const char *name, uint32_t burst) {
 
   read_bytes = 0;
   source_open(&source, name, &config);
-  source_memory(&source);
+  source_memory(&source, &supply);
   assert_int_equal(start(&source), 0);
   memset(source.memory, 0xee, (size_t)source.config.slots * SLOT_BYTES); /* what was in the ring before */
   const uint64_t bytes = take(&source, burst);
@@ -182,7 +190,7 @@ static void a_file_that_became_shorter_ends_early(void **state) {
     struct source source;
     make_file(SIZE_MAX_BYTES, UINT64_MAX);
     source_open(&source, path, &config);
-    source_memory(&source);
+    source_memory(&source, &supply);
     assert_int_equal(start(&source), 0);
     assert_int_equal(source_size(&source), SIZE_MAX_BYTES);
     const struct file *file = source.own;

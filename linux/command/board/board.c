@@ -75,8 +75,8 @@ static const char *take_command_line(int count, char **words) {
 }
 
 static void take_memory(void) {
-  queue_memory = (struct spate_arena){.start = memory_take(QUEUE_BYTES), .bytes = QUEUE_BYTES};
-  memory = (struct spate_arena){.start = memory_take(MEMORY_BYTES), .bytes = MEMORY_BYTES};
+  queue_memory = (struct spate_arena){.start = memory_take(target.memory, QUEUE_BYTES), .bytes = QUEUE_BYTES};
+  memory = (struct spate_arena){.start = memory_take(target.memory, MEMORY_BYTES), .bytes = MEMORY_BYTES};
 }
 
 static bool is_function(const char *name) {
@@ -159,7 +159,7 @@ enum spate_error board_ring_open(struct spate_region *ring) {
   void *table = spate_arena_take(&queue_memory, SPATE_REGION_TABLE_BYTES(RING_BYTES), SPATE_PAGE_BYTES);
 
   if (table == NULL) return SPATE_E_MEMORY;
-  memory_region(ring, memory_take_ring(RING_BYTES), RING_BYTES, table);
+  memory_region(target.memory, ring, memory_take_ring(target.memory, RING_BYTES), RING_BYTES, table);
   return SPATE_OK;
 }
 

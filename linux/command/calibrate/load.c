@@ -2,7 +2,6 @@
 #include "load.h"
 
 #include "../device/interrupt.h"
-#include "../memory.h"
 #include "../speed/speed.h"
 #include "../target/temperature.h"
 #include "../text/fail.h"
@@ -36,17 +35,17 @@ static void fill(const struct target *target, uint8_t *ring) {
 void load_open(struct load *load, struct target *target) {
   *load = (struct load){.target = target,
                         .block = target->block,
-                        .ring = memory_take_ring(RING_BYTES),
-                        .table = memory_take((size_t)SPATE_REGION_TABLE_BYTES(RING_BYTES)),
+                        .ring = memory_take_ring(target->memory, RING_BYTES),
+                        .table = memory_take(target->memory, (size_t)SPATE_REGION_TABLE_BYTES(RING_BYTES)),
                         .bytes = target->block->blocks << target->block->block_shift,
                         .ns_per_tick = NS_PER_S / (double)spate_port_ticks_per_second()};
   fill(target, load->ring);
-  memory_region(&load->region, load->ring, RING_BYTES, load->table);
+  memory_region(target->memory, &load->region, load->ring, RING_BYTES, load->table);
 }
 
 void load_close(struct load *load) {
-  memory_give(load->table);
-  memory_give(load->ring);
+  memory_give(load->target->memory, load->table);
+  memory_give(load->target->memory, load->ring);
 }
 
 void load_begin(struct load *load, const char *what, uint64_t total_bytes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The PCI function of a drive that this program drives itself: its registers are mapped, bus mastering is on, and
- * memory.h provides memory that it reaches. The kernel has set bus numbers, BARs and payload sizes; nothing here
+ * `memory` allocates memory that it reaches. The kernel has set bus numbers, BARs and payload sizes; nothing here
  * changes them.
  *
  *   vfio.c   with an IOMMU: the drive reaches only memory that is mapped for it
@@ -10,6 +10,7 @@
 #ifndef SPATE_COMMAND_DEVICE_H
 #define SPATE_COMMAND_DEVICE_H
 
+#include "../memory.h"
 #include "guardian.h"
 #include "sysfs.h"
 
@@ -26,7 +27,8 @@ struct device {
   char address[SYSFS_ADDRESS_BYTES]; /* 0000:01:00.0 */
   uintptr_t registers;
   size_t registers_bytes;
-  int removal_fd; /* readable when the kernel asks for the drive back; −1: it cannot ask */
+  const struct memory_kind *memory; /* of what the drive reaches */
+  int removal_fd;                   /* readable when the kernel asks for the drive back; −1: it cannot ask */
   /* private */
   int registers_fd, config_fd, group_fd;
   uint64_t registers_offset_bytes, config_offset_bytes; /* in these files */

@@ -117,6 +117,7 @@ void device_open_pci(struct device *device, const char *address, bool bind) {
   device->config_fd = open_file(device, "config", O_RDWR);
   lock(device);
   guard(device);
+  device->memory = &physical_memory;
   enable(device);
   device->registers_fd = open_file(device, "resource0", O_RDWR | O_SYNC);
   if (fstat(device->registers_fd, &status) != 0) fail(EXIT_FAILED, "%s: BAR 0: %s", device->address, strerror(errno));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "physical.h"
 
-#include "../memory.h"
 #include "../text/fail.h"
 #include "bus_memory.h"
 #include "sysfs.h"
@@ -112,7 +111,7 @@ static uint64_t page_address(void *ring, uint64_t page) {
   return address_of((const uint8_t *)ring + page * SPATE_PAGE_BYTES);
 }
 
-static const struct memory_supply supply = {
+const struct memory_kind physical_memory = {
     .take = take, .take_ring = map, .page_address = page_address, .map = map_given};
 
 int physical_join(void) {
@@ -123,7 +122,6 @@ int physical_join(void) {
   if (physical.pagemap < 0) fail(EXIT_REFUSED, "/proc/self/pagemap: %s", strerror(errno));
   physical.metadata = (struct spate_arena){.start = map(HUGE_BYTES), .bytes = HUGE_BYTES};
   linux_port_dma_offset(address_of(physical.metadata.start) - (uintptr_t)physical.metadata.start);
-  memory_from(&supply);
   return physical.file;
 }
 
@@ -133,7 +131,6 @@ void physical_leave(const char *address) {
   sysfs_path(path, address, "enable");
   (void)sysfs_write(path, "0"); /* fails if the function was removed, and then there is nothing to disable */
   if (--physical.drives > 0) return;
-  memory_from(NULL);
   linux_port_dma_offset(0);
   while (physical.mapping_count > 0) {
     physical.mapping_count--;

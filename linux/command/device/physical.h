@@ -7,9 +7,13 @@
 #ifndef SPATE_COMMAND_PHYSICAL_H
 #define SPATE_COMMAND_PHYSICAL_H
 
-/* Adds a drive; the first one makes memory.h allocate from here. Ends the program with a message if there are no huge
- * pages, or the kernel does not report addresses. Returns the file that holds all of the memory: as long as any process
- * has it open, the memory is not freed. */
+#include "../memory.h"
+
+/* Allocates for the drives that have joined. */
+extern const struct memory_kind physical_memory;
+
+/* Adds a drive. Ends the program with a message if there are no huge pages, or the kernel does not report addresses.
+ * Returns the file that holds all of the memory: as long as any process has it open, the memory is not freed. */
 int physical_join(void);
 /* Disables the function in sysfs. With the last drive the memory is freed. */
 void physical_leave(const char *address);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool.h"
 
-#include "../memory.h"
 #include "../text/fail.h"
 #include "../text/units.h"
 
@@ -223,7 +222,7 @@ static void *map(int fd, uint64_t offset_bytes, size_t bytes, const char **why) 
   return memory;
 }
 
-static const struct memory_supply supply = {.take = take, .take_ring = take, .map = map};
+const struct memory_kind pool_memory = {.take = take, .take_ring = take, .map = map};
 
 void pool_open(int container) {
   if (pool.start != NULL) return;
@@ -235,7 +234,6 @@ void pool_open(int container) {
   pool.container = container;
   pool.used_bytes = 0;
   linux_port_dma_offset(pool.iova - (uintptr_t)pool.start);
-  memory_from(&supply);
 }
 
 void pool_close(void) {
@@ -245,6 +243,5 @@ void pool_close(void) {
     (void)fprintf(stderr, "spate: DMA memory cannot be unmapped: %s\n", strerror(errno)); /* closing VFIO unmaps it */
   (void)munmap(pool.start, pool.bytes);
   pool.start = NULL;
-  memory_from(NULL);
   linux_port_dma_offset(0);
 }

@@ -7,11 +7,13 @@
 #ifndef SPATE_COMMAND_POOL_H
 #define SPATE_COMMAND_POOL_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../memory.h"
 
-/* Opens the pool, once the container has an IOMMU. memory.h then allocates from it. Ends the program if the IOMMU
- * leaves no range of addresses free. Does nothing if the pool is open. */
+/* Allocates from the open pool. */
+extern const struct memory_kind pool_memory;
+
+/* Opens the pool, once the container has an IOMMU. Ends the program if the IOMMU leaves no range of addresses free.
+ * Does nothing if the pool is open. */
 void pool_open(int container);
 /* Unmaps everything, and gives the memory back. */
 void pool_close(void);

@@ -6,6 +6,7 @@
 #include "binding.h"
 #include "device.h"
 #include "device_internal.h"
+#include "pool.h"
 
 #include <errno.h>
 #include <linux/vfio.h>
@@ -69,6 +70,7 @@ void device_open_vfio(struct device *device, const char *address, bool bind) {
   device->give_back = binding_take(device->address, "vfio-pci", bind);
   device_give_back_at_exit(device);
   vfio_join(device->address, &device->group_fd);
+  device->memory = &pool_memory;
   open_function(device);
   map_registers(device);
   device->config_offset_bytes = region(device, VFIO_PCI_CONFIG_REGION_INDEX).offset;

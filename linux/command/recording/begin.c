@@ -72,18 +72,19 @@ static struct source_config source_config(const struct recording_request *reques
 static void open_recording(struct session *session, struct recording *recording) {
   const struct source_config *config = &recording->source.config;
   const struct spate_block *block = session->volume.target.block;
+  const struct memory_supply *memory = session->volume.target.memory;
 
-  source_memory(&recording->source);
+  source_memory(&recording->source, memory);
   const uint64_t ring_bytes = (uint64_t)config->slots * config->slot_bytes;
   const size_t table_bytes = (size_t)SPATE_REGION_TABLE_BYTES(ring_bytes); /* RING_BYTES_MAX fits */
   if (config->slot_bytes >> block->block_shift > block->request_blocks_max)
     fail(EXIT_REFUSED, "%s has slots of %u bytes, but %s takes at most %llu bytes in a request", recording->source.name,
          (unsigned)config->slot_bytes, session->volume.target.name,
          (unsigned long long)block->request_blocks_max << block->block_shift);
-  recording->table = memory_take(table_bytes);
+  recording->table = memory_take(memory, table_bytes);
   recording->pieces = calloc(config->slots, sizeof *recording->pieces);
   if (recording->pieces == NULL) fail(EXIT_FAILED, "no memory");
-  memory_region(&recording->region, recording->source.memory, ring_bytes, recording->table);
+  memory_region(memory, &recording->region, recording->source.memory, ring_bytes, recording->table);
 
   /* Without cpu_filled: DMA memory is coherent here, so requests need no cache maintenance. */
   struct spate_stream_config stream = {

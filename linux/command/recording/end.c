@@ -188,9 +188,9 @@ static enum exit_status report(struct session *session, double seconds, bool as_
   return status;
 }
 
-static void close_recording(struct recording *recording) {
+static void close_recording(struct recording *recording, const struct memory_supply *memory) {
   source_close(&recording->source);
-  memory_give(recording->table);
+  memory_give(memory, recording->table);
   free(recording->pieces);
 }
 
@@ -220,7 +220,7 @@ enum exit_status recording_end(struct session *session, double seconds, bool jso
 
   /* Before the unmount, which closes the target: the memory may belong to the target. */
   for (unsigned i = 0; i < session->count; i++)
-    close_recording(&session->recordings[i]);
+    close_recording(&session->recordings[i], session->volume.target.memory);
   remove_folders(session);
   const enum spate_error unmounted = volume_unmount(&session->volume);
   if (session->removed) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loops.h"
 
-#include "../memory.h"
 #include "../text/failure.h"
 #include "../text/json.h"
 #include "../text/units.h"
@@ -141,7 +140,7 @@ enum spate_error loops_begin(struct session *session, struct recording *recordin
   if (recording->source.config.slot_bytes > loops->part_bytes) return SPATE_E_INVALID; /* of a ring */
   looping->parts = calloc(SPATE_LOOP_PARTS_MAX, sizeof *looping->parts);
   if (looping->parts == NULL) fail(EXIT_FAILED, "no memory");
-  looping->memory = memory_take(LIST_MEMORY_BYTES);
+  looping->memory = memory_take(session->volume.target.memory, LIST_MEMORY_BYTES);
   const struct spate_loop_config config = {.stream = &recording->stream,
                                            .path = recording->path,
                                            .part_bytes = loops->part_bytes,
@@ -229,7 +228,7 @@ enum spate_error loops_end(struct session *session) {
   }
   for (unsigned i = 0; i < session->count; i++) {
     free(session->recordings[i].looping.parts);
-    memory_give(session->recordings[i].looping.memory);
+    memory_give(session->volume.target.memory, session->recordings[i].looping.memory);
   }
   return busy ? SPATE_E_BUSY : first;
 }

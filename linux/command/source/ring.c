@@ -7,7 +7,6 @@
 #include "source.h"
 
 #include "../device/bus_error.h"
-#include "../memory.h"
 #include "../text/fail.h"
 
 #include <errno.h>
@@ -185,7 +184,7 @@ static void map_slots(struct source *source) {
   source->config.slot_bytes = ring->slot_bytes;
   source->config.slots = ring->slots;
   shared->slots_bytes = (size_t)ring->slots * ring->slot_bytes;
-  source->memory = memory_map(shared->fd, ring->slots_offset_bytes, shared->slots_bytes, &why);
+  source->memory = memory_map(source->supply, shared->fd, ring->slots_offset_bytes, shared->slots_bytes, &why);
   source->threadless = source->memory != NULL;
   source->first_slot = (uint32_t)ring->released & (ring->slots - 1u);
   if (source->threadless) return;
@@ -365,7 +364,7 @@ static void close_ring(struct source *source) {
     bus_error_forget(shared->slots);
     (void)munmap((void *)shared->slots, shared->slots_bytes);
   }
-  if (source->threadless) memory_unmap(source->memory, shared->slots_bytes);
+  if (source->threadless) memory_unmap(source->supply, source->memory, shared->slots_bytes);
   if (shared->fd >= 0) (void)close(shared->fd);
   free(shared->path);
   free(shared);

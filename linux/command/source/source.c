@@ -2,7 +2,6 @@
 /* Chooses the kind of source by its name, and owns its memory and its thread. */
 #include "source.h"
 
-#include "../memory.h"
 #include "../text/fail.h"
 #include "event.h"
 
@@ -33,11 +32,12 @@ static void shrink(struct source *source) {
     source->config.slots /= 2u;
 }
 
-void source_memory(struct source *source) {
+void source_memory(struct source *source, const struct memory_supply *supply) {
+  source->supply = supply;
   if (source->kind->memory == NULL) shrink(source);
   if (source->kind->memory != NULL) source->kind->memory(source);
   if (source->memory == NULL)
-    source->memory = memory_take_ring((size_t)source->config.slots * source->config.slot_bytes);
+    source->memory = memory_take_ring(supply, (size_t)source->config.slots * source->config.slot_bytes);
   source->bytes = calloc(source->config.slots, sizeof *source->bytes);
   if (source->bytes == NULL) fail(EXIT_FAILED, "no memory");
 }
@@ -77,6 +77,6 @@ void source_close(struct source *source) {
   (void)close(source->room_event);
   if (source->kind->close != NULL) source->kind->close(source);
   if (source->fd > STDIN_FILENO) (void)close(source->fd);
-  if (!source->threadless) memory_give(source->memory);
+  if (!source->threadless) memory_give(source->supply, source->memory);
   free(source->bytes);
 }

@@ -18,6 +18,8 @@
 #ifndef SPATE_COMMAND_SOURCE_H
 #define SPATE_COMMAND_SOURCE_H
 
+#include "../memory.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -54,10 +56,11 @@ extern const struct source_kind source_file, source_stream, source_synthetic, so
 struct source {
   struct source_config config;
   const struct source_kind *kind;
-  const char *name;    /* as the user gave it: a path, "-", "synthetic", "udp:5000" or "ring:camera" */
-  uint8_t *memory;     /* slots × slot_bytes, at a multiple of 4096 */
-  uint32_t first_slot; /* the index of slot number 0; not 0 if another recorder has taken slots before */
-  uint32_t *bytes;     /* in each filled slot: a multiple of 4096, except in the last one before a cut or the end */
+  const char *name;                   /* as the user gave it: a path, "-", "synthetic", "udp:5000" or "ring:camera" */
+  const struct memory_supply *supply; /* of the slots: source_memory() */
+  uint8_t *memory;                    /* slots × slot_bytes, at a multiple of 4096 */
+  uint32_t first_slot;                /* the index of slot number 0; not 0 if another recorder has taken slots before */
+  uint32_t *bytes; /* in each filled slot: a multiple of 4096, except in the last one before a cut or the end */
   _Atomic uint64_t filled, released;
   _Atomic bool taker_sleeps, filler_sleeps; /* raising an event is a system call, made only for a sleeping thread */
   _Atomic uint64_t seen;                    /* set by the taker: `filled` when it last looked */
@@ -83,9 +86,9 @@ struct source {
 /* "-" is standard input, "synthetic" a simulated sensor, "udp:..." a socket, "ring:..." a ring of another process;
  * anything else is a file or a FIFO. Ends the program if it cannot be opened. */
 void source_open(struct source *source, const char *name, const struct source_config *config);
-/* Allocates or maps the slots. The target must be open, because it sets the allocator. Waits for a ring of another
+/* Allocates or maps the slots in the target's memory, which must outlive the source. Waits for a ring of another
  * process, and takes its sizes into config. Ends the program on an error. */
-void source_memory(struct source *source);
+void source_memory(struct source *source, const struct memory_supply *supply);
 /* Returns 0 or an errno value. */
 int source_start(struct source *source);
 /* How many bytes will come at most; 0: not known. For a file, its size when it was opened. */

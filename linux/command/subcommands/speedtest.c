@@ -231,9 +231,9 @@ static enum spate_error run_all(const struct request *request, struct target *ta
     if (request->io_bytes[i] > largest) largest = request->io_bytes[i];
   const uint64_t bytes =
       ((uint64_t)largest * depth_of(request, target) + SPATE_PAGE_BYTES - 1u) & ~(uint64_t)(SPATE_PAGE_BYTES - 1u);
-  void *ring = memory_take_ring((size_t)bytes);
-  void *table = memory_take((size_t)SPATE_REGION_TABLE_BYTES(bytes));
-  memory_region(&region, ring, bytes, table);
+  void *ring = memory_take_ring(target->memory, (size_t)bytes);
+  void *table = memory_take(target->memory, (size_t)SPATE_REGION_TABLE_BYTES(bytes));
+  memory_region(target->memory, &region, ring, bytes, table);
   if (command_json) {
     json_open(&json, NULL, '{');
     json_open(&json, "jobs", '[');
@@ -255,8 +255,8 @@ static enum spate_error run_all(const struct request *request, struct target *ta
     json_close(&json, ']');
     json_close(&json, '}');
   }
-  memory_give(table);
-  memory_give(ring);
+  memory_give(target->memory, table);
+  memory_give(target->memory, ring);
   return error;
 }
 

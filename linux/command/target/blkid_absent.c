@@ -3,7 +3,6 @@
  * Replaces contents.c and partition_table.c in a build without libblkid. It finds out whether there is anything on a
  * target, so that nothing is overwritten by mistake, but names only what the library itself knows.
  */
-#include "../memory.h"
 #include "../text/fail.h"
 #include "../text/units.h"
 #include "contents.h"
@@ -68,7 +67,7 @@ static void name_partition(const struct target *target, void *scratch, FILE *to)
 }
 
 bool contents_write(const struct target *target, FILE *to) {
-  uint8_t *data = memory_take(STEP_BYTES);
+  uint8_t *data = memory_take(target->memory, STEP_BYTES);
   const enum found found = look(target, data, to);
 
   if (found == SOMETHING) {
@@ -77,7 +76,7 @@ bool contents_write(const struct target *target, FILE *to) {
                   "%s: it is not blank. This spate was built without libblkid, and cannot name more of what is on it\n",
                   target->name);
   }
-  memory_give(data);
+  memory_give(target->memory, data);
   return found != BLANK;
 }
 

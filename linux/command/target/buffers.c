@@ -55,12 +55,13 @@ static void ring_given(void *context, const void *ring) {
   }
 }
 
-void buffers_open(struct buffers *buffers, struct io_uring *ring) {
+void buffers_open(struct buffers *buffers, struct io_uring *ring, struct memory_supply *memory) {
   struct utsname system;
 
-  *buffers = (struct buffers){.ring = ring, .watcher = {.taken = ring_taken, .given = ring_given, .context = buffers}};
+  *buffers = (struct buffers){
+      .ring = ring, .memory = memory, .watcher = {.taken = ring_taken, .given = ring_given, .context = buffers}};
   if (uname(&system) != 0 || !buffers_pay(system.release)) return;
-  if (io_uring_register_buffers_sparse(ring, BUFFERS_MAX) == 0) memory_watch(&buffers->watcher);
+  if (io_uring_register_buffers_sparse(ring, BUFFERS_MAX) == 0) memory_watch(memory, &buffers->watcher);
 }
 
 int buffers_find(const struct buffers *buffers, const void *start, size_t bytes) {
@@ -72,4 +73,4 @@ int buffers_find(const struct buffers *buffers, const void *start, size_t bytes)
   return -1;
 }
 
-void buffers_close(struct buffers *buffers) { memory_watch_no_more(&buffers->watcher); }
+void buffers_close(struct buffers *buffers) { memory_watch_no_more(buffers->memory, &buffers->watcher); }

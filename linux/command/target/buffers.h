@@ -19,14 +19,15 @@
 
 struct buffers {
   struct io_uring *ring;
+  struct memory_supply *memory;
   struct memory_watcher watcher;
   struct iovec vectors[BUFFERS_MAX]; /* iov_base is NULL for an unused one */
   unsigned used;                     /* vectors from this number on are unused */
 };
 
-/* Registers all rings that are allocated from here on, as far as the kernel and the limit of locked memory allow. Call
- * it before the first ring is allocated. `buffers` must not move. */
-void buffers_open(struct buffers *buffers, struct io_uring *ring);
+/* Registers all rings that are allocated of this memory from here on, as far as the kernel and the limit of locked
+ * memory allow. Call it before the first ring is allocated. `buffers` must not move. */
+void buffers_open(struct buffers *buffers, struct io_uring *ring, struct memory_supply *memory);
 /* The number of the buffer that contains all of these bytes, or −1. */
 int buffers_find(const struct buffers *buffers, const void *start, size_t bytes);
 void buffers_close(struct buffers *buffers);

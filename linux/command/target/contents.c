@@ -5,7 +5,6 @@
  */
 #include "contents.h"
 
-#include "../memory.h"
 #include "../text/fail.h"
 #include "../text/units.h"
 #include "partition_table.h"
@@ -217,7 +216,7 @@ static void look_at_all(struct looking *looking) {
 static struct looking begin(const struct target *target, FILE *to) {
   struct looking looking = {.target = target,
                             .copy = memfd_create("contents", MFD_CLOEXEC),
-                            .data = memory_take(COPY_BYTES),
+                            .data = memory_take(target->memory, COPY_BYTES),
                             .bytes = target->block->blocks << target->block->block_shift,
                             .to = to};
 
@@ -230,7 +229,7 @@ static struct looking begin(const struct target *target, FILE *to) {
 }
 
 static void end(struct looking *looking) {
-  memory_give(looking->data);
+  memory_give(looking->target->memory, looking->data);
   (void)close(looking->copy);
 }
 

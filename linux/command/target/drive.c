@@ -4,7 +4,6 @@
 #include "../device/device.h"
 #include "../device/interrupt.h"
 #include "../device/sysfs.h"
-#include "../memory.h"
 #include "../text/fail.h"
 #include "place.h"
 #include "shared.h"
@@ -40,7 +39,7 @@ void nvme_drive_open(struct drive *drive, struct target *target, enum target_acc
   target->kind = TARGET_DRIVE;
   target->bus = config.bus;
   if (access == TARGET_FUNCTION) return;
-  drive->memory = (struct spate_arena){.start = memory_take(bytes), .bytes = bytes};
+  drive->memory = (struct spate_arena){.start = memory_take(target->memory, bytes), .bytes = bytes};
   config.queue_memory = &drive->memory;
   expect(spate_nvme_open(&drive->controller, &config), target->name);
   drive->started = true;
@@ -132,6 +131,7 @@ static void open_own(struct target *target, const char *words, enum target_acces
   place_check(target, access);
   (void)snprintf(address, sizeof address, "%.*s", (int)(length < sizeof address ? length : sizeof address - 1u), words);
   open(&own->device, address, target_bind);
+  target->memory->kind = own->device.memory;
   linux_port_wait(interrupt_nap, NULL);
   target->removal_fd = own->device.removal_fd;
   target->backend = own;

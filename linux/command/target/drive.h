@@ -13,8 +13,8 @@ struct drive {
   bool started; /* the controller is started: the access was not TARGET_FUNCTION */
 };
 
-/* `config` needs no queue_memory, which is allocated here (memory.h). Ends the program if the drive cannot be used.
- * Fills in all of the target but `close` and `backend`. */
+/* `config` needs no queue_memory, which is allocated here (target->memory). Ends the program if the drive cannot be
+ * used. Fills in all of the target but `close` and `backend`. */
 void nvme_drive_open(struct drive *drive, struct target *target, enum target_access access,
                      struct spate_nvme_config config);
 /* Shuts the controller down, if it was started. Reports a failure on standard error. */

@@ -160,6 +160,7 @@ void target_open_file(struct target *target, enum target_access access, uint32_t
   target->fd_bytes = config.bytes;
   target->has_name = status.st_nlink > 0;
   config.name = target->name;
+  config.memory = target->memory;
   if (config.device) partition_of_device(status.st_rdev, &target->partition);
   target->kind = config.device ? TARGET_DEVICE : TARGET_IMAGE;
   target->backend = file;

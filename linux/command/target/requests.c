@@ -303,7 +303,7 @@ struct requests *requests_open(const struct requests_config *config, int *wait_f
     (void)fprintf(stderr, "spate: io_uring does not start: %s. Without it recordings need more processor time\n",
                   strerror(-error));
   requests->uring = error == 0;
-  if (requests->uring) buffers_open(&requests->buffers, &requests->ring);
+  if (requests->uring) buffers_open(&requests->buffers, &requests->ring, config->memory);
   const unsigned shift = config->block_bytes == 4096u ? 12u : 9u;
   requests->block = (struct spate_block){.ops = requests->uring ? &uring_ops : &plain_ops,
                                          .blocks = config->bytes >> shift,

@@ -13,14 +13,17 @@
 #ifndef SPATE_COMMAND_REQUESTS_H
 #define SPATE_COMMAND_REQUESTS_H
 
+#include "../memory.h"
+
 #include <spate/block.h>
 
 struct requests;
 
 struct requests_config {
-  const char *name; /* for messages */
-  int fd;           /* the caller closes it */
-  bool device;      /* a block device, not a regular file */
+  const char *name;             /* for messages */
+  struct memory_supply *memory; /* of the rings that requests are made from */
+  int fd;                       /* the caller closes it */
+  bool device;                  /* a block device, not a regular file */
   uint64_t bytes;
   uint32_t block_bytes;
   uint16_t depth;

@@ -3,7 +3,6 @@
  * A virtual drive: the library's own driver on a simulated machine in virtual time (sim/machine/sim.h). The port's
  * clock is the machine's virtual time; sources and progress use the system's clock.
  */
-#include "../memory.h"
 #include "../text/fail.h"
 #include "drive.h"
 #include "place.h"
@@ -47,6 +46,8 @@ static unsigned announced, found, open_drives;
 
 static void *take(size_t bytes) { return sim_memory_take(sim, bytes, SIM_CACHED); }
 
+static const struct memory_kind memory = {.take = take, .take_ring = take};
+
 /* The port's clock counts nanoseconds, like that of the simulated machine. */
 static void start_machine(void) {
   static const struct linux_machine port = {.read32 = host_read32,
@@ -54,20 +55,17 @@ static void start_machine(void) {
                                             .dma_address = host_dma_address,
                                             .ticks = host_ticks,
                                             .relax = host_relax};
-  static const struct memory_supply supply = {.take = take, .take_ring = take};
 
   if (sim != NULL) return;
   sim = sim_new(&(struct sim_config){.seed = 1, .host = sim_host_a53, .coherent = true});
   sim_use(sim);
   linux_port_machine(&port);
-  memory_from(&supply);
 }
 
 static void stop_machine(void) {
   if (--open_drives > 0) return;
   announced = found = 0;
   linux_port_machine(NULL);
-  memory_from(NULL);
   sim_free(sim);
   sim = NULL;
 }
@@ -276,6 +274,7 @@ void target_open_sim(struct target *target, const char *words, enum target_acces
   (void)place_parse(target, words + profile, length - profile);
   place_check(target, access);
   if (found == announced) target_announce_sim(words);
+  target->memory->kind = &memory;
   open_drives++;
   find_device(own, target->name);
   own->file = -1;

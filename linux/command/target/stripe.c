@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stripe.h"
 
-#include "../memory.h"
 #include "../text/fail.h"
 
 #include <errno.h>
@@ -56,7 +55,7 @@ struct array {
 static void close_array(struct target *target) {
   struct array *array = target->backend;
 
-  memory_give(array->config.scratch);
+  memory_give(target->memory, array->config.scratch);
   free(array);
 }
 
@@ -78,7 +77,7 @@ void stripe_open(struct target *target, enum target_access access) {
                                                .member_count = (uint8_t)target->member_count,
                                                .parts = array->parts,
                                                .part_count = PARTS,
-                                               .scratch = memory_take(SPATE_STRIPE_SCRATCH_BYTES)};
+                                               .scratch = memory_take(target->memory, SPATE_STRIPE_SCRATCH_BYTES)};
   target->kind = TARGET_STRIPE;
   target->wait_fd = target->members[0].wait_fd;
   target->backend = array;

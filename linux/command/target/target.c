@@ -62,12 +62,15 @@ const char *target_kind_name(const struct target *target) {
   return target->partition.number > 0 ? "partition" : names[target->kind];
 }
 
-static void open_one(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
-  const struct kind *kind = kind_of(name);
+static struct target named(const char *name, struct memory_supply *memory) {
+  return (struct target){.name = name, .memory = memory, .fd = -1, .wait_fd = -1, .removal_fd = -1};
+}
 
-  *target = (struct target){.name = name, .fd = -1, .wait_fd = -1, .removal_fd = -1};
+static void open_one(struct target *target, enum target_access access, uint32_t block_bytes) {
+  const struct kind *kind = kind_of(target->name);
+
   if (kind != NULL)
-    kind->open(target, behind(name, kind->prefix), access);
+    kind->open(target, behind(target->name, kind->prefix), access);
   else
     target_open_file(target, access, block_bytes);
 }
@@ -77,31 +80,33 @@ struct members {
   struct stripe_names names;
 };
 
-static void open_stripe(struct target *target, const char *name, enum target_access access) {
+static void open_stripe(struct target *target, enum target_access access) {
   struct members *members = calloc(1, sizeof *members);
 
   if (members == NULL) fail(EXIT_FAILED, "no memory");
-  stripe_split(&members->names, name, stripe_words(name));
+  stripe_split(&members->names, target->name, stripe_words(target->name));
   for (unsigned i = 0; i < members->names.count; i++) {
     const char *sim = behind(members->names.names[i], "sim:");
     if (sim != NULL) target_announce_sim(sim);
   }
-  for (unsigned i = 0; i < members->names.count; i++)
-    open_one(&members->targets[i], members->names.names[i], access, 0);
-  *target = (struct target){.name = name,
-                            .fd = -1,
-                            .wait_fd = -1,
-                            .removal_fd = -1,
-                            .members = members->targets,
-                            .member_count = members->names.count};
+  target->members = members->targets;
+  for (; target->member_count < members->names.count; target->member_count++) {
+    struct target *member = &members->targets[target->member_count];
+    *member = named(members->names.names[target->member_count], target->memory);
+    open_one(member, access, 0);
+  }
   stripe_open(target, access);
 }
 
 void target_open(struct target *target, const char *name, enum target_access access, uint32_t block_bytes) {
+  struct memory_supply *memory = calloc(1, sizeof *memory);
+
+  if (memory == NULL) fail(EXIT_FAILED, "no memory");
+  *target = named(name, memory);
   if (stripe_words(name) != NULL)
-    open_stripe(target, name, access);
+    open_stripe(target, access);
   else
-    open_one(target, name, access, block_bytes);
+    open_one(target, access, block_bytes);
 }
 
 static bool one_in_use(const char *name, char *why, size_t why_bytes) {
@@ -187,4 +192,6 @@ void target_close(struct target *target) {
     close_one(&target->members[--target->member_count]);
   free(target->members);
   target->members = NULL;
+  free(target->memory);
+  target->memory = NULL;
 }

@@ -18,6 +18,8 @@
 #ifndef SPATE_COMMAND_TARGET_H
 #define SPATE_COMMAND_TARGET_H
 
+#include "../memory.h"
+
 #include <spate/block.h>
 #include <spate/nvme.h>
 #include <spate/pcie.h>
@@ -45,8 +47,9 @@ struct target_partition {
 };
 
 struct target {
-  struct spate_block *block; /* NULL: see TARGET_MAKE, TARGET_CONTROLLER and TARGET_FUNCTION */
-  const char *name;          /* as the user gave it */
+  struct spate_block *block;    /* NULL: see TARGET_MAKE, TARGET_CONTROLLER and TARGET_FUNCTION */
+  const char *name;             /* as the user gave it */
+  struct memory_supply *memory; /* what its device reaches; the members of a stripe have that of the stripe */
   enum target_kind kind;
   struct spate_nvme *nvme; /* DRIVE: its controller, except with TARGET_FUNCTION; otherwise NULL */
   /* DRIVE: fills in a host with its PCI function; the functions that its driver needs of the bus. */
@@ -98,7 +101,7 @@ bool target_removal_asked(const struct target *target);
  * GONE: the kernel has removed the device. */
 enum target_trouble { TARGET_WELL, TARGET_REMOVED, TARGET_TRUNCATED, TARGET_GONE };
 enum target_trouble target_trouble(const struct target *target);
-/* All requests must be complete. Ends the program if closing fails. */
+/* All requests must be complete, and memory given back. Ends the program if closing fails. */
 void target_close(struct target *target);
 
 #endif

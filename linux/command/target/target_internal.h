@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of targets, one file each; for a stripe see stripe.h. Each function gets a target with only its name set, and fills in the rest. */
+/* The kinds of targets, one file each; for a stripe see stripe.h. Each function gets a target with only its name and
+ * its memory set, and fills in the rest. It sets the kind of that memory before it takes any. */
 #ifndef SPATE_COMMAND_TARGET_INTERNAL_H
 #define SPATE_COMMAND_TARGET_INTERNAL_H
 
