@@ -222,7 +222,7 @@ plan: ## Compute what a stream needs: ring, queue depth, how long DRIVE=980pro s
 	@cmake --build --preset linux --target spate_command
 	@build/linux/bin/spate plan --profile $(call quoted,DRIVE) --rate $(call quoted,RATE) $(if $(RING),--ring $(call quoted,RING)) || [ $$? -eq 1 ]
 
-lab: groups-python build-host-release ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: about a minute)
+lab: groups-python build-host-release build-linux ## Reproduce the published benchmarks on virtual drives, as a report (6 minutes; QUICK=1: about a minute)
 	$(PYTHON) bench/lab.py $(if $(call yes,QUICK),--quick)
 
 ##@ Measure

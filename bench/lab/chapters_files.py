@@ -294,7 +294,7 @@ def plan(lab: Lab, out: pathlib.Path) -> Chapter:
                      text.size(answer["power_cut_loss_bytes"])])
     return Chapter(
         "plan", "What a stream needs",
-        ["`spate-plan --profile NAME --rate RATE` computes from the drive's profile, without simulating commands: the memory "
+        ["`spate plan --profile NAME --rate RATE` computes from the drive's profile, without simulating commands: the memory "
          "that never overruns and why, how long a ring of 2 GiB lasts, and how many requests of 1 MiB must be in flight. A test "
          "compares these results with full simulations."],
         [], [Table(["drive", "stream", "recorded", "ring that never overruns", "because", "a ring of 2 GiB lasts",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the lab's programs. A run has a name, a program and options. It prints one JSON document, which is kept in build/lab."""
+"""Runs the lab's programs, and `spate plan`. A run has a name, a program and options. It prints one JSON document, which is kept in
+build/lab."""
 
 import concurrent.futures
 import contextlib
@@ -17,6 +18,7 @@ import program
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 OUT = BUILD / "lab"
+SPATE = BUILD / "linux/bin/spate"
 SECONDS = "seconds.json"
 TELL_S = 5
 
@@ -27,12 +29,13 @@ class Run:
     experiment: str
     options: tuple[tuple[str, object], ...] = ()
 
-    @property
-    def program(self) -> str:
-        return {"record": "spate-lab-fatfs", "diskio": "spate-lab-diskio", "plan": "spate-plan"}.get(self.experiment, "spate-lab")
+    def program(self, folder: pathlib.Path) -> pathlib.Path:
+        if self.experiment == "plan":
+            return SPATE
+        return folder / {"record": "spate-lab-fatfs", "diskio": "spate-lab-diskio"}.get(self.experiment, "spate-lab")
 
     def words(self) -> list[str]:
-        words = [] if self.experiment == "plan" else [self.experiment]
+        words = [self.experiment]
         for key, value in self.options:
             if value is True:
                 words.append(f"--{key}")
@@ -88,7 +91,7 @@ class Lab:
 
     def one(self, run: Run) -> tuple[str, float]:
         """Returns the text that the program printed, and the processor time that it took."""
-        words = [self.programs / run.program, *run.words()]
+        words = [run.program(self.programs), *run.words()]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             with program.process(words, stdout=out, stderr=errors) as process, self._running(run, process):
                 _, status, usage = os.wait4(process.pid, 0)

@@ -27,6 +27,7 @@ PROGRAMS = pathlib.Path(os.environ.get("SPATE_LAB_PROGRAMS", ROOT / "build/host-
 def lab(tmp_path_factory):
     assert (PROGRAMS / "spate-lab").exists(), f"{PROGRAMS} has no spate-lab: make build-host-release"
     assert (PROGRAMS / "spate-lab-fatfs").exists(), f"{PROGRAMS} has no spate-lab-fatfs: make setup build-host-release"
+    assert runner.SPATE.exists(), f"{runner.SPATE} is not built: make build-linux"
     lab = runner.Lab(PROGRAMS, tmp_path_factory.mktemp("lab"))
     lab.all(runs.quick())
     return lab

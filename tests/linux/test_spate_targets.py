@@ -456,8 +456,3 @@ def test_progress_as_json(tmp_path):
     quiet = spate("verify", image, "run", "--progress", "none")
     assert quiet.stderr == ""
     spate("ls", image, "--progress", "loud", status=USAGE)
-
-
-def test_plan():
-    assert answer("plan", "--profile", "980pro", "--rate", "1GB/s")["sustained"]
-    spate("plan", status=USAGE)

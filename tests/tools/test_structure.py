@@ -118,6 +118,16 @@ def test_folders_use_only_what_is_below(uses):
     assert used == BELOW, "docs/understand/design.md says which folder may use which"
 
 
+def test_nothing_uses_the_measurements():
+    """bench/ may use what it measures, and the command's text."""
+    sources = [path for top in ("include", "src", "sim", "ports", "firmware", "linux") for path in (ROOT / top).rglob("*")
+               if path.suffix in (".c", ".h") or path.name == "CMakeLists.txt"]
+    assert len(sources) > 300
+    others = {str(path.relative_to(ROOT)) for path in sources
+              if re.search(r'#include.*\bbench/|SOURCE_DIR\}/bench/(?!linux" bench EXCLUDE_FROM_ALL)', path.read_text())}
+    assert not others, "bench/ uses these, so they use nothing of bench/"
+
+
 # ---- the tests: tests/README.md ----
 
 TESTS = ROOT / "tests"

@@ -1,31 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spate-plan answers and refuses clearly; invalid profiles are refused with file and line."""
+"""spate plan answers and refuses clearly; invalid profiles are refused with file and line."""
 
 import json
 import subprocess
 import sys
 
 import pytest
-from conftest import HOST_BUILD, ROOT, run
+from conftest import ROOT, run
+from spate_command import SPATE
 
 pytestmark = pytest.mark.thorough
 
 PROFILES = ROOT / "sim" / "profiles"
-PLAN = HOST_BUILD / "lab" / "spate-plan"
 
 
 def plan(*words, statuses=(0, 1, 2)):
-    """spate-plan's exit status and output."""
-    assert PLAN.exists(), f"{PLAN} is not built: make build-{HOST_BUILD.name}"
-    return run(PLAN, *words, statuses=statuses)
+    """The command's exit status and output."""
+    return run(SPATE, "plan", *words, statuses=statuses)
 
 
 def answer(*words, status=0):
-    """spate-plan's answer as JSON."""
+    """The answer as JSON."""
     return json.loads(plan("--output-format=json", *words, statuses=(status,)).stdout)
 
 
-# ---- spate-plan ----
+# ---- streams ----
 
 
 @pytest.mark.parametrize("rate", ["2GB/s", "2gb/s", "2000MB", "2e9", "2 GB/s"])
