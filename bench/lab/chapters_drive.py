@@ -5,6 +5,7 @@ import pathlib
 
 from lab import compare, kernel, plots, runs, seeds, text
 from lab.page import Chapter, Table
+from lab.prose import chapter
 from lab.runner import Lab
 
 GB = 1e9
@@ -43,16 +44,8 @@ def block_size(lab: Lab, out: pathlib.Path) -> Chapter:
         rows.append([text.size(block), text.gbps(write["bytes_per_s"]), text.gbps(read["bytes_per_s"]),
                      f"{write['commands_per_s'] / 1000:.0f} k/s", f"{read['commands_per_s'] / 1000:.0f} k/s",
                      text.percent(write["host_busy_share"], 0), f"{read['latency']['p50_ns'] / 1000:.0f} us"])
-    return Chapter(
-        "block-size", "Raw rate by block size",
-        ["How large must requests be before the drive, and not the processor, limits the rate? System 1 measured this on a 970 "
-         "EVO Plus on a Zynq with its own driver. Reads and writes differed from 32 KiB on. Here 16 requests are always in "
-         "flight.",
-         "The level of both plateaus was fitted on the rates of the host's bridge. Where they begin, and everything to the left "
-         "of that, follows from the drive's data sheet and from the instructions that this library needs for a command. System "
-         "1's driver needed larger blocks to get there."],
-        [("block-size.png", "Lines: simulated. Dashes: measured on the real drive.")],
-        [Table(["block", "write", "read", "writes", "reads", "processor, writing", "read latency, median"], rows)])
+    return chapter("block-size",
+                   Table(["block", "write", "read", "writes", "reads", "processor, writing", "read latency, median"], rows))
 
 
 def depth(lab: Lab, out: pathlib.Path, depths) -> Chapter:
@@ -71,14 +64,8 @@ def depth(lab: Lab, out: pathlib.Path, depths) -> Chapter:
         write, read = (compare.depth_needed(lab, profile, op, depths) for op in ("write", "read"))
         rows.append([profile, str(write), text.gbps(max(lab.rate(f"depth-{profile}-write-{depth}") for depth in depths)),
                      str(read), text.gbps(max(lab.rate(f"depth-{profile}-read-{depth}") for depth in depths))])
-    return Chapter(
-        "depth", "How many requests must be in flight",
-        ["A drive works on many requests at once. With one at a time it idles while data cross the link. With enough of them, it "
-         "reaches its full rate. System 5 found that drives differ: the industrial ones needed at least three times the depth of "
-         "a 980 PRO. The two latencies that cause this were fitted on that ratio. The shapes of the curves are predicted."],
-        [("depth.png", "Rate against the number of requests in flight, at Gen3 x4 from programmable logic.")],
-        [Table(["drive", "depth for writes", "top write rate", "depth for reads", "top read rate"], rows,
-               "The smallest depth that reaches 98 % of the highest rate")])
+    return chapter("depth", Table(["drive", "depth for writes", "top write rate", "depth for reads", "top read rate"], rows,
+                                  "The smallest depth that reaches 98 % of the highest rate"))
 
 
 def sustained(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -98,12 +85,7 @@ def sustained(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.set_xlabel("written so far, GB")
         axis.set_title("970 EVO Plus: writing beyond its SLC cache")
         axis.legend(loc="lower left")
-    chapter = Chapter(
-        "sustained", "Writing beyond the SLC cache",
-        ["Most drives first write fast into flash with one bit per cell, and slower when this part is full. A recorder reaches "
-         "this edge after seconds to minutes, and must work with the rate after it."],
-        [("sustained-970evoplus.png", "Rate over bytes written. Small dips are the drive's own pauses (assumed).")])
-    return chapter
+    return chapter("sustained")
 
 
 def trimmed(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -127,15 +109,8 @@ def trimmed(lab: Lab, out: pathlib.Path) -> Chapter:
         rows.append([profile, text.gbps(fresh["bytes_per_s"]), text.gbps(full["bytes_per_s"]),
                      text.gbps(min(lab.series(f"sustained-{profile}-trimmed")["bytes_per_s"])),
                      text.gbps(min(lab.series(f"sustained-{profile}-full")["bytes_per_s"]))])
-    return Chapter(
-        "trimmed", "A trimmed drive and a full one",
-        ["The same 400 GB are written to a trimmed drive, and to one that is full and is overwritten. System 3 notes that the "
-         "rate of the full drive can be steadier: it has no fast part that fills up. The 980 PRO's rate when full is fitted on "
-         "system 3's 2 GB/s. The other drives' rates are assumed, as their profiles say.",
-         "The host sets no limit here. Gen3 x4 with 256-byte payloads bounds the 980 PRO and the 990 PRO before the edge. After "
-         "it, some drives first fold their fast part into the slow one, which is the dip. Three drives have no fast part."],
-        [("trimmed.png", "Write rate over bytes written, one picture per drive.")],
-        [Table(["drive", "mean, trimmed", "mean, full", "slowest gigabyte, trimmed", "slowest gigabyte, full"], rows)])
+    return chapter("trimmed", Table(
+        ["drive", "mean, trimmed", "mean, full", "slowest gigabyte, trimmed", "slowest gigabyte, full"], rows))
 
 
 def kilo(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -163,15 +138,8 @@ def kilo(lab: Lab, out: pathlib.Path) -> Chapter:
             rows.append([profile, op, text.gbps(lab.rate(f"kilo-{profile}-{op}")),
                          text.gbps(seeds.figure(f"kilo-{op}-{profile}").value), text.gbps(rates[0]),
                          text.gbps(rates[len(rates) // 2]), text.gbps(rates[-1])])
-    return Chapter(
-        "kilo", "1000 GB in sequence, and its segments",
-        ["System 5 wrote and read 1000 GB in rising addresses on four drives, from a host of pure logic, and measured segments "
-         "of it. Its best segments were 3125 MB/s (960 PRO, read) and 2960 MB/s (980 PRO, write). Here a segment is one "
-         "gigabyte; the 960 PRO, which holds 512 GB, is written about twice.",
-         "Fitted: each drive's mean write rate, the Exascend's mean read rate, and the host's 2.96 GB/s. Predicted: all other "
-         "reads, which only the link limits, and the 980 PRO's edge near 200 GB, which comes from the data sheet."],
-        [("kilo.png", "Each segment of 1 GB. Dashed lines: means on which a profile was fitted; dash-dotted: predicted.")],
-        [Table(["drive", "", "mean, simulated", "mean, measured", "slowest segment", "median", "best segment"], rows)])
+    return chapter("kilo", Table(
+        ["drive", "", "mean, simulated", "mean, measured", "slowest segment", "median", "best segment"], rows))
 
 
 def turns(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -191,13 +159,8 @@ def turns(lab: Lab, out: pathlib.Path) -> Chapter:
     with plots.figure(out / "turns.png", height=0.5 + 0.42 * len(names)) as axis:
         plots.bars(axis, names, values, colors)
         axis.set_xlabel("rate, GB/s")
-    return Chapter(
-        "turns", "Writing and reading in turns",
-        ["128 MiB are written, then the same 128 MiB are read, then the next. A turn begins when the previous one is complete. "
-         "System 5 measured the mean of both rates, and concluded that changing direction costs nothing. Each page that is read "
-         "is compared with what was written."],
-        [("turns.png", "Predicted: no number of a profile was fitted on this test.")],
-        [Table(["drive", "read only", "write only", "their mean", "in turns", "measured", "deviation", "wrong pages"], rows)])
+    return chapter("turns", Table(
+        ["drive", "read only", "write only", "their mean", "in turns", "measured", "deviation", "wrong pages"], rows))
 
 
 def generations(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -241,18 +204,8 @@ def generations(lab: Lab, out: pathlib.Path) -> Chapter:
                              f"{small['latency']['mean_ns'] / 1000:.0f} us", text.percent(small["host_busy_share"], 0),
                              text.gbps(large["bytes_per_s"]), f"{large['latency']['mean_ns'] / 1000:.0f} us",
                              text.percent(large["host_busy_share"], 1)])
-    return Chapter(
-        "generations", "Bandwidth, requests, latency and processor by block size, Gen3 and Gen4",
-        ["System 4 connected a 990 PRO to a Versal with Linux and fio, and plotted bandwidth, requests per second, completion "
-         "latency and processor load over the block size. Its text gives the peaks (5.6 and 2.9 GB/s) and the ceiling of about "
-         "110 000 requests per second, at which the processor is fully busy.",
-         "Dashed: that host. Its processor takes the instructions that were counted for each size and operation, at instructions "
-         "per cycle fitted on the 110 000 reads of 4 KiB (see the chapter on Linux). Its bridge has one limit, fitted on the 2.9 "
-         "GB/s at Gen3. At Gen4, the same share of a link twice as fast is a prediction. Solid: the same drive and link under "
-         "this library on a 1.2 GHz Cortex-A53. 32 requests in flight."],
-        [("versal-gen3.png", "Gen3 x4. Diamonds and dash-dots: predicted. Circles and dashes: fitted."),
-         ("versal-gen4.png", "Gen4 x4.")],
-        [Table(["link", "host", "", "4 KiB", "latency", "processor", "1 MiB", "latency", "processor"], rows)])
+    return chapter("generations", Table(
+        ["link", "host", "", "4 KiB", "latency", "processor", "1 MiB", "latency", "processor"], rows))
 
 
 def stripes(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -276,10 +229,5 @@ def stripes(lab: Lab, out: pathlib.Path) -> Chapter:
         rows.append([str(count), text.gbps(write["bytes_per_s"]), text.gbps(read["bytes_per_s"]),
                      text.gbps(files["bytes_per_s"]), text.percent(files["bytes_per_s"] / write["bytes_per_s"]),
                      text.percent(files["host_busy_share"]), f"{walk['wrong_pages']} of {walk['pages']}"])
-    return Chapter(
-        "stripes", "Two and four drives as one",
-        ["If one drive is too slow, the library stripes several in the layout of Linux's md, so that a PC assembles them by "
-         "itself. Each drive has its own link here. Memory is not a limit in this model, but may be one on a real board. Nothing "
-         "here is fitted. Files are checked page by page across the drives."],
-        [("stripes.png", "Requests of 2 MiB, 16 in flight for each drive.")],
-        [Table(["drives", "raw write", "raw read", "files", "files ÷ raw", "processor", "wrong pages"], rows)])
+    return chapter("stripes", Table(
+        ["drives", "raw write", "raw read", "files", "files ÷ raw", "processor", "wrong pages"], rows))

@@ -6,6 +6,7 @@ import pathlib
 
 from lab import plots, runs, seeds, text
 from lab.page import Chapter, Table
+from lab.prose import chapter
 from lab.runner import Lab
 
 GB = 1e9
@@ -59,15 +60,8 @@ def aim(lab: Lab, out: pathlib.Path) -> Chapter:
                 axis.text(min(value, 100.05) + 0.03, at, f"{value:.2f}", va="center", fontsize=8)
         axes[0].invert_yaxis()
     result = lab.result("aim-980pro-files")
-    return Chapter(
-        "aim", "The cost of files: none that is visible",
-        ["The aim: a stream into exFAT files reaches 99 % of the raw write rate, on every profile, with half-second checkpoints; "
-         f"reading the files reaches 99 % of the raw read rate. {text.size(result['bytes'])} in {text.number(result['files'])} "
-         "files are written on each drive's fastest link, and compared with the same bytes raw in the same sizes and depth. Both "
-         "sides are durable at the end: raw with a flush, files by closing them. The recording is read back, and each page is "
-         "checked in the drive's contents."],
-        [("aim.png", "Dashed: the aim.")],
-        [Table(["drive", "raw write", "files written", "share", "raw read", "files read", "share", "wrong pages", "aim"], rows)])
+    table = Table(["drive", "raw write", "files written", "share", "raw read", "files read", "share", "wrong pages", "aim"], rows)
+    return chapter("aim", table, size=text.size(result["bytes"]), files=text.number(result["files"]))
 
 
 def _peer_row(name: str, fast: dict, paced: dict, raw: float) -> list[str]:
@@ -112,24 +106,9 @@ def peer(lab: Lab, out: pathlib.Path) -> Chapter:
             others.append([profile] + _peer_row(name, lab.result(f"peer-{profile}-{key}"),
                                                 lab.result(f"peer-{profile}-{key}-paced"), base))
     columns = ["rate", "of raw", "metadata commands", "longest gap", "ring needed", "exposed to a cut"]
-    return Chapter(
-        "peer", "FatFs compared with the library, on the same virtual drive",
-        ["Firmware uses FatFs today, and systems 1 and 3 made it fast: writes of the stream are queued without waiting, "
-         "everything else waits, f_expand reserves the file, f_sync publishes as often as this library's checkpoints. That is "
-         "FatFs at its best. It is compiled from its author's sources here, and uses this library's driver. Its own instructions "
-         "cost nothing in this model, so its rates are upper bounds.",
-         f"Rates are as fast as the drive takes data. Gap, memory and exposure are those of a camera of {runs.PACE / GB:.1f} "
-         "GB/s: how long no data command was sent, how much memory had to buffer meanwhile, and how much data no checkpoint or "
-         "f_sync covered at the worst moment. What is left after a real cut is tested by the crash gate: there, FatFs's files "
-         "are longer than their data, or empty, because nothing orders its bitmap and its entries.",
-         "At its best, FatFs comes near the raw rate too. But it cannot order its writes without waiting: it drains the queue "
-         "for each f_sync and at the end of each file, which costs the gap and the memory."],
-        [("peer-rate.png", "As fast as the drive takes it."),
-         ("peer-gap.png",
-          f"With a camera of {runs.PACE / GB:.1f} GB/s: the longest time between two data commands, the memory that had to "
-          "buffer meanwhile, and the data that no checkpoint or f_sync covered at the worst moment.")],
-        [Table(["970 EVO Plus", *columns, "what a cut may take"], rows),
-         Table(["drive", "", *columns], others, f"The same on {text.number(len(others) // 2)} of the drives")])
+    return chapter("peer", Table(["970 EVO Plus", *columns, "what a cut may take"], rows),
+                   Table(["drive", "", *columns], others, f"The same on {text.number(len(others) // 2)} of the drives"),
+                   rate=f"{runs.PACE / GB:.1f}")
 
 
 def whole(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -154,12 +133,7 @@ def whole(lab: Lab, out: pathlib.Path) -> Chapter:
             ["metadata commands", str(result["metadata_reads"] + result["metadata_writes"] + result["flushes"])]]
     if took is not None:
         rows.append(["the simulation and the check of its contents took", f"{took:.0f} s of one core (aim: at most 120 s)"])
-    return Chapter(
-        "whole", "A whole drive of files",
-        ["System 3 filled a 980 PRO of 2 TB with 16 GiB files at about 2 GB/s. Here the same is recorded end to end. Each 4 KiB "
-         "page of the stream carries a stamp with its number; the virtual drive fetches it by DMA through the library's page "
-         "lists. Afterwards, every page of every file is found through exFAT's own structures, and checked."],
-        [("whole.png", "Rate over bytes recorded.")], [Table(["", ""], rows)])
+    return chapter("whole", Table(["", ""], rows))
 
 
 def loop(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -178,12 +152,7 @@ def loop(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.set_xlabel("recorded so far, GB")
         axis.set_title(f"{runs.LOOP}, full, parts and files of 1 GiB")
         axis.legend(loc="lower left")
-    return Chapter(
-        "loop", "A loop",
-        ["A flight recorder deletes its oldest part before it makes the next one. All of it is beside the stream: the rate and the "
-         "longest gap are those of plain files. Every page of what is left is compared with the stream."],
-        [("loop.png", "Rate over bytes recorded.")],
-        [Table(["", "recorded", "parts deleted", "rate", "longest gap", "wrong pages"], rows)])
+    return chapter("loop", Table(["", "recorded", "parts deleted", "rate", "longest gap", "wrong pages"], rows))
 
 
 def _levels(axis, times, levels) -> None:
@@ -245,19 +214,12 @@ def first_warning(result: dict) -> tuple[float | None, float | None]:
     return (min(warned) if warned else None, min(lost) if lost else None)
 
 
-WARNED = {
-    # name: (case, caption)
-    "edge": ("SLC edge, 970 EVO Plus", "The SLC cache runs out."),
-    "hot": ("hot box, Starblaze", "In a box at 45 °C; the drive has 70 °C when the stream begins. The temperature warns long "
-            "before the drive throttles. The ring never fills."),
-    "late": ("hot box, 970 EVO Plus", "In a box at 55 °C. This drive states a warning temperature of 85 °C, but throttles at 80. "
-             "So its temperature gives no warning, and only the ring's level does."),
-}
+WARNED = {"edge": "SLC edge, 970 EVO Plus", "hot": "hot box, Starblaze", "late": "hot box, 970 EVO Plus"}
 
 
 def warnings(lab: Lab, out: pathlib.Path) -> Chapter:
-    rows, images = [], []
-    for name, (case, caption) in WARNED.items():
+    rows, drawn = [], []
+    for name, case in WARNED.items():
         if f"warned-{name}-ignores" not in lab.results:
             continue
         ignores, listens = (lab.results[f"warned-{name}-{kind}"] for kind in ("ignores", "listens"))
@@ -268,18 +230,12 @@ def warnings(lab: Lab, out: pathlib.Path) -> Chapter:
                      text.size(ignores["result"]["overrun_bytes"]), ahead, text.size(listens["result"]["overrun_bytes"]),
                      text.size(listens["result"]["ring_bytes_max"]), str(listens["result"]["slowed_down"]),
                      f"{listens['result']['throttled_s']:.0f} s"])
-        images.append((f"warned-{name}.png", f"{caption} Yellow: watch; orange: slow down; red: critical."))
-    return Chapter(
-        "warnings", "Early warnings: a source that listens loses nothing",
-        ["The recorder compares the rates into and out of the ring, and the drive's temperature with its limits. It reports how "
-         "urgent a change is: calm, watch, slow, critical, with the milliseconds that are left. It knows nothing about the "
-         "drive's cache.",
-         "Both pictures show the same stream, faster than the drive can be in the long run. The source on the right changes to a "
-         "lower rate 200 ms after the warning (the recorder allows 250), and returns to its full rate after two seconds without "
-         "warnings."],
-        images,
-        [Table(["case", "source", "ring", "lost if it does not listen", "warned this long before", "lost if it listens",
-                "most in the ring", "times it slowed down", "drive throttled"], rows)])
+        drawn.append(f"warned-{name}.png")
+    made = chapter("warnings", Table(
+        ["case", "source", "ring", "lost if it does not listen", "warned this long before", "lost if it listens",
+         "most in the ring", "times it slowed down", "drive throttled"], rows))
+    made.images = [(file, caption) for file, caption in made.images if file in drawn]
+    return made
 
 
 def plan(lab: Lab, out: pathlib.Path) -> Chapter:
@@ -292,10 +248,6 @@ def plan(lab: Lab, out: pathlib.Path) -> Chapter:
         rows.append([profile, text.gbps(rate), f"{total / GB:.0f} GB{' over a full drive' if filled else ''}", needed,
                      answer["ring_reason"], lasts, str(answer["queue_depth"]), f"{answer['temperature_max_c']:.0f} °C",
                      text.size(answer["power_cut_loss_bytes"])])
-    return Chapter(
-        "plan", "What a stream needs",
-        ["`spate plan --profile NAME --rate RATE` computes from the drive's profile, without simulating commands: the memory "
-         "that never overruns and why, how long a ring of 2 GiB lasts, and how many requests of 1 MiB must be in flight. A test "
-         "compares these results with full simulations."],
-        [], [Table(["drive", "stream", "recorded", "ring that never overruns", "because", "a ring of 2 GiB lasts",
-                    "requests in flight", "hottest", "a power cut costs at most"], rows)])
+    return chapter("plan", Table(
+        ["drive", "stream", "recorded", "ring that never overruns", "because", "a ring of 2 GiB lasts", "requests in flight",
+         "hottest", "a power cut costs at most"], rows))

@@ -5,6 +5,7 @@ import pathlib
 
 from lab import compare, kernel, plots, runs, seeds, text
 from lab.page import Chapter, Table
+from lab.prose import chapter
 from lab.runner import Lab
 
 WHY = {
@@ -60,23 +61,9 @@ def predicted(lab: Lab, out: pathlib.Path) -> Chapter:
         axis.invert_yaxis()
         axis.set_xlabel("rate, MB/s")
         axis.grid(axis="y", visible=False)
-    return Chapter(
-        "linux", "Linux on their machines, predicted from counted instructions",
-        ["These figures are predictions, except for the points marked as fitted. `make bench-linux` counts the instructions of "
-         "Debian's kernel 6.1 and fio or dd for each request in an emulated arm64 machine. The counts used here are in "
-         "bench/linux/counts.json. bench/lab/kernel.py turns them into time: instructions over clock and instructions per cycle, "
-         "bytes copied over a copy bandwidth, and, if PCIe does not see the caches, bytes cleaned over a cleaning rate. The "
-         "virtual drive, link and bridge simulate the rest.",
-         "One number of each machine is fitted, on one point. The shape of each curve follows from the counts.",
-         "System 4 shows its curves as pictures without numbers; its text gives the points that the first chapter compares. fio "
-         "with libaio and 32 requests in flight is assumed, because the page does not say. Below 4 KiB a request costs more "
-         "instructions than at 4 KiB, so the highest number of requests per second is at 4 KiB, as system 4 says.",
-         "A buffered write uses two cores: on one, dd fills the page cache; on the other, the kernel writes it to the drive. "
-         "Without O_DIRECT, the slower of the two limits the rate. With it, processor and drive wait for each other."],
-        [("linux.png", "System 2's rates. Bars: simulated. Hollow: the point was fitted. Filled: predicted.")],
-        [Table(["", "measured", "simulated", "deviation", "", "why"], _points(lab), "System 2"),
-         Table(["machine", "clock", "instructions per cycle", "copies", "cleans caches", "fitted", "other numbers"],
-               _machine_rows(),
-               "The machines"),
-         Table(["link", "", "request", "processor per request", "rate", "requests", "latency, mean", "processor busy"],
-               _versal_rows(lab), "System 4: a 990 PRO under fio, 32 requests in flight")])
+    return chapter(
+        "linux", Table(["", "measured", "simulated", "deviation", "", "why"], _points(lab), "System 2"),
+        Table(["machine", "clock", "instructions per cycle", "copies", "cleans caches", "fitted", "other numbers"],
+              _machine_rows(), "The machines"),
+        Table(["link", "", "request", "processor per request", "rate", "requests", "latency, mean", "processor busy"],
+              _versal_rows(lab), "System 4: a 990 PRO under fio, 32 requests in flight"))

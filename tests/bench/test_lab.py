@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
 import pressure  # noqa: E402 - the path comes first
-from lab import chapters_files, chapters_overview, compare, page, plots, runner, runs, seeds, sources  # noqa: E402 - the path comes first
+from lab import chapters_files, chapters_overview, compare, page, plots, prose, runner, runs, seeds, sources  # noqa: E402 - the path comes first
 
 pytestmark = pytest.mark.thorough
 
@@ -142,6 +142,13 @@ def test_a_quick_report_says_so_and_speaks_of_its_own_data(lab, tmp_path):
     for number in seeds.SYSTEMS:
         assert f"<td>system {number}</td>" in written
     assert chapters_overview.systems in script["chapters"](False)
+
+
+def test_every_chapter_has_its_sentences():
+    """The quick report does not show all of them."""
+    files = [path.read_text() for path in (ROOT / "bench/lab").glob("chapters_*.py")]
+    used = {key for file in files for key in re.findall(r'\bchapter\(\s*"([a-z-]+)"', file)}
+    assert used == set(prose.sections()) and len(used) > 15
 
 
 def test_every_drive_has_a_colour_that_no_other_is_like():
