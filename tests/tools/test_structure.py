@@ -22,6 +22,7 @@ PARTS = {
     "src": [HOST_BUILD / "CMakeFiles/spate.dir/src"],
     "linux/command": [COMMAND / f"CMakeFiles/{target}.dir" for target in ("spate_targets", "spate_command", "spate_board")],
     "linux/ring": [COMMAND / "ring/CMakeFiles/spate_ring_static.dir"],
+    "sim": [HOST_BUILD / "sim/CMakeFiles/spate_sim.dir"],
 }
 # These define the functions of other files, for builds without those.
 REPLACEMENTS = {"linux/command": {"target/sim_absent.c", "target/blkid_absent.c"}}
