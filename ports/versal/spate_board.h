@@ -8,16 +8,6 @@
 
 #include <spate/port/aarch64.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The root port's AXI master sees all memory at the processor's addresses. */
-static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
-
-void spate_port_log(const char *text, uint64_t value);
-
-#ifdef __cplusplus
-}
-#endif
+#include <spate/port/same_address.h>
 #endif

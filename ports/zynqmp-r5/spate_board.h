@@ -10,16 +10,6 @@
 #define SPATE_PORT_OWN_CLOCK           /* board.c: there is no generic timer */
 #include <spate/port/armv7.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The root port's AXI master sees all memory at the processor's addresses, except the tightly coupled memories. */
-static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
-
-void spate_port_log(const char *text, uint64_t value);
-
-#ifdef __cplusplus
-}
-#endif
+#include <spate/port/same_address.h>
 #endif

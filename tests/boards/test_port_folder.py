@@ -139,10 +139,10 @@ def test_a_board_has_its_own_random_numbers_and_log(folder):
     source.write_text(source.read_text() + "__attribute__((noipa)) uint64_t my_generator(void);\nuint64_t my_generator(void) { return 4; }\n"
                       "uint64_t board_random(void) { return my_generator(); }\n")
     header = folder / "spate_board.h"
-    declaration = "void spate_port_log(const char *text, uint64_t value);"
-    assert declaration in header.read_text()
+    include = "#include <spate/port/same_address.h>"
+    assert include in header.read_text()
     header.write_text(header.read_text().replace(
-        declaration, "static inline void spate_port_log(const char *text, uint64_t value) { (void)text, (void)value; }"))
+        include, f"static inline void spate_port_log(const char *text, uint64_t value) {{ (void)text, (void)value; }}\n{include}"))
     present = symbols(build(folder))
     assert "my_generator" in present
     assert "spate_port_log" not in present

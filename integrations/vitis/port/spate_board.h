@@ -24,17 +24,6 @@
 #include <spate/port/armv7.h>
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The root port's AXI master sees all memory at the processor's addresses, except tightly coupled memories. */
-static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
-
-/* By xil_printf(), with the value in hexadecimal. */
-void spate_port_log(const char *text, uint64_t value);
-
-#ifdef __cplusplus
-}
-#endif
+#include <spate/port/same_address.h>
 #endif

@@ -7,9 +7,6 @@
 #define SPATE_PORT_TICKS_PER_SECOND 1000000
 #define SPATE_PORT_MTIME_ADDRESS    0x0200bff8
 #include <spate/port/riscv64.h>
-
-static inline uint64_t spate_port_dma_address(const volatile void *memory) { return (uintptr_t)memory; }
-
-void spate_port_log(const char *text, uint64_t value);
+#include <spate/port/same_address.h>
 
 #endif
