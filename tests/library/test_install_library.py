@@ -113,13 +113,25 @@ def test_each_installed_header_on_its_own(installed, tmp_path):
     flags = pkg_config(installed, "--cflags")
     include = installed / "include"
     of_processors = {path.relative_to(ROOT / "include") for path in (ROOT / "include/spate/port").iterdir()}
-    headers = {path.relative_to(include) for path in include.rglob("*.h")} - of_processors
+    private = {path.relative_to(include) for path in (include / "spate/private").iterdir()}
+    headers = {path.relative_to(include) for path in include.rglob("*.h")} - of_processors - private
     assert len(headers) > 15
     for header in headers:
         for language, compiler in (("c", ("gcc", *C_FLAGS)), ("c++", ("g++", *CPP_FLAGS))):
             source = tmp_path / f"header.{language}"
             source.write_text(f"#include <{header}>\n#include <{header}>\nextern int something;\n")  # ISO C forbids an empty file
             run(*compiler, "-x", language, "-fsyntax-only", *flags, source)
+
+
+def test_a_private_header_names_the_public_one(installed, tmp_path):
+    include = installed / "include"
+    private = sorted((include / "spate/private").iterdir())
+    assert private
+    source = tmp_path / "header.c"
+    for header in private:
+        source.write_text(f"#include <{header.relative_to(include)}>\n")
+        errors = run("gcc", "-fsyntax-only", *pkg_config(installed, "--cflags"), source, statuses=(1,)).stderr
+        assert f"include <spate/{header.name}>" in errors
 
 
 def test_the_headers_of_a_port_can_be_installed():
