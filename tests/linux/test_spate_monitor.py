@@ -41,14 +41,18 @@ def serving(*words, **options):
 
 @contextlib.contextmanager
 def recording(image, *words, rate="20MB/s", seconds=6, statuses=(DONE,)):
-    """Gives the port. The recording must end by itself, and has lost nothing."""
-    with serving("record", image, "run 1.raw", "--from", "synthetic", "--rate", rate, "--for", f"{seconds}s", "--monitor", "0",
+    """Gives the port. The recording must end by itself, or is stopped at the end if `seconds` is None. It has lost nothing."""
+    limit = () if seconds is None else ("--for", f"{seconds}s")
+    with serving("record", image, "run 1.raw", "--from", "synthetic", "--rate", rate, *limit, "--monitor", "0",
                  "--output-format=json", *words, stdout=subprocess.PIPE) as (process, port):
         yield port
+        if seconds is None:
+            process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=60)
         assert process.returncode in statuses, error
         file = json.loads(out)["files"][0]
-        assert file["lost_bytes"] == 0 and abs(file["bytes"] / (float(rate[:-4]) * 1e6 * seconds) - 1) < 0.05
+        assert file["lost_bytes"] == 0 and file["bytes"] > 0
+        assert seconds is None or abs(file["bytes"] / (float(rate[:-4]) * 1e6 * seconds) - 1) < 0.05
 
 
 def get(port, path="/", method="GET", host=None, address="127.0.0.1"):
@@ -316,12 +320,12 @@ in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not inst
 @pytest.mark.thorough
 @in_a_browser
 def test_a_browser_shows_the_numbers(image, tmp_path):
-    with recording(image, seconds=14) as port:
-        seen(port, "spate_pushed_bytes_total")
+    with recording(image, rate="4MB/s", seconds=None) as port: # a browser on a busy machine needs a minute
+        wait_for(port, lambda found: sum(found.get("spate_pushed_bytes_total", {}).values()) > 3e6)
         page = Page(port, tmp_path / "profile")
         text = page.text
         assert text("status") == "recording" and "run 1.raw" in text("files")
-        assert re.fullmatch(r"[0-9.]+ MB", text("pushed")) and 5 < float(text("pushed").split()[0]) < 300
+        assert re.fullmatch(r"[0-9.]+ MB", text("pushed")) and 2 < float(text("pushed").split()[0]) < 500
         assert re.fullmatch(r"[0-9.]+ [kM]?B/s", text("rate-in")) and re.fullmatch(r"\d+ %", text("ring"))
         assert text("lost") == "0 B" and text("loss-text") == "nothing" and text("p99") != "–"
         assert len(re.findall("<li[ >]", page.html)) == 20 and re.search(r'id="line"[^>]* d="M', page.html)
