@@ -14,14 +14,14 @@
 
 #define SLOTS 8u
 
-static const struct memory_supply supply;
+static const struct memory_supply all_memory;
 
-void *memory_take_ring(const struct memory_supply *from, size_t bytes) {
-  (void)from;
+void *memory_take_ring(const struct memory_supply *supply, size_t bytes) {
+  (void)supply;
   return malloc(bytes);
 }
-void memory_give(const struct memory_supply *from, void *memory) {
-  (void)from;
+void memory_give(const struct memory_supply *supply, void *memory) {
+  (void)supply;
   free(memory);
 }
 
@@ -36,7 +36,7 @@ static void open_source(struct source *source) {
   const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS};
 
   source_open(source, "any", &config);
-  source_memory(source, &supply);
+  source_memory(source, &all_memory);
 }
 
 static void publish(struct source *source, unsigned slots) {
@@ -154,7 +154,7 @@ static void a_short_recording_has_a_small_ring(void **state) {
     const struct source_config config = {.slot_bytes = 65536, .slots = SLOTS, .bytes = cases[i].bytes};
     struct source source;
     source_open(&source, "any", &config);
-    source_memory(&source, &supply);
+    source_memory(&source, &all_memory);
     assert_int_equal(source.config.slots, cases[i].slots);
     source_close(&source);
   }

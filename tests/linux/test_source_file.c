@@ -27,14 +27,14 @@ static int second_open(const char *name, int flags, unsigned mode, uint32_t step
 #define SLOT_BYTES     65536u
 #define SIZE_MAX_BYTES (64u * SLOT_BYTES)
 
-static const struct memory_supply supply;
+static const struct memory_supply all_memory;
 
-void *memory_take_ring(const struct memory_supply *from, size_t bytes) {
-  (void)from;
+void *memory_take_ring(const struct memory_supply *supply, size_t bytes) {
+  (void)supply;
   return aligned_alloc(DIRECT_ALIGN, bytes);
 }
-void memory_give(const struct memory_supply *from, void *memory) {
-  (void)from;
+void memory_give(const struct memory_supply *supply, void *memory) {
+  (void)supply;
   free(memory);
 }
 
@@ -115,7 +115,7 @@ static uint64_t record_from(const char *name, uint32_t burst) {
 
   read_bytes = 0;
   source_open(&source, name, &config);
-  source_memory(&source, &supply);
+  source_memory(&source, &all_memory);
   assert_int_equal(start(&source), 0);
   memset(source.memory, 0xee, (size_t)source.config.slots * SLOT_BYTES); /* what was in the ring before */
   const uint64_t bytes = take(&source, burst);
@@ -190,7 +190,7 @@ static void a_file_that_became_shorter_ends_early(void **state) {
     struct source source;
     make_file(SIZE_MAX_BYTES, UINT64_MAX);
     source_open(&source, path, &config);
-    source_memory(&source, &supply);
+    source_memory(&source, &all_memory);
     assert_int_equal(start(&source), 0);
     assert_int_equal(source_size(&source), SIZE_MAX_BYTES);
     const struct file *file = source.own;
