@@ -218,7 +218,7 @@ These are figures of the Verilated core behind a model of an AXI-PCIe bridge and
 ideal: each write takes 10 µs from its last data, each read 80 µs until its first, any number at once. The link never idles
 while there is something to move. So the figures say what the core loses, not what a drive does. Data are checked on both
 sides. A millisecond of the core is 16 µs here, so that nobody waits for PERST#. The core therefore reads CSTS every 1.6 ms,
-62 times as often as it would. The drive's answer to that goes out before data that it has not begun to send.
+62 times as often as it would. The drive's response to that goes out before data that it has not begun to send.
 
 The **bound** is what the link can carry when every byte on it counts, or width × clock if that is less. Both sides of the
 share are data that crossed the link in the time measured. These bytes count, in the direction in which they go:
@@ -238,7 +238,7 @@ share are data that crossed the link in the time measured. These bytes count, in
 Writes alone fill one direction of the link, and reads alone the other. Each also sends a few bytes in the opposite
 direction. **By turns** is 128 MiB of writes, then 128 MiB of reads, and so on. Within a turn only one direction is full.
 Around the change to the next turn, commands of both kinds are under way, and both directions carry data. How much that is
-has a limit: the core answers commands in order, so no more are under way than it has slots, and no more data than fit the
+has a limit: the core completes commands in order, so no more are under way than it has slots, and no more data than fit the
 ring. For that much data of each kind the bound is the best case: both kinds together take only the time of the busier
 direction. After a turn of writes the overlap is 90 µs shorter. A read takes the place of a write only when that write has
 ended, 10 µs after its data, and the read's own data begin 80 µs later. The bound of a row by turns is therefore above the
@@ -266,7 +266,7 @@ def write_page(results: list[Result], stripe: dict) -> None:
                       *table(result), ""]
     lines += [SLOTS.strip(), "", *missed_list(results), ""]
     lines += ["## Random commands of 4 KiB", "", *random_table(results), ""]
-    lines += ["Memory mode moves data between the drive and a memory beside the core, which answers reads in 100 ns and "
+    lines += ["Memory mode moves data between the drive and a memory beside the core, which returns reads in 100 ns and "
               "writes", "in 40 to 400 ns, in any order. A ring in memory is in the same memory, and the core's own port to it answers as "
               "soon, in order;", "the memory is as fast as both ports together.", ""]
     lines += ["## Latency, in cycles at the core's pins", "",

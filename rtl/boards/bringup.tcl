@@ -30,10 +30,10 @@ namespace eval spate {
   # {error {meaning what-to-do}}
   variable errors {
     0 {"none" ""}
-    1 {"a register or configuration access failed or was not answered"
+    1 {"a register or configuration access failed, or timed out"
        "step 3: the root port's configuration space; 4 to 6: the device's; from 7 on: the BAR's address"}
     2 {"the link did not come up" "reference clock, PERST# wiring, lanes, power"}
-    3 {"no device answered" "reference clock, PERST# wiring, lanes, power; or the drive is defective"}
+    3 {"no device responded" "reference clock, PERST# wiring, lanes, power; or the drive is defective"}
     4 {"not an NVMe controller" "another device is in the slot"}
     5 {"not a plain function" "a bridge or switch is in between: not supported"}
     6 {"BAR 0 is no memory BAR" "this drive is not supported"}
@@ -47,7 +47,7 @@ namespace eval spate {
     14 {"accesses of the drive did not end" "switch the drive's power off and on"}
     15 {"the controller did not get ready" "switch the drive's power off and on"}
     16 {"fatal status" "if CSTS reads as ones, the drive vanished: power, contacts"}
-    17 {"an admin command was not answered"
+    17 {"an admin command did not complete in time"
         "the drive does not reach the window: is the block generated as build.tcl says?"}
     18 {"Identify failed" "the drive's status is in error_detail"}
     19 {"entries are not 64 and 16 bytes" "if zero, what the drive writes does not arrive"}
@@ -58,9 +58,9 @@ namespace eval spate {
     24 {"the number of queues was refused" "the drive's status is in error_detail"}
     25 {"a queue could not be created" "the drive's status is in error_detail"}
     26 {"the link went down" "contacts, power, signal quality"}
-    27 {"a data command's deadline, a doorbell that was not answered, or a link that was down for a moment"
+    27 {"a data command's deadline, a doorbell write without a response, or a link that was down for a moment"
         "contacts, power, signal quality"}
-    28 {"a side command was not answered" "its opcode is in error_detail"}
+    28 {"a side command did not complete in time" "its opcode is in error_detail"}
     29 {"shut down, as asked" "restart_drive brings it up again"}
     30 {"shut down, but the drive did not say that it finished" "wait before you switch the power off"}
     31 {"another drive, or namespace, than before the recovery" "put the old one in again, or restart_drive"}
@@ -72,7 +72,7 @@ namespace eval spate {
     8002 {"range" "the drive has fewer blocks"}
     8003 {"unsupported" "the drive does not have this operation"}
     8004 {"gone" "status tells why; then restart_drive"}
-    8005 {"deadline" "the drive did not answer each time that it was reset; status tells more"}
+    8005 {"deadline" "the drive did not complete the command after each reset; status tells more"}
     8006 {"busy" "wait for the other commands"}
     8007 {"memory" "this core has no ring in memory: this is an error of the console"}
     8008 {"power" "the drive lost its power, or may have, since the last flush: record again"}

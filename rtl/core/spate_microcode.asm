@@ -61,7 +61,7 @@ constant CfgCapabilities = 0x34 in SpaceLocal or SpaceDevice
 constant CfgBridgeEnable = 0x148 in SpaceLocal // PG194: the bridge's own register
 
 constant VendorBits = 0xffff                // of CfgId
-constant RetryVendor = 0x0001               // answers a read of CfgId while the device asks for a retry (2.3.2)
+constant RetryVendor = 0x0001               // returned by a read of CfgId while the device asks for a retry (2.3.2)
 constant CommandQuiet = 0x0400              // no INTx, no memory space, no bus master
 constant CommandMemory = 0x0402
 constant CommandMaster = 0x0406
@@ -111,7 +111,7 @@ constant Version1 = 0x0001_0000
 constant CcEn = 0x0001
 constant CcEnabled = 0x0046_0001            // entries of 64 and 16 bytes, EN
 constant CcShutdown = 0x0046_4001           // and a normal shutdown notification
-constant CcHigh = 0xff00_0000               // reserved: zero in an answer
+constant CcHigh = 0xff00_0000               // reserved: zero when read
 constant CstsRdy = 0x0001
 constant CstsCfs = 0x0002
 constant CstsShst = 0x000c
@@ -181,7 +181,7 @@ constant AdminDeleteCq = 0x04
 constant AdminCreateCq = 0x05
 constant AdminIdentify = 0x06
 constant AdminSetFeatures = 0x09
-constant AdminAsyncEvent = 0x0c             // has no answer until an event occurs
+constant AdminAsyncEvent = 0x0c             // does not complete until an event occurs
 constant AdminNamespaces = 0x0d             // these three change the namespace without the core's knowledge
 constant AdminAttach = 0x15
 constant AdminFormat = 0x80
@@ -328,10 +328,10 @@ step StepShutdown = 19 | shutdown: flush, queues deleted, notification | RTD3E a
 // ---- errors: meaning | detail | what to do ----
 
 error ErrNone = 0 | none |  |
-error ErrAccess = 1 | a register or configuration access failed or was not answered |  | look at the step: 3 the \
+error ErrAccess = 1 | a register or configuration access failed, or timed out |  | look at the step: 3 the \
     bridge's control port, 4 to 6 the device's configuration space, from 7 on the BAR's address
 error ErrLink = 2 | the link did not come up |  | reference clock, PERST# wiring, lanes, power
-error ErrNoDevice = 3 | no device answered | its identifier | as 2; a drive that needs more than a second is defective
+error ErrNoDevice = 3 | no device responded | its identifier | as 2; a drive that needs more than a second is defective
 error ErrClass = 4 | not an NVMe controller | class and revision | another device is in the slot
 error ErrHeader = 5 | not a plain function | header dword | a bridge or switch is in between: not supported
 error ErrBarType = 6 | BAR 0 is no memory BAR | BAR |
@@ -346,7 +346,7 @@ error ErrDisable = 13 | the controller did not stop | CSTS |
 error ErrQuiet = 14 | accesses of the drive did not end |  | the adapter, or the memory
 error ErrEnable = 15 | the controller did not get ready | CSTS |
 error ErrFatal = 16 | fatal status | CSTS | all ones: the drive vanished
-error ErrAdminDeadline = 17 | an admin command was not answered | its opcode | does the drive reach the window? Bus \
+error ErrAdminDeadline = 17 | an admin command did not complete in time | its opcode | does the drive reach the window? Bus \
     master, `WindowBase`
 error ErrIdentify = 18 | Identify failed | status |
 error ErrEntrySize = 19 | entries are not 64 and 16 bytes | SQES, CQES | zero: what the drive writes does not arrive
@@ -357,9 +357,9 @@ error ErrTooLarge = 23 | 2^40 blocks or more | upper dword |
 error ErrFeatures = 24 | the number of queues was refused | status |
 error ErrCreateQueue = 25 | a queue could not be created | status |
 error ErrLinkLost = 26 | the link went down |  |
-error ErrDataPath = 27 | a data command's deadline, a doorbell that was not answered, or a link that was down for a \
+error ErrDataPath = 27 | a data command's deadline, a doorbell write without a response, or a link that was down for a \
     moment |  |
-error ErrSideDeadline = 28 | a side command was not answered | its opcode |
+error ErrSideDeadline = 28 | a side command did not complete in time | its opcode |
 error ErrShutDown = 29 | shut down, as asked | CSTS |
 error ErrShutdownDeadline = 30 | shut down, but the drive did not say that it finished | CSTS |
 error ErrOtherDrive = 31 | another drive, or namespace, than before the recovery |  | put the old one in again, or \
@@ -466,7 +466,7 @@ buses:
         move    temp, TrainedWaitMs
         call    delay
 
-        // A device that is still starting answers with a retry status, which bridges show in different ways.
+        // A device that is still starting responds with a retry status, which bridges show in different ways.
         enter   StepDevice
         out     space, SpaceDevice
         arm     device_deadline, DeviceMs
@@ -478,7 +478,7 @@ probe:
         jump    zero, probe_again
         compare temp, RetryVendor
         jump    zero, probe_again
-        compare temp, VendorBits            // all ones: nobody answered
+        compare temp, VendorBits            // all ones: nobody responded
         jump    not_zero, device
 probe_again:
         catch   failed
@@ -1487,7 +1487,7 @@ routine disable_controller:
         sub     value, CcEn
         write   RegCc, value
         test    value, CcHigh
-        jump    not_zero, disabling         // all ones: the drive did not answer
+        jump    not_zero, disabling         // all ones: the drive did not respond
         out     power, PowerStopped
 disabling:
         arm     disable_deadline, timeout_ms
@@ -1502,7 +1502,7 @@ disable_poll:
         call    delay
         jump    disable_poll
 
-// Does the controller still have the admin queue that this core gave it? A VS of zeros or ones is no answer.
+// Does the controller still have the admin queue that this core gave it? A VS of zeros or ones is not a response.
 witness:
         wide    temp, Aqa
         read    value, RegAqa

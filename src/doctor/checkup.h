@@ -51,8 +51,8 @@ struct checkup_queue {
   uint32_t phase;
 };
 
-struct checkup_answer {
-  bool seen;       /* there is an answer */
+struct checkup_completion {
+  bool seen;       /* there is a completion */
   bool is_to_this; /* it names the command that was sent */
   uint16_t status;
 };
@@ -68,9 +68,9 @@ bool spate_checkup_stop(struct spate_checkup *checkup);
 bool spate_checkup_start(struct spate_checkup *checkup, const struct checkup_queue *admin);
 /* Without cache maintenance of the entry. */
 void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *command);
-struct checkup_answer spate_checkup_look(const struct checkup_queue *queue);
-/* Waits for an answer, and takes it. */
-struct checkup_answer spate_checkup_wait(struct checkup_queue *queue);
+struct checkup_completion spate_checkup_look(const struct checkup_queue *queue);
+/* Waits for a completion, and takes it. */
+struct checkup_completion spate_checkup_wait(struct checkup_queue *queue);
 
 /* checkup_data.c: what the DMA step has: a controller that answers commands, and pages of queue memory. */
 struct checkup_dma {

@@ -18,9 +18,9 @@ struct block {
 
 static uint16_t status_of(struct checkup_queue *queue, const struct nvme_command *command) {
   spate_checkup_send(queue, command);
-  const struct checkup_answer answer = spate_checkup_wait(queue);
+  const struct checkup_completion completion = spate_checkup_wait(queue);
 
-  return answer.seen && answer.is_to_this ? answer.status : STATUS_NONE;
+  return completion.seen && completion.is_to_this ? completion.status : STATUS_NONE;
 }
 
 /* Number of Queues, which some drives refuse, then one pair. */

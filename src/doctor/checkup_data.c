@@ -35,9 +35,9 @@ static void load(const struct checkup_dma *dma) {
 /* Has the drive write into the buffer. False: it does not, because it cannot reach it. */
 static bool write_data(struct checkup_dma *dma, const struct nvme_command *command) {
   spate_checkup_send(&dma->admin, command);
-  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
+  const struct checkup_completion completion = spate_checkup_wait(&dma->admin);
 
-  return answer.seen && answer.is_to_this && answer.status == 0;
+  return completion.seen && completion.is_to_this && completion.status == 0;
 }
 
 static void judge_not_seen(struct checkup_dma *dma, bool written) {

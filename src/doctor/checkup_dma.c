@@ -4,7 +4,7 @@
  * submission entry is not cleaned from the caches, and its completion entry is looked at before and after an
  * invalidate.
  *
- *   the answer is                              conclusion
+ *   the completion is                          conclusion
  *   seen, and to this command                  queue memory is right
  *   seen, and to another command               the drive reads old entries: cached, not coherent
  *   seen after its entry was invalidated       the processor reads old entries: the same
@@ -39,14 +39,14 @@ static bool has_identity(const struct checkup_dma *dma) {
   return ((const volatile uint64_t *)dma->identity)[0] != UINT64_MAX;
 }
 
-static bool is_answered(struct checkup_dma *dma) {
+static bool is_completed(struct checkup_dma *dma) {
   const struct nvme_command command = identify(NVME_IDENTIFY_CONTROLLER, 0, dma->identity);
 
   *(volatile uint64_t *)dma->identity = UINT64_MAX;
   spate_port_cache_clean(dma->identity, SPATE_PAGE_BYTES);
   spate_checkup_send(&dma->admin, &command);
-  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
-  if (!answer.seen) {
+  const struct checkup_completion completion = spate_checkup_wait(&dma->admin);
+  if (!completion.seen) {
     spate_port_dma_read_barrier();
     spate_port_cache_invalidate((void *)(uintptr_t)dma->admin.cq, SPATE_PAGE_BYTES);
     if (spate_checkup_look(&dma->admin).seen)
@@ -55,13 +55,13 @@ static bool is_answered(struct checkup_dma *dma) {
       not_reached(dma);
     return false;
   }
-  if (!answer.is_to_this) {
+  if (!completion.is_to_this) {
     cached(dma);
     return false;
   }
-  if (answer.status == 0) return true;
+  if (completion.status == 0) return true;
   spate_checkup_found(dma->checkup, SPATE_DOCTOR_COMMAND_REFUSED,
-                      (struct checkup_values){.name = spate_nvme_status_name(answer.status)});
+                      (struct checkup_values){.name = spate_nvme_status_name(completion.status)});
   return false;
 }
 
@@ -77,7 +77,7 @@ static bool is_identified(struct checkup_dma *dma) {
 }
 
 static bool test_queue_memory(struct checkup_dma *dma) {
-  const bool good = is_answered(dma) && is_identified(dma);
+  const bool good = is_completed(dma) && is_identified(dma);
 
   if (good)
     spate_checkup_fact(dma->checkup, "DMA", NULL, "queue memory at {0x}: the drive reads and writes it",
@@ -92,8 +92,8 @@ static void find_namespace(struct checkup_dma *dma) {
   dma->nsid = 1;
   if (dma->checkup->controller.identity.version < VERSION_1_1) return;
   spate_checkup_send(&dma->admin, &list);
-  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
-  dma->nsid = answer.seen && answer.is_to_this && answer.status == 0 ? (uint32_t)dma->page[0] : 0;
+  const struct checkup_completion completion = spate_checkup_wait(&dma->admin);
+  dma->nsid = completion.seen && completion.is_to_this && completion.status == 0 ? (uint32_t)dma->page[0] : 0;
 }
 
 /* ---- the step ---- */

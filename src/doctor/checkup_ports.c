@@ -19,9 +19,9 @@ static bool has_device(const struct spate_pcie_host *host, const struct spate_do
   return false;
 }
 
-/* Whether a function answers directly below the port: a switch, which has ports of its own, or a device that
+/* Whether a function responds directly below the port: a switch, which has ports of its own, or a device that
  * enumeration left out. */
-static bool has_answer(struct spate_pcie_host *host, const struct spate_doctor_function *port) {
+static bool has_response(struct spate_pcie_host *host, const struct spate_doctor_function *port) {
   const struct spate_pcie_address at = {.bus = port->secondary_bus};
 
   return port->secondary_bus > port->address.bus && host->ops->may_exist(host, at) &&
@@ -38,7 +38,7 @@ static uint8_t judge_port(struct spate_checkup *checkup, struct spate_pcie_addre
   port->address = at; /* for read_config() */
   spate_doctor_function_read(port, at, &space);
   if (port->silent || !port->bridge) return 0;
-  if (!has_device(host, port) && !has_answer(host, port)) {
+  if (!has_device(host, port) && !has_response(host, port)) {
     spate_checkup_fact(checkup, "port", &port->address, "class {0x}; nothing was found below it",
                        (struct checkup_values){.numbers = {port->class_code}});
     spate_doctor_judge_port(checkup->doctor, port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A queue pair for the DMA step: one command at a time. The driver's queues are not used here, because a driver that
- * does not see an answer resets the controller, again and again, and wipes out the traces.
+ * does not see a completion resets the controller, again and again, and wipes out the traces.
  */
 #include "../core/ticks.h"
 #include "checkup.h"
@@ -87,30 +87,30 @@ void spate_checkup_send(struct checkup_queue *queue, const struct nvme_command *
   spate_port_write32(queue->sq_doorbell, queue->tail);
 }
 
-struct checkup_answer spate_checkup_look(const struct checkup_queue *queue) {
+struct checkup_completion spate_checkup_look(const struct checkup_queue *queue) {
   const volatile uint32_t *entry = queue->cq + (size_t)queue->head * NVME_CQE_DWORDS;
   const uint32_t dw3 = entry[NVME_CQE_DW3];
 
-  if (nvme_cqe_phase(dw3) != queue->phase) return (struct checkup_answer){.seen = false};
+  if (nvme_cqe_phase(dw3) != queue->phase) return (struct checkup_completion){.seen = false};
   spate_port_dma_read_barrier();
-  return (struct checkup_answer){
+  return (struct checkup_completion){
       .seen = true, .is_to_this = nvme_cqe_cid(dw3) == queue->id, .status = nvme_cqe_status(dw3)};
 }
 
-struct checkup_answer spate_checkup_wait(struct checkup_queue *queue) {
+struct checkup_completion spate_checkup_wait(struct checkup_queue *queue) {
   const uint64_t end_ticks = spate_port_ticks() + spate_ticks_of_ms(COMMAND_MS);
 
   for (;;) {
     const bool late = spate_port_ticks() >= end_ticks;
-    const struct checkup_answer answer = spate_checkup_look(queue);
-    if (!answer.seen && !late) {
+    const struct checkup_completion completion = spate_checkup_look(queue);
+    if (!completion.seen && !late) {
       spate_port_relax();
       continue;
     }
-    if (!answer.seen) return answer;
+    if (!completion.seen) return completion;
     queue->head = (uint16_t)((queue->head + 1u) % queue->entries);
     if (queue->head == 0) queue->phase ^= 1u;
     spate_port_write32(queue->cq_doorbell, queue->head);
-    return answer;
+    return completion;
   }
 }

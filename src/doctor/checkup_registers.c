@@ -7,7 +7,7 @@ static bool holds(const struct spate_pcie_window *window, uint64_t address) {
   return address - window->cpu_address < window->bytes;
 }
 
-/* All ones or zeros come from a bridge, and not from a drive. If its configuration space answers as well as before, the
+/* All ones or zeros come from a bridge, and not from a drive. If its configuration space responds as before, the
  * window is wrong, and not the link. */
 static void judge_silence(struct spate_checkup *checkup, uint32_t value) {
   struct spate_pcie_host *host = checkup->config->host;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The port's clock against the drive's: the Timestamp feature (NVMe 1.4, 5.21.1.14) counts milliseconds. It is read
- * twice. The drive took each value between the moment at which the command was sent and the moment at which its answer
- * was seen, so slow answers and interruptions widen the limits instead of causing a finding.
+ * twice. The drive took each value between the moment at which the command was sent and the moment at which its
+ * completion was seen, so slow completions and interruptions widen the limits instead of causing a finding.
  */
 #include "../core/ticks.h"
 #include "../nvme/pages.h"
@@ -24,10 +24,10 @@ static bool read_timestamp(struct checkup_dma *dma, struct reading *reading) {
 
   reading->sent_ticks = spate_port_ticks();
   spate_checkup_send(&dma->admin, &command);
-  const struct checkup_answer answer = spate_checkup_wait(&dma->admin);
+  const struct checkup_completion completion = spate_checkup_wait(&dma->admin);
   reading->seen_ticks = spate_port_ticks();
   reading->milliseconds = *(const volatile uint64_t *)dma->page & TIMESTAMP_MASK;
-  return answer.seen && answer.is_to_this && answer.status == 0;
+  return completion.seen && completion.is_to_this && completion.status == 0;
 }
 
 static uint64_t milliseconds_of(uint64_t ticks) { return ticks * 1000u / spate_port_ticks_per_second(); }

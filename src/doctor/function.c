@@ -44,7 +44,7 @@ static void read_windows(struct spate_doctor_function *function, const struct sp
 
 static void read_header(struct spate_doctor_function *function, const struct spate_doctor_space *space) {
   function->header_known = true;
-  /* Most bridges return all ones for a function that does not answer. PG194 bridges may return zeros. */
+  /* Most bridges return all ones for a function that does not respond. PG194 bridges may return zeros. */
   function->silent = get(space, PCI_ID) == PCI_ID_ABSENT || get(space, PCI_ID) == 0;
   if (function->silent) return;
   function->bridge = (get(space, PCI_HEADER_TYPE) & PCI_HEADER_TYPE_MASK) == PCI_HEADER_TYPE_1;

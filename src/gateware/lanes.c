@@ -159,7 +159,7 @@ static void count_power(struct spate_gateware *gateware) {
 static bool has_response(struct spate_gateware *gateware) {
   const uint32_t seen = spate_gateware_read(gateware, SPATE_REGS_INTERRUPT_STATUS);
 
-  if (seen == UINT32_MAX) { /* the core does not answer */
+  if (seen == UINT32_MAX) { /* the core does not respond */
     gateware->error = SPATE_E_GONE;
     gateware->lost = true;
     return false;
@@ -191,7 +191,7 @@ static bool settled(struct spate_gateware *gateware) {
   return true;
 }
 
-/* The core answers every command within a time limit, except those that wait for stream data. A core that does not is
+/* The core completes every command within a time limit, except those that wait for stream data. A core that does not is
  * defective. */
 static void check_deadlines(struct spate_gateware *gateware) {
   const uint64_t now_ticks = spate_port_ticks();
@@ -203,14 +203,14 @@ static void check_deadlines(struct spate_gateware *gateware) {
       late |= now_ticks - gateware->data[i].ticks > gateware->command_timeout_ticks;
   }
   if (!late) return;
-  spate_port_log("gateware: no answer in time, step",
+  spate_port_log("gateware: no response in time, step",
                  spate_gateware_read(gateware, SPATE_REGS_BRING_UP) & SPATE_REGS_BRING_UP_STEP);
   gateware->error = SPATE_E_TIMEOUT;
   gateware->lost = true;
 }
 
-/* Ends the requests that the core will not answer. That includes all stream requests: the core would answer these only
- * after stream data, which may never come. */
+/* Ends the requests that the core will not complete. That includes all stream requests: the core would complete these
+ * only after stream data, which may never come. */
 static void fail_requests(struct spate_gateware *gateware) {
   if (gateware->lost) spate_gateware_side_fail(gateware);
   for (uint32_t i = 0; i < SPATE_GATEWARE_DEPTH; i++) {

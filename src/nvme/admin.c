@@ -84,7 +84,7 @@ void spate_nvme_admin_reap(struct spate_nvme *controller) {
   }
   if (found && spate_nvme_link_is_up(controller))
     spate_port_write32(spate_nvme_doorbell(controller, 1), controller->admin_head);
-  if (controller->request_answered) controller->request_ops->deliver(controller);
+  if (controller->request_completed) controller->request_ops->deliver(controller);
 }
 
 bool spate_nvme_admin_expired(const struct spate_nvme *controller) {

@@ -95,7 +95,7 @@ static size_t cache_bytes(const struct spate_nvme_admin_request *request) {
   return ((size_t)request->bytes + SPATE_DMA_ALIGN - 1u) & ~(size_t)(SPATE_DMA_ALIGN - 1u);
 }
 
-static void answered(struct spate_nvme *controller) {
+static void completed(struct spate_nvme *controller) {
   const struct spate_nvme_admin_slot *slot = &controller->admin[SPATE_NVME_ADMIN_REQUEST];
   struct spate_nvme_admin_request *request = controller->request;
 
@@ -105,7 +105,7 @@ static void answered(struct spate_nvme *controller) {
   if (slot->status != 0) request->error = SPATE_E_COMMAND;
   if (controller->request_aborted && NVME_STATUS_CODE(slot->status) == NVME_STATUS_ABORTED)
     request->error = SPATE_E_TIMEOUT;
-  controller->request_answered = true;
+  controller->request_completed = true;
 }
 
 static void send(struct spate_nvme *controller, const struct spate_nvme_admin_request *request) {
@@ -116,7 +116,7 @@ static void send(struct spate_nvme *controller, const struct spate_nvme_admin_re
 
   if (request->bytes != 0)
     spate_nvme_prps_chained(lists, spate_port_dma_address(request->buffer), request->bytes, &prps);
-  const struct nvme_command command = {.completed = answered,
+  const struct nvme_command command = {.completed = completed,
                                        .opcode = request->opcode,
                                        .nsid = request->nsid,
                                        .data = request->bytes == 0 ? NULL : request->buffer,
@@ -133,7 +133,7 @@ static void deliver(struct spate_nvme *controller) {
   struct spate_nvme_admin_request *request = controller->request;
 
   controller->request = NULL;
-  controller->request_answered = false;
+  controller->request_completed = false;
   if (request->bytes != 0 && (request->opcode & OPCODE_TO_HOST) != 0)
     spate_port_cache_invalidate(request->buffer, cache_bytes(request));
   request->done(request);
@@ -160,11 +160,11 @@ static void supervise(struct spate_nvme *controller) {
 static void end(struct spate_nvme *controller, enum spate_error error) {
   struct spate_nvme_admin_request *request = controller->request;
 
-  if (!controller->request_answered) {
+  if (!controller->request_completed) {
     request->error = error;
     request->detail = 0;
     request->result = 0;
-    controller->request_answered = true;
+    controller->request_completed = true;
   }
   deliver(controller);
 }
@@ -184,7 +184,7 @@ enum spate_error spate_nvme_admin_submit(struct spate_nvme *controller, struct s
   controller->request = request;
   controller->request_ops = &ops;
   controller->request_aborted = false;
-  controller->request_answered = false;
+  controller->request_completed = false;
   controller->request_by_ticks = spate_port_ticks() + spate_nvme_ticks(controller, request->timeout_ms);
   send(controller, request);
   return SPATE_OK;

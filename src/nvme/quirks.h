@@ -7,8 +7,8 @@
 
 enum nvme_need {
   /* 2.3 s between the write that clears CC.EN and the first read of CSTS. If CSTS is read too early, they do not become
-   * ready again, or stop answering (seen after a firmware activation). The time is in nvme.h of Linux, and was found by
-   * experiment on 1c58:0003. */
+   * ready again, or stop responding (seen after a firmware activation). The time is in nvme.h of Linux, and was found
+   * by experiment on 1c58:0003. */
   NVME_PAUSE = 1 << 0,
   /* Write Zeroes hangs, or takes minutes. Ordinary writes take its place. */
   NVME_NO_WRITE_ZEROES = 1 << 1,

@@ -40,7 +40,7 @@ enum spate_error spate_nvme_status_check(const struct spate_nvme *controller) {
 
 enum spate_error spate_nvme_capabilities(const struct spate_nvme *controller, uint64_t *cap, uint32_t *version) {
   if (!spate_nvme_link_is_up(controller)) return SPATE_E_GONE;
-  *version = read_register(controller, NVME_VS); /* first: a drive that begins to answer now answers for CAP, too */
+  *version = read_register(controller, NVME_VS); /* first: a drive that begins to respond now responds for CAP, too */
   *cap = spate_port_read64(controller->config.registers + NVME_CAP);
   if (*version == NVME_ALL_ONES || *version == 0) return SPATE_E_GONE;
   if ((uint32_t)*cap == NVME_ALL_ONES || (uint32_t)(*cap >> 32) == NVME_ALL_ONES) return SPATE_E_GONE;

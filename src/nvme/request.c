@@ -289,7 +289,7 @@ void spate_nvme_finish(struct spate_nvme_queue *queue, struct spate_nvme_slot *s
   io->done(io);
 }
 
-/* Errors in the command itself: the drive would give the same answer again, even if it did not set DNR. */
+/* Errors in the command itself: the drive would return the same status again, even if it did not set DNR. */
 static bool is_final(uint16_t status) {
   if ((status & NVME_STATUS_DO_NOT_RETRY) != 0) return true;
   switch (NVME_STATUS_CODE(status)) {

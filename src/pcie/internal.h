@@ -21,7 +21,7 @@ struct pcie_function {
   bool opened;              /* a bridge whose secondary bus was scanned, or that has nothing below it */
   bool wide_prefetch;       /* it and all bridges above forward 64-bit prefetchable addresses */
   bool was_reset;           /* a bridge that enumeration has woken, or whose secondary bus reset it has ended */
-  bool link_is_up;          /* a port whose link is known to be up: the device below it answers, perhaps late */
+  bool link_is_up;          /* a port whose link is known to be up: the device below it responds, perhaps late */
   bool memory_off;          /* a BAR without a place overlaps a host window: memory decoding stays off */
   bool left_out;            /* a bridge that cannot be used, with everything below it */
   uint8_t secondary;        /* bus below a bridge; 0: none */

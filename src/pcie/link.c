@@ -97,7 +97,7 @@ enum spate_error spate_pcie_link_check(struct spate_pcie_host *host, struct spat
   struct spate_pcie_link bridge = {.up = true};
   enum spate_error error = host->ops->link(host, &bridge);
   if (error && error != SPATE_E_UNSUPPORTED) return error;
-  /* The id also shows a device that was reset and does not answer although its link is up again. */
+  /* The id also shows a device that was reset and does not respond although its link is up again. */
   link->up = bridge.up && !spate_pcie_is_silence(spate_pcie_read(&function, PCI_ID));
   if (!link->up) return SPATE_E_LINK_DOWN;
   if (link->speed_max == 0) return SPATE_OK; /* no link of its own, or nothing is known about it */

@@ -2,7 +2,7 @@
 /* Enumeration: from a bridge to a list of endpoints that are ready for DMA. */
 #include "internal.h"
 
-#define READY_MS           3000u /* how long a device may answer "retry": 1 s (6.6.1), and some take longer */
+#define READY_MS           3000u /* how long a device may return "retry": 1 s (6.6.1), and some take longer */
 #define WINDOW_ALIGN_BYTES 4096u /* of a host's window. Windows of bridges are multiples of 1 MiB */
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {

@@ -105,7 +105,7 @@ typedef uint32_t pcie_reader(const void *context, unsigned offset);
 uint16_t spate_pcie_find_capability(pcie_reader *read, const void *context, enum pcie_capability wanted);
 uint16_t spate_pcie_find_extended(pcie_reader *read, const void *context, enum pcie_extended_capability wanted);
 
-/* No device answered. Most bridges return all ones. A PG194 bridge that reports a configuration timeout as OKAY
+/* No device responded. Most bridges return all ones. A PG194 bridge that reports a configuration timeout as OKAY
  * returns zeros. */
 static inline bool spate_pcie_is_silence(uint32_t id) { return id == PCI_ID_ABSENT || id == 0; }
 

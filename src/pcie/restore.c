@@ -56,7 +56,7 @@ static bool restore_register(const struct pcie_function *function, const struct 
   return true;
 }
 
-/* Restores the registers that differ, except the link's power management, if the function answers with its old id. A
+/* Restores the registers that differ, except the link's power management, if the function responds with its old id. A
  * bridge that had lost a value was reset, with everything below it. That counts as a change for the other devices
  * there.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers the buses and lists the functions that answer on them.
+ * Numbers the buses and lists the functions that respond on them.
  *
  * The scan is depth first, because bus numbers have to nest, but without recursion: a bus is scanned completely. The
  * next bridge to open is then the first closed one on the deepest bus that has any.
@@ -28,7 +28,7 @@ uint16_t spate_pcie_find_express(const struct pcie_function *function) {
 }
 
 /*
- * Reads vendor and device id. Waits while the device answers "retry", as it may after a reset (6.6.1). Bridges
+ * Reads vendor and device id. Waits while the device returns "retry", as it may after a reset (6.6.1). Bridges
  * that do not show "retry" return all ones or zeros instead. Those are waited for only where the link is up, so that a
  * device must be there.
  */
@@ -119,7 +119,7 @@ static void see_link(const struct pcie_tree *tree, struct pcie_function *port) {
   if (has_active_link(port)) port->link_seen_ticks = seen_ticks(tree, port);
 }
 
-/* Lists a function that answered, if there is room for it. */
+/* Lists a function that responded, if there is room for it. */
 static void add_function(struct pcie_tree *tree, struct pcie_function *function) {
   uint8_t *count = function->bridge ? &tree->bridge_count : &tree->endpoint_count;
   if (*count == (function->bridge ? SPATE_PCIE_BRIDGES_MAX : SPATE_PCIE_DEVICES_MAX)) {

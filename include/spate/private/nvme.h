@@ -145,7 +145,7 @@ struct spate_nvme {
   uint64_t *request_lists;   /* two pages; NULL: no request needed them yet */
   uint64_t request_by_ticks; /* its deadline */
   bool request_aborted;      /* an abort was sent, because the request timed out */
-  bool request_answered;
+  bool request_completed;
 
   uint8_t *data; /* a page for the commands of SPATE_NVME_ADMIN_CALLER */
   uint8_t *log;  /* 512 bytes for the log reader */
