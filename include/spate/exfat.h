@@ -188,8 +188,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_unmount(struct spate_exfat *volume
 
 /* Unmount without writing: because clips could not be closed, or because the drive is gone. The next mount finds what a
  * power cut would have left. Clips and a recorder on the volume must not be used afterwards. It waits for lengths
- * that are being written (spate_exfat_publish()), until the device has ended these requests. Requests of a
- * recorder still use the recorder, its streams and their pieces: keep this memory until the device has ended them. */
+ * that are being written (spate_exfat_publish()), until the device has ended these requests, and reports those that
+ * waited: clips, streams and recorder must exist until it returns. Requests of a recorder still use the recorder, its
+ * streams and their pieces: keep this memory until the device has ended them. */
 void spate_exfat_abandon(struct spate_exfat *volume);
 
 /* While an operation on a volume of this device waits, `turn` is called: see while_waiting in spate/block.h. It ends
@@ -451,6 +452,7 @@ struct spate_exfat_clip {
   uint8_t entries;
   uint8_t record; /* its block of the reservation record */
   bool waiting;   /* wanted_bytes is in no image yet */
+  bool ending;    /* it is being closed or discarded: it takes no more lengths */
 };
 
 /*
@@ -490,9 +492,10 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
  * If it returns OK, `done` is called once with `context`: from a later poll of the device, from a function of the
  * volume, or, if the length is durable already, before this one returns.
  *
- * After an error `done` is not called: BUSY (an earlier length of the clip is under way), FULL (the device has no room
- * for the write: poll it and call again), INVALID (no `done`, fewer bytes than before, more than reserved_bytes, or a
- * discard has erased the file), and those of the device.
+ * After an error `done` is not called: BUSY (an earlier length of the clip is under way, or the clip is being closed or
+ * discarded), NOT_MOUNTED (the volume was abandoned), FULL (the device has no room
+ * for the write: poll it and call again), INVALID (no `done`, the clip is closed, fewer bytes than before, more than
+ * reserved_bytes, or a discard has erased the file), and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes,
                                                       spate_exfat_published *done, void *context);

@@ -113,7 +113,6 @@ void sim_drive_clear_counters(struct sim_drive *drive) {
   drive->last_data_ps = 0;
 }
 
-unsigned sim_drive_index(const struct sim_drive *drive) { return drive->index; }
 uint64_t *sim_drive_cap(struct sim_drive *drive) { return &drive->registers.cap; }
 uint8_t *sim_drive_identify_controller(struct sim_drive *drive) { return drive->identify_controller; }
 uint8_t *sim_drive_identify_namespace(struct sim_drive *drive) { return drive->identify_namespace; }

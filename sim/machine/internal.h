@@ -153,7 +153,6 @@ void sim_drive_function_reset(struct sim_drive *drive);
 void sim_drive_link_reset(struct sim_drive *drive, enum sim_reset_kind kind, bool on);
 #define SIM_BAR_BYTES UINT64_C(0x4000)
 void sim_drive_free(struct sim_drive *drive);
-unsigned sim_drive_index(const struct sim_drive *drive);
 /* Register accesses at the drive, after the link's time. A write left the processor at `sequence`. */
 uint32_t sim_drive_register_read(struct sim_drive *drive, uint32_t offset);
 void sim_drive_register_write(struct sim_drive *drive, uint32_t offset, uint32_t value, uint64_t sequence);

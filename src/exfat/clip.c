@@ -228,8 +228,10 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
   if (clip->entries == 0) return SPATE_E_INVALID; /* a discard has erased the file */
   enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
+  clip->ending = true;
   error = put_final(volume, clip, bytes);
   if (error == SPATE_OK) error = release(volume, clip, bytes);
+  clip->ending = false;
   spate_exfat_end(volume);
   return error;
 }
@@ -240,8 +242,10 @@ enum spate_error spate_exfat_discard(struct spate_exfat_clip *clip) {
   if (volume == NULL || clip->wanted_bytes > 0) return SPATE_E_INVALID;
   enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
+  clip->ending = true;
   error = erase_entry(clip);
   if (error == SPATE_OK) error = release(volume, clip, 0);
+  clip->ending = false;
   spate_exfat_end(volume);
   return error;
 }

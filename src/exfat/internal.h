@@ -137,6 +137,8 @@ enum spate_error spate_exfat_block_get(struct spate_exfat *volume, uint64_t lba,
 enum spate_error spate_exfat_block_edit(struct spate_exfat *volume, uint64_t lba, struct spate_exfat_block **block);
 /* Write it with FUA, and wait. */
 enum spate_error spate_exfat_block_commit(struct spate_exfat_block *block);
+/* Waits until no write of it is under way. A commit must follow: it is what writes the lengths that waited meanwhile.
+ */
 void spate_exfat_block_settle(struct spate_exfat_block *block);
 /* A block for data that are not to be cached. */
 struct spate_exfat_block *spate_exfat_block_scratch(struct spate_exfat *volume);

@@ -91,9 +91,12 @@ void spate_exfat_clip_unpin(struct spate_exfat_clip *clip) {
 
 enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes, spate_exfat_published *done,
                                      void *context) {
+  const struct spate_exfat *volume = clip->volume;
   struct spate_exfat_block *block = clip->block;
 
-  if (clip->done != NULL) return SPATE_E_BUSY;
+  if (volume == NULL) return SPATE_E_INVALID;
+  if (volume->mounted != volume) return SPATE_E_NOT_MOUNTED;
+  if (clip->done != NULL || clip->ending) return SPATE_E_BUSY;
   if (done == NULL || bytes > clip->reserved_bytes || bytes < clip->wanted_bytes) return SPATE_E_INVALID;
   if (clip->entries == 0 && bytes > 0) return SPATE_E_INVALID; /* a discard has erased the file */
   clip->wanted_bytes = bytes;

@@ -234,8 +234,10 @@ static void end_publishing(struct spate_exfat *volume) {
       if (volume->blocks[i].writing) spate_port_relax();
     }
   }
-  for (struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
+  for (struct spate_exfat_clip *clip = volume->clips, *next; clip != NULL; clip = next) {
+    next = clip->next; /* after its last report the clip's memory is the caller's */
     spate_exfat_clip_end_publish(clip, SPATE_E_NOT_MOUNTED);
+  }
 }
 
 enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context), void *context) {
@@ -261,9 +263,9 @@ void spate_exfat_leave_turns(struct spate_exfat *volume, const void *context) {
 void spate_exfat_abandon(struct spate_exfat *volume) {
   if (volume->mounted != volume) return;
   if (volume->turns_of != NULL) spate_exfat_leave_turns(volume, volume->turns_of);
+  volume->mounted = NULL; /* before the last reports: they may not publish again */
   end_publishing(volume);
   spate_block_release(volume->config.block, volume);
-  volume->mounted = NULL;
 }
 
 enum spate_error spate_exfat_unmount(struct spate_exfat *volume) {

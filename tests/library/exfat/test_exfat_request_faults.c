@@ -93,6 +93,91 @@ static void test_publish_that_waits(void **state) {
   image_close(&image);
 }
 
+struct late {
+  struct spate_exfat_clip *clip;
+  unsigned tries, accepted;
+  struct image_published published;
+};
+
+/* While an operation waits, publish a length that is longer than the final one. */
+static void publish_late(void *context) {
+  struct late *late = context;
+  if (late->clip->volume == NULL) return; /* closed: TRIM still waits */
+  late->tries++;
+  if (spate_exfat_publish(late->clip, MIB, image_published, &late->published) == SPATE_OK) late->accepted++;
+}
+
+/* A clip that is being closed or discarded takes no more lengths: its clusters past the end are freed. */
+static void test_publish_while_it_is_closed(void **state) {
+  (void)state;
+  for (unsigned discards = 0; discards < 2; discards++) {
+    struct spate_exfat_clip clip;
+    struct late late = {.clip = &clip};
+    open_image(512);
+    assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", 4 * MIB), SPATE_OK);
+    image.ram.delay_polls = 3;
+    image.ram.block.depth = 4;
+    image.ram.block.while_waiting = publish_late;
+    image.ram.block.while_waiting_context = &late;
+    assert_int_equal(discards ? spate_exfat_discard(&clip) : spate_exfat_close(&clip, 100), SPATE_OK);
+    image.ram.block.while_waiting = NULL;
+    image.ram.delay_polls = 0;
+    assert_true(late.tries > 0);
+    assert_int_equal(late.accepted, 0);
+    assert_int_equal(spate_exfat_publish(&clip, MIB, image_published, &late.published), SPATE_E_INVALID);
+    assert_int_equal(late.published.calls, 0);
+    image_close(&image);
+  }
+}
+
+/* A clip whose close failed takes lengths again. */
+static void test_publish_after_a_close_that_failed(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  open_image(512);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", MIB), SPATE_OK);
+  ram_block_fault(
+      &image.ram,
+      (struct ram_fault){.ops = RAM_OP(SPATE_WRITE), .last_lba = UINT64_MAX, .times = 1, .error = SPATE_E_MEDIA});
+  assert_int_equal(spate_exfat_close(&clip, 100), SPATE_E_MEDIA);
+  assert_int_equal(image_publish(&image.ram.block, &clip, 200), SPATE_OK);
+  assert_int_equal(spate_exfat_close(&clip, 200), SPATE_OK);
+  image_close(&image);
+}
+
+struct stubborn {
+  struct spate_exfat_clip *clip;
+  unsigned calls;
+  enum spate_error error, again;
+};
+
+static void publish_once_more(void *context, enum spate_error error) {
+  struct stubborn *stubborn = context;
+  stubborn->calls++;
+  stubborn->error = error;
+  stubborn->again = spate_exfat_publish(stubborn->clip, 300, publish_once_more, stubborn);
+}
+
+/* An abandoned volume takes no lengths, not even from its last report. */
+static void test_publish_on_an_abandoned_volume(void **state) {
+  (void)state;
+  struct spate_exfat_clip clips[2];
+  struct image_published published = {.calls = 0};
+  open_image(512);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[0], "a", MIB), SPATE_OK);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clips[1], "b", MIB), SPATE_OK);
+  struct stubborn stubborn = {.clip = &clips[1]};
+  assert_int_equal(spate_exfat_publish(&clips[0], 100, image_published, &published), SPATE_OK);
+  assert_int_equal(spate_exfat_publish(&clips[1], 100, publish_once_more, &stubborn), SPATE_OK);
+  spate_exfat_abandon(&image.volume);
+  assert_int_equal(stubborn.calls, 1);
+  assert_int_equal(stubborn.error, SPATE_E_NOT_MOUNTED);
+  assert_int_equal(stubborn.again, SPATE_E_NOT_MOUNTED);
+  assert_int_equal(spate_exfat_publish(&clips[0], 300, image_published, &published), SPATE_E_NOT_MOUNTED);
+  assert_int_equal(published.calls, 1);
+  image_close(&image);
+}
+
 /* A drive that reports Write Zeroes and refuses it: zeros are written, and the command is not tried again. */
 static void test_zero_refused(void **state) {
   (void)state;
@@ -296,10 +381,17 @@ static void test_power_lost(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_publish_refused), cmocka_unit_test(test_publish_that_waits),
-      cmocka_unit_test(test_power_lost),      cmocka_unit_test(test_zeros_are_written_again),
-      cmocka_unit_test(test_zero_refused),    cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_close_again),     cmocka_unit_test(test_discard_again),
+      cmocka_unit_test(test_publish_refused),
+      cmocka_unit_test(test_publish_that_waits),
+      cmocka_unit_test(test_publish_while_it_is_closed),
+      cmocka_unit_test(test_publish_after_a_close_that_failed),
+      cmocka_unit_test(test_publish_on_an_abandoned_volume),
+      cmocka_unit_test(test_power_lost),
+      cmocka_unit_test(test_zeros_are_written_again),
+      cmocka_unit_test(test_zero_refused),
+      cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_close_again),
+      cmocka_unit_test(test_discard_again),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
