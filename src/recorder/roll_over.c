@@ -84,12 +84,29 @@ static enum spate_error arm_shorter_part(struct spate_stream *stream, struct spa
   return error;
 }
 
-/* Is a clip about to close, which will make room for another one? */
-static bool room_is_coming(const struct spate_recorder *recorder) {
+/* Clips that are about to close. */
+struct ending {
+  bool any;          /* a close frees a block of the volume's cache */
+  bool returns_room; /* one has reserved clusters that its file does not need */
+};
+
+static bool clip_returns_room(const struct spate_stream_clip *clip) {
+  const uint64_t file_bytes = clip->capped ? clip->cap_bytes : clip->progress.pushed_bytes;
+
+  return file_bytes + clip->file.volume->cluster_mask < clip->file.reserved_bytes;
+}
+
+static struct ending clips_ending(const struct spate_recorder *recorder) {
+  struct ending ending = {.any = false};
+
   for (uint32_t i = 0; i < recorder->stream_count; i++)
-    for (unsigned j = 0; j < 2; j++)
-      if (recorder->streams[i]->clips[j].state == CLIP_ENDING) return true;
-  return false;
+    for (unsigned j = 0; j < 2; j++) {
+      const struct spate_stream_clip *clip = &recorder->streams[i]->clips[j];
+      if (clip->state != CLIP_ENDING) continue;
+      ending.any = true;
+      ending.returns_room |= clip_returns_room(clip);
+    }
+  return ending;
 }
 
 /* push returns `error` once the current clip is full. FULL would tell the caller to wait, so it becomes MEMORY. */
@@ -124,9 +141,9 @@ static void arm_next(struct spate_stream *stream) {
   }
 
   enum spate_error error = arm_next_part(stream, clip, stream->next_bytes);
-  const bool wait = room_is_coming(stream->recorder);
+  const struct ending ending = clips_ending(stream->recorder);
   const bool no_room = error == SPATE_E_FRAGMENTED || error == SPATE_E_NO_SPACE;
-  if (no_room && !wait) error = arm_shorter_part(stream, clip);
+  if (no_room && !ending.returns_room) error = arm_shorter_part(stream, clip);
   if (error == SPATE_OK) {
     stream->cut_wanted = false;
     return;
@@ -135,7 +152,7 @@ static void arm_next(struct spate_stream *stream) {
   /* A change that stopped half-way ends all further ones. */
   const bool may_again = stream->recorder->volume->failed == SPATE_OK;
   const bool again = (error == SPATE_E_POWER_LOST && may_again) || error == SPATE_E_BUSY ||
-                     ((error == SPATE_E_FULL || no_room) && wait);
+                     (error == SPATE_E_FULL && ending.any) || (no_room && ending.returns_room);
   if (!again) no_next_part(stream, error);
 }
 
