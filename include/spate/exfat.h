@@ -503,8 +503,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *c
 /*
  * All data are written: flush, write the final length and time, free the unused clusters, mark the volume clean if
  * this was the last clip, and trim the unused clusters. On an error the clip stays open, and the volume dirty. Errors:
- * INVALID (fewer bytes than published_bytes, more than reserved_bytes, or the clip is closed), POWER_LOST (meanwhile
- * the drive lost power, or may have; what it had not flushed has to be written again), and those of the volume.
+ * INVALID (fewer bytes than published_bytes or than a length under way, more than reserved_bytes, or the clip is
+ * closed), POWER_LOST (meanwhile the drive lost power, or may have; what it had not flushed has to be written again),
+ * and those of the volume.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 

@@ -225,6 +225,7 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
   struct spate_exfat *volume = clip->volume;
 
   if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
+  if (clip->done != NULL && bytes < clip->wanted_bytes) return SPATE_E_INVALID; /* a longer length is under way */
   if (clip->entries == 0) return SPATE_E_INVALID; /* a discard has erased the file */
   enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;

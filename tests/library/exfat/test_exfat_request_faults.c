@@ -93,6 +93,22 @@ static void test_publish_that_waits(void **state) {
   image_close(&image);
 }
 
+/* A close cannot end the file before a length that is being written, or waits: it would be reported as durable. */
+static void test_close_before_a_length_under_way(void **state) {
+  (void)state;
+  for (unsigned waits = 0; waits < 2; waits++) {
+    struct spate_exfat_clip clips[2];
+    struct image_published published[2];
+    publish_two(clips, published);
+    assert_int_equal(spate_exfat_close(&clips[waits], 50), SPATE_E_INVALID);
+    assert_int_equal(published[waits].calls, 0);
+    assert_int_equal(spate_exfat_close(&clips[waits], 100), SPATE_OK);
+    assert_published(&published[waits], SPATE_OK);
+    assert_int_equal(spate_exfat_close(&clips[1 - waits], 100), SPATE_OK);
+    image_close(&image);
+  }
+}
+
 struct late {
   struct spate_exfat_clip *clip;
   unsigned tries, accepted;
@@ -383,6 +399,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_publish_refused),
       cmocka_unit_test(test_publish_that_waits),
+      cmocka_unit_test(test_close_before_a_length_under_way),
       cmocka_unit_test(test_publish_while_it_is_closed),
       cmocka_unit_test(test_publish_after_a_close_that_failed),
       cmocka_unit_test(test_publish_on_an_abandoned_volume),
