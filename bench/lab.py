@@ -55,7 +55,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="the same kinds of experiments on fewer bytes")
     parser.add_argument("--only", metavar="REGEX", help="run these experiments, take the others from build/lab")
     parser.add_argument("--report-only", action="store_true", help="run none, only draw the results in build/lab")
-    parser.add_argument("--programs", type=pathlib.Path, default=runner.BUILD / "host-release/lab")
+    parser.add_argument("--programs", type=pathlib.Path, default=runner.BUILD / "host-release/lab",
+                        help="folder of the lab's programs (default: build/host-release/lab); `spate plan` is that of build/linux")
     parser.add_argument("--out", type=pathlib.Path, default=runner.OUT, help="folder of the results (default: build/lab)")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()

@@ -108,8 +108,8 @@ class Lab:
         with self.lock:
             if self.stopped:  # the program had ended before it could be terminated
                 return
-            (self.out / f"{run.name}.json").write_text(text)
             self.results[run.name] = json.loads(text)
+            (self.out / f"{run.name}.json").write_text(text)
             self.seconds[run.name] = round(seconds, 1)
 
     def all(self, runs: list[Run], jobs: int = 2) -> None:

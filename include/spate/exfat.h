@@ -493,9 +493,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_salvage(struct spate_exfat *volume
  * volume, or, if the length is durable already, before this one returns.
  *
  * After an error `done` is not called: BUSY (an earlier length of the clip is under way, or the clip is being closed or
- * discarded), NOT_MOUNTED (the volume was abandoned), FULL (the device has no room
- * for the write: poll it and call again), INVALID (no `done`, the clip is closed, fewer bytes than before, more than
- * reserved_bytes, or a discard has erased the file), and those of the device.
+ * discarded), NOT_MOUNTED (the volume was abandoned), FULL (the device has no room for the write: poll it and call
+ * again), INVALID (no `done`, the clip is closed or was not armed, fewer bytes than before, more than reserved_bytes,
+ * or a discard has erased the file), and those of the device.
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *clip, uint64_t bytes,
                                                       spate_exfat_published *done, void *context);

@@ -107,6 +107,7 @@ void memory_unmap(const struct memory_supply *supply, void *memory, size_t bytes
 }
 
 void memory_give(const struct memory_supply *supply, void *memory) {
+  if (memory == NULL) return;
   tell_given(supply, memory);
   if (supply->kind == NULL) free(memory);
 }

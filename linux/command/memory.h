@@ -33,7 +33,7 @@ void *memory_take_ring(const struct memory_supply *supply, size_t bytes);
  * not reach it, and *why is the reason. */
 void *memory_map(const struct memory_supply *supply, int fd, uint64_t offset_bytes, size_t bytes, const char **why);
 void memory_unmap(const struct memory_supply *supply, void *memory, size_t bytes);
-/* Frees memory. Does nothing if the device frees it when it is closed. */
+/* Frees memory, unless it is NULL. Does nothing if the device frees it when it is closed. */
 void memory_give(const struct memory_supply *supply, void *memory);
 
 /* Is called after each ring was allocated, and before any memory is freed. So a target can register the rings with the

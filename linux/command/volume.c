@@ -30,6 +30,8 @@ void volume_now(void *context, struct spate_exfat_time *now) {
 void volume_memory(struct volume *volume) {
   const struct memory_supply *memory = volume->target.memory;
 
+  volume->ring = NULL;
+  volume->ring_table = NULL;
   volume->scratch = memory_take(memory, SPATE_PARTITION_SCRATCH_BYTES);
   volume->config = (struct spate_exfat_config){.block = volume->target.block,
                                                .cache = memory_take(memory, CACHE_BYTES),
@@ -45,6 +47,8 @@ void volume_memory(struct volume *volume) {
 static void free_memory(struct volume *volume) {
   const struct memory_supply *memory = volume->target.memory;
 
+  memory_give(memory, volume->ring);
+  memory_give(memory, volume->ring_table);
   memory_give(memory, volume->scratch);
   memory_give(memory, volume->config.cache);
   memory_give(memory, volume->config.bitmap);

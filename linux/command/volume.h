@@ -16,6 +16,8 @@ struct volume {
   struct spate_exfat_block blocks[SPATE_EXFAT_CACHE_BLOCKS_MAX];
   struct spate_exfat_mounted found;
   void *scratch; /* SPATE_PARTITION_SCRATCH_BYTES */
+  uint8_t *ring; /* into which files are read (reading.c), and its region's table; NULL: none was read yet */
+  void *ring_table;
 };
 
 /* Opens the target, finds the volume and mounts it. Ends the program if that is impossible. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the parts of the drive. Each file calls only files below it, and fetch.c calls execute.c through a pointer:
+ * Shared by the parts of the drive. Each file calls only files that this list names after it, and fetch.c calls
+ * execute.c through a pointer:
  *
  *   drive.c                                creation
  *   controller.c                           registers
  *   execute.c, fault.c                     what happens to a command
- *   admin.c, feature.c, log.c,             admin commands
- *     identify.c, sanitize.c
- *   io.c                                   I/O commands
  *   reset.c                                resets besides CC.EN, link drops, power cuts
+ *   admin.c, feature.c, log.c, identify.c  admin commands
+ *   io.c                                   I/O commands
+ *   sanitize.c                             the admin command, and what I/O commands see of it
  *   doorbell.c                             doorbells
  *   transfer.c, prp.c                      data over the link, page lists
  *   complete.c, fault_completion.c         when a command completes

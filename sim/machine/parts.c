@@ -42,5 +42,6 @@ void sim_set_bridge(struct sim *sim, struct sim_bridge *bridge, struct sim_msi_p
 struct sim_msi_page *sim_msi_of(struct sim *sim) {
   return sim->msi;
 }
+
 const struct sim_bus *sim_bus_of(struct sim *sim) { return sim->bus; }
 void sim_set_bus(struct sim *sim, const struct sim_bus *bus) { sim->bus = bus; }

@@ -72,7 +72,7 @@ struct checkup_completion spate_checkup_look(const struct checkup_queue *queue);
 /* Waits for a completion, and takes it. */
 struct checkup_completion spate_checkup_wait(struct checkup_queue *queue);
 
-/* checkup_data.c: what the DMA step has: a controller that answers commands, and pages of queue memory. */
+/* checkup_data.c: what the DMA step has: a controller that completes commands, and pages of queue memory. */
 struct checkup_dma {
   struct spate_checkup *checkup;
   struct checkup_queue admin, io;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges a function's header: answers, addresses, memory decoding, bus mastering, bus numbers, power. */
+/* Judges a function's header: responses, addresses, memory decoding, bus mastering, bus numbers, power. */
 #include "../nvme/quirks.h"
 #include "../pcie/registers.h"
 #include "internal.h"

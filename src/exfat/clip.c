@@ -141,7 +141,9 @@ enum spate_error spate_exfat_arm_chunks(struct spate_exfat *volume, struct spate
   enum spate_error error = spate_exfat_begin_change(volume);
   if (error != SPATE_OK) return error;
   *clip = (struct spate_exfat_clip){.volume = volume};
-  return spate_exfat_end_change(volume, arm(volume, clip, path, bytes, chunks));
+  error = arm(volume, clip, path, bytes, chunks);
+  if (error != SPATE_OK) clip->volume = NULL; /* a call with it is refused */
+  return spate_exfat_end_change(volume, error);
 }
 
 enum spate_error spate_exfat_arm(struct spate_exfat *volume, struct spate_exfat_clip *clip, const char *path,
@@ -226,7 +228,7 @@ enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes
 
   if (volume == NULL || bytes > clip->reserved_bytes || bytes < clip->published_bytes) return SPATE_E_INVALID;
   if (clip->done != NULL && bytes < clip->wanted_bytes) return SPATE_E_INVALID; /* a longer length is under way */
-  if (clip->entries == 0) return SPATE_E_INVALID; /* a discard has erased the file */
+  if (clip->entries == 0) return SPATE_E_INVALID;                               /* a discard has erased the file */
   enum spate_error error = spate_exfat_begin(volume);
   if (error != SPATE_OK) return error;
   clip->ending = true;

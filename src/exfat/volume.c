@@ -234,10 +234,8 @@ static void end_publishing(struct spate_exfat *volume) {
       if (volume->blocks[i].writing) spate_port_relax();
     }
   }
-  for (struct spate_exfat_clip *clip = volume->clips, *next; clip != NULL; clip = next) {
-    next = clip->next; /* after its last report the clip's memory is the caller's */
+  for (struct spate_exfat_clip *clip = volume->clips; clip != NULL; clip = clip->next)
     spate_exfat_clip_end_publish(clip, SPATE_E_NOT_MOUNTED);
-  }
 }
 
 enum spate_error spate_exfat_take_turns(struct spate_exfat *volume, void (*turn)(void *context), void *context) {

@@ -107,6 +107,16 @@ def test_no_file_calls_itself_through_others(part):
     assert circles(uses_of(part)) == [], "these call each other in a circle: give what they share a file of its own, below both"
 
 
+def test_the_list_of_the_drives_files_runs_down():
+    head = (ROOT / "sim/drive/drive_internal.h").read_text().split("*/")[1]
+    lines = [line for line in head.splitlines() if line.startswith(" *   ")]
+    order = [f"drive/{name}" for line in lines for name in re.findall(r"(\w+)\.c", line)]
+    uses = {name: used for name, used in uses_of("sim").items() if folder(name) == "drive"}
+    assert sorted(order) == sorted(uses)
+    upwards = [f"{name}.c calls {other}.c" for i, name in enumerate(order) for other in order[:i] if other in uses[name]]
+    assert not upwards, "each file calls only what the list names after it"
+
+
 def test_no_folder_includes_the_internal_header_of_another():
     others = {f"{path.relative_to(ROOT)}: {name}" for path in sorted((ROOT / "src").rglob("*.[ch]"))
               for name in re.findall(r'^#include "(\.\./.*internal\.h)"', path.read_text(), re.M)}

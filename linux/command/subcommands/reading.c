@@ -49,23 +49,22 @@ enum spate_error reading_file(struct volume *volume, const char *path,
                               void *context, uint64_t *size_bytes) {
   static struct spate_slot slots[SLOTS];
   static struct spate_player player;
-  static uint8_t *ring, *table;
   struct spate_exfat_file file;
   struct spate_region region;
   const struct memory_supply *memory = volume->target.memory;
 
   /* Allocated once and used again for each file: a target with its own memory frees none of it before it is closed. */
-  if (ring == NULL) {
-    ring = memory_take_ring(memory, SLOTS * SLOT_BYTES);
-    table = memory_take(memory, SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES));
+  if (volume->ring == NULL) {
+    volume->ring = memory_take_ring(memory, SLOTS * SLOT_BYTES);
+    volume->ring_table = memory_take(memory, SPATE_REGION_TABLE_BYTES(SLOTS * SLOT_BYTES));
   }
   const enum spate_error error = spate_exfat_open(&volume->exfat, path, &file);
   *size_bytes = 0;
   if (error != SPATE_OK) return not_opened(error, path);
-  memory_region(memory, &region, ring, SLOTS * SLOT_BYTES, table);
+  memory_region(memory, &region, volume->ring, SLOTS * SLOT_BYTES, volume->ring_table);
   const struct spate_player_config config = {
       .region = &region, .slot_bytes = SLOT_BYTES, .slots = slots, .slot_count = SLOTS, .cpu_consumed = true};
   expect(spate_player_open(&player, &file, 0, &config), path);
   *size_bytes = file.bytes;
-  return play(&player, ring, path, file.valid_bytes, take, context);
+  return play(&player, volume->ring, path, file.valid_bytes, take, context);
 }

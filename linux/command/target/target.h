@@ -101,7 +101,8 @@ bool target_removal_asked(const struct target *target);
  * GONE: the kernel has removed the device. */
 enum target_trouble { TARGET_WELL, TARGET_REMOVED, TARGET_TRUNCATED, TARGET_GONE };
 enum target_trouble target_trouble(const struct target *target);
-/* All requests must be complete, and memory given back. Ends the program if closing fails. */
+/* All requests must be complete. The memory supply ends with the target: what is to be freed before the program ends
+ * has to be given back before. Ends the program if closing fails. */
 void target_close(struct target *target);
 
 #endif

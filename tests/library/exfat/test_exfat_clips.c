@@ -267,9 +267,25 @@ static void test_a_clip_ends_before_what_was_published(void **state) {
   }
 }
 
+static void no_call_takes_a_clip_that_was_not_armed(void **state) {
+  (void)state;
+  struct spate_exfat_clip clip;
+  struct image_published published = {.calls = 0};
+  image_open(&image, 32 * MIB, 512, 0);
+  image_format(&image);
+  assert_int_equal(spate_exfat_arm(&image.volume, &clip, "clip", UINT64_MAX), SPATE_E_NO_SPACE);
+  assert_int_equal(spate_exfat_publish(&clip, 0, image_published, &published), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_discard(&clip), SPATE_E_INVALID);
+  assert_int_equal(spate_exfat_close(&clip, 0), SPATE_E_INVALID);
+  assert_int_equal(published.calls, 0);
+  assert_whole(false);
+  image_close(&image);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clip),
+      cmocka_unit_test(no_call_takes_a_clip_that_was_not_armed),
       cmocka_unit_test(test_a_clip_ends_before_what_was_published),
       cmocka_unit_test(test_many_clips),
       cmocka_unit_test(test_cache_room),
