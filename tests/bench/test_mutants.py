@@ -28,7 +28,7 @@ NOTICED = [
      "for (; at < end && ((uintptr_t)at & (WORD + 1u)) != 0; at++)", "test_crc32c"),
     ("src/pcie/capability.c", "offset = (capability >> 8) & 0xfc;", "offset = (capability >> 0) & 0xfc;", "test_pcie"),
     ("src/nvme/prp.c", "if (more > 1) prps->second = region->list_dma + page * 8u;",
-     "if (more > 1) prps->second = region->list_dma + (page + 1u) * 8u;", "test_incoherent"),
+     "if (more > 1) prps->second = region->list_dma + page * (8u + 1);", "test_incoherent"),
     ("src/nvme/queue.c", "if (tail == queue->sq_rung) return;", "if (0 && (tail == queue->sq_rung)) return;", "test_nvme_events"),
     ("src/nvme/queue.c", "queue->free = slot->next_free;", ";", "replay_nvme"),
     ("src/stripe/superblock.c", "for (; offset + 4u <= bytes; offset += 4u)", "for (; offset + (4u + 1) <= bytes; offset += 4u)",
