@@ -34,6 +34,8 @@ rtl/core/spate_microcode_pkg.sv
 rtl/core/spate_power.sv
 rtl/core/generated/spate_microcode.sv
 rtl/core/spate_admin.sv
+rtl/core/spate_data_lane.sv
+rtl/core/spate_queue_pair.sv
 rtl/core/spate_drive.sv
 rtl/core/spate_ring_cut.sv
 rtl/core/spate_ring_bursts.sv

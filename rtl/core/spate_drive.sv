@@ -115,76 +115,70 @@ module spate_drive
       .retry_tick_o(retry_tick)
   );
 
-  // ---- requests become commands ----
+  // ---- the lanes ----
 
-  logic splitter_idle;
-  logic alloc_valid, alloc_ready, free_valid;
+  logic alloc_valid, alloc_ready, free_valid, fill_valid, fill_ready;
   logic [SectorsWidth-1:0] alloc_sectors, free_sectors;
   logic [RingBits-1:0] alloc_base;
-  logic fill_valid, fill_ready;
   logic [BeatBits-1:0] fill_beat;
   logic [DataWidth-1:0] fill_data;
-  logic issue_valid, issue_ready;
-  slot_issue_t issue;
-  logic [BaseBits-1:0] issue_base;
+  logic drain_valid, drain_ready, drained_valid, drained_ready;
+  logic [BeatBits-1:0] drain_beat;
+  logic [DataWidth-1:0] drained_data;
+  logic push, push_ready;
+  logic [SlotBits-1:0] push_slot, read_slot;
+  logic read_slot_valid;
+  slot_entry_t read_entry;
+  logic [BaseBits-1:0] read_base;
+  completion_t completion;
+  logic slot_completion_valid, slot_completion_ready, slot_ended;
+  logic response_valid, response_ready;
+  response_t response;
+  logic queues_reset, data_lane_idle, deadline_recover, retired, bad_slot_id, retry, command_error;
 
-  spate_splitter #(
+  spate_data_lane #(
       .DataWidth(DataWidth),
+      .SlotBits(SlotBits),
       .RamBytes(RamBytes),
+      .DeadlineMs(CommandDeadlineMs),
       .BaseBits(BaseBits)
-  ) u_splitter (
+  ) u_data_lane (
       .clk_i,
       .rst_ni,
+      .ms_tick_i(ms_tick),
+      .retry_tick_i(retry_tick),
       .drive_i(drive_o),
+      .reset_i(queues_reset),
       .command_valid_i(lanes_i.command_valid),
       .command_ready_o(lanes_o.command_ready),
       .command_i(lanes_i.command),
+      .response_valid_o(response_valid),
+      .response_ready_i(response_ready),
+      .response_o(response),
       .data_valid_i,
       .data_ready_o,
       .data_i,
+      .data_valid_o,
+      .data_ready_i,
+      .data_o,
+      .data_last_o,
+      .data_error_o,
       .alloc_valid_o(alloc_valid),
       .alloc_ready_i(alloc_ready),
       .alloc_sectors_o(alloc_sectors),
       .alloc_base_i(alloc_base),
+      .free_valid_o(free_valid),
+      .free_sectors_o(free_sectors),
       .fill_valid_o(fill_valid),
       .fill_ready_i(fill_ready),
       .fill_beat_o(fill_beat),
       .fill_data_o(fill_data),
-      .issue_valid_o(issue_valid),
-      .issue_ready_i(issue_ready),
-      .issue_o(issue),
-      .issue_base_o(issue_base),
-      .idle_o(splitter_idle)
-  );
-
-  // ---- commands in flight ----
-
-  logic queues_reset, push, push_ready, side_push, side_push_ready;
-  logic [SlotBits-1:0] push_slot;
-  logic slot_completion_valid, slot_completion_ready, slot_ended, slot_bad_id, retry;
-  completion_t completion;
-  logic [SlotBits-1:0] read_slot;
-  logic read_slot_valid;
-  slot_entry_t read_entry;
-  logic [BaseBits-1:0] read_base;
-  logic head_waiting, head_valid, head_pop, head_abort;
-  slot_retire_t head;
-  logic slots_idle;
-
-  spate_slots #(
-      .SlotBits(SlotBits),
-      .BaseBits(BaseBits)
-  ) u_slots (
-      .clk_i,
-      .rst_ni,
-      .epoch_i(drive_o.epoch),
-      .reset_i(queues_reset),
-      .gone_i(drive_o.gone),
-      .retry_tick_i(retry_tick),
-      .issue_valid_i(issue_valid),
-      .issue_ready_o(issue_ready),
-      .issue_i(issue),
-      .issue_base_i(issue_base),
+      .drain_valid_o(drain_valid),
+      .drain_ready_i(drain_ready),
+      .drain_beat_o(drain_beat),
+      .drained_valid_i(drained_valid),
+      .drained_ready_o(drained_ready),
+      .drained_data_i(drained_data),
       .push_o(push),
       .push_ready_i(push_ready),
       .push_slot_o(push_slot),
@@ -192,218 +186,37 @@ module spate_drive
       .completion_ready_o(slot_completion_ready),
       .completion_i(completion),
       .ended_o(slot_ended),
-      .bad_id_o(slot_bad_id),
-      .retry_o(retry),
       .read_slot_i(read_slot),
       .read_valid_o(read_slot_valid),
       .read_o(read_entry),
       .read_base_o(read_base),
-      .head_waiting_o(head_waiting),
-      .head_valid_o(head_valid),
-      .head_pop_i(head_pop),
-      .head_o(head),
-      .head_abort_i(head_abort),
-      .idle_o(slots_idle)
+      .idle_o(data_lane_idle),
+      .recover_o(deadline_recover),
+      .retired_o(retired),
+      .written_blocks_o,
+      .bad_id_o(bad_slot_id),
+      .retry_o(retry),
+      .command_error_o(command_error)
   );
 
-  logic completion_taken, ended, head_valid_q, ended_q, bad_head;
-  logic [15:0] head_q;
-  logic [QueueShiftMax-1:0] sq_tail, in_flight, cq_head;
-  logic [9:0] sq_index;
-  logic sq_valid, sq_side;
-  logic [SlotBits-1:0] sq_slot;
-
-  spate_sq #(
-      .SlotBits(SlotBits),
-      .QueueShiftMax(QueueShiftMax)
-  ) u_sq (
-      .clk_i,
-      .rst_ni,
-      .reset_i(queues_reset),
-      .ready_i(drive_o.ready),
-      .queue_shift_i(drive_o.queue_shift),
-      .push_side_i(side_push),
-      .push_side_ready_o(side_push_ready),
-      .push_i(push),
-      .push_ready_o(push_ready),
-      .push_slot_i(push_slot),
-      .head_valid_i(head_valid_q),
-      .head_i(head_q),
-      .ended_i(ended_q),
-      .tail_o(sq_tail),
-      .in_flight_o(in_flight),
-      .read_index_i(sq_index),
-      .read_valid_o(sq_valid),
-      .read_side_o(sq_side),
-      .read_slot_o(sq_slot),
-      .bad_head_o(bad_head)
-  );
-
-  // ---- completions: of the side command, or of a slot ----
-
-  logic cq_valid, cq_ready, cq_completion_valid, cq_completion_ready, bad_phase, bad_index;
-  logic [11:0] cq_index;
-  completion_t cq_completion;
-  logic [DataWidth-1:0] write_data;
-  logic [DataWidth/8-1:0] write_strobe;
-
-  spate_cq #(
-      .DataWidth(DataWidth),
-      .QueueShiftMax(QueueShiftMax)
-  ) u_cq (
-      .clk_i,
-      .rst_ni,
-      .reset_i(queues_reset),
-      .queue_shift_i(drive_o.queue_shift),
-      .write_valid_i(cq_valid),
-      .write_ready_o(cq_ready),
-      .write_index_i(cq_index),
-      .write_data_i(write_data),
-      .write_strobe_i(write_strobe),
-      .completion_valid_o(cq_completion_valid),
-      .completion_ready_i(cq_completion_ready),
-      .completion_o(cq_completion),
-      .head_o(cq_head),
-      .bad_phase_o(bad_phase),
-      .bad_index_o(bad_index)
-  );
-
-  logic completion_valid, completion_ready;
-  if (HasRing) begin : gen_no_fence
-    logic unused;
-    assign unused = fence_answer_i;
-    assign fence_request_o = 1'b0;
-    assign completion_valid = cq_completion_valid;
-    assign completion = cq_completion;
-    assign cq_completion_ready = completion_ready;
-  end else begin : gen_fence
-    // A reset of the bridge or of the queues drops the completions that wait here: their data may be lost, and commands
-    // that are not complete are sent again.
-    spate_fence #(
-        .CommandsMax(2 ** SlotBits + 1)
-    ) u_fence (
-        .clk_i,
-        .rst_ni(rst_ni && adapter_i.link_up && !queues_reset),
-        .completion_valid_i(cq_completion_valid),
-        .completion_ready_o(cq_completion_ready),
-        .completion_i(cq_completion),
-        .completion_valid_o(completion_valid),
-        .completion_ready_i(completion_ready),
-        .completion_o(completion),
-        .fence_request_o,
-        .fence_answer_i
-    );
-  end
-
-  logic sqe_write;
+  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_done;
+  mmio_access_t admin_mmio_access;
+  mmio_result_t admin_mmio_result;
+  logic admin_page_valid, admin_page_done;
+  logic [10:0] admin_page_dword;
+  logic sqe_write, admin_entry_valid;
   sqe_dword_t sqe;
-  logic side_busy_q, side_known, side_ended;
-  logic [7:0] side_number_q;  // from the entry's identifier: a repeated completion does not end the next command
-  cid_t side_cid;
-  assign side_cid = '{epoch: drive_o.epoch, uses: '0, side: 1'b1, slot: side_number_q};
-  assign side_known = completion.cid == side_cid && side_busy_q;
-  assign side_ended = completion_taken && side_known;
-  // No completion is accepted between the decision to reset the controller and the restart of its queues: a controller
-  // that is being stopped may report anything, and the commands concerned are sent again.
-  logic recovery, recovering_q;
-  always_ff @(posedge clk_i) recovering_q <= rst_ni && !queues_reset && (recovery || recovering_q);
-  assign slot_completion_valid = completion_valid && !completion.cid.side && !recovering_q;
-  assign completion_ready = completion.cid.side || slot_completion_ready || recovering_q;
-  assign completion_taken = completion_valid && completion_ready && !recovering_q;
-  assign ended = slot_ended || side_ended;
-  // The submission queue learns a cycle later that a command ended.
-  always_ff @(posedge clk_i) begin
-    head_valid_q <= rst_ni && !queues_reset && completion_taken;
-    ended_q <= rst_ni && !queues_reset && ended;
-    head_q <= completion.sq_head;
-  end
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni || queues_reset || side_ended) side_busy_q <= 1'b0;
-    else if (side_push && side_push_ready) side_busy_q <= 1'b1;
-    if (sqe_write && sqe.side && sqe.dword == '0) side_number_q <= sqe.data[23:16];
-  end
-
-  // ---- the windows and the buffer ----
-
-  assign adapter_o.epoch = drive_o.epoch;
-
-  logic buffer_read, buffer_write;
-  logic [BeatBits-1:0] buffer_read_beat, buffer_write_beat;
-  logic [DataWidth-1:0] buffer_data;
-  logic admin_entry_valid;
   logic [1:0] admin_entry;
   range_t range;
-  logic stray_read, stale_read, stray_write, stale_write;
-
-  spate_windows_read #(
-      .DataWidth(DataWidth),
-      .RamBytes(RamBytes),
-      .RamRegisters(RamRegisters),
-      .WindowBits(WindowBits),
-      .WindowBase(WindowBase),
-      .SlotBits(SlotBits),
-      .BaseBits(BaseBits)
-  ) u_windows_read (
-      .clk_i,
-      .rst_ni,
-      .epoch_i(drive_o.epoch),
-      .block_4096_i(drive_o.block_4096),
-      .nsid_i(drive_o.nsid),
-      .read_valid_i(adapter_i.read_valid),
-      .read_ready_o(adapter_o.read_ready),
-      .read_i(adapter_i.read),
-      .data_valid_o(adapter_o.read_data_valid),
-      .data_ready_i(adapter_i.read_data_ready),
-      .data_o(read_data_o),
-      .last_o(adapter_o.read_last),
-      .buffer_read_o(buffer_read),
-      .buffer_beat_o(buffer_read_beat),
-      .buffer_data_i(buffer_data),
-      .sq_index_o(sq_index),
-      .sq_valid_i(sq_valid),
-      .sq_side_i(sq_side),
-      .sq_slot_i(sq_slot),
-      .slot_o(read_slot),
-      .slot_valid_i(read_slot_valid),
-      .slot_i(read_entry),
-      .slot_base_i(read_base),
-      .sqe_write_i(sqe_write),
-      .sqe_i(sqe),
-      .admin_entry_i(admin_entry),
-      .admin_entry_valid_i(admin_entry_valid),
-      .range_i(range),
-      .stray_o(stray_read),
-      .stale_o(stale_read)
-  );
-
   logic admin_cq_valid, admin_cq_ready, admin_bad_phase, admin_bad_index, admin_completion_valid;
   completion_t admin_completion;
-
-  spate_windows_write #(
-      .DataWidth(DataWidth),
-      .RamBytes(RamBytes),
-      .WindowBits(WindowBits)
-  ) u_windows_write (
-      .clk_i,
-      .rst_ni,
-      .epoch_i(drive_o.epoch),
-      .write_valid_i(adapter_i.write_valid),
-      .write_ready_o(adapter_o.write_ready),
-      .write_i(adapter_i.write),
-      .write_data_i,
-      .write_strobe_i,
-      .buffer_write_o(buffer_write),
-      .buffer_beat_o(buffer_write_beat),
-      .buffer_data_o(write_data),
-      .buffer_strobe_o(write_strobe),
-      .cq_valid_o(cq_valid),
-      .cq_ready_i(cq_ready),
-      .admin_cq_valid_o(admin_cq_valid),
-      .admin_cq_ready_i(admin_cq_ready),
-      .cq_index_o(cq_index),
-      .stray_o(stray_write),
-      .stale_o(stale_write)
-  );
+  logic [11:0] cq_index;
+  logic [DataWidth-1:0] write_data;
+  logic [DataWidth/8-1:0] write_strobe;
+  logic side_push, side_push_ready, side_ended;
+  logic side_response_valid, side_response_ready;
+  response_t side_response;
+  logic doorbell_error, recovery;
 
   spate_cq #(
       .DataWidth(DataWidth),
@@ -425,108 +238,6 @@ module spate_drive
       .bad_phase_o(admin_bad_phase),
       .bad_index_o(admin_bad_index)
   );
-
-  logic page_valid, page_done, admin_page_valid, admin_page_done;
-  page_access_t page;
-  logic [10:0] admin_page_dword;
-
-  spate_page_arbiter u_page_arbiter (
-      .clk_i,
-      .rst_ni,
-      .admin_valid_i(admin_page_valid),
-      .admin_dword_i(admin_page_dword),
-      .admin_done_o(admin_page_done),
-      .registers_valid_i(page_valid_i),
-      .registers_i(page_i),
-      .registers_done_o(page_done_o),
-      .page_valid_o(page_valid),
-      .page_o(page),
-      .page_done_i(page_done)
-  );
-
-  logic drain_valid, drain_ready, drained_valid, drained_ready;
-  logic [BeatBits-1:0] drain_beat;
-  logic [DataWidth-1:0] drained_data;
-
-  spate_buffer #(
-      .DataWidth(DataWidth),
-      .RamBytes(RamBytes),
-      .RamStyle(RamStyle),
-      .RamRegisters(RamRegisters)
-  ) u_buffer (
-      .clk_i,
-      .rst_ni,
-      .target_read_i(buffer_read),
-      .target_read_beat_i(buffer_read_beat),
-      .target_read_data_o(buffer_data),
-      .target_write_i(buffer_write),
-      .target_write_beat_i(buffer_write_beat),
-      .target_write_data_i(write_data),
-      .target_write_strobe_i(write_strobe),
-      .alloc_valid_i(alloc_valid),
-      .alloc_ready_o(alloc_ready),
-      .alloc_sectors_i(alloc_sectors),
-      .alloc_base_o(alloc_base),
-      .free_valid_i(free_valid),
-      .free_sectors_i(free_sectors),
-      .fill_valid_i(fill_valid),
-      .fill_ready_o(fill_ready),
-      .fill_beat_i(fill_beat),
-      .fill_data_i(fill_data),
-      .drain_valid_i(drain_valid),
-      .drain_ready_o(drain_ready),
-      .drain_beat_i(drain_beat),
-      .drained_valid_o(drained_valid),
-      .drained_ready_i(drained_ready),
-      .drained_data_o(drained_data),
-      .page_valid_i(page_valid),
-      .page_i(page),
-      .page_done_o(page_done),
-      .page_data_o(page_data_o)
-  );
-
-  // ---- retirement ----
-
-  logic response_valid, response_ready, command_error;
-  response_t response;
-
-  spate_retire #(
-      .DataWidth(DataWidth),
-      .RamBytes(RamBytes)
-  ) u_retire (
-      .clk_i,
-      .rst_ni,
-      .head_valid_i(head_valid),
-      .head_i(head),
-      .head_pop_o(head_pop),
-      .free_valid_o(free_valid),
-      .free_sectors_o(free_sectors),
-      .drain_valid_o(drain_valid),
-      .drain_ready_i(drain_ready),
-      .drain_beat_o(drain_beat),
-      .drained_valid_i(drained_valid),
-      .drained_ready_o(drained_ready),
-      .drained_data_i(drained_data),
-      .data_valid_o,
-      .data_ready_i,
-      .data_o,
-      .data_last_o,
-      .data_error_o,
-      .response_valid_o(response_valid),
-      .response_ready_i(response_ready),
-      .response_o(response),
-      .written_blocks_o,
-      .command_error_o(command_error)
-  );
-
-  // ---- the rest: admin, MMIO to the drive, doorbells, deadline ----
-
-  logic admin_mmio_valid, admin_mmio_ready, admin_mmio_done;
-  mmio_access_t admin_mmio_access;
-  mmio_result_t admin_mmio_result;
-  logic admin_response_valid, admin_response_ready;
-  response_t admin_response;
-  logic deadline_recover, doorbell_error;
 
   spate_admin #(
       .WindowBase(WindowBase),
@@ -570,14 +281,14 @@ module spate_drive
       .command_valid_i(lanes_i.side_valid),
       .command_ready_o(lanes_o.side_ready),
       .command_i(lanes_i.side),
-      .response_valid_o(admin_response_valid),
-      .response_ready_i(admin_response_ready),
-      .response_o(admin_response),
+      .response_valid_o(side_response_valid),
+      .response_ready_i(side_response_ready),
+      .response_o(side_response),
       .raw_dword_o,
       .raw_data_i,
       .recover_i(deadline_recover || doorbell_error),
-      .slots_idle_i(idle_i && slots_idle && splitter_idle),
-      .retired_i(head_pop),
+      .slots_idle_i(idle_i && data_lane_idle),
+      .retired_i(retired),
       .written_blocks_i(written_blocks_o),
       .drive_o,
       .recovery_o(recovery),
@@ -586,29 +297,191 @@ module spate_drive
       .power_o
   );
 
-  logic doorbell_valid, doorbell_ready, doorbell_done;
+  // ---- the I/O queues ----
+
+  logic [9:0] sq_index;
+  logic sq_valid, sq_side, cq_valid, cq_ready;
+  logic [SlotBits-1:0] sq_slot;
+  logic doorbell_valid, doorbell_ready, doorbell_done, bad_head, bad_phase, bad_index, bad_side_id;
   mmio_access_t doorbell;
 
-  spate_doorbells #(
+  spate_queue_pair #(
+      .DataWidth(DataWidth),
       .SlotBits(SlotBits),
-      .QueueShiftMax(QueueShiftMax)
-  ) u_doorbells (
+      .QueueShiftMax(QueueShiftMax),
+      .HasFence(!HasRing)
+  ) u_queue_pair (
       .clk_i,
       .rst_ni,
       .us_tick_i(us_tick),
+      .drive_i(drive_o),
+      .recovery_i(recovery),
       .reset_i(queues_reset),
-      .ready_i(drive_o.ready),
-      .queue_shift_i(drive_o.queue_shift),
-      .doorbell_stride_i(drive_o.doorbell_stride),
-      .tail_i(sq_tail),
-      .in_flight_i(in_flight),
-      .urgent_i(side_push && side_push_ready),
-      .cq_head_i(cq_head),
+      .link_up_i(adapter_i.link_up),
+      .sqe_write_i(sqe_write),
+      .sqe_i(sqe),
+      .push_side_i(side_push),
+      .push_side_ready_o(side_push_ready),
+      .push_i(push),
+      .push_ready_o(push_ready),
+      .push_slot_i(push_slot),
+      .read_index_i(sq_index),
+      .read_valid_o(sq_valid),
+      .read_side_o(sq_side),
+      .read_slot_o(sq_slot),
+      .write_valid_i(cq_valid),
+      .write_ready_o(cq_ready),
+      .write_index_i(cq_index),
+      .write_data_i(write_data),
+      .write_strobe_i(write_strobe),
+      .completion_o(completion),
+      .slot_completion_valid_o(slot_completion_valid),
+      .slot_completion_ready_i(slot_completion_ready),
+      .slot_ended_i(slot_ended),
+      .side_ended_o(side_ended),
       .doorbell_valid_o(doorbell_valid),
       .doorbell_ready_i(doorbell_ready),
       .doorbell_o(doorbell),
-      .doorbell_done_i(doorbell_done)
+      .doorbell_done_i(doorbell_done),
+      .fence_request_o,
+      .fence_answer_i,
+      .bad_head_o(bad_head),
+      .bad_phase_o(bad_phase),
+      .bad_index_o(bad_index),
+      .bad_side_id_o(bad_side_id)
   );
+
+  // ---- the windows and the buffer ----
+
+  assign adapter_o.epoch = drive_o.epoch;
+
+  logic buffer_read, buffer_write;
+  logic [BeatBits-1:0] buffer_read_beat, buffer_write_beat;
+  logic [DataWidth-1:0] buffer_data;
+  logic stray_read, stale_read, stray_write, stale_write;
+
+  spate_windows_read #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .RamRegisters(RamRegisters),
+      .WindowBits(WindowBits),
+      .WindowBase(WindowBase),
+      .SlotBits(SlotBits),
+      .BaseBits(BaseBits)
+  ) u_windows_read (
+      .clk_i,
+      .rst_ni,
+      .epoch_i(drive_o.epoch),
+      .block_4096_i(drive_o.block_4096),
+      .nsid_i(drive_o.nsid),
+      .read_valid_i(adapter_i.read_valid),
+      .read_ready_o(adapter_o.read_ready),
+      .read_i(adapter_i.read),
+      .data_valid_o(adapter_o.read_data_valid),
+      .data_ready_i(adapter_i.read_data_ready),
+      .data_o(read_data_o),
+      .last_o(adapter_o.read_last),
+      .buffer_read_o(buffer_read),
+      .buffer_beat_o(buffer_read_beat),
+      .buffer_data_i(buffer_data),
+      .sq_index_o(sq_index),
+      .sq_valid_i(sq_valid),
+      .sq_side_i(sq_side),
+      .sq_slot_i(sq_slot),
+      .slot_o(read_slot),
+      .slot_valid_i(read_slot_valid),
+      .slot_i(read_entry),
+      .slot_base_i(read_base),
+      .sqe_write_i(sqe_write),
+      .sqe_i(sqe),
+      .admin_entry_i(admin_entry),
+      .admin_entry_valid_i(admin_entry_valid),
+      .range_i(range),
+      .stray_o(stray_read),
+      .stale_o(stale_read)
+  );
+
+  spate_windows_write #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .WindowBits(WindowBits)
+  ) u_windows_write (
+      .clk_i,
+      .rst_ni,
+      .epoch_i(drive_o.epoch),
+      .write_valid_i(adapter_i.write_valid),
+      .write_ready_o(adapter_o.write_ready),
+      .write_i(adapter_i.write),
+      .write_data_i,
+      .write_strobe_i,
+      .buffer_write_o(buffer_write),
+      .buffer_beat_o(buffer_write_beat),
+      .buffer_data_o(write_data),
+      .buffer_strobe_o(write_strobe),
+      .cq_valid_o(cq_valid),
+      .cq_ready_i(cq_ready),
+      .admin_cq_valid_o(admin_cq_valid),
+      .admin_cq_ready_i(admin_cq_ready),
+      .cq_index_o(cq_index),
+      .stray_o(stray_write),
+      .stale_o(stale_write)
+  );
+
+  logic page_valid, page_done;
+  page_access_t page;
+
+  spate_page_arbiter u_page_arbiter (
+      .clk_i,
+      .rst_ni,
+      .admin_valid_i(admin_page_valid),
+      .admin_dword_i(admin_page_dword),
+      .admin_done_o(admin_page_done),
+      .registers_valid_i(page_valid_i),
+      .registers_i(page_i),
+      .registers_done_o(page_done_o),
+      .page_valid_o(page_valid),
+      .page_o(page),
+      .page_done_i(page_done)
+  );
+
+  spate_buffer #(
+      .DataWidth(DataWidth),
+      .RamBytes(RamBytes),
+      .RamStyle(RamStyle),
+      .RamRegisters(RamRegisters)
+  ) u_buffer (
+      .clk_i,
+      .rst_ni,
+      .target_read_i(buffer_read),
+      .target_read_beat_i(buffer_read_beat),
+      .target_read_data_o(buffer_data),
+      .target_write_i(buffer_write),
+      .target_write_beat_i(buffer_write_beat),
+      .target_write_data_i(write_data),
+      .target_write_strobe_i(write_strobe),
+      .alloc_valid_i(alloc_valid),
+      .alloc_ready_o(alloc_ready),
+      .alloc_sectors_i(alloc_sectors),
+      .alloc_base_o(alloc_base),
+      .free_valid_i(free_valid),
+      .free_sectors_i(free_sectors),
+      .fill_valid_i(fill_valid),
+      .fill_ready_o(fill_ready),
+      .fill_beat_i(fill_beat),
+      .fill_data_i(fill_data),
+      .drain_valid_i(drain_valid),
+      .drain_ready_o(drain_ready),
+      .drain_beat_i(drain_beat),
+      .drained_valid_o(drained_valid),
+      .drained_ready_i(drained_ready),
+      .drained_data_o(drained_data),
+      .page_valid_i(page_valid),
+      .page_i(page),
+      .page_done_o(page_done),
+      .page_data_o(page_data_o)
+  );
+
+  // ---- accesses to the drive's registers ----
 
   spate_mmio u_mmio (
       .clk_i,
@@ -631,31 +504,17 @@ module spate_drive
       .response_i(adapter_i.mmio_response)
   );
 
-  spate_deadline #(
-      .DeadlineMs(CommandDeadlineMs)
-  ) u_deadline (
-      .clk_i,
-      .rst_ni,
-      .ms_tick_i(ms_tick),
-      .ready_i(drive_o.ready),
-      .waiting_i(head_waiting),
-      .pop_i(head_pop),
-      .reset_i(queues_reset),
-      .recover_o(deadline_recover),
-      .abort_o(head_abort)
-  );
-
   // ---- responses of both lanes: the data lane's first, but a response that is shown stays ----
 
   logic side_shown_q, choose_side;
   assign choose_side = side_shown_q || !response_valid;
-  assign lanes_o.response_valid = response_valid || admin_response_valid;
+  assign lanes_o.response_valid = response_valid || side_response_valid;
   assign response_ready = lanes_i.response_ready && !choose_side;
-  assign admin_response_ready = lanes_i.response_ready && choose_side;
-  assign lanes_o.response = choose_side ? admin_response : response;
+  assign side_response_ready = lanes_i.response_ready && choose_side;
+  assign lanes_o.response = choose_side ? side_response : response;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) side_shown_q <= 1'b0;
-    else side_shown_q <= admin_response_valid && choose_side && !lanes_i.response_ready;
+    else side_shown_q <= side_response_valid && choose_side && !lanes_i.response_ready;
   end
 
   always_ff @(posedge clk_i) begin
@@ -668,7 +527,7 @@ module spate_drive
           stale_access: stale_read || stale_write,
           cq_phase: bad_phase || admin_bad_phase,
           cq_index: bad_index || admin_bad_index,
-          cq_id: slot_bad_id || (completion_taken && completion.cid.side && !side_known),
+          cq_id: bad_slot_id || bad_side_id,
           sq_head: bad_head,
           retry: retry,
           recovery: recovery,

@@ -22,6 +22,8 @@ LINT: dict[str, list[dict[str, int | str]]] = {
     "spate_nvme_usp": [{"WriteFrames": 1}],
     "spate_nvme_stripe_axi": [{"RamBytes": 8192}, {"WriteFrames": 1}],
     "spate_user_side": [{"HasStreams": 0}, {"WriteFrames": 1}],
+    "spate_data_lane": [{"RamBytes": 8192}],
+    "spate_queue_pair": [{"HasFence": 1}],
     "spate_drive": [{"RamBytes": 8192}, {"DataWidth": 256, "RamBytes": 1048576}, {"DataWidth": 512, "SlotBits": 7, "QueueShiftMax": 8}],
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// spate_queue_pair, watched at its ports: to whom a completion goes.
+module queue_pair_ports
+  import spate_pkg::*;
+(
+    input logic        clk_i,
+    input logic        rst_ni,
+    input drive_t      drive_i,
+    input logic        recovery_i,
+    input logic        reset_i,
+    input logic        sqe_write_i,
+    input sqe_dword_t  sqe_i,
+    input logic        push_side_i,
+    input logic        push_side_ready_o,
+    input completion_t completion_o,
+    input logic        slot_completion_valid_o,
+    input logic        side_ended_o,
+    input logic        bad_side_id_o
+);
+
+  logic past_reset_q = 1'b0;
+  always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+  always_comb assume (rst_ni == past_reset_q);
+
+  logic stopped_q, numbered_q, pushed_q, ended_q;
+  logic [7:0] number_q, ended_number_q;
+  always_ff @(posedge clk_i) begin
+    stopped_q <= rst_ni && !reset_i && (recovery_i || stopped_q);
+    if (!rst_ni) numbered_q <= 1'b0;
+    else if (sqe_write_i && sqe_i.side && sqe_i.dword == '0) {numbered_q, number_q} <= {1'b1, sqe_i.data[23:16]};
+    if (!rst_ni || reset_i || side_ended_o) pushed_q <= 1'b0;
+    else if (push_side_i && push_side_ready_o) pushed_q <= 1'b1;
+    if (!rst_ni) ended_q <= 1'b0;
+    else if (side_ended_o) {ended_q, ended_number_q} <= {1'b1, completion_o.cid.slot};
+  end
+
+  // The microcode writes an entry before it pushes it, and has one side command in flight.
+  always_comb if (pushed_q || !numbered_q) assume (!push_side_i);
+
+  always_comb begin
+    if (rst_ni && past_reset_q) begin
+      assert (!(slot_completion_valid_o || side_ended_o || bad_side_id_o) || !stopped_q);
+      if (slot_completion_valid_o) assert (!completion_o.cid.side && !side_ended_o && !bad_side_id_o);
+      if (side_ended_o || bad_side_id_o) assert (completion_o.cid.side && side_ended_o != bad_side_id_o);
+      if (completion_o.cid.side && (side_ended_o || bad_side_id_o))
+        assert (side_ended_o == (pushed_q && completion_o.cid.slot == number_q && completion_o.cid.epoch == drive_i.epoch &&
+                                 completion_o.cid.uses == '0));
+    end
+    // The next command is in flight when the completion of the one before comes once more.
+    cover (past_reset_q && rst_ni && ended_q && pushed_q && bad_side_id_o && completion_o.cid.slot == ended_number_q &&
+           number_q != ended_number_q);
+    cover (past_reset_q && rst_ni && slot_completion_valid_o);
+  end
+
+endmodule
+
+bind spate_queue_pair queue_pair_ports u_ports (.*);
