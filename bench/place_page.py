@@ -11,7 +11,7 @@ import tops
 from place import report
 
 PAGE = program.ROOT / "docs" / "reference" / "gateware-timing.md"
-TEXT = """# How fast the gateware is on a fabric
+TEXT = """# Timing of the gateware on a fabric
 
 Written by `make place KEEP=1`, with Yosys and nextpnr, placed and routed on an xc7a200t (Artix-7, 28 nm).
 

@@ -17,7 +17,7 @@ import tops
 
 BASELINE = filelist.ROOT / "bench" / "rtl-area.baseline.json"
 PAGE = filelist.ROOT / "docs" / "reference" / "gateware-area.md"
-TEXT = """# What the gateware takes of a device
+TEXT = """# Area of the gateware
 
 Written by `make bench-rtl-area KEEP=1`, with Yosys for UltraScale+, not placed. Counts are comparable between versions of this
 core. They are less comparable with a vendor's tool, which also packs two small LUTs into one. A LUT site that is memory counts

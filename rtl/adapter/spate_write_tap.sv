@@ -15,7 +15,7 @@
 // over the ids. The first pass records the writes accepted; later passes compare the responses with that, until no id
 // is behind. Each id is visited often enough that its position never wraps unnoticed.
 //
-// Contract: fewer than 2^UnansweredBits writes are without a response at a time. If there are more, or a response too
+// Contract: fewer than 2^OutstandingBits writes are without a response at a time. If there are more, or a response too
 // many, `lost_o` rises until the next reset, no question is answered, and `idle_o` stays low. After a reset the tables
 // are cleared for 2^IdWidth cycles; writes in that time have the same effect. A question from before a reset is
 // answered after it: spate_fence must have been reset by then.
@@ -23,7 +23,7 @@
 
 module spate_write_tap #(
     parameter int unsigned IdWidth = 4,
-    parameter int unsigned UnansweredBits = 6
+    parameter int unsigned OutstandingBits = 6
 ) (
     input wire logic clk_i,  // the bridge's
     input wire logic rst_ni,
@@ -41,11 +41,11 @@ module spate_write_tap #(
     output logic      lost_o            // likewise
 );
 
-  if (IdWidth < 1 || UnansweredBits <= IdWidth || UnansweredBits > 12) begin : gen_parameters
-    $error("spate_write_tap: UnansweredBits must be above IdWidth, which is at least 1, and at most 12");
+  if (IdWidth < 1 || OutstandingBits <= IdWidth || OutstandingBits > 12) begin : gen_parameters
+    $error("spate_write_tap: OutstandingBits must be above IdWidth, which is at least 1, and at most 12");
   end
 
-  typedef logic [UnansweredBits:0] position_t;  // twice the range, so that the sign of a difference is known
+  typedef logic [OutstandingBits:0] position_t;  // twice the range, so that the sign of a difference is known
 
   position_t accepted[2**IdWidth];
   position_t answered[2**IdWidth];
@@ -80,21 +80,21 @@ module spate_write_tap #(
 
   // ---- the total of all ids ----
 
-  logic [UnansweredBits-1:0] unanswered_q;
+  logic [OutstandingBits-1:0] outstanding_q;
   logic lost_q, idle_q;
 
   assign lost_o = lost_q;
   assign idle_o = idle_q;
 
   always_ff @(posedge clk_i) begin
-    idle_q <= rst_ni && !clearing_q && !lost_q && unanswered_q == '0 && !aw_q && !tap_awvalid_i;
+    idle_q <= rst_ni && !clearing_q && !lost_q && outstanding_q == '0 && !aw_q && !tap_awvalid_i;
     if (!rst_ni) begin
-      unanswered_q <= '0;
+      outstanding_q <= '0;
       lost_q <= 1'b0;
     end else begin
-      unanswered_q <= unanswered_q + UnansweredBits'(aw_q) - UnansweredBits'(b_q);
-      if (aw_q && (clearing_q || (unanswered_q == '1 && !b_q))) lost_q <= 1'b1;
-      if (b_q && !aw_q && unanswered_q == '0) lost_q <= 1'b1;
+      outstanding_q <= outstanding_q + OutstandingBits'(aw_q) - OutstandingBits'(b_q);
+      if (aw_q && (clearing_q || (outstanding_q == '1 && !b_q))) lost_q <= 1'b1;
+      if (b_q && !aw_q && outstanding_q == '0) lost_q <= 1'b1;
     end
   end
 
@@ -104,7 +104,7 @@ module spate_write_tap #(
   logic asking_q, noting_q;  // a question is open; its first pass
   logic behind_q;  // the pass found an id with writes that have no response
   logic passed_q;  // a pass has ended, a cycle ago
-  logic [UnansweredBits:0] missing;
+  logic [OutstandingBits:0] missing;
   logic behind, last_id, done;
 
   spate_cdc_bit u_request (
@@ -116,10 +116,10 @@ module spate_write_tap #(
   // A signed number: above 0 while responses are missing. The target of an id that is not behind follows its responses,
   // so it stays within one pass of them.
   assign missing = target[walk_q] - answered[walk_q];
-  assign behind = noting_q || (missing != '0 && !missing[UnansweredBits]);
+  assign behind = noting_q || (missing != '0 && !missing[OutstandingBits]);
   assign last_id = &walk_q;
   // Often no write at all is without a response: then no id needs to be visited.
-  assign done = asking_q && !lost_q && ((passed_q && !behind_q) || (unanswered_q == '0 && !aw_q));
+  assign done = asking_q && !lost_q && ((passed_q && !behind_q) || (outstanding_q == '0 && !aw_q));
   assign fence_answer_o = answer_q;
 
   always_ff @(posedge clk_i) begin

@@ -32,7 +32,7 @@ module spate_admin
     input  wire logic link_up_i,
     output logic      perst_no,
     output logic      adapter_reset_o,  // high: the adapter drops its state, and the accesses that arrive over the link
-    input  wire logic adapter_quiet_i,  // no access of the drive is in the adapter or unanswered at the memory
+    input  wire logic adapter_quiet_i,  // no access of the drive is in the adapter or outstanding at the memory
 
     output logic              mmio_valid_o,
     input  wire logic         mmio_ready_i,

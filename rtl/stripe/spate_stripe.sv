@@ -12,7 +12,7 @@
 // of blocks before it. Each stream request moves exactly its beats. A read's last beats may come after its response.
 //
 // A flush goes to all members. `done` in its response is the number of blocks of stream and address writes that were
-// answered since reset, in the array's order, when the flush was given to the first member; each write counts with the
+// completed since reset, in the array's order, when the flush was given to the first member; each write counts with the
 // blocks before its first error. All members had completed their parts of these before their own flush was submitted,
 // so the blocks are durable. The `done` of the members' own flush responses is not contiguous in the array and is not
 // used. Deallocate goes to the members that have a part of the range. Other commands without stream data concern one
@@ -22,7 +22,7 @@
 // member that was given up is dead until it is ready again with that block size. Its parts are not given to it: they
 // end here with StatusGone and move their beats, which are flagged in reads. The same holds for parts of an accepted
 // request that the member had not taken when it was given up, because another drive with another block size may come
-// back. A member answers parts that it was given before, and requests without blocks. Flush and deallocate skip a dead
+// back. A member responds to parts that it was given before, and requests without blocks. Flush and deallocate skip a dead
 // member and end with StatusGone. A member that recovers is waited for.
 //
 // When all members were given up, the block size stays until one of them is ready with another; commands then wait
@@ -197,17 +197,17 @@ module spate_stripe
 
   // ---- to the members ----
 
-  logic [Drives-1:0] side_answered, member_side_valid, member_side_ready;
+  logic [Drives-1:0] member_response_valid, member_side_valid, member_side_ready;
   logic [Drives-1:0][15:0] side_status;
   op_e side_op;
   logic [LbaWidth-1:0] side_lba;
   logic [31:0] side_blocks;
 
   order_t order;
-  logic answered, order_lost;
-  logic [Drives-1:0] answer_lost, answer_valid, answer_take;
-  logic [Drives-1:0][15:0] answer_status;
-  logic [Drives-1:0][PartWidth-1:0] answer_done;
+  logic ended, order_lost;
+  logic [Drives-1:0] ended_lost, ended_valid, ended_take;
+  logic [Drives-1:0][15:0] ended_status;
+  logic [Drives-1:0][PartWidth-1:0] ended_done;
   logic [Drives-1:0] given_write, given_read, lost_write, lost_read;
 
   for (genvar i = 0; i < Drives; i++) begin : gen_members
@@ -229,13 +229,13 @@ module spate_stripe
         .given_read_o(given_read[i]),
         .lost_write_o(lost_write[i]),
         .lost_read_o(lost_read[i]),
-        .side_answered_o(side_answered[i]),
+        .side_response_valid_o(member_response_valid[i]),
         .side_status_o(side_status[i]),
-        .answer_lost_o(answer_lost[i]),
-        .answer_valid_o(answer_valid[i]),
-        .answer_status_o(answer_status[i]),
-        .answer_done_o(answer_done[i]),
-        .answer_take_i(answer_take[i]),
+        .ended_lost_o(ended_lost[i]),
+        .ended_valid_o(ended_valid[i]),
+        .ended_status_o(ended_status[i]),
+        .ended_done_o(ended_done[i]),
+        .ended_take_i(ended_take[i]),
         .command_valid_o(member_lanes_o[i].command_valid),
         .command_ready_i(member_lanes_i[i].command_ready),
         .command_o(member_lanes_o[i].command),
@@ -262,7 +262,7 @@ module spate_stripe
 
   order_t part_order;
   logic [$clog2(Parts):0] order_count;
-  logic order_valid, order_here, answered_here;  // here: the stripe ends the part itself, without the member
+  logic order_valid, order_here, ended_here;  // here: the stripe ends the part itself, without the member
   logic beats_moved, response_room, side_ready, response_valid_q;
   response_t response_q;
   assign lanes_o = '{
@@ -301,7 +301,7 @@ module spate_stripe
       .in_ready_o(order_ready),
       .in_data_i(part_order),
       .out_valid_o(order_valid),
-      .out_ready_i(answered),
+      .out_ready_i(ended),
       .out_data_o(order),
       .count_o(order_count)
   );
@@ -310,19 +310,19 @@ module spate_stripe
   assign idle_o = cut_idle && order_count == '0;
   assign empty = idle_o && side_idle && !beats_left;
   assign response_room = !response_valid_q && !side_turn_q;
-  assign order_lost = !order.refused && !order.dead && answer_lost[order.member];
+  assign order_lost = !order.refused && !order.dead && ended_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
-  assign answered = order_valid && (response_room || !order.last) &&
-                    (order_here ? beats_moved : answer_valid[order.member]);
-  assign answered_here = answered && order_here && order.beats;
-  assign part_status = order.refused ? StatusInvalid : order_here ? StatusGone : answer_status[order.member];
-  assign part_done = order_here ? '0 : answer_done[order.member];
+  assign ended = order_valid && (response_room || !order.last) &&
+                    (order_here ? beats_moved : ended_valid[order.member]);
+  assign ended_here = ended && order_here && order.beats;
+  assign part_status = order.refused ? StatusInvalid : order_here ? StatusGone : ended_status[order.member];
+  assign part_done = order_here ? '0 : ended_done[order.member];
   assign status = status_q == StatusOk ? part_status : status_q;
   assign done = status_q == StatusOk ? done_q + 32'(part_done) : done_q;
   assign side_response_take = side_turn_q && !response_valid_q;
   always_comb begin
-    answer_take = '0;
-    answer_take[order.member] = answered && !order.refused && !order.dead;
+    ended_take = '0;
+    ended_take[order.member] = ended && !order.refused && !order.dead;
   end
 
   always_ff @(posedge clk_i) begin
@@ -334,13 +334,12 @@ module spate_stripe
       side_turn_q <= 1'b0;
     end else begin
       side_turn_q <= side_response_valid && !side_response_take;
-      if (answered) begin
+      if (ended) begin
         status_q <= order.last ? StatusOk : status;
         done_q <= order.last ? '0 : done;
       end
-      if (answered && order.write && status_q == StatusOk)
-        written_blocks_o <= written_blocks_o + ArrayWidth'(part_done);
-      if ((answered && order.last) || side_response_take) response_valid_q <= 1'b1;
+      if (ended && order.write && status_q == StatusOk) written_blocks_o <= written_blocks_o + ArrayWidth'(part_done);
+      if ((ended && order.last) || side_response_take) response_valid_q <= 1'b1;
       else if (lanes_i.response_ready) response_valid_q <= 1'b0;
     end
     if (!response_valid_q) begin
@@ -377,7 +376,7 @@ module spate_stripe
       .member_op_o(side_op),
       .member_lba_o(side_lba),
       .member_blocks_o(side_blocks),
-      .member_response_valid_i(side_answered),
+      .member_response_valid_i(member_response_valid),
       .member_response_status_i(side_status),
       .response_valid_o(side_response_valid),
       .response_ready_i(side_response_take),
@@ -417,7 +416,7 @@ module spate_stripe
         .beat_last_o(),
         .beat_move_i(data_valid_i && data_ready_o),
         .ended_valid_o(write_ended),
-        .ended_take_i(answered_here && order.write)
+        .ended_take_i(ended_here && order.write)
     );
     assign data_ready_o = write_go && write_room;
 
@@ -467,7 +466,7 @@ module spate_stripe
         .beat_last_o(read_last),
         .beat_move_i(read_move),
         .ended_valid_o(read_ended),
-        .ended_take_i(answered_here && !order.write)
+        .ended_take_i(ended_here && !order.write)
     );
     // Beats that do not come from a member are flagged; their content has no meaning.
     assign read_valid = read_go && (read_here || member_data_valid_i[read_member]);
@@ -496,7 +495,7 @@ module spate_stripe
     assign beats_moved = !order.beats || (order.write ? write_ended : read_ended);
   end else begin : gen_no_streams
     logic unused;
-    assign unused = ^{given_write, given_read, lost_write, lost_read, order.beats, answered_here};
+    assign unused = ^{given_write, given_read, lost_write, lost_read, order.beats, ended_here};
     assign beats_moved = 1'b1;
     assign beats_left = 1'b0;
     assign write_route_ready = 1'b1;

@@ -3,7 +3,7 @@
 // What the stripe keeps for one member: the parts that wait for it, and its responses. The tag tells which responses are
 // those of the stripe's side commands, which the member gets directly.
 //
-// When the member is given up, the parts that it has not taken are lost. The stripe answers them after those that the
+// When the member is given up, the parts that it has not taken are lost. The stripe responds to them after those that the
 // member took, and until then gives the member nothing: another drive, with another block size, may be there.
 //
 // Guarantee: each part is given to the member, or lost, once and in order. There is room for each response.
@@ -33,15 +33,15 @@ module spate_stripe_member
     output logic lost_write_o,
     output logic lost_read_o,
 
-    output logic        side_answered_o,
+    output logic        side_response_valid_o,
     output logic [15:0] side_status_o,
 
-    // The oldest part that was not answered.
-    output logic                        answer_lost_o,    // it is lost; otherwise the response:
-    output logic                        answer_valid_o,
-    output logic      [           15:0] answer_status_o,
-    output logic      [BlocksWidth-1:0] answer_done_o,
-    input  wire logic                   answer_take_i,
+    // The oldest part without a response.
+    output logic                        ended_lost_o,    // it is lost; otherwise the response:
+    output logic                        ended_valid_o,
+    output logic      [           15:0] ended_status_o,
+    output logic      [BlocksWidth-1:0] ended_done_o,
+    input  wire logic                   ended_take_i,
 
     // The member. A part that waits is withdrawn when it is lost.
     output logic           command_valid_o,
@@ -70,8 +70,8 @@ module spate_stripe_member
   logic there, head_beats, give, lose;
   logic [3:0] decided;  // of the next cycle: given_write_o, given_read_o, lost_write_o, lost_read_o
   waiting_t count, losing_q;  // losing_q: how many parts, the oldest first, are to be lost
-  given_t given_q;  // given to the member and not answered yet
-  lost_t lost_q;  // lost and not answered yet
+  given_t given_q;  // given to the member, without a response yet
+  lost_t lost_q;  // lost, without a response yet
 
   // ---- parts wait ----
 
@@ -139,8 +139,8 @@ module spate_stripe_member
 
   // The parts that were given are older than those that are lost. A lost part shows a cycle after it became the oldest.
   lost_t lost_left;
-  assign lost_left = lost_q - lost_t'(answer_take_i && answer_lost_o);
-  always_ff @(posedge clk_i) answer_lost_o <= rst_ni && given_q == '0 && lost_left != '0;
+  assign lost_left = lost_q - lost_t'(ended_take_i && ended_lost_o);
+  always_ff @(posedge clk_i) ended_lost_o <= rst_ni && given_q == '0 && lost_left != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -149,7 +149,7 @@ module spate_stripe_member
       lost_q <= '0;
     end else begin
       losing_q <= (gone_i ? count : losing_q) - waiting_t'(lose);
-      given_q <= given_q + given_t'(give) - given_t'(answer_take_i && !answer_lost_o);
+      given_q <= given_q + given_t'(give) - given_t'(ended_take_i && !ended_lost_o);
       lost_q <= lost_left + lost_t'(lose);
     end
   end
@@ -167,28 +167,28 @@ module spate_stripe_member
 
   // ---- the member's responses ----
 
-  assign side_answered_o = response_valid_i && response_i.tag[0];
+  assign side_response_valid_o = response_valid_i && response_i.tag[0];
   assign side_status_o = response_i.status;
   assign response_ready_o = 1'b1;
 
   spate_fifo #(
       .Width(16 + BlocksWidth),
       .Depth(MemberParts)
-  ) u_answers (
+  ) u_ended (
       .clk_i,
       .rst_ni,
       .in_valid_i(response_valid_i && !response_i.tag[0]),
       .in_ready_o(),
       .in_data_i({response_i.status, BlocksWidth'(response_i.done)}),
-      .out_valid_o(answer_valid_o),
-      .out_ready_i(answer_take_i),  // while answer_lost_o, none is here
-      .out_data_o({answer_status_o, answer_done_o}),
+      .out_valid_o(ended_valid_o),
+      .out_ready_i(ended_take_i),  // while ended_lost_o, none is here
+      .out_data_o({ended_status_o, ended_done_o}),
       .count_o()
   );
 
 `ifdef FORMAL
-  // The environment: any parts, a member that takes, answers and is given up at any time, and a stripe
-  // that takes answers at any time. One arbitrary part is followed.
+  // The environment: any parts, a member that takes, responds and is given up at any time, and a stripe
+  // that takes responses at any time. One arbitrary part is followed.
   (* anyconst *) logic [3:0] chosen;
   logic past_reset_q = 1'b0;
   logic [3:0] in_place_q, out_place_q;  // how many parts came, and how many were given or lost
@@ -197,10 +197,10 @@ module spate_stripe_member
   logic doomed_q;  // the member was given up while the chosen part waited
   given_t owed_q;  // parts that the member has taken and not responded to
   given_t given_past_q;
-  lost_t lost_past_q;  // not answered, as counted here
+  lost_t lost_past_q;  // without a response, as counted here
   logic push, at_head, part_given, waits_q;
   logic [3:0] decided_q;
-  logic lost_first_q;  // the oldest part was lost a cycle ago, and is not answered
+  logic lost_first_q;  // the oldest part was lost a cycle ago, and has no response
 
   assign push = part_valid_i && part_ready_o;
   assign at_head = there && out_place_q == chosen;
@@ -211,7 +211,7 @@ module spate_stripe_member
     assume (in_place_q != '1);
     if (past_reset_q && rst_ni) begin
       assume (!(response_valid_i && !response_i.tag[0]) || owed_q != '0);
-      assume (!answer_take_i || answer_lost_o || answer_valid_o);
+      assume (!ended_take_i || ended_lost_o || ended_valid_o);
       assume (lost_past_q < lost_t'(Parts));
     end
   end
@@ -222,15 +222,15 @@ module spate_stripe_member
     doomed_q <= !(push && in_place_q == chosen) && (doomed_q || gone_i);
     decided_q <= rst_ni ? decided : '0;
     waits_q <= rst_ni && there && !give && !lose;
-    lost_first_q <= rst_ni && given_past_q == '0 && lost_past_q != '0 && !answer_take_i;
+    lost_first_q <= rst_ni && given_past_q == '0 && lost_past_q != '0 && !ended_take_i;
     if (!rst_ni) begin
       {in_place_q, out_place_q, owed_q, given_past_q, lost_past_q} <= '0;
     end else begin
       in_place_q <= in_place_q + 4'(push);
       out_place_q <= out_place_q + 4'(part_given || lose);
       owed_q <= owed_q + given_t'(part_given) - given_t'(response_valid_i && !response_i.tag[0]);
-      given_past_q <= given_past_q + given_t'(part_given) - given_t'(answer_take_i && given_past_q != '0);
-      lost_past_q <= lost_past_q + lost_t'(lose) - lost_t'(answer_take_i && given_past_q == '0);
+      given_past_q <= given_past_q + given_t'(part_given) - given_t'(ended_take_i && given_past_q != '0);
+      lost_past_q <= lost_past_q + lost_t'(lose) - lost_t'(ended_take_i && given_past_q == '0);
     end
   end
 
@@ -256,15 +256,15 @@ module spate_stripe_member
       // A part waits only for the member, for those that are lost, and for room for its response.
       if (waits_q && !lose && command_ready_i && lost_past_q == '0 && given_past_q < given_t'(MemberParts))
         assert (part_given);
-      // Answers come in the order of the parts, and there is room for each response.
-      assert (!answer_lost_o || (given_past_q == '0 && lost_past_q != '0));
-      assert (!lost_first_q || answer_lost_o);
-      assert (!(response_valid_i && !response_i.tag[0]) || u_answers.in_ready_o);
-      assert (32'(given_past_q) == 32'(owed_q) + 32'(u_answers.count_o));
+      // Responses come in the order of the parts, and there is room for each response.
+      assert (!ended_lost_o || (given_past_q == '0 && lost_past_q != '0));
+      assert (!lost_first_q || ended_lost_o);
+      assert (!(response_valid_i && !response_i.tag[0]) || u_ended.in_ready_o);
+      assert (32'(given_past_q) == 32'(owed_q) + 32'(u_ended.count_o));
 
       cover (lost_past_q != '0 && given_past_q != '0 && lost_write_o);
       cover (out_place_q > 4'd3 && given_read_o);
-      cover (part_given && side_answered_o);
+      cover (part_given && side_response_valid_o);
     end
   end
 `endif

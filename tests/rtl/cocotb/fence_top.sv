@@ -6,7 +6,7 @@ module fence_top
 #(
     parameter int unsigned CommandsMax = 65,
     parameter int unsigned IdWidth = 4,
-    parameter int unsigned UnansweredBits = 6
+    parameter int unsigned OutstandingBits = 6
 ) (
     input  logic        clk,
     input  logic        rst_n,
@@ -65,7 +65,7 @@ module fence_top
 
   spate_write_tap #(
       .IdWidth(IdWidth),
-      .UnansweredBits(UnansweredBits)
+      .OutstandingBits(OutstandingBits)
   ) u_tap (
       .clk_i(axi_clk),
       .rst_ni(axi_rst_n),

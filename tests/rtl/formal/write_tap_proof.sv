@@ -5,7 +5,7 @@
 // that the question covers.
 module write_tap_proof #(
     parameter int unsigned IdWidth = 1,
-    parameter int unsigned UnansweredBits = 2
+    parameter int unsigned OutstandingBits = 2
 ) (
     input logic               clk_i,
     input logic               rst_ni,
@@ -24,7 +24,7 @@ module write_tap_proof #(
 
   spate_write_tap #(
       .IdWidth(IdWidth),
-      .UnansweredBits(UnansweredBits)
+      .OutstandingBits(OutstandingBits)
   ) u_tap (
       .clk_i,
       .rst_ni,
@@ -40,7 +40,7 @@ module write_tap_proof #(
       .lost_o(lost)
   );
 
-  typedef logic [UnansweredBits+IdWidth+1:0] count_t;
+  typedef logic [OutstandingBits+IdWidth+1:0] count_t;
 
   logic past_reset_q = 1'b0;
   logic answer_past_q, lost_past_q, too_many_q;
@@ -65,14 +65,14 @@ module write_tap_proof #(
     end
     assume (rst_ni == past_reset_q);
     assume (!bvalid_i || open_q[bid_i] != '0);
-    assume (!awvalid_i || open_all < count_t'(2 ** UnansweredBits + 1));
+    assume (!awvalid_i || open_all < count_t'(2 ** OutstandingBits + 1));
   end
 
   // What the tap knows of each id: accepted writes without a response, events of the last cycle, how far its target is
   // ahead, and the cycles since its last visit.
-  typedef logic signed [UnansweredBits+1:0] signed_t;
-  logic [UnansweredBits:0] position[Ids];
-  logic signed [UnansweredBits:0] ahead[Ids];
+  typedef logic signed [OutstandingBits+1:0] signed_t;
+  logic [OutstandingBits:0] position[Ids];
+  logic signed [OutstandingBits:0] ahead[Ids];
   signed_t missing[Ids];
   logic [Ids-1:0] accepting, answering;
   logic [IdWidth:0] since[Ids];
@@ -106,7 +106,7 @@ module write_tap_proof #(
     end
     free_cycles_q <= rst_ni && noted && waited_all == '0 && !lost ? free_cycles_q + 8'd1 : 8'd0;
     if (!rst_ni) too_many_q <= 1'b0;
-    else if (open_all > count_t'(2 ** UnansweredBits)) too_many_q <= 1'b1;
+    else if (open_all > count_t'(2 ** OutstandingBits)) too_many_q <= 1'b1;
     if (!rst_ni) answers_q <= '0;
     else if (answer != answer_past_q) answers_q <= answers_q + 3'd1;
   end
@@ -131,14 +131,14 @@ module write_tap_proof #(
       // Invariants for the induction: positions equal the unanswered writes, except for events of the last cycle. A
       // target is ahead of the responses by at least the number for which the question still waits, and never behind by
       // more than one pass.
-      assert (count_t'(u_tap.unanswered_q) == positions || lost || u_tap.clearing_q);
-      assert (open_all <= count_t'(2 ** UnansweredBits + 1));
+      assert (count_t'(u_tap.outstanding_q) == positions || lost || u_tap.clearing_q);
+      assert (open_all <= count_t'(2 ** OutstandingBits + 1));
       for (int unsigned id = 0; id < Ids; id++) begin
-        assert (asked_q[id] <= open_q[id] && waited_q[id] <= open_q[id] && open_q[id] <= count_t'(2 ** UnansweredBits + 1));
+        assert (asked_q[id] <= open_q[id] && waited_q[id] <= open_q[id] && open_q[id] <= count_t'(2 ** OutstandingBits + 1));
         if (!lost && !u_tap.clearing_q) begin
           assert (count_t'(position[id]) + count_t'(accepting[id]) == open_q[id] + count_t'(answering[id]));
           if (u_tap.asking_q && (!u_tap.noting_q || IdWidth'(id) < u_tap.walk_q)) begin
-            assert (missing[id] >= -signed_t'(since[id]) && missing[id] <= signed_t'(2 ** UnansweredBits));
+            assert (missing[id] >= -signed_t'(since[id]) && missing[id] <= signed_t'(2 ** OutstandingBits));
             assert (asked_q[id] == '0 || signed_t'(asked_q[id]) + signed_t'(answering[id]) <= missing[id]);
             assert (missing[id] <= signed_t'(waited_q[id]) + signed_t'(answering[id]));
             if (!u_tap.noting_q && !u_tap.behind_q && (u_tap.passed_q || IdWidth'(id) < u_tap.walk_q))
@@ -150,7 +150,7 @@ module write_tap_proof #(
           assert (u_tap.accepted[id] == '0 && u_tap.answered[id] == '0);
       end
       if (free_cycles_q != '0 && noted) assert (free_cycles_q + cycles_left <= 8'(2 * Ids + 1));
-      if (u_tap.clearing_q) assert (!u_tap.asking_q && (lost || (u_tap.unanswered_q == '0 && !u_tap.b_q)));
+      if (u_tap.clearing_q) assert (!u_tap.asking_q && (lost || (u_tap.outstanding_q == '0 && !u_tap.b_q)));
       if (u_tap.asking_q) assert (request_q != answer && u_tap.request == request_q);
       if (u_tap.request == answer) assert (!u_tap.asking_q);
       if (u_tap.passed_q) assert (u_tap.asking_q && !u_tap.noting_q && u_tap.walk_q == '0);
