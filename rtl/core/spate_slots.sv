@@ -111,14 +111,15 @@ module spate_slots
   slot_t again_first_q, again_last_q;
   logic [SlotBits:0] again_count_q, again_now_q;  // slots that wait; those of them that waited at the last tick
 
-  function automatic slot_t slot_of(number_t number);
-    return slot_t'(number);
-  endfunction
-
   // The number of the command that uses a slot, if any does.
   function automatic number_t number_of(slot_t slot, number_t first);
-    return first + number_t'(slot_t'(slot - slot_of(first)));
+    return first + number_t'(slot_t'(slot - slot_t'(first)));
   endfunction
+
+  slot_t head_slot, sent_slot, tail_slot;
+  assign head_slot = slot_t'(head_q);
+  assign sent_slot = slot_t'(sent_q);
+  assign tail_slot = slot_t'(tail_q);
 
   // ---- reset: mark each slot as pending in its first use ----
 
@@ -130,39 +131,44 @@ module spate_slots
     else if (clear) clear_q <= clear_q + 1'b1;
   end
 
-  // ---- completions: looked up in the first cycle, carried out in the second ----
+  // ---- completions: looked up in the first cycle, judged in the second, carried out in the third ----
   //
-  // What was looked up stays true: a command that is handed over or issued in the first cycle cannot have completed, and
-  // in the second cycle none is. After a reset, and once the drive is gone, the drive has no command.
+  // What was looked up stays true: a command that is handed over or issued in the first two cycles cannot have completed,
+  // and in the third none is. After a reset, and once the drive is gone, the drive has no command.
 
-  slot_t completed, completed_distance;
-  number_t completed_number;
-  retries_t completed_retries;
-  logic pending, sent, named, decided_q, known_q, failed_q, may_retry_q, uses_parity_q;
-  logic [2:0] completed_count_q;
-  logic [SlotBits+UsesBits-1:0] sent_count;
+  typedef logic [SlotBits:0] count_t;
+
+  slot_t completed;
+  number_t completed_number_q;
+  retries_t completed_retries_q;
+  count_t distance_q, sent_count_q;
+  logic done_then_q, may_be_q, may_be, known, failed;
+  logic looked_q, decided_q, known_q, failed_q, may_retry_q;
 
   assign completion_ready_o = decided_q;
   assign completed = completion_i.cid.slot[SlotBits-1:0];
-  assign completed_distance = completed - slot_of(head_q);
-  assign completed_number = number_of(completed, head_q);
-  assign completed_retries = retries_q[completed];
-  assign sent_count = sent_q - head_q;
-  assign pending = done_q[completed] != completed_number[SlotBits];
-  assign sent = number_t'(completed_distance) < sent_count;
-  // Its identifier is that of the command that has the slot.
-  assign named = !completion_i.cid.side && completion_i.cid.epoch == epoch_i && completion_i.cid.slot == 8'(completed)
-      && completion_i.cid.uses == completed_number[SlotBits+:UsesBits];
-
+  assign may_be = !reset_i && !gone_i && !sweeping_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) decided_q <= 1'b0;
-    else decided_q <= completion_valid_i && !decided_q && !clear;
-    known_q <= !reset_i && !gone_i && !sweeping_q && named && sent && pending && !completed_retries.waiting;
-    failed_q <= completion_i.status[10:0] != '0;
+    looked_q <= rst_ni && completion_valid_i && !looked_q && !decided_q && !clear;
+    completed_number_q <= number_of(completed, head_q);
+    completed_retries_q <= retries_q[completed];
+    distance_q <= count_t'(slot_t'(completed - head_slot));
+    sent_count_q <= count_t'(sent_q - head_q);
+    done_then_q <= done_q[completed];
+    may_be_q <= may_be;
+  end
+
+  // Its command was handed over and is pending, and its identifier is that of the command that has the slot.
+  assign known = may_be && may_be_q && distance_q < sent_count_q && done_then_q != completed_number_q[SlotBits] &&
+      !completed_retries_q.waiting && !completion_i.cid.side && completion_i.cid.epoch == epoch_i &&
+      completion_i.cid.slot == 8'(completed) && completion_i.cid.uses == completed_number_q[SlotBits+:UsesBits];
+  assign failed = completion_i.status[10:0] != '0;
+  always_ff @(posedge clk_i) begin
+    decided_q <= rst_ni && looked_q && completion_valid_i;
+    known_q <= known;
+    failed_q <= failed;
     // Do Not Retry is bit 14 of the field (4.6.1).
-    may_retry_q <= completion_i.status[10:0] != '0 && !completion_i.status[14] && completed_retries.count != RetriesMax;
-    uses_parity_q <= completed_number[SlotBits];
-    completed_count_q <= completed_retries.count;
+    may_retry_q <= failed && !completion_i.status[14] && completed_retries_q.count != RetriesMax;
   end
 
   logic complete, finish;
@@ -178,7 +184,7 @@ module spate_slots
   slot_t resend_slot_q;
   // The oldest retry is read from its queue in one cycle and handed over in a later one. Its command is pending: no
   // completion names it, and the queue is emptied when the drive is gone. retries_q has one write port, which a
-  // completion may need in its second cycle.
+  // completion may need in its third cycle.
   assign resend = resend_found_q && !decided_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || reset_i || gone_i) resend_found_q <= 1'b0;
@@ -186,9 +192,9 @@ module spate_slots
     if (!resend_found_q) resend_slot_q <= again_q[again_first_q];
   end
   assign next = some_unsent_q && !gone_i && !sweeping_q && !decided_q;
-  assign next_pending = done_q[slot_of(sent_q)] != sent_q[SlotBits];
+  assign next_pending = done_q[sent_slot] != sent_q[SlotBits];
   assign push_o = !reset_i && (resend_found_q ? resend : next && next_pending);
-  assign push_slot_o = resend_found_q ? resend_slot_q : slot_of(sent_q);
+  assign push_slot_o = resend_found_q ? resend_slot_q : sent_slot;
 
   assign resend_done = resend && push_ready_i;
   assign next_done = !resend_found_q && next && (push_ready_i || !next_pending);
@@ -206,7 +212,7 @@ module spate_slots
   logic issue, issue_dead, head_pending, abort;
   logic [SlotBits:0] used_q;  // commands in flight
   logic some_used_q;  // there are any
-  assign head_pending = done_q[slot_of(head_q)] != head_q[SlotBits];
+  assign head_pending = done_q[head_slot] != head_q[SlotBits];
   assign abort = head_abort_i && head_pending && some_used_q;
   // Statuses and done bits have one write port each.
   assign issue_ready_o = !clear && !used_q[SlotBits] && !decided_q && !sweep && !head_abort_i;
@@ -215,14 +221,14 @@ module spate_slots
 
   always_ff @(posedge clk_i) begin
     if (issue) begin
-      entry_q[slot_of(
-          tail_q
-      )] <=
-      '{write: issue_i.write, fua: issue_i.fua, lba: issue_i.lba, sectors: issue_i.sectors, base: issue_base_i};
-      order_q[slot_of(
-          tail_q
-      )] <=
-      '{
+      entry_q[tail_slot] <= '{
+          write: issue_i.write,
+          fua: issue_i.fua,
+          lba: issue_i.lba,
+          sectors: issue_i.sectors,
+          base: issue_base_i
+      };
+      order_q[tail_slot] <= '{
           write: issue_i.write,
           stream: issue_i.stream,
           block_4096: issue_i.block_4096,
@@ -238,7 +244,7 @@ module spate_slots
   logic done_value;
   logic [15:0] status;
   always_comb begin
-    slot = slot_of(tail_q);
+    slot = tail_slot;
     done_value = tail_q[SlotBits];
     status = issue_i.status;
     if (clear) begin
@@ -246,14 +252,14 @@ module spate_slots
       done_value = 1'b1;
     end else if (finish) begin
       slot = completed;
-      done_value = uses_parity_q;
+      done_value = completed_number_q[SlotBits];
       status = failed_q ? {1'b0, completion_i.status} : StatusOk;
     end else if (sweep) begin
-      slot = slot_of(sent_q);
+      slot = sent_slot;
       done_value = sent_q[SlotBits];
       status = StatusGone;
     end else if (abort) begin
-      slot = slot_of(head_q);
+      slot = head_slot;
       done_value = head_q[SlotBits];
       status = StatusDeadline;
     end
@@ -270,7 +276,7 @@ module spate_slots
     retries = '{waiting: 1'b0, count: resend_found_q ? retries_q[resend_slot_q].count : 3'd0};
     if (retry_o) begin
       retries_slot = completed;
-      retries = '{waiting: 1'b1, count: completed_count_q + 3'd1};
+      retries = '{waiting: 1'b1, count: completed_retries_q.count + 3'd1};
     end
   end
   always_ff @(posedge clk_i) begin
@@ -296,7 +302,6 @@ module spate_slots
   end
 
   // `issue`, `advance` and `head_pop_i` come late, so the sums are there before them.
-  typedef logic [SlotBits:0] count_t;
   function automatic count_t stepped(count_t count, logic up, logic down);
     if (up && !down) return count + count_t'(1);
     if (down && !up) return count - count_t'(1);
@@ -345,7 +350,7 @@ module spate_slots
   // ---- the oldest command ----
 
   order_t order;
-  assign order = order_q[slot_of(head_q)];
+  assign order = order_q[head_slot];
   assign head_waiting_o = some_used_q && head_pending;
   assign head_valid_o = some_used_q && !head_pending;
   assign head_o = '{
@@ -356,7 +361,7 @@ module spate_slots
           from_registers: order.from_registers,
           tag: order.tag,
           sectors: order.sectors,
-          status: status_q[slot_of(head_q)]
+          status: status_q[head_slot]
       };
   assign idle_o = !some_used_q;
 
@@ -367,7 +372,7 @@ module spate_slots
   slot_t unused_slot;
   assign read = entry_q[read_slot_i];
   assign {read_uses, unused_slot} = number_of(read_slot_i, head_q);
-  assign read_valid_o = (SlotBits + 1)'(slot_t'(read_slot_i - slot_of(head_q))) < used_q;
+  assign read_valid_o = (SlotBits + 1)'(slot_t'(read_slot_i - head_slot)) < used_q;
   assign read_base_o = read.base;
   assign read_o = '{
           write: read.write,

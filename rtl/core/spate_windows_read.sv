@@ -328,14 +328,14 @@ module spate_windows_read
 `ifdef FORMAL
   logic past_reset_q = 1'b0;
   always_ff @(posedge clk_i) past_reset_q <= 1'b1;
+  logic [4:0] in_pipeline;
+  assign in_pipeline = 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) + 5'($countones(valid_q4));
   always_comb begin
     assume (rst_ni == past_reset_q);
     assume (!read_valid_i || read_i.beats != '0);
     if (rst_ni && past_reset_q) begin
       // each beat in the pipeline has a place in the queue of responses
-      assert (room_q + answers + 5'(valid_q1) + 5'(valid_q2) + 5'(valid_q3) + 5'($countones(
-          valid_q4
-      )) == 5'(QueueDepth));
+      assert (room_q + answers + in_pipeline == 5'(QueueDepth));
       assert (answers <= 5'(QueueDepth) && room_q <= 5'(QueueDepth));
       assert (!valid_q4[RamRegisters-1] || queue_ready);
       assert (!busy_q || left_q != '0);

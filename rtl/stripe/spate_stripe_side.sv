@@ -97,9 +97,8 @@ module spate_stripe_side
                                                            logic [MemberBits-1:0] at_member, logic [ChunkShift-1:0] at,
                                                            logic block_4096);
     automatic logic [ChunkWidth-1:0] rows = member < at_member ? row + 1'b1 : row;
-    automatic
-    logic [ChunkShift-1:0]
-    offset = member != at_member ? '0 : block_4096 ? ChunkShift'(at[ChunkShift-4:0]) : at;
+    automatic logic [ChunkShift-1:0] offset = block_4096 ? ChunkShift'(at[ChunkShift-4:0]) : at;
+    if (member != at_member) offset = '0;
     return block_4096 ? {3'd0, rows, offset[ChunkShift-4:0]} : {rows, offset};
   endfunction
 

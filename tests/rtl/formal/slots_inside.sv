@@ -37,6 +37,8 @@ module slots_inside
     input logic                              names,
     input logic                              handed_q,
     input logic                              handed_then_q,
+    input logic                              handed_before_q,
+    input logic        [                1:0] waits_q,
     input logic                              waiting_q,
     input logic                              finished_q,
     input logic                              lost_q,
@@ -85,17 +87,32 @@ module slots_inside
         automatic slot_t named = slot_t'(completion_i.cid.slot);
         automatic number_t number = retired_q + distance(32'(named));
         assert (u_slots.failed_q == (completion_i.status[10:0] != '0));
-        assert (u_slots.may_retry_q == (u_slots.failed_q && !completion_i.status[14] &&
-                                        u_slots.completed_count_q != 3'(RetriesMax)));
+        if (u_slots.known_q)
+          assert (u_slots.may_retry_q == (u_slots.failed_q && !completion_i.status[14] &&
+                                          u_slots.retries_q[named].count != 3'(RetriesMax)));
         if (u_slots.known_q) begin
           assert (!completion_i.cid.side && completion_i.cid.epoch == epoch_i);
           assert (8'(named) == completion_i.cid.slot);
           assert (sent[named] && unfinished[named] && !u_slots.retries_q[named].waiting);
-          assert (u_slots.uses_parity_q == number[SlotBits] && completion_i.cid.uses == number[SlotBits+:UsesBits]);
-          assert (u_slots.completed_count_q == u_slots.retries_q[named].count && !down_q && !just_reset_q);
+          assert (u_slots.completed_number_q == number && completion_i.cid.uses == number[SlotBits+:UsesBits]);
+          assert (u_slots.completed_retries_q.count == u_slots.retries_q[named].count && !down_q && !just_reset_q);
         end
         if (turn && completion_i.cid.slot == 8'(any_slot))
-          assert (u_slots.known_q == (names && live && handed_q && handed_then_q));
+          assert (u_slots.known_q == (names && live && handed_q && handed_then_q && handed_before_q));
+      end
+      assert (!(u_slots.looked_q && u_slots.decided_q));
+      if (completion_valid_i && !u_slots.clear)
+        assert (waits_q == (u_slots.looked_q ? 2'd1 : u_slots.decided_q ? 2'd2 : 2'd0));
+      if (u_slots.looked_q && completion_valid_i && u_slots.may_be) begin
+        automatic slot_t named = slot_t'(completion_i.cid.slot);
+        automatic number_t number = retired_q + distance(32'(named));
+        if (u_slots.known) begin
+          assert (sent[named] && unfinished[named] && !u_slots.retries_q[named].waiting);
+          assert (u_slots.completed_number_q == number && !down_q && !just_reset_q);
+          assert (u_slots.completed_retries_q.count == u_slots.retries_q[named].count);
+        end
+        if (turn && completion_i.cid.slot == 8'(any_slot))
+          assert (u_slots.known == (names && live && handed_q && handed_then_q));
       end
       if (u_slots.sweeping_q) assert (down_q && number_t'(since_gone_q) > unswept);
       if (down_q) assert (u_slots.again_count_q == '0);

@@ -105,11 +105,13 @@ module slots_proof
     assume (!gone_i || !(reset_i || just_reset_q));
     assume (!head_abort_i || just_reset_q);
   end
-  // A completion that waits may be withdrawn, because the queues restart, and does not change.
+  // A completion that waits may be withdrawn, because the queues restart, and does not change. It waits for two cycles.
+  logic [1:0] waits_q;  // for so many cycles
   always_ff @(posedge clk_i) begin
+    waits_q <= rst_ni && !clears && completion_valid_i && !completion_ready ? waits_q + 2'd1 : '0;
     if (checked && $past(completion_valid_i && !completion_ready) && completion_valid_i) begin
       assume (completion_i == $past(completion_i));
-      if ($past(rst_ni) && !$past(clears)) assert (completion_ready);  // it waits for one cycle
+      if (waits_q == 2'd2) assert (completion_ready);
     end
   end
 
@@ -122,7 +124,7 @@ module slots_proof
   logic issues, pushes, completes;  // what happens now
   logic turn, live;  // no older command is in this one's slot; it is in flight
   logic handed_q, waiting_q, finished_q, lost_q;  // waiting_q: for a retry. lost_q: in flight when the drive went
-  logic handed_then_q;
+  logic handed_then_q, handed_before_q;  // handed_q a cycle ago, and two
   logic [2:0] tries_q;
   logic [15:0] status_q;
   slot_issue_t issue_q;
@@ -140,13 +142,14 @@ module slots_proof
   // A status is an error if its type or its code is not 0 (4.6.1). Bit 14 is Do Not Retry.
   assign any_cid = '{epoch: epoch_i, uses: any[SlotBits+:UsesBits], side: 1'b0, slot: 8'(any_slot)};
   assign names = completion_i.cid == any_cid;
-  // What a completion names was handed over before it came, a cycle ago: a drive knows of no other command.
-  assign ends = completes && names && live && handed_q && handed_then_q;
+  // What a completion names was handed over before it came, two cycles ago: a drive knows of no other command.
+  assign ends = completes && names && live && handed_q && handed_then_q && handed_before_q;
   assign tries_again =
       ends && completion_i.status[10:0] != 11'd0 && !completion_i.status[14] && tries_q != 3'(RetriesMax);
 
   always_ff @(posedge clk_i) begin
     handed_then_q <= handed_q;
+    handed_before_q <= handed_then_q;
     if (!rst_ni) begin
       issued_q <= '0;
       retired_q <= '0;
