@@ -2,8 +2,8 @@
 /*
  * Error codes, one for each cause, so that a message can say what to do.
  *
- * Every function that can fail returns one of these. Codes are grouped by the layer that detects the error, the lowest
- * first. No error is dropped: a layer that cannot recover from an error returns it unchanged.
+ * Every function that can fail returns one of these. No error is dropped: a layer that cannot recover from an error
+ * returns it unchanged.
  */
 #ifndef SPATE_ERROR_H
 #define SPATE_ERROR_H
@@ -14,6 +14,7 @@ extern "C" {
 
 #define SPATE_MUST_CHECK __attribute__((warn_unused_result))
 
+/* What a call returned. Codes are grouped by the layer that detects the error, the lowest first. */
 enum spate_error {
   SPATE_OK = 0,
 
