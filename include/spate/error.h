@@ -73,7 +73,7 @@ enum spate_error {
   SPATE_E_NOT_DIRECTORY, /* there is a file where a directory is needed */
   SPATE_E_IS_DIRECTORY,  /* there is a directory where a file is needed */
   SPATE_E_NOT_EMPTY,     /* the directory still has entries */
-  SPATE_E_IN_USE,        /* a clip is being recorded into it */
+  SPATE_E_IN_USE,        /* a clip is being recorded into it, or it is being joined */
   SPATE_E_PROTECTED,     /* the file is marked read-only */
   SPATE_E_NOT_MOUNTED,   /* the volume is not mounted */
   SPATE_E_STALE,         /* the file was deleted after it was opened, or may have been */

@@ -108,7 +108,7 @@ struct spate_exfat_format {
   const char *label;      /* UTF-8, up to 11 UTF-16 units; NULL: none */
   uint32_t serial;        /* volume serial number: from a clock or a random source */
   uint32_t cluster_bytes; /* power of two, 1 MiB … 32 MiB; 0: by size (1 MiB up to 256 GiB, 4 MiB to 4 TiB, else 32) */
-  uint64_t medium_lba;    /* where block 0 of the device is on its media: not 0 where the device is itself a partition.
+  uint64_t media_lba;     /* where block 0 of the device is on its media: not 0 where the device is itself a partition.
                              Clusters are aligned on the media, and the boot sector says where the volume lies on it */
 };
 

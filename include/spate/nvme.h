@@ -186,7 +186,7 @@ enum spate_nvme_state {
  * The number of entries of a queue is a power of two that is larger than the number of commands. So an index is a count
  * of commands with a mask.
  */
-#define SPATE_NVME_RING_ENTRIES(depth)                                                                                 \
+#define SPATE_NVME_QUEUE_ENTRIES(depth)                                                                                \
   ((depth) < 4u     ? 4u                                                                                               \
    : (depth) < 8u   ? 8u                                                                                               \
    : (depth) < 16u  ? 16u                                                                                              \
@@ -213,8 +213,8 @@ enum spate_nvme_state {
 #define SPATE_NVME_ADMIN_LISTS_BYTES (2u * SPATE_PAGE_BYTES)
 /* Submission queue, completion queue, TRIM's range, PRP list pages (0: 1, as in spate_nvme_queue_config). */
 #define SPATE_NVME_QUEUE_MEMORY_BYTES(depth, list_pages)                                                               \
-  (SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 64u) +                                                      \
-   SPATE_NVME_PAGES_BYTES(SPATE_NVME_RING_ENTRIES(depth) * 16u) +                                                      \
+  (SPATE_NVME_PAGES_BYTES(SPATE_NVME_QUEUE_ENTRIES(depth) * 64u) +                                                     \
+   SPATE_NVME_PAGES_BYTES(SPATE_NVME_QUEUE_ENTRIES(depth) * 16u) +                                                     \
    (1u + ((list_pages) == 0 ? 1u : (list_pages))) * SPATE_PAGE_BYTES)
 
 #define SPATE_NVME_LIST_PAGES_MAX 4u

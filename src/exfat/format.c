@@ -225,7 +225,7 @@ static enum spate_error write_all(struct layout *layout, const struct spate_exfa
 enum spate_error spate_exfat_format(const struct spate_exfat_config *config, const struct spate_exfat_format *format) {
   struct layout layout = {.config = config,
                           .scratch = config->cache,
-                          .volume_lba = format->medium_lba + config->first_lba,
+                          .volume_lba = format->media_lba + config->first_lba,
                           .block_shift = config->block->block_shift};
   uint8_t label[EXFAT_ENTRY_BYTES];
   enum spate_error error = spate_exfat_config_check(config);

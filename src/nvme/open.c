@@ -38,7 +38,7 @@ static enum spate_error capabilities_take(struct spate_nvme *controller) {
   identity->doorbell_stride_bytes = 4u << CAP_DOORBELL_STRIDE(cap);
   controller->doorbell_shift = 2u + CAP_DOORBELL_STRIDE(cap);
   controller->can_reset_subsystem = (cap & CAP_SUBSYSTEM_RESET) != 0;
-  if (identity->queue_entries_max < SPATE_NVME_RING_ENTRIES(1u)) return SPATE_E_UNSUPPORTED;
+  if (identity->queue_entries_max < SPATE_NVME_QUEUE_ENTRIES(1u)) return SPATE_E_UNSUPPORTED;
   return spate_nvme_doorbell(controller, 1) == 0 ? SPATE_E_UNSUPPORTED : SPATE_OK;
 }
 

@@ -135,8 +135,8 @@ static enum spate_error create_in_drive(struct spate_nvme_queue *queue, bool *le
 }
 
 /* The smallest power of two above `depth`, or less where the drive allows less. */
-static uint32_t ring_entries(const struct spate_nvme *controller, unsigned depth) {
-  uint32_t entries = SPATE_NVME_RING_ENTRIES(1u);
+static uint32_t entries_for(const struct spate_nvme *controller, unsigned depth) {
+  uint32_t entries = SPATE_NVME_QUEUE_ENTRIES(1u);
 
   while (entries <= depth && entries * 2u <= controller->identity.queue_entries_max)
     entries *= 2u;
@@ -165,7 +165,7 @@ static enum spate_error check(const struct spate_nvme_queue_config *config) {
 enum spate_error spate_nvme_queue_open(struct spate_nvme *controller, struct spate_nvme_queue *queue,
                                        const struct spate_nvme_queue_config *config) {
   const unsigned depth = config->depth;
-  const uint32_t entries = ring_entries(controller, depth);
+  const uint32_t entries = entries_for(controller, depth);
   const uint32_t list_pages = config->list_pages == 0 ? 1u : config->list_pages;
   struct spate_nvme_namespace namespace;
   enum spate_error error = check(config);

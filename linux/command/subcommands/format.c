@@ -259,7 +259,7 @@ static void make_place(const struct request *request, struct volume *volume) {
 static void write_volume(struct request *request, struct volume *volume) {
   random_bytes(&request->format.serial, sizeof request->format.serial);
   make_place(request, volume);
-  request->format.medium_lba = volume->target.partition.offset_bytes >> volume->target.block->block_shift;
+  request->format.media_lba = volume->target.partition.offset_bytes >> volume->target.block->block_shift;
   volume->config.first_lba = volume->partition.first_lba;
   volume->config.blocks = volume->partition.blocks;
   expect(spate_exfat_format(&volume->config, &request->format), request->name);

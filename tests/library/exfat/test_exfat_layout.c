@@ -15,15 +15,15 @@ static void clusters_are_aligned_on_the_medium(void **state) {
   for (uint64_t at = 0; at < cluster_blocks; at += at / 16 == (cluster_blocks - 260) / 16 ? 1 : 16) {
     const uint64_t first_lba = at % 7;
     const struct spate_exfat_format format = {
-        .serial = 1, .cluster_bytes = 1u << 20, .medium_lba = 10 * cluster_blocks + at - first_lba};
+        .serial = 1, .cluster_bytes = 1u << 20, .media_lba = 10 * cluster_blocks + at - first_lba};
     image_open(&image, 8 * MIB, 512, first_lba);
     assert_int_equal(spate_exfat_format(&image.config, &format), SPATE_OK);
     const uint8_t *boot = image_start(&image);
     uint64_t fat_end = spate_get32(boot + 80) + spate_get32(boot + 84);
     uint64_t heap = spate_get32(boot + 88);
     uint64_t count = spate_get32(boot + 92);
-    assert_int_equal(spate_get64(boot + 64), format.medium_lba + first_lba);
-    assert_int_equal((format.medium_lba + first_lba + heap) % cluster_blocks, 0);
+    assert_int_equal(spate_get64(boot + 64), format.media_lba + first_lba);
+    assert_int_equal((format.media_lba + first_lba + heap) % cluster_blocks, 0);
     assert_in_range(heap, fat_end, fat_end + cluster_blocks - 1);
     assert_int_equal(count, (image.config.blocks - heap) / cluster_blocks);
     assert_true(spate_get32(boot + 84) * 512u >= (count + 2) * 4);
