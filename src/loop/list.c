@@ -11,10 +11,10 @@
 #include "internal.h"
 #include <spate/bytes.h>
 
-/* Twice the parts: a number comes back to its slot when its part is deleted for long. */
-#define LIST_SLOTS  (2u * SPATE_LOOP_PARTS_MAX)
-#define ENTRY_BYTES 32u
-#define ENTRY_SHIFT 5u
+/* Twice the parts: a number returns to its entry long after its part was deleted. */
+#define LIST_ENTRIES (2u * SPATE_LOOP_PARTS_MAX)
+#define ENTRY_BYTES  32u
+#define ENTRY_SHIFT  5u
 enum { ENTRY_CRC = 0, ENTRY_SERIAL = 4, ENTRY_NUMBER = 8, ENTRY_CLUSTER = 12, ENTRY_CREATED = 16 };
 enum { SPAN_CRC = 0, SPAN_SERIAL = 4, SPAN_FIRST = 8, SPAN_LAST = 12, SPAN_STATE = 16, SPAN_GAP = 17, SPAN_PATH = 20 };
 #define SPAN_BYTES (SPAN_PATH + SPATE_LOOP_PATH_BYTES_MAX)
@@ -56,7 +56,7 @@ static void path_of(const struct spate_loop *loop, char *path) {
 }
 
 static uint32_t list_blocks(const struct spate_loop *loop) {
-  return SPATE_LOOP_SPANS + (LIST_SLOTS >> entries_shift(loop));
+  return SPATE_LOOP_SPANS + (LIST_ENTRIES >> entries_shift(loop));
 }
 
 /* Use the list that is there. EXISTS: a file of this name that is no list. */
@@ -104,31 +104,31 @@ static void get_time(const uint8_t *raw, struct spate_exfat_time *time) {
                                     .centisecond = raw[7]};
 }
 
-static uint64_t lba_of(const struct spate_loop *loop, uint32_t slot) {
-  return loop->list_lba + SPATE_LOOP_SPANS + (slot >> entries_shift(loop));
+static uint64_t lba_of(const struct spate_loop *loop, uint32_t entry) {
+  return loop->list_lba + SPATE_LOOP_SPANS + (entry >> entries_shift(loop));
 }
 
 enum spate_error spate_loop_list_part(struct spate_loop *loop, const struct spate_loop_part *part) {
-  const uint32_t slot = part->number % LIST_SLOTS;
+  const uint32_t entry = part->number % LIST_ENTRIES;
   uint8_t *block = loop->config.memory;
-  uint8_t *raw = block + (slot & (block_entries(loop) - 1u)) * ENTRY_BYTES;
+  uint8_t *raw = block + (entry & (block_entries(loop) - 1u)) * ENTRY_BYTES;
   enum spate_error error = check(loop);
 
-  if (error == SPATE_OK) error = spate_block_read(device(loop), lba_of(loop, slot), 1, block);
+  if (error == SPATE_OK) error = spate_block_read(device(loop), lba_of(loop, entry), 1, block);
   if (error != SPATE_OK) return error;
   memset(raw, 0, ENTRY_BYTES);
   spate_put32(raw + ENTRY_NUMBER, part->number);
   spate_put32(raw + ENTRY_CLUSTER, part->first_cluster);
   put_time(raw + ENTRY_CREATED, &part->created);
   seal(loop, raw, ENTRY_BYTES);
-  return spate_block_write(device(loop), lba_of(loop, slot), 1, block, SPATE_IO_FUA);
+  return spate_block_write(device(loop), lba_of(loop, entry), 1, block, SPATE_IO_FUA);
 }
 
 enum spate_error spate_loop_list_look(struct spate_loop *loop, uint32_t number, struct spate_loop_part *part,
                                       bool *listed) {
-  const uint32_t slot = number % LIST_SLOTS;
-  const uint8_t *raw = (const uint8_t *)loop->config.memory + (slot & (block_entries(loop) - 1u)) * ENTRY_BYTES;
-  enum spate_error error = spate_block_read(device(loop), lba_of(loop, slot), 1, loop->config.memory);
+  const uint32_t entry = number % LIST_ENTRIES;
+  const uint8_t *raw = (const uint8_t *)loop->config.memory + (entry & (block_entries(loop) - 1u)) * ENTRY_BYTES;
+  enum spate_error error = spate_block_read(device(loop), lba_of(loop, entry), 1, loop->config.memory);
 
   *listed = error == SPATE_OK && is_sealed(loop, raw, ENTRY_BYTES) && spate_get32(raw + ENTRY_NUMBER) == number;
   if (!*listed) return error;

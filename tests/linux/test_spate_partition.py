@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that are a part of a drive: a partition as a window of a virtual drive. The rest of the drive stays unchanged, byte
-for byte. qemu/test_spate_partition_guest.py tests partitions and namespaces in an emulated machine."""
+"""Targets that are a part of a drive: a partition as a range of blocks of a virtual drive. The rest of the drive stays unchanged,
+byte for byte. qemu/test_spate_partition_guest.py tests partitions and namespaces in an emulated machine."""
 
 import random
 import shutil

@@ -2,8 +2,8 @@
 #include "place.h"
 
 #include "../text/fail.h"
+#include "block_range.h"
 #include "contents.h"
-#include "window.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -80,6 +80,6 @@ void place_narrow(struct target *target) {
     fail(EXIT_FAILED, "%s: the %s has no known contents, and so no partition %u. sfdisk makes one%s", target->name,
          whole, number, when);
   }
-  target->window = window_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);
-  target->block = window_block(target->window);
+  target->range = block_range_open(target->block, target->partition.offset_bytes >> shift, bytes >> shift);
+  target->block = block_range_block(target->range);
 }

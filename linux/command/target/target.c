@@ -3,10 +3,10 @@
 #include "target_internal.h"
 
 #include "../text/fail.h"
+#include "block_range.h"
 #include "in_use.h"
 #include "place.h"
 #include "stripe.h"
-#include "window.h"
 
 #include <limits.h>
 #include <linux/fs.h>
@@ -180,8 +180,8 @@ enum target_trouble target_trouble(const struct target *target) {
 
 static void close_one(struct target *target) {
   target->close(target);
-  if (target->window != NULL) window_close(target->window);
-  target->window = NULL;
+  if (target->range != NULL) block_range_close(target->range);
+  target->range = NULL;
   target->block = NULL;
 }
 

@@ -36,7 +36,7 @@ enum target_kind { TARGET_IMAGE, TARGET_DEVICE, TARGET_DRIVE, TARGET_STRIPE };
 /* The largest request; a power of two. */
 #define TARGET_REQUEST_BYTES (UINT32_C(4) << 20)
 
-struct window;
+struct block_range;
 
 /* The place of a target on its media, if it is a partition. */
 struct target_partition {
@@ -57,7 +57,7 @@ struct target {
   struct spate_nvme_bus bus;
   uint32_t nsid; /* DRIVE: the namespace in the target's name; 0: the first */
   struct target_partition partition;
-  struct window *window;              /* the window that `block` belongs to; NULL: none */
+  struct block_range *range;          /* the range of the drive that `block` belongs to; NULL: none */
   const struct spate_pcie_link *link; /* of a virtual drive; NULL: ask the kernel (admin_link) */
   /* Marks a page of data, so that a virtual drive stores terabytes of them in little memory; NULL: a real drive. */
   void (*mark_page)(uint8_t *page, uint64_t offset_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A window on a device that records its requests: they reach the right blocks, and never one outside. */
-#include "../../linux/command/target/window.c"
+/* A range of a device that records its requests: they reach the right blocks, and never one outside. */
+#include "../../linux/command/target/block_range.c"
 #include "../../linux/command/text/fail.c"
 #include "../../linux/command/text/failure.c"
 
@@ -54,12 +54,12 @@ static int setup(void **state) {
   below =
       (struct spate_block){.ops = &below_ops, .blocks = 1 << 20, .block_shift = 9, .can_trim = true, .depth = DEPTH};
   held_count = kicks = 0;
-  *state = window_open(&below, FIRST, COUNT);
+  *state = block_range_open(&below, FIRST, COUNT);
   return 0;
 }
 
 static int teardown(void **state) {
-  window_close(*state);
+  block_range_close(*state);
   return 0;
 }
 
@@ -77,7 +77,7 @@ static struct spate_io request(enum spate_op op, uint64_t lba, uint32_t blocks) 
 }
 
 static void test_requests_reach_the_right_blocks(void **state) {
-  struct spate_block *block = window_block(*state);
+  struct spate_block *block = block_range_block(*state);
   struct spate_io first = request(SPATE_READ, 0, COUNT), last = request(SPATE_WRITE, COUNT - 1, 1),
                   flush = request(SPATE_FLUSH, 0, 0);
 
@@ -101,7 +101,7 @@ static void test_requests_reach_the_right_blocks(void **state) {
 }
 
 static void test_nothing_outside_is_reached(void **state) {
-  struct spate_block *block = window_block(*state);
+  struct spate_block *block = block_range_block(*state);
   const struct {
     uint64_t lba;
     uint32_t blocks;
@@ -117,7 +117,7 @@ static void test_nothing_outside_is_reached(void **state) {
 }
 
 static void test_a_full_device_accepts_more_later(void **state) {
-  struct spate_block *block = window_block(*state);
+  struct spate_block *block = block_range_block(*state);
   struct spate_io ios[DEPTH + 1];
 
   for (unsigned turn = 0; turn < 3; turn++) {
@@ -130,7 +130,7 @@ static void test_a_full_device_accepts_more_later(void **state) {
 }
 
 static void test_changes_of_the_device_are_passed_on(void **state) {
-  struct spate_block *block = window_block(*state);
+  struct spate_block *block = block_range_block(*state);
   struct spate_io trim = request(SPATE_TRIM, 0, 1);
 
   assert_true(block->can_trim);
