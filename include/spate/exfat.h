@@ -9,7 +9,7 @@
  * Paths are UTF-8 with '/' between names, from the root; a leading '/' is allowed. Names compare without case, by the
  * volume's own up-case table. Functions wait for the device (spate_block_do) unless they say otherwise. While one of
  * them waits, any other on the same volume returns BUSY. spate_exfat_publish() never waits, may be called at any time,
- * and has another BUSY: see there. The functions need up to 8 KiB of stack, and what the device needs.
+ * and returns BUSY for other reasons. The functions need up to 8 KiB of stack, and what the device needs.
  *
  * The comments below refer to three groups of errors:
  *
@@ -509,9 +509,9 @@ SPATE_MUST_CHECK enum spate_error spate_exfat_publish(struct spate_exfat_clip *c
  */
 SPATE_MUST_CHECK enum spate_error spate_exfat_close(struct spate_exfat_clip *clip, uint64_t bytes);
 
-/* Published bytes past `bytes` are lost, or are in another file: the close that follows may end the clip there, and a
- * discard may follow `bytes` 0. Writes nothing: until then the volume has the length that it has. Not while
- * a length of the clip is under way. */
+/* Tell the volume that the published bytes past `bytes` are lost, or are in another file. The next close may then end
+ * the clip there, and after `bytes` 0 it may be discarded. Writes nothing: until then the file keeps its length. Must
+ * not be called while a length of the clip is under way. */
 void spate_exfat_take_back(struct spate_exfat_clip *clip, uint64_t bytes);
 
 /* Close a clip and delete its file. On an error the clip stays open, and its file may be gone: only another discard is

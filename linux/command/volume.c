@@ -103,7 +103,7 @@ static const char *const read_only_reasons[] = {
         "the allocation bitmap marks clusters of the root directory, of the bitmap itself or of the up-case table as "
         "free: a new file would destroy the volume. fsck.exfat -p repairs it, although it calls it clean",
     [SPATE_EXFAT_BITMAP_UNREAD] =
-        "the allocation bitmap cannot be read: the drive fails, or the bitmap's chain is broken",
+        "the allocation bitmap cannot be read: the drive is failing, or the bitmap's chain is broken",
     [SPATE_EXFAT_ROOT] = "the root directory's chain of clusters is broken: only its first cluster is read",
 };
 

@@ -15,7 +15,7 @@ struct ring_memory {
 /* The page size of the memory (a huge page on hugetlbfs). The slots begin at a multiple of it. */
 size_t ring_memory_step_bytes(int fd);
 
-/* Maps memory for `head_bytes` and, behind them, `slots_bytes` of slots; clears the header's page and takes the
+/* Maps memory for `head_bytes` and, after them, `slots_bytes` of slots; clears the header's page and takes the
  * producer's lock. *slots_offset_bytes is where the slots begin. Returns 0 or an errno value. Nobody else can open
  * shared memory by name before ring_memory_show(). */
 int ring_memory_open(struct ring_memory *memory, const char *name, size_t head_bytes, uint64_t slots_bytes,

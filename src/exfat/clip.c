@@ -199,7 +199,7 @@ static enum spate_error free_tail(struct spate_exfat *volume, uint32_t first, ui
   return error;
 }
 
-/* Free the clusters behind `bytes`, then clear the record. */
+/* Free the clusters past `bytes`, then clear the record. */
 static enum spate_error release(struct spate_exfat *volume, struct spate_exfat_clip *clip, uint64_t bytes) {
   uint32_t used = (uint32_t)spate_exfat_clusters(volume, bytes);
   uint32_t tail_first = clip->first_cluster + used;

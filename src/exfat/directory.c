@@ -75,7 +75,7 @@ static enum spate_error matches(struct spate_exfat *volume, const struct exfat_s
   return error;
 }
 
-/* A search from *offset_bytes on. At its end *offset_bytes is that of the first name that may match, or it is behind
+/* A search from *offset_bytes on. At its end *offset_bytes is that of the first name that may match, or it is past
  * all of them. Damaged sets are skipped. */
 static enum spate_error search(struct spate_exfat *volume, struct exfat_path *path, uint32_t *offset_bytes,
                                struct exfat_set *set, struct room *room, bool *damaged) {

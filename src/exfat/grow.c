@@ -63,7 +63,7 @@ static enum spate_error put_length(struct spate_exfat *volume, struct exfat_path
 }
 
 /* The cluster that follows the directory's last one in the FAT, mostly none. Clusters that another system has allocated
- * and linked there stay linked behind the new cluster, so that they are freed with the directory. */
+ * and linked there stay linked after the new cluster, so that they are freed with the directory. */
 static enum spate_error next_of(struct spate_exfat *volume, const struct spate_exfat_chain *directory, uint32_t last,
                                 uint32_t added, uint32_t *next) {
   *next = EXFAT_CLUSTER_END;
@@ -81,7 +81,7 @@ static uint64_t whole_bytes(const struct spate_exfat *volume, const struct spate
   return (directory->bytes + volume->cluster_mask) & ~(uint64_t)volume->cluster_mask;
 }
 
-/* Some systems make directories whose length is no multiple of the cluster. Behind it may be anything, such as entries
+/* Some systems make directories whose length is no multiple of the cluster. Past it may be anything, such as entries
  * of a file that was there before: it must not become entries of the directory. An entry that begins before the end
  * counts as a whole. */
 static enum spate_error clear_rest(struct spate_exfat *volume, const struct spate_exfat_chain *directory,

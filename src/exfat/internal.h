@@ -375,7 +375,7 @@ enum spate_error spate_exfat_boot_repair(struct spate_exfat *volume);
 /* VolumeDirty on (once) or off. */
 enum spate_error spate_exfat_boot_dirty(struct spate_exfat *volume, bool dirty);
 
-/* ---- record.c, recover.c: what a power cut would leave behind ---- */
+/* ---- record.c, recover.c: what a power cut would leave ---- */
 
 #define EXFAT_RECORD_JOURNAL SPATE_EXFAT_CLIPS_MAX /* the slot of directory changes */
 #define EXFAT_RECORD_SLOTS   SPATE_EXFAT_RECORD_BLOCKS

@@ -55,7 +55,7 @@ struct spate_nvme_request_ops {
   void (*supervise)(struct spate_nvme *controller); /* aborts the request when its timeout has passed */
   void (*end)(struct spate_nvme *controller, enum spate_error error);
 };
-/* Ends the request, if there is one. The drive writes to its buffer no more. */
+/* Ends the request, if there is one. The drive no longer writes to its buffer. */
 static inline void spate_nvme_request_end(struct spate_nvme *controller, enum spate_error error) {
   if (controller->request != NULL) controller->request_ops->end(controller, error);
 }

@@ -51,7 +51,7 @@ _spate_value() {
   done < <(_spate_options "$1")
 }
 
-# Prints the name that the help text $1 has for argument number $2. A name with ... behind it stands for several.
+# Prints the name that the help text $1 has for argument number $2. A name with ... after it stands for several.
 _spate_word() {
   local names last name
   read -r -a names < <(
@@ -171,7 +171,7 @@ _spate() {
   else
     _spate_complete "$(_spate_word "$help" "$count")" "$current"
   fi
-  # bash replaces only the text behind the last = or : by a completion.
+  # bash replaces only the text after the last = or : by a completion.
   [[ $current == *[=:]* ]] && COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*[=:]}"}"}")
 }
 

@@ -35,7 +35,7 @@ struct range {
 
 /* ---- usable addresses ---- */
 
-/* VFIO_IOMMU_GET_INFO, with the capabilities behind it. The caller frees it. */
+/* VFIO_IOMMU_GET_INFO, with the capabilities after it. The caller frees it. */
 static struct vfio_iommu_type1_info *iommu_info(int container) {
   uint32_t bytes = sizeof(struct vfio_iommu_type1_info);
 

@@ -82,6 +82,6 @@ void metrics_write(FILE *to, const struct state *state, double now_s) {
   for (unsigned i = 0; i < SPATE_STREAMS_MAX; i++)
     if (state->streams[i].lost_s > 0)
       write_value(to, "loss_age_seconds", i, &state->streams[i], now_s - state->streams[i].lost_s);
-  write_head(to, "monitor_skipped_lines_total", "counter", "Lines that were no report");
+  write_head(to, "monitor_skipped_lines_total", "counter", "Lines that were not reports");
   (void)fprintf(to, "spate_monitor_skipped_lines_total %.17g\n", state->skipped_lines);
 }

@@ -206,7 +206,7 @@ function show(families) {
   const silent = age > SILENT_S, none = !isFinite(age);
   status.textContent = none ? "no report yet" : silent ? `silent for ${time(age)}` : "recording";
   status.className = "badge" + (none || silent ? " warn" : "");
-  put("skipped", sum(families, "monitor_skipped_lines_total") > 0 ? `${sum(families, "monitor_skipped_lines_total")} lines were no report.` : "");
+  put("skipped", sum(families, "monitor_skipped_lines_total") > 0 ? `${sum(families, "monitor_skipped_lines_total")} lines were not reports.` : "");
   if (none) return;
   showRates(families);
   showRoom(families);

@@ -23,7 +23,7 @@ const struct metric metrics[METRICS] = {
     {"gaps", METRIC_COUNTER, "gaps_total", "Seconds in which something was lost"},
     {"left", METRIC_GAUGE, "reservation_left_bytes", "Bytes that still fit in the file's reservation"},
     {"part", METRIC_GAUGE, "part", "Number of the last file that was made"},
-    {"kept", METRIC_GAUGE, "kept_bytes", "A recording that goes round keeps so much"},
+    {"kept", METRIC_GAUGE, "kept_bytes", "Bytes that a recording without end keeps"},
     {"error", METRIC_GAUGE, "error", "First error of the stream (spate/error.h), 0: none"},
     {"pieces", METRIC_GAUGE, "ring_pieces", "Pieces that the ring has"},
     {"held", METRIC_GAUGE, "ring_held_pieces", "Pieces pushed and not released"},

@@ -52,5 +52,5 @@ const char *plan_reason(const struct plan *plan) {
                                         : "the drive has no SLC cache, and its flash takes no more than this";
   case SIM_MEDIA_COLLECTING: return "the drive is full and collects garbage";
   }
-  return "requests are on their way";
+  return "requests are in flight";
 }

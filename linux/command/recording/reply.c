@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line has five fields with a tab behind each. No path on a volume has a tab or an end of line in it. */
+/* A line has five fields with a tab after each. No path on a volume has a tab or an end of line in it. */
 #include "reply.h"
 
 #include <stdio.h>

@@ -32,7 +32,7 @@ bool filling_add(struct filling *filling, uint32_t bytes) {
   return claim(filling);
 }
 
-/* Bytes that are told do not change any more: those that come later are behind them. */
+/* Bytes that are told do not change any more: those that come later are after them. */
 static void tell_rest(const struct filling *filling) {
   const uint64_t filled = atomic_load(&filling->source->filled);
 

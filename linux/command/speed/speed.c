@@ -33,7 +33,7 @@ struct runner {
 
 /* ---- latencies ---- */
 
-/* A bucket for each power of two and the three bits behind the leading one. */
+/* A bucket for each power of two and the three bits after the leading one. */
 static unsigned bucket_of(uint64_t ns) {
   if (ns < 8) return (unsigned)ns;
   const unsigned log2 = 63u - (unsigned)__builtin_clzll(ns);

@@ -151,7 +151,7 @@ static const char *follow(struct check *check, const char *path, const struct sp
   own(check, path);
   enum spate_error error = spate_exfat_open_entry(&check->volume->exfat, entry, &file);
   if (error == SPATE_OK && file.valid_bytes > file.bytes) error = SPATE_E_CORRUPT;
-  file.valid_bytes = file.bytes; /* extents end at valid_bytes, but the clusters behind belong to the file as well */
+  file.valid_bytes = file.bytes; /* extents end at valid_bytes, but the clusters past it belong to the file as well */
   for (uint64_t at = 0; error == SPATE_OK && at < file.bytes; at += blocks << shift) {
     /* Loops, and clusters with many owners: there are not so many extents. */
     if (check->extent_count > check->volume->exfat.cluster_count) return "its clusters are not followed to the end";

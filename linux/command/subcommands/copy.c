@@ -142,7 +142,7 @@ static void keep_name(const struct copy *copy) {
 }
 
 void copy_close(struct copy *copy, uint64_t size_bytes) {
-  /* The last page was written whole: what is behind the data in it goes first, so that a hole follows them. */
+  /* The last page was written whole: what is past the data in it goes first, so that a hole follows them. */
   if (ftruncate(copy->fd, (off_t)copy->at_bytes) != 0 || ftruncate(copy->fd, (off_t)size_bytes) != 0 ||
       fsync(copy->fd) != 0 || close(copy->fd) != 0 || !name_it(copy))
     fail(EXIT_FAILED, "%s: %s", copy->name, strerror(errno));

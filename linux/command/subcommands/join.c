@@ -35,8 +35,8 @@ static bool tell_part(struct volume *volume, const char *folder) {
   for (; spate_exfat_list_next(&directory, &entry, &more) == SPATE_OK && more; parts++) {
     const char *fault = fault_of(&entry);
     if (before.bytes % info.cluster_bytes != 0) {
-      fail_tell("%s: %s ends within a cluster: only the last part may. Its length is no multiple of %u bytes", folder,
-                before.name, info.cluster_bytes);
+      fail_tell("%s: %s ends within a cluster: only the last part may. Its length is not a multiple of %u bytes",
+                folder, before.name, info.cluster_bytes);
       return true;
     }
     if (fault != NULL) {
@@ -57,7 +57,7 @@ static enum exit_status refused(struct volume *volume, const char *folder, enum 
     if (folder[strspn(folder, "/")] == '\0')
       fail_tell("%s: the root directory cannot become a file", folder);
     else if (!tell_part(volume, folder))
-      fail_tell("%s: the files are not in the order in which they were created, or the folder has entries that are no "
+      fail_tell("%s: the files are not in the order in which they were created, or the folder has entries that are not "
                 "files. Copy the files one after the other instead",
                 folder);
     return EXIT_REFUSED;

@@ -119,7 +119,7 @@ static void step(struct walking *walking) {
   if (entry.directory) enter(walking, &entry);
 }
 
-/* The path without slashes before and behind it: what is below it gets one between. */
+/* The path without slashes before and after it: what is below it gets one between. */
 static char *trimmed(const char *path, size_t *room) {
   size_t length;
 

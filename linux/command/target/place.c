@@ -13,7 +13,7 @@
 
 #define NUMBER_MAX 0xfffffffeul /* of a namespace; all ones mean all namespaces */
 
-/* Parses a number from 1 on behind this letter. False: there is none. */
+/* Parses a number from 1 on after this letter. False: there is none. */
 static bool take_number(const char **at, char letter, unsigned long *number) {
   char *end;
 

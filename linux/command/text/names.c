@@ -28,7 +28,7 @@ static bool is_device(const char *name, size_t length) {
 static const char *problem_of(const char *name, size_t length) {
   static const char forbidden[] = "\"*:<>?\\|";
 
-  if (length == 1 && name[0] == '.') return "has \".\" in it, which is no name of a file";
+  if (length == 1 && name[0] == '.') return "has \".\" in it, which is not the name of a file";
   if (length == 2 && name[0] == '.' && name[1] == '.')
     return "has \"..\" in it: a path begins at the root of the volume";
   for (size_t i = 0; i < length; i++) {

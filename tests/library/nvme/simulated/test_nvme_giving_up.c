@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A controller that is given up writes to memory no more when its requests end, or when open has failed; or the error
+ * A controller that is given up no longer writes to memory when its requests end, or when open has failed; or the error
  * says that it may still write.
  */
 #include "machine/internal.h"
