@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// spate_queue_pair, watched at its ports: to whom a completion goes.
+// spate_queue_pair, watched at its ports and at the completions that its completion queue, or its fence, passes on: to whom a
+// completion goes.
 module queue_pair_ports
   import spate_pkg::*;
-(
+#(
+    parameter bit HasFence = 1'b0
+) (
     input logic        clk_i,
     input logic        rst_ni,
     input drive_t      drive_i,
     input logic        recovery_i,
     input logic        reset_i,
+    input logic        link_up_i,
     input logic        sqe_write_i,
     input sqe_dword_t  sqe_i,
     input logic        push_side_i,
     input logic        push_side_ready_o,
+    input logic        read_valid_o,
+    input logic        completion_valid,
+    input logic        completion_ready,
     input completion_t completion_o,
     input logic        slot_completion_valid_o,
+    input logic        slot_completion_ready_i,
+    input logic        slot_ended_i,
     input logic        side_ended_o,
     input logic        bad_side_id_o
 );
@@ -38,8 +47,29 @@ module queue_pair_ports
   // The microcode writes an entry before it pushes it, and has one side command in flight.
   always_comb if (pushed_q || !numbered_q) assume (!push_side_i);
 
+  // What the submission queue is told a cycle later.
+  logic told_q, told_ended_q;
+  logic [15:0] told_head_q;
+  always_ff @(posedge clk_i) begin
+    told_q <= rst_ni && !reset_i && completion_valid && completion_ready && !stopped_q;
+    told_ended_q <= rst_ni && !reset_i && (slot_ended_i || side_ended_o);
+    told_head_q <= completion_o.sq_head;
+    if (past_reset_q) begin
+      assert (u_sq.head_valid_i == told_q && u_sq.ended_i == told_ended_q);
+      if (told_q) assert (u_sq.head_i == told_head_q);
+      // A reset forgets the entries and the completions, and the fence those of a link that is down.
+      if ($past(!rst_ni || reset_i)) assert (!read_valid_o && !completion_valid);
+      if (HasFence && $past(!link_up_i)) assert (!completion_valid);
+    end
+  end
+
   always_comb begin
     if (rst_ni && past_reset_q) begin
+      // Each completion reaches the slots or the admin sequencer. Between a recovery and the reset it is dropped, and holds
+      // up nothing.
+      assert (slot_completion_valid_o == (completion_valid && !completion_o.cid.side && !stopped_q));
+      assert ((side_ended_o || bad_side_id_o) == (completion_valid && completion_o.cid.side && !stopped_q));
+      assert (completion_ready == (completion_o.cid.side || stopped_q || slot_completion_ready_i));
       assert (!(slot_completion_valid_o || side_ended_o || bad_side_id_o) || !stopped_q);
       if (slot_completion_valid_o) assert (!completion_o.cid.side && !side_ended_o && !bad_side_id_o);
       if (side_ended_o || bad_side_id_o) assert (completion_o.cid.side && side_ended_o != bad_side_id_o);
@@ -55,4 +85,4 @@ module queue_pair_ports
 
 endmodule
 
-bind spate_queue_pair queue_pair_ports u_ports (.*);
+bind spate_queue_pair queue_pair_ports #(.HasFence(HasFence)) u_ports (.*);
