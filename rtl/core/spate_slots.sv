@@ -39,7 +39,7 @@ module spate_slots
     input  wire logic                push_ready_i,
     output logic      [SlotBits-1:0] push_slot_o,
 
-    // Completions of the data lane, taken in the second cycle.
+    // Completions of the data lane, taken in the third cycle.
     input  wire logic        completion_valid_i,
     output logic             completion_ready_o,
     input  wire completion_t completion_i,

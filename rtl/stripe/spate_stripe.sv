@@ -313,7 +313,7 @@ module spate_stripe
   assign order_lost = !order.refused && !order.dead && ended_lost[order.member];
   assign order_here = order.dead || order.refused || order_lost;
   assign ended = order_valid && (response_room || !order.last) &&
-                    (order_here ? beats_moved : ended_valid[order.member]);
+                 (order_here ? beats_moved : ended_valid[order.member]);
   assign ended_here = ended && order_here && order.beats;
   assign part_status = order.refused ? StatusInvalid : order_here ? StatusGone : ended_status[order.member];
   assign part_done = order_here ? '0 : ended_done[order.member];
