@@ -160,12 +160,10 @@ module spate_mmio
       assert (ticks_q <= (CountWidth + 1)'(DeadlineUs));
       if (busy_q) assert (32'(left_q) + 32'(ticks_q) == DeadlineUs - 1);
       // only its own response ends an access without an error
-      if (admin_done_o && !admin_result_o.error)
-        assert ($past(
-            response_valid_i && owed_q && !late_q && !response_i.result.error
-        ) && admin_result_o.data == $past(
-            response_i.result.data
-        ));
+      if (admin_done_o && !admin_result_o.error) begin
+        assert ($past(response_valid_i && owed_q && !late_q && !response_i.result.error));
+        assert (admin_result_o.data == $past(response_i.result.data));
+      end
       if (doorbell_error_o) assert (doorbell_done_o);
       // invariants for the induction
       assert (owed_q == (busy_q && !refused_q));
