@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data lane: requests become commands, which are in flight in slots and are retired in order. Their data pass through
-// the ring.
+// The data lane: requests become commands, which are in flight in slots and are retired in order. Their data pass
+// through the ring.
 //
 // Guarantee: each request gets one response, in order, and moves exactly its beats.
 `default_nettype none

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The I/O queue pair: its submission queue, its completion queue, and the doorbells of both. Its entries are those of slots
-// and, one at a time, of the side command. A completion goes to the slots or ends the side command, by its identifier.
+// The I/O queue pair: its submission queue, its completion queue, and the doorbells of both. Its entries are those of
+// slots and, one at a time, of the side command. A completion goes to the slots or ends the side command, by its
+// identifier.
 //
-// Guarantee: no completion is accepted between `recovery_i` and `reset_i`: a controller that is being stopped may report
-// anything, and the commands concerned are sent again. A repeated completion of a side command does not end the next one.
+// Guarantee: no completion is accepted between `recovery_i` and `reset_i`: a controller that is being stopped may
+// report anything, and the commands concerned are sent again. A repeated completion of a side command does not end the
+// next one.
 `default_nettype none
 
 module spate_queue_pair
@@ -23,7 +25,8 @@ module spate_queue_pair
     input wire logic   reset_i,     // a pulse: the queues restart
     input wire logic   link_up_i,
 
-    // New entries, of the side command and of slots. The side command's identifier is in the entry that is written before.
+    // New entries, of the side command and of slots. The side command's identifier is in the entry that is written
+    // before.
     input  wire logic                      sqe_write_i,
     input  wire sqe_dword_t                sqe_i,
     input  wire logic                      push_side_i,

@@ -147,7 +147,7 @@ module spate_stripe_route #(
   logic block_q, push, at_head, is_chosen;
   logic [3:0] in_place_q, out_place_q;  // how many parts came, and how many have moved
   waiting_t [Drives-1:0] undecided_q;  // neither dead, nor given, nor lost
-  ended_t unanswered_q;
+  ended_t unreported_q;
   route_t chosen_q;
   logic decided_q, reaches_q;  // of the chosen part: given or lost; given
   waiting_t before_q;  // undecided parts of its member before it
@@ -166,7 +166,7 @@ module spate_stripe_route #(
       if (route_valid_o) assume (block_4096_i == block_q);
       assume (!beat_move_i || beat_valid_o);
       assume (!ended_take_i || ended_valid_o);
-      assume (unanswered_q < ended_t'(Parts));
+      assume (unreported_q < ended_t'(Parts));
       for (int i = 0; i < Drives; i++) begin
         assume (!given_i[i] || !lost_i[i]);
         assume (!(given_i[i] || lost_i[i]) || undecided_q[i] != '0);
@@ -187,12 +187,12 @@ module spate_stripe_route #(
     end
     if (!rst_ni || is_chosen) {decided_q, reaches_q} <= '0;
     if (!rst_ni) begin
-      {in_place_q, out_place_q, undecided_q, unanswered_q, moved_q} <= '0;
+      {in_place_q, out_place_q, undecided_q, unreported_q, moved_q} <= '0;
     end else begin
       in_place_q <= in_place_q + 4'(push);
       out_place_q <= out_place_q + 4'(head_end);
       moved_q <= head_end ? '0 : moved_q + ($bits(moved_q))'(beat_move_i);
-      unanswered_q <= unanswered_q + ended_t'(beat_move_i && moved_q + 1'b1 == beats && beat_here_o) -
+      unreported_q <= unreported_q + ended_t'(beat_move_i && moved_q + 1'b1 == beats && beat_here_o) -
           ended_t'(ended_take_i);
       for (int i = 0; i < Drives; i++) begin
         undecided_q[i] <= undecided_q[i] + waiting_t'(push && !part.dead && part.member == MemberBits'(i)) -
@@ -213,10 +213,10 @@ module spate_stripe_route #(
       assert (!beat_valid_o || route_valid_o);
       assert (head_end == (beat_move_i && moved_q + 1'b1 == beats));
       // Each part that ends here is reported once.
-      assert (ended_valid_o == (unanswered_q != '0));
+      assert (ended_valid_o == (unreported_q != '0));
       for (int i = 0; i < Drives; i++) assert (has_given[i] == (given_q[i] != '0) && has_lost[i] == (lost_q[i] != '0));
       for (int i = 0; i < Drives; i++) assert (32'(given_q[i]) + 32'(lost_q[i]) + 32'(undecided_q[i]) <= Depth);
-      cover (ended_take_i && unanswered_q > ended_t'(1) && at_head && decided_q && reaches_q && beat_move_i);
+      cover (ended_take_i && unreported_q > ended_t'(1) && at_head && decided_q && reaches_q && beat_move_i);
       cover (at_head && chosen_q.member != '0 && decided_q && !reaches_q && block_4096_i && head_end);
     end
   end
