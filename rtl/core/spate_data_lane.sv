@@ -14,8 +14,9 @@ module spate_data_lane
     parameter int unsigned RamBytes = 262144,  // size of the data buffer; 8192: memory mode
     parameter int unsigned DeadlineMs = 8000,
     parameter int unsigned BaseBits = 9,  // see spate_splitter
-    // Derived: no instance sets it.
-    parameter int unsigned RingBits = RamBytes > 8192 + 512 ? $clog2((RamBytes - 8192) / 512) : 1,
+    // Derived: no instance sets these.
+    parameter int unsigned RingSectors = (RamBytes - 8192) / 512,
+    parameter int unsigned RingBits = RingSectors > 1 ? $clog2(RingSectors) : 1,
     parameter int unsigned BeatBits = $clog2(RamBytes / (DataWidth / 8))
 ) (
     input wire logic   clk_i,

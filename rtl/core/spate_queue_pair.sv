@@ -4,7 +4,7 @@
 // slots and, one at a time, of the side command. A completion goes to the slots or ends the side command, by its
 // identifier.
 //
-// Guarantee: no completion is accepted between `recovery_i` and `reset_i`: a controller that is being stopped may
+// Guarantee: completions are dropped between `recovery_i` and `reset_i`: a controller that is being stopped may
 // report anything, and the commands concerned are sent again. A repeated completion of a side command does not end the
 // next one.
 `default_nettype none

@@ -142,12 +142,13 @@ module spate_slots
   number_t completed_number_q;
   retries_t completed_retries_q;
   count_t distance_q, sent_count_q;
-  logic done_then_q, may_be_q, may_be, known, failed;
+  logic alive, alive_q;  // the drive may have commands
+  logic done_then_q, known, failed;
   logic looked_q, decided_q, known_q, failed_q, may_retry_q;
 
   assign completion_ready_o = decided_q;
   assign completed = completion_i.cid.slot[SlotBits-1:0];
-  assign may_be = !reset_i && !gone_i && !sweeping_q;
+  assign alive = !reset_i && !gone_i && !sweeping_q;
   always_ff @(posedge clk_i) begin
     looked_q <= rst_ni && completion_valid_i && !looked_q && !decided_q && !clear;
     completed_number_q <= number_of(completed, head_q);
@@ -155,11 +156,11 @@ module spate_slots
     distance_q <= count_t'(slot_t'(completed - head_slot));
     sent_count_q <= count_t'(sent_q - head_q);
     done_then_q <= done_q[completed];
-    may_be_q <= may_be;
+    alive_q <= alive;
   end
 
   // Its command was handed over and is pending, and its identifier is that of the command that has the slot.
-  assign known = may_be && may_be_q && distance_q < sent_count_q && done_then_q != completed_number_q[SlotBits] &&
+  assign known = alive && alive_q && distance_q < sent_count_q && done_then_q != completed_number_q[SlotBits] &&
       !completed_retries_q.waiting && !completion_i.cid.side && completion_i.cid.epoch == epoch_i &&
       completion_i.cid.slot == 8'(completed) && completion_i.cid.uses == completed_number_q[SlotBits+:UsesBits];
   assign failed = completion_i.status[10:0] != '0;

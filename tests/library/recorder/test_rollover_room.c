@@ -30,8 +30,8 @@ static void room_that_is_coming_is_waited_for(void **state) {
   close_fixture(fixture);
 }
 
-/* The other clip has the rest of the volume. It ends without its last `spared_bytes`, and the write of its last MiB
- * fails on request. Returns whether the stream was told, at half of its clip, that the volume ends. */
+/* The other clip has the rest of the volume. It ends without its last `spared_bytes`. If `failed`, the write of its
+ * last MiB fails. Returns whether the stream was told, at half of its clip, that the volume ends. */
 static bool volume_ends_beside(uint64_t spared_bytes, bool failed) {
   struct fixture *fixture = open_fixture(512, VOLUME_MIB);
   struct source *source = &fixture->sources[0]; /* the recorder looks for its next clip before the other one closes */

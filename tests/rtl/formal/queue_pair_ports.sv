@@ -70,12 +70,11 @@ module queue_pair_ports
       assert (slot_completion_valid_o == (completion_valid && !completion_o.cid.side && !stopped_q));
       assert ((side_ended_o || bad_side_id_o) == (completion_valid && completion_o.cid.side && !stopped_q));
       assert (completion_ready == (completion_o.cid.side || stopped_q || slot_completion_ready_i));
-      assert (!(slot_completion_valid_o || side_ended_o || bad_side_id_o) || !stopped_q);
-      if (slot_completion_valid_o) assert (!completion_o.cid.side && !side_ended_o && !bad_side_id_o);
-      if (side_ended_o || bad_side_id_o) assert (completion_o.cid.side && side_ended_o != bad_side_id_o);
-      if (completion_o.cid.side && (side_ended_o || bad_side_id_o))
+      if (side_ended_o || bad_side_id_o) begin
+        assert (side_ended_o != bad_side_id_o);
         assert (side_ended_o == (pushed_q && completion_o.cid.slot == number_q && completion_o.cid.epoch == drive_i.epoch &&
                                  completion_o.cid.uses == '0));
+      end
     end
     // The next command is in flight when the completion of the one before comes once more.
     cover (past_reset_q && rst_ni && ended_q && pushed_q && bad_side_id_o && completion_o.cid.slot == ended_number_q &&

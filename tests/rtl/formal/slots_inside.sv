@@ -103,7 +103,7 @@ module slots_inside
       assert (!(u_slots.looked_q && u_slots.decided_q));
       if (completion_valid_i && !u_slots.clear)
         assert (waits_q == (u_slots.looked_q ? 2'd1 : u_slots.decided_q ? 2'd2 : 2'd0));
-      if (u_slots.looked_q && completion_valid_i && u_slots.may_be) begin
+      if (u_slots.looked_q && completion_valid_i && u_slots.alive) begin
         automatic slot_t named = slot_t'(completion_i.cid.slot);
         automatic number_t number = retired_q + distance(32'(named));
         if (u_slots.known) begin
