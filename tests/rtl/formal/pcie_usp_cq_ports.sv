@@ -96,10 +96,9 @@ module pcie_usp_cq_ports
       // A broken one may end early.
       assume (12'(word_q) == beats(lane, dwords) ? cq_tlast_i : !cq_tlast_i || cq_tuser_i[41]);
       for (int unsigned k = 0; k < Lanes; k++) begin
-        if (word_q != '0)
-          assume (cq_tuser_i[8+4*k+:4] == enables(
-              (12'(word_q) - 12'd1) * 12'(Lanes) + 12'(k) - 12'(lane), dwords, first_be, last_be
-          ));
+        automatic logic [11:0] nth_dword;  // of the packet, in this lane
+        nth_dword = (12'(word_q) - 12'd1) * 12'(Lanes) + 12'(k) - 12'(lane);
+        if (word_q != '0) assume (cq_tuser_i[8+4*k+:4] == enables(nth_dword, dwords, first_be, last_be));
       end
     end
     assume (!nonposted_done_i || owed_q != '0);

@@ -297,7 +297,7 @@ module retire_proof
     inside_streams = freed_q;
     inside_beats = given_beats_q - of_first;
     for (int unsigned i = Ended; i <= Taken; i++) begin
-      automatic logic there;
+      automatic logic there, in_command;
       automatic command_t command;
       automatic logic [31:0] blocks;
       automatic account_t result;
@@ -329,13 +329,8 @@ module retire_proof
           end
           if (command.stream && inside_streams == any_stream)
             assert (command.sectors == any_sectors_q && inside_beats == any_stream_beats_q);
-          if (i != Ended && at_least(
-                  any_beat, first_beat
-              ) && !at_least(
-                  any_beat, inside_beats
-              ) && !at_least(
-                  any_beat, asked_beats_q
-              )) begin
+          in_command = at_least(any_beat, first_beat) && !at_least(any_beat, inside_beats);
+          if (i != Ended && in_command && !at_least(any_beat, asked_beats_q)) begin
             assert (any_error_q == (command.status != '0));
             assert (any_last_q == (command.last && any_beat + count_t'(1) == inside_beats));
           end
