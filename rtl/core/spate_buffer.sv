@@ -35,6 +35,7 @@ module spate_buffer
 
     // The drive's writes.
     input wire logic                   target_write_i,
+    input wire logic                   target_drop_i,         // this beat is not written, though it has its cycle
     input wire logic [   BeatBits-1:0] target_write_beat_i,
     input wire logic [  DataWidth-1:0] target_write_data_i,
     input wire logic [DataWidth/8-1:0] target_write_strobe_i,
@@ -147,7 +148,7 @@ module spate_buffer
     end
 
     if (!rst_ni) write_strobe_q <= '0;
-    else if (target_write_i) write_strobe_q <= target_write_strobe_i;
+    else if (target_write_i) write_strobe_q <= target_drop_i ? '0 : target_write_strobe_i;
     else if (page_write) write_strobe_q <= page_strobe;
     else write_strobe_q <= {BeatBytes{fill}};
   end

@@ -456,6 +456,7 @@ module spate_drive
       .target_read_beat_i(buffer_read_beat),
       .target_read_data_o(buffer_data),
       .target_write_i(buffer_write),
+      .target_drop_i(stale_write),
       .target_write_beat_i(buffer_write_beat),
       .target_write_data_i(write_data),
       .target_write_strobe_i(write_strobe),

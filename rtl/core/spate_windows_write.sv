@@ -28,7 +28,7 @@ module spate_windows_write
     input  wire logic          [  DataWidth-1:0] write_data_i,
     input  wire logic          [DataWidth/8-1:0] write_strobe_i,
 
-    output logic                   buffer_write_o,
+    output logic                   buffer_write_o,  // with stale_o: the beat is dropped
     output logic [   BeatBits-1:0] buffer_beat_o,
     output logic [  DataWidth-1:0] buffer_data_o,
     output logic [DataWidth/8-1:0] buffer_strobe_o,
@@ -109,7 +109,8 @@ module spate_windows_write
   assign fresh = there_q && epoch_q == epoch_i;
   assign cq_valid_o = fresh && to_cq_q;
   assign admin_cq_valid_o = fresh && to_admin_cq_q;
-  assign buffer_write_o = fresh && to_buffer_q;
+  // It selects what the buffer's registers take, so it does not wait for the comparison of the epochs.
+  assign buffer_write_o = there_q && to_buffer_q;
   assign take = cq_valid_o ? cq_ready_i : admin_cq_valid_o ? admin_cq_ready_i : 1'b1;
   assign stale_o = there_q && decides_q && epoch_q != epoch_i;
   assign stray_o = there_q && !stale_o && !(to_cq_q || to_admin_cq_q || to_buffer_q);

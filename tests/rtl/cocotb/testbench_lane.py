@@ -94,7 +94,7 @@ class Testbench:
         dut.drive_block_4096_i.value = int(block_4096)
         dut.drive_blocks_i.value = blocks
         dut.drive_command_sectors_max_i.value = command_sectors_max
-        for name in ("head_valid", "target_read", "target_write", "page_valid", "page_write"):
+        for name in ("head_valid", "target_read", "target_write", "target_drop", "page_valid", "page_write"):
             getattr(dut, f"{name}_i").value = 0
         self.data = self.source("data", {"data": dut.data_i})
         self.command = self.source("command", self.fields("command", "i", "from_registers tag op source fua address lba "
@@ -301,9 +301,13 @@ class Testbench:
         while True:
             await RisingEdge(dut.clk_i)
             dut.target_write_i.value = 0
-            if self.target_writes and not stall.next():
-                beat, data, strobe = self.target_writes.popleft()
+            drop = random.random() < 0.1  # a beat of the other epoch, to anywhere
+            if (drop or self.target_writes) and not stall.next():
+                beat, data, strobe = random.randrange(RAM_BYTES // BEAT_BYTES), random.getrandbits(WIDTH), (1 << BEAT_BYTES) - 1
+                if not drop:
+                    beat, data, strobe = self.target_writes.popleft()
                 dut.target_write_i.value = 1
+                dut.target_drop_i.value = int(drop)
                 dut.target_write_beat_i.value = beat
                 dut.target_write_data_i.value = data
                 dut.target_write_strobe_i.value = strobe

@@ -109,7 +109,7 @@ module windows_write_ports
 
   logic stale, to_buffer, to_cq, to_admin_cq;
   assign stale = !older_q.stray && older_q.address[WindowBits-1] != epoch_i;
-  assign to_buffer = older_there_q && !stale && older.to_buffer;
+  assign to_buffer = older_there_q && older.to_buffer;
   assign to_cq = older_there_q && !stale && older.to_cq;
   assign to_admin_cq = older_there_q && !stale && older.to_admin_cq;
 
@@ -118,7 +118,8 @@ module windows_write_ports
 
   always_comb begin
     if (checked) begin
-      // Each beat comes out once, in order, at one place, or is counted. Nothing else comes out.
+      // Each beat comes out once, in order, at one place, or is counted. Nothing else comes out. One for the buffer may be
+      // stale.
       assert (buffer_write_o == to_buffer && cq_valid_o == to_cq && admin_cq_valid_o == to_admin_cq);
       assert (stale_o == (older_there_q && stale));
       assert (stray_o == (older_there_q && !stale && !to_buffer && !to_cq && !to_admin_cq));
