@@ -301,8 +301,8 @@ class Testbench:
         while True:
             await RisingEdge(dut.clk_i)
             dut.target_write_i.value = 0
-            drop = random.random() < 0.1  # a beat of the other epoch, to anywhere
-            if (drop or self.target_writes) and not stall.next():
+            if self.target_writes and not stall.next():
+                drop = random.random() < 0.1  # a beat of the other epoch comes first, to anywhere
                 beat, data, strobe = random.randrange(RAM_BYTES // BEAT_BYTES), random.getrandbits(WIDTH), (1 << BEAT_BYTES) - 1
                 if not drop:
                     beat, data, strobe = self.target_writes.popleft()
