@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The buses between the modules, each as a pair of records: what the master drives, and what the slave drives. Fields have
-// the names of the standard in lower case. Data, strobes and what else has a width that an instance chooses are ports
-// beside the records.
+// The buses between the modules, each as a pair of records: what the master drives, and what the slave drives. Fields
+// have the names of the standard in lower case. Data, strobes and what else has a width that an instance chooses are
+// ports beside the records.
 //
 // The tops have a port for each field: make generate writes them (rtl/top/generated).
 `default_nettype none
@@ -28,8 +28,8 @@ package spate_bus_pkg;
     response_t response;
   } lanes_response_t;
 
-  // ---- between an adapter and a core, in the core's clock: the drive's accesses to the windows, with data and strobes beside the
-  // records, and the core's accesses to registers and configuration space ----
+  // ---- between an adapter and a core, in the core's clock: the drive's accesses to the windows, with data and strobes
+  // beside the records, and the core's accesses to registers and configuration space ----
 
   typedef struct packed {
     logic           link_up;
@@ -144,7 +144,8 @@ package spate_bus_pkg;
     logic                  bready;
   } axi_tap_t;
 
-  // ---- the UltraScale+ block: a stream, whose data, TKEEP and ready are beside the record, and configuration management ----
+  // ---- the UltraScale+ block: a stream, whose data, TKEEP and ready are beside the record, and configuration
+  // management ----
 
   typedef struct packed {
     logic [87:0] tuser;   // of the widest stream

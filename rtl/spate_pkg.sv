@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The types that the parts of the host core share: the user's commands and responses, what bring-up found out about the
-// drive, and the layout of the windows. docs/understand/gateware.md explains the structure. Section numbers are those of the NVM
-// Express base specification 1.4.
+// drive, and the layout of the windows. docs/understand/gateware.md explains the structure. Section numbers are those
+// of the NVM Express base specification 1.4.
 `default_nettype none
 
 package spate_pkg;
@@ -74,13 +74,14 @@ package spate_pkg;
   localparam int unsigned LbaWidth = 40;  // 512 TiB of 512-byte blocks; bring-up refuses more
   localparam int unsigned PageShift = 12;  // CC.MPS = 0
   localparam int unsigned SectorShift = 9;  // lengths are counted in sectors of 512 bytes, the smallest block
-  // A command's data are described by PRP1 and one list page. Lists are never chained. 511 pages that may begin anywhere in
-  // a page need at most 511 entries: the last entry of a list page is never one of data, because some drives follow it
-  // as a pointer to another list page.
+  // A command's data are described by PRP1 and one list page. Lists are never chained. 511 pages that may begin
+  // anywhere in a page need at most 511 entries: the last entry of a list page is never one of data, because some
+  // drives follow it as a pointer to another list page.
   localparam int unsigned CommandSectorsMax = 4088;
   localparam int unsigned SectorsWidth = 13;  // counts 0 … CommandSectorsMax
 
-  // ---- windows: what the drive accesses, as offsets in its half of the aperture (docs/understand/gateware.md, "Addresses") ----
+  // ---- windows: what the drive accesses, as offsets in its half of the aperture (docs/understand/gateware.md,
+  // "Addresses") ----
   //
   //   bit WindowBits-1   epoch: flips with each bring-up, so that accesses from before a reset are recognised
   //   bit WindowBits-2   stream mode only. 1: the ring, mapped twice in a row; 0: control, CtrlBits of it. Memory mode

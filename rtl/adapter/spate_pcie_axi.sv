@@ -15,7 +15,8 @@
 //   its clock stops   Detected after about 256 cycles: link_up falls, requests end with an error at once. Accesses
 //                     that the bridge had begun wait, and continue with the clock if no reset comes with it.
 //   adapter_i.reset   Requests end with an error at once. Their transactions at the bridge are finished by the rules
-//                     and the responses dropped. Accesses of the bridge that reach the core meanwhile are shown as strays.
+//                     and the responses dropped. Accesses of the bridge that reach the core meanwhile are shown as
+//                     strays.
 //   rst_ni            Like the bridge's reset, but the bridge does not see it: reset it too, or wait for quiet.
 // If the bridge never ends a request, the next one waits until the bridge is reset; spate_mmio's deadline ends the
 // wait. quiet: no access of the bridge's master is in the adapter, as far as its clock has reported.

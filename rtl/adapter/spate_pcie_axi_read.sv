@@ -67,8 +67,8 @@ module spate_pcie_axi_read
   assign left = begun_q ? left_q : ar_len_i;
   assign position = begun_q ? next_q : ar_address_i[11:0];
   assign step = 12'd1 << ar_size_i;
-  // AXI aligns the later beats to their size (A3.4.1), and this address is not aligned. The core uses only the bits above
-  // the size, which are the same.
+  // AXI aligns the later beats to their size (A3.4.1), and this address is not aligned. The core uses only the bits
+  // above the size, which are the same.
   assign after = ar_fixed_i ? position : position + step;
   assign final_request = !split || (begun_q && last_q);  // the first one of several is not the last
   assign load = run_i && ar_valid_i && owed_ready && (!valid_q || read_ready_i);

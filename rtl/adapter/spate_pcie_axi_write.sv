@@ -54,8 +54,8 @@ module spate_pcie_axi_write
 
   assign position = begun_q ? next_q : aw_address_i[11:0];
   assign step = 12'd1 << aw_size_i;
-  // AXI aligns the later beats to their size (A3.4.1), and this address is not aligned. The core uses only the bits above
-  // the size, which are the same.
+  // AXI aligns the later beats to their size (A3.4.1), and this address is not aligned. The core uses only the bits
+  // above the size, which are the same.
   assign after = aw_fixed_i ? position : position + step;
 
   // Each beat checks that there is room for the response. Only this half uses that room, so it stays.

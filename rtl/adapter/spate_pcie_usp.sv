@@ -15,9 +15,9 @@
 //    CC ◀─ send ◀─────────────────────────────────────┼──────────────────────────────────┘
 //    RQ ◀─ mmio ◀─ RC, cfg_mgmt ◀─────────────────────┼── access ◀─ request_*
 //
-// Guarantee: every request that wants a completion gets all of it, once, whatever the request is. A write that the block
-// marks as broken is not used as data, and neither is any later write in the same epoch of the window; the link is
-// shown as down, so that the core starts over in the other epoch. All handshakes of the block are kept, and a packet
+// Guarantee: every request that wants a completion gets all of it, once, whatever the request is. A write that the
+// block marks as broken is not used as data, and neither is any later write in the same epoch of the window; the link
+// is shown as down, so that the core starts over in the other epoch. All handshakes of the block are kept, and a packet
 // goes to it without pauses. When the block's clock stops or its reset comes, accesses of the core end with an error,
 // data of the core for the block are dropped, and nothing reaches the core until both sides are cleared. No
 // combinational path from one stream to another, nor from the core's clock to the block's. Full rate needs a core clock

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Composes completion packets for the block's completer completion stream, which is aligned to addresses (PG213, "Data
-// Alignment Options"): a word with the descriptor, then the core's beats unchanged. The response to an unsupported request
-// has the status and, instead of beats, a copy of the request from lane 0 on, which the block requires for its log.
+// Alignment Options"): a word with the descriptor, then the core's beats unchanged. The response to an unsupported
+// request has the status and, instead of beats, a copy of the request from lane 0 on, which the block requires for its
+// log.
 //
-// Guarantee: a packet with data has one word more than beats. The last word of each packet is marked. Each of the core's
-// beats is used once, in order. While data come, a word is sent in each cycle, also from packet to packet.
+// Guarantee: a packet with data has one word more than beats. The last word of each packet is marked. Each of the
+// core's beats is used once, in order. While data come, a word is sent in each cycle, also from packet to packet.
 `default_nettype none
 
 module spate_pcie_usp_cc

@@ -35,8 +35,8 @@ module spate_pcie_usp_link (
   logic reset, stopped, up, busy;
   logic wanted_q;  // the core requested a reset
   logic broken_q;
-  // Counts some cycles, because the last word's `busy` may arrive late: by two cycles and a period of pcie_clk_i, which is
-  // at most six cycles.
+  // Counts some cycles, because the last word's `busy` may arrive late: by two cycles and a period of pcie_clk_i, which
+  // is at most six cycles.
   logic [7:0] drained_q;
   logic stop;
 

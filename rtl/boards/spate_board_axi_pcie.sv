@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A recorder without a processor behind the bridge AXI Memory Mapped to PCI Express of 7-series devices (PG055), with two
-// lanes: everything but the board's clock and pins. spate_board_bench is the console, axi_pcie.tcl makes the bridge.
+// A recorder without a processor behind the bridge AXI Memory Mapped to PCI Express of 7-series devices (PG055), with
+// two lanes: everything but the board's clock and pins. spate_board_bench is the console, axi_pcie.tcl makes the
+// bridge.
 //
 //   clk_i ─┬─► reset ─► core, bridge, PERST#
 //          │
@@ -188,8 +189,8 @@ module spate_board_axi_pcie
       .ODIV2()
   );
 
-  // axi_aresetn is not PERST#: the core drives PERST#, and a bridge in reset would have no clock. The clock of the control
-  // port is the other one.
+  // axi_aresetn is not PERST#: the core drives PERST#, and a bridge in reset would have no clock. The clock of the
+  // control port is the other one.
   axi_pcie_0 u_pcie (
       .REFCLK(refclk),
       .axi_aresetn(rst_n),
@@ -288,7 +289,8 @@ module spate_board_axi_pcie
       .s_axi_ctl_rready(config_request.rready)
   );
 
-  // The bridge has 32 bits of address, and no identifiers. It has no ports for some of what is constant, as Bar's upper half.
+  // The bridge has 32 bits of address, and no identifiers. It has no ports for some of what is constant, as Bar's upper
+  // half.
   assign {up_request.write.awid, up_request.write.awaddr[63:32]} = '0;
   assign {up_request.read.arid, up_request.read.araddr[63:32]} = '0;
   assign {down_response.write.bid, down_response.read.rid, down_response.read.rlast} = '0;

@@ -3,8 +3,8 @@
 // What a board without a processor has beside the core, whatever the core's block is: the JTAG master, the console with
 // the pattern's source and checker, LEDs, and the logic analyser. The core's registers and streams are its ports.
 //
-// Register `link` of the console is link_i, 15 bits: 5:0 LTSSM, 8:6 width, 10:9 speed, 11 the block has a clock, 12 link
-// up, 13 the block's user reset, 14 PERST#. Its bits may be of any clock.
+// Register `link` of the console is link_i, 15 bits: 5:0 LTSSM, 8:6 width, 10:9 speed, 11 the block has a clock, 12
+// link up, 13 the block's user reset, 14 PERST#. Its bits may be of any clock.
 `default_nettype none
 
 module spate_board_bench

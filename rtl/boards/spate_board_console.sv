@@ -12,8 +12,8 @@
 //   4004h        version         1
 //   4008h        clock_hz        frequency of clk_i
 //   400Ch        beat_bytes      of the streams
-//   4010h        control         write 1: 0 start the source, 1 start the checker, 2 stop the source, 3 clear: reset the
-//                                source, the checker and the user's side of the core. Read: 0 the source is busy
+//   4010h        control         write 1: 0 start the source, 1 start the checker, 2 stop the source, 3 clear: reset
+//                                the source, the checker and the user's side of the core. Read: 0 the source is busy
 //   4014h        rate            beats in 256 cycles: 8:0 source, 24:16 checker. 256 of each after reset
 //   4018h 401Ch  seed            of both
 //   4020h 4024h  beats           that the source sends, at least 1

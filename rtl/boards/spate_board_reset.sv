@@ -4,8 +4,8 @@
 // must stay low for 100 ms after the power is good (PCI Express CEM, T_PVPERL). An FPGA does not see when that was. Its
 // configuration ends later, so the wait begins there.
 //
-// Guarantee: rst_no falls with the first edge of the clock after `locked_i` has fallen, and rises HoldCycles cycles after
-// locked_i has risen, or a few cycles later. It comes from a flop.
+// Guarantee: rst_no falls with the first edge of the clock after `locked_i` has fallen, and rises HoldCycles cycles
+// after locked_i has risen, or a few cycles later. It comes from a flop.
 `default_nettype none
 
 module spate_board_reset #(

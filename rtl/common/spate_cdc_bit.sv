@@ -5,8 +5,8 @@
 // Guarantee: a level that lasts longer than two cycles of clk_i is seen two or three cycles after it came. There is no
 // reset: the output follows the input. Use one for each level or toggle that crosses, and never two on the same bit.
 //
-// Constraint: rtl/constraints/spate_cdc_bit.xdc. The path to level_q[0] is no longer than a period of clk_i, so that bits
-// side by side are seen at most one cycle apart. The user of a Gray code bounds it more closely.
+// Constraint: rtl/constraints/spate_cdc_bit.xdc. The path to level_q[0] is no longer than a period of clk_i, so that
+// bits side by side are seen at most one cycle apart. The user of a Gray code bounds it more closely.
 `default_nettype none
 
 module spate_cdc_bit (

@@ -225,8 +225,8 @@ module spate_admin
   // ---- registers, operand, arithmetic ----
   //
   // There is one read port: `rd` is read in StDecode, the operand's register in StOperand. Other operands are chosen in
-  // StDecode, except a dword of the raw command: a fill repeats StOperand without StDecode, and needs the next dword. The
-  // result is written, and the flags are set, while the next instruction is fetched.
+  // StDecode, except a dword of the raw command: a fill repeats StOperand without StDecode, and needs the next dword.
+  // The result is written, and the flags are set, while the next instruction is fetched.
 
   logic [31:0] registers[32];
   logic [4:0] register_address, result_address_q;

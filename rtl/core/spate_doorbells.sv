@@ -5,14 +5,14 @@
 // µs after the first completion that it does not cover yet. A doorbell write is a packet in the direction of write
 // data: one for each command of 4 KiB would cost more than half a per cent of the rate.
 //
-// The decision takes two cycles: the entries that no doorbell covers yet are counted in the first, and compared with the
-// limits in the second. In one cycle, the paths from the queues' pointers would be among the longest of the core.
+// The decision takes two cycles: the entries that no doorbell covers yet are counted in the first, and compared with
+// the limits in the second. In one cycle, the paths from the queues' pointers would be among the longest of the core.
 //
 //   tail, head, in flight ──► unrung ──► ring ──► doorbell
 //
 // Guarantee: the tail that is rung is never beyond the queue's tail. No entry waits longer than these two cycles while
-// the drive has less than half of the slots to work on (64, if that is less). The side command's entry waits at most for
-// one doorbell in progress and one of the head, which goes first because it is rarer.
+// the drive has less than half of the slots to work on (64, if that is less). The side command's entry waits at most
+// for one doorbell in progress and one of the head, which goes first because it is rarer.
 `default_nettype none
 
 module spate_doorbells

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host for one drive. The user's side: commands and streams in, responses and streams out. The adapter's side: the
-// drive's reads and writes, and the core's accesses to the drive's registers. docs/understand/gateware.md has a block diagram.
+// drive's reads and writes, and the core's accesses to the drive's registers. docs/understand/gateware.md has a block
+// diagram.
 //
 // Guarantee: each command gets one response. Each stream request moves exactly its beats. All outputs are registers or
 // the head of a queue.
@@ -38,7 +39,8 @@ module spate_drive
     input  wire lanes_request_t lanes_i,
     output lanes_response_t     lanes_o,
 
-    // Low while a data command is being divided before this module. Format, sanitize and shutdown wait for the rest of it.
+    // Low while a data command is being divided before this module. Format, sanitize and shutdown wait for the rest of
+    // it.
     input wire logic idle_i,
 
     input  wire logic                 data_valid_i,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instructions of spate_admin. An instruction does one operation on a register and an operand. It takes five cycles,
-// and the time of any access that it waits for. tools/rtl/microcode.py reads this file: the assembly's words are the names
-// below without their prefix, in small letters (IfNotZero is not_zero).
+// The instructions of spate_admin. An instruction does one operation on a register and an operand. It takes five
+// cycles, and the time of any access that it waits for. tools/rtl/microcode.py reads this file: the assembly's words
+// are the names below without their prefix, in small letters (IfNotZero is not_zero).
 `default_nettype none
 
 package spate_microcode_pkg;

@@ -145,8 +145,8 @@ module spate_power
   always_comb assume (!(event_valid_i && (cycles_valid_i || unsafe_valid_i)));  // ... and then PowerLog
 
   // was_*: from the events alone. What happened since the last log with contents: cleared_q, the registers were found
-  // cleared, and no stop explains it; excused_q, a stop does; reset_q, PERST#; late_q, PERST# and then no log. log_q and
-  // unsafe_log_q, cycles_log_q: there was a log, and these were its counters.
+  // cleared, and no stop explains it; excused_q, a stop does; reset_q, PERST#; late_q, PERST# and then no log. log_q
+  // and unsafe_log_q, cycles_log_q: there was a log, and these were its counters.
   logic cleared_q, excused_q, reset_q, late_q, log_q;
   logic was_ready_q, was_written_q, was_stopped_q, was_kept_q;
   logic [31:0] unsafe_log_q, cycles_log_q;

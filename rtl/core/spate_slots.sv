@@ -133,8 +133,8 @@ module spate_slots
 
   // ---- completions: looked up in the first cycle, judged in the second, carried out in the third ----
   //
-  // What was looked up stays true: a command that is handed over or issued in the first two cycles cannot have completed,
-  // and in the third none is. After a reset, and once the drive is gone, the drive has no command.
+  // What was looked up stays true: a command that is handed over or issued in the first two cycles cannot have
+  // completed, and in the third none is. After a reset, and once the drive is gone, the drive has no command.
 
   typedef logic [SlotBits:0] count_t;
 

@@ -2,14 +2,14 @@
 //
 // The I/O submission queue without its entries: the slot of each entry, the tail, and whether there is room.
 //
-// The drive's head, which completions report, is not needed for that. A drive reads entries in order, and completes what
-// it has read, once. So what it has not read are the last entries, at most as many as there are commands in flight. Drives
-// that always report 0, or the tail before they have read up to it, therefore work. Linux does not use the head either.
-// It is compared with what is possible, and counted if it is not.
+// The drive's head, which completions report, is not needed for that. A drive reads entries in order, and completes
+// what it has read, once. So what it has not read are the last entries, at most as many as there are commands in
+// flight. Drives that always report 0, or the tail before they have read up to it, therefore work. Linux does not use
+// the head either. It is compared with what is possible, and counted if it is not.
 //
-// Guarantee: at most entries - entries / 4 - 1 commands are in flight, and as many of the last entries keep their slots.
-// The completion queue has as many entries as this queue, so it has room for all of them although its head's doorbell is
-// rung only after each quarter.
+// Guarantee: at most entries - entries / 4 - 1 commands are in flight, and as many of the last entries keep their
+// slots. The completion queue has as many entries as this queue, so it has room for all of them although its head's
+// doorbell is rung only after each quarter.
 `default_nettype none
 
 module spate_sq
@@ -84,8 +84,8 @@ module spate_sq
     if (push) map_q[tail_q] <= '{side: push_side_i, slot: push_slot_i};
   end
 
-  // A head that goes back, or beyond the tail, is ignored. It is compared in the cycle after it came, with the tail that
-  // was there when it came.
+  // A head that goes back, or beyond the tail, is ignored. It is compared in the cycle after it came, with the tail
+  // that was there when it came.
   index_t head_new, head_new_q, tail_then_q, tail_next;
   logic head_valid_q, head_fits_q, head_good, past_head, before_tail;
   assign head_new = head_i[QueueShiftMax-1:0] & mask_q;

@@ -47,8 +47,8 @@ module spate_windows_write
   // The first register holds what was written, the second also its destination. Its epoch is compared with the present
   // one only when it leaves the second, because the epoch may change while a completion waits.
   //
-  // Only beats for a queue wait. In the cycle after such a beat was in either register, write_ready_o is low. By then one
-  // more beat may have been taken: it waits in the first register.
+  // Only beats for a queue wait. In the cycle after such a beat was in either register, write_ready_o is low. By then
+  // one more beat may have been taken: it waits in the first register.
   logic valid_q, stray_q, there_q, ready_q, for_queue, take, move;
   logic epoch_q, decides_q, to_cq_q, to_admin_cq_q, to_buffer_q, fresh;  // decides_q: the epoch does
   logic [WindowBits-1:0] address_q;

@@ -4,9 +4,9 @@
 //
 //   bus ──► address, data ──► request ──► registers ──► acknowledge ──► response ──► bus
 //
-// Each arrow is a register, and the read-back has one more. The response to a write comes four cycles after its address,
-// that to a read five: little beside the processor's way here. The generator's own AXI4-Lite interface overlaps three
-// accesses. Its longest path was the longest of the whole host.
+// Each arrow is a register, and the read-back has one more. The response to a write comes four cycles after its
+// address, that to a read five: little beside the processor's way here. The generator's own AXI4-Lite interface
+// overlaps three accesses. Its longest path was the longest of the whole host.
 //
 // Guarantee: each access gets one response, OKAY, and accesses of one kind get theirs in order.
 `default_nettype none

@@ -22,8 +22,8 @@
 // member that was given up is dead until it is ready again with that block size. Its parts are not given to it: they
 // end here with StatusGone and move their beats, which are flagged in reads. The same holds for parts of an accepted
 // request that the member had not taken when it was given up, because another drive with another block size may come
-// back. A member responds to parts that it was given before, and requests without blocks. Flush and deallocate skip a dead
-// member and end with StatusGone. A member that recovers is waited for.
+// back. A member responds to parts that it was given before, and requests without blocks. Flush and deallocate skip a
+// dead member and end with StatusGone. A member that recovers is waited for.
 //
 // When all members were given up, the block size stays until one of them is ready with another; commands then wait
 // until the stripe is empty. If members that are ready have different block sizes, there is no array: every command

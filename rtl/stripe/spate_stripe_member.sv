@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stripe keeps for one member: the parts that wait for it, and its responses. The tag tells which responses are
-// those of the stripe's side commands, which the member gets directly.
+// What the stripe keeps for one member: the parts that wait for it, and its responses. The tag tells which responses
+// are those of the stripe's side commands, which the member gets directly.
 //
-// When the member is given up, the parts that it has not taken are lost. The stripe responds to them after those that the
-// member took, and until then gives the member nothing: another drive, with another block size, may be there.
+// When the member is given up, the parts that it has not taken are lost. The stripe responds to them after those that
+// the member took, and until then gives the member nothing: another drive, with another block size, may be there.
 //
 // Guarantee: each part is given to the member, or lost, once and in order. There is room for each response.
 `default_nettype none

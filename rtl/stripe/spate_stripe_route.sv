@@ -3,9 +3,10 @@
 // The order in which the beats of one of the stripe's streams move, part by part, and which member each beat goes to or
 // comes from. The stripe has one of these for the data of writes and one for the data of reads.
 //
-// The beats of two kinds of parts do not reach a member: the stripe discards those of a write, supplies those of a read,
-// and answers the part itself. A dead part is not given to its member at all. A lost part was still waiting for its
-// member when the member was given up. Whether a part is dead is known when it comes, whether it is lost is known later.
+// The beats of two kinds of parts do not reach a member: the stripe discards those of a write, supplies those of a
+// read, and answers the part itself. A dead part is not given to its member at all. A lost part was still waiting for
+// its member when the member was given up. Whether a part is dead is known when it comes, whether it is lost is known
+// later.
 //
 // Guarantee: parts move in order, each exactly its beats, and none before it is known whether its member gets the part.
 // A part that the stripe answers is reported once, when its beats have moved.
@@ -140,8 +141,8 @@ module spate_stripe_route #(
   end
 
 `ifdef FORMAL
-  // The environment: any parts, decided at any time, and beats that move at any time. One arbitrary part is followed from
-  // its entry to its last beat.
+  // The environment: any parts, decided at any time, and beats that move at any time. One arbitrary part is followed
+  // from its entry to its last beat.
   (* anyconst *) logic [3:0] chosen;
   logic past_reset_q = 1'b0;
   logic block_q, push, at_head, is_chosen;

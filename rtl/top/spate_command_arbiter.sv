@@ -2,8 +2,8 @@
 //
 // Two requesters of commands for one lane of a drive. The one that was served last gives way to the other.
 //
-// Guarantee: each command is passed on once, those of a requester in order. No command waits for more than one command of
-// the other requester. The command that is offered to the drive may change until it is taken.
+// Guarantee: each command is passed on once, those of a requester in order. No command waits for more than one command
+// of the other requester. The command that is offered to the drive may change until it is taken.
 `default_nettype none
 
 module spate_command_arbiter

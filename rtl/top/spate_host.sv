@@ -42,8 +42,8 @@ module spate_host
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // The user's commands: from_registers is 0. `response_ready` must not wait for the user: the registers' responses wait
-    // behind the user's.
+    // The user's commands: from_registers is 0. `response_ready` must not wait for the user: the registers' responses
+    // wait behind the user's.
     input  wire lanes_request_t lanes_i,
     output lanes_response_t     lanes_o,
 
@@ -158,8 +158,8 @@ module spate_host
       .command_o(all_request.side)
   );
 
-  // A response goes to the port of its command. The registers take theirs at once, so all wait for the user's side only. No
-  // command depends on a response here: some simulators take a record as one signal, and would find a loop.
+  // A response goes to the port of its command. The registers take theirs at once, so all wait for the user's side
+  // only. No command depends on a response here: some simulators take a record as one signal, and would find a loop.
   logic is_registers, unused_ready;
   assign is_registers = all_response.response.from_registers;
   assign lanes_o.response_valid = all_response.response_valid && !is_registers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A drive's host with its adapter for an AXI-PCIe bridge in root port mode. In memory mode it watches the writes that go from
-// the bridge to the memory, and bypass the core.
+// A drive's host with its adapter for an AXI-PCIe bridge in root port mode. In memory mode it watches the writes that
+// go from the bridge to the memory, and bypass the core.
 //
 // Guarantee: that of spate_host, to the bridge's clock.
 `default_nettype none
@@ -41,8 +41,8 @@ module spate_host_axi
     input wire logic clk_i,
     input wire logic rst_ni,
 
-    // The user's commands: from_registers is 0. `response_ready` must not wait for the user: the registers' responses wait
-    // behind the user's.
+    // The user's commands: from_registers is 0. `response_ready` must not wait for the user: the registers' responses
+    // wait behind the user's.
     input  wire lanes_request_t lanes_i,
     output lanes_response_t     lanes_o,
 

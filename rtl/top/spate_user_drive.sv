@@ -3,8 +3,8 @@
 // The drive's state for the user's logic, in the application's clock.
 //
 // Guarantee: while `drive_ready_o` is high, block size and number of blocks are those of the drive that is ready. While
-// `drive_gone_o` is high, step and error are those with which it was given up. A recovery shorter than two cycles of the
-// application's clock is not visible; it ended with the same drive.
+// `drive_gone_o` is high, step and error are those with which it was given up. A recovery shorter than two cycles of
+// the application's clock is not visible; it ended with the same drive.
 `default_nettype none
 
 module spate_user_drive

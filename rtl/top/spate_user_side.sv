@@ -113,8 +113,8 @@ module spate_user_side
 
   // places_q: room for responses that is not reserved by a command. crossing_q: responses in the crossing. A response
   // frees its place when it leaves, when it is dropped, and when the crossing is cleared, so that a reset loses no
-  // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another: then the one
-  // that was passed on leaves the crossing.
+  // place. room_q: there is a place. It is a register, so no command is passed on in the cycle after another: then the
+  // one that was passed on leaves the crossing.
   logic response_left, response_left_q, response_dropped;
   assign response_dropped = lanes_i.response_valid && !core_run;
   always_ff @(posedge clk_i) begin

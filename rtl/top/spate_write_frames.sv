@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes that end with their data. A write from SourceFrame takes the stream up to the beat with `last`, at most `blocks`
-// blocks. All other commands, responses and beats pass through.
+// Writes that end with their data. A write from SourceFrame takes the stream up to the beat with `last`, at most
+// `blocks` blocks. All other commands, responses and beats pass through.
 //
 // The drive wants a command's length before its data, so a frame becomes pieces: writes from SourceStream, of at most
-// PieceBytes, that end where the block number is a multiple of a piece. A piece is given to the core when its first beat
-// has come. The beats wait in a short queue, so the core has a piece's command before it has taken the last piece's beats.
-// The beat with `last` ends the frame; zeros fill its piece, a beat each cycle:
+// PieceBytes, that end where the block number is a multiple of a piece. A piece is given to the core when its first
+// beat has come. The beats wait in a short queue, so the core has a piece's command before it has taken the last
+// piece's beats. The beat with `last` ends the frame; zeros fill its piece, a beat each cycle:
 //
 //   data_i           A0 A1 … A8191 A8192 A8193(last)  B0 (the next command's)
 //   into the queue   A0 A1 … A8191 A8192 A8193 0 0 0 … 0 B0
 //   to the core      |piece 0 …    |piece 1              |B's
 //   response                             A: done = piece 0 + piece 1, status = the first error
 //
-// A beat with `last` and `null`, that is without bytes, ends its frame and adds nothing. If it comes where a piece would
-// begin, no piece is given; if it is the frame's first beat, nothing is written. A frame that has filled `blocks` ends
-// there as a write does; what follows in the stream belongs to the next command.
+// A beat with `last` and `null`, that is without bytes, ends its frame and adds nothing. If it comes where a piece
+// would begin, no piece is given; if it is the frame's first beat, nothing is written. A frame that has filled `blocks`
+// ends there as a write does; what follows in the stream belongs to the next command.
 //
-// Guarantee: each command gets one response, with its tag, and those of the data lane come in order. A frame's `done` is
-// the sum of its pieces up to the first error. The pieces cover the frame's blocks from `lba` on, in order. The core gets
-// exactly the beats of the pieces that it takes, and no beat before its piece was taken. Commands of the data lane do not
-// come between the pieces of a frame, and a frame does not begin before all plain writes from the stream are answered.
-// Frames do not wait for each other's responses.
+// Guarantee: each command gets one response, with its tag, and those of the data lane come in order. A frame's `done`
+// is the sum of its pieces up to the first error. The pieces cover the frame's blocks from `lba` on, in order. The core
+// gets exactly the beats of the pieces that it takes, and no beat before its piece was taken. Commands of the data lane
+// do not come between the pieces of a frame, and a frame does not begin before all plain writes from the stream are
+// answered. Frames do not wait for each other's responses.
 //
-// The number of a piece's beats follows from the block size, which is sampled when the frame begins. A piece is given only
-// while the drive is ready, and only if the drive was never gone since that sample; what bring-up found changes only after
-// `gone`. The core sizes a piece when it takes it (spate_ring_cut, spate_stripe) or two cycles later, at the first cycle
-// with `ready` or `gone` (spate_splitter), which is before any other drive is ready. So both count the same beats, and
-// no later part of a frame reaches a drive that came after the one on which it began. If the drive went, pieces that were
-// not given end here with StatusGone, after their beats. A piece that ends with StatusInvalid has taken no beats
-// (spate_stripe without an array): they are discarded here. Then no beat is taken until that response, as spate_stripe
-// refuses all that it is given meanwhile.
+// The number of a piece's beats follows from the block size, which is sampled when the frame begins. A piece is given
+// only while the drive is ready, and only if the drive was never gone since that sample; what bring-up found changes
+// only after `gone`. The core sizes a piece when it takes it (spate_ring_cut, spate_stripe) or two cycles later, at the
+// first cycle with `ready` or `gone` (spate_splitter), which is before any other drive is ready. So both count the same
+// beats, and no later part of a frame reaches a drive that came after the one on which it began. If the drive went,
+// pieces that were not given end here with StatusGone, after their beats. A piece that ends with StatusInvalid has
+// taken no beats (spate_stripe without an array): they are discarded here. Then no beat is taken until that response,
+// as spate_stripe refuses all that it is given meanwhile.
 //
-// Tags: the core gets a tag that tells the lane. Responses of the data lane come in order, so their tags wait in a queue;
-// the core has at most one side command at a time.
+// Tags: the core gets a tag that tells the lane. Responses of the data lane come in order, so their tags wait in a
+// queue; the core has at most one side command at a time.
 `default_nettype none
 
 module spate_write_frames

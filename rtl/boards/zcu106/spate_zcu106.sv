@@ -4,8 +4,8 @@
 // with models of the vendor's modules (tests/rtl/vendor).
 //
 // AMD ZCU106 (Zynq UltraScale+ XCZU7EV) with Opsero's FPGA Drive FMC on HPC0, as a recorder that uses nothing of the
-// processor: one NVMe drive in the slot SSD1, commanded through JTAG (console.tcl). docs/use/boards/zcu106.md is the page
-// of the board.
+// processor: one NVMe drive in the slot SSD1, commanded through JTAG (console.tcl). docs/use/boards/zcu106.md is the
+// page of the board.
 //
 // spate_board_usp is everything but this clock and these pins.
 `default_nettype none

@@ -43,7 +43,8 @@ module spate_drive_flat
     output logic          response_valid_o,
     output response_t     response_o,
 
-    // Low while a data command is being divided before this module. Format, sanitize and shutdown wait for the rest of it.
+    // Low while a data command is being divided before this module. Format, sanitize and shutdown wait for the rest of
+    // it.
     input wire logic idle_i,
 
     input  wire logic                 data_valid_i,
