@@ -189,8 +189,8 @@ module spate_board_axi_pcie
       .ODIV2()
   );
 
-  // axi_aresetn is not PERST#: the core drives PERST#, and a bridge in reset would have no clock. The clock of the
-  // control port is the other one.
+  // axi_aresetn is not PERST#: the core drives PERST#, and a bridge in reset would have no clock. The control port's
+  // clock, axi_ctl_aclk_out, is taken for the same as axi_aclk_out: RESULTS.md has the command that shows it.
   axi_pcie_0 u_pcie (
       .REFCLK(refclk),
       .axi_aresetn(rst_n),

@@ -4,7 +4,9 @@
 #
 # The hard block of spate_board_usp, as the core requires it (docs/use/gateware.md, On the hard block). Names and values
 # of properties are those of public projects for this block: fpganinja/taxi (src/cndm/board/AS02MC04), and others that
-# the boards' pages name. A board's build.tcl reads project.tcl before.
+# tools/rtl/xdc/properties.toml names. Two are known only from projects for the same vendor's other blocks:
+# device_port_type of pcie4c_uscale_plus, AXISTEN_IF_RQ_ALIGNMENT_MODE of pcie_versal. A board's build.tcl reads
+# project.tcl before.
 
 # `quad` and `location` are those of the transceivers and of the block, `more` what only this board sets.
 proc create_usp {quad location {more {}}} {

@@ -5,10 +5,11 @@ The files run in a Tcl interpreter, whose get_cells, get_pins, get_ports and get
 that Vivado gives. An empty answer is an error. Then each path between two clocks must be covered by the right kind of constraint,
 and each synchroniser be built as one. See xdc/coverage.py and xdc/structure.py for the rules. tclint reads the files, too.
 
-constraints.py [TOP] checks the tops whose names begin so. constraints.py --build FILE... checks scripts that create IP: is each
-CONFIG of set_property a property of that IP?
+constraints.py [TOP] checks the tops whose names begin so, and without TOP the boards, with the vendor's modules as black boxes.
+constraints.py --build FILE... checks scripts that create IP: is each CONFIG of set_property a property of that IP?
 """
 
+import dataclasses
 import pathlib
 import re
 import sys
@@ -21,6 +22,16 @@ from xdc import build_script, check, elaborate
 
 FOLDER = filelist.ROOT / "rtl" / "constraints"
 TCLINT = (program.BUILD / "venv-lint" / "bin" / "tclint", "--style-line-length", "120")
+BLOCK_NS = 8.0  # the period of the block's user clock, 125 MHz
+# What the check finds on a board, and why it is right there:
+RIGHT = re.compile("|".join((
+    # A register of the console shows these. While the link trains, a value may have bits of two states.
+    r"a bit of u_board/u_pcie/cfg_(ltssm_state|negotiated_width|current_speed),.*no set_bus_skew covers it",
+    # It changes only while the drive is being brought up.
+    r"a bit of u_board/u_pcie/cfg_max_payload,.*no set_bus_skew covers it",
+    # LEDs and a register show a level that at most one synchroniser gives to the core.
+    r"synchronisers of core may disagree about it: (u_board/u_bench/\S+/D(, )?)+(u_board/(?!u_bench/)\S+/D)?$",
+)))
 READ = {"spate_nvme_axi": "read_axi.tcl", "spate_nvme_stripe_axi": "read_axi.tcl", "spate_nvme_usp": "read_usp.tcl"}
 
 
@@ -32,6 +43,35 @@ def files_of(top: str) -> list[pathlib.Path]:
 def check_top(top: str, parameters: dict[str, int | str]) -> check.Result:
     name = re.sub(r"\W+", "-", f"{top} {parameters or ''}").strip("-")
     return check.check(elaborate.elaborate(top, parameters, name), top, files_of(top))
+
+
+def board_clocks(board: str) -> str:
+    """The clocks that Vivado derives from the vendor's netlists, at the pins that build.tcl names: the core's and the block's. And
+    to which one the ports belong."""
+    script = (filelist.BOARDS / board / "build.tcl").read_text()
+    core, block = re.search(r"finish_project \S+ \$jobs \{(\S+) (\S+)\}", script).groups()
+    hertz = re.search(r"ClockHz = ([\d_]+)", (filelist.BOARDS / board / f"{filelist.board_top(board)}.sv").read_text())
+    return (f"create_clock -name core -period {1e9 / int(hertz[1]):.4f} [get_pins {core}]\n"
+            f"create_clock -name block -period {BLOCK_NS} [get_pins {block}]\n"
+            "set_input_delay -clock block 0 [get_ports pcie_rx_*]\nset_output_delay -clock block 0 [get_ports pcie_tx_*]\n"
+            "set_output_delay -clock core 0 [get_ports -filter {DIRECTION == OUT && NAME !~ pcie_tx_*}]\n")
+
+
+def board_netlist(board: str) -> dict:
+    text, top = "".join((filelist.ROOT / path).read_text() for path in filelist.vendor()), filelist.board_top(board)
+    boxes = tuple(name for name in re.findall(r"^module (\w+)", text, re.M) if name != "BUFG")
+    return elaborate.elaborate(top, {}, top, filelist.needed_by(top, (*filelist.boards()[board], *filelist.vendor())), boxes)
+
+
+def check_board(board: str, netlist: dict, folder: pathlib.Path | None = None) -> check.Result:
+    """A board's whole top with its constraints and those of the core's modules. `folder` is read instead of the board's."""
+    clocks = elaborate.FOLDER / f"{board}-clocks.tcl"
+    clocks.write_text(board_clocks(board))
+    folder = folder or filelist.BOARDS / board
+    read = re.search(r"read_\w+\.tcl", (folder / "build.tcl").read_text())[0]
+    files = [clocks, FOLDER / read, folder / f"{board}.xdc", folder / "crossings.xdc"]
+    result = check.check(netlist, filelist.board_top(board), files)
+    return dataclasses.replace(result, findings=[finding for finding in result.findings if not RIGHT.search(finding)])
 
 
 def report(what: str, findings: list[str]) -> None:
@@ -70,7 +110,12 @@ def main() -> None:
         result = check_top(top, parameters)
         report(f"{top} {parameters or ''}", result.findings)
         crossings += result.crossings
-    print(f"constraints  {len(sets)} sets of parameters, {crossings} paths between clocks: all are covered")
+    boards = filelist.boards() if len(chosen) == len(READ) else ()
+    for board in boards:
+        result = check_board(board, board_netlist(board))
+        report(board, result.findings)
+        crossings += result.crossings
+    print(f"constraints  {len(sets)} sets of parameters, {len(boards)} boards, {crossings} paths between clocks: all are covered")
 
 
 if __name__ == "__main__":

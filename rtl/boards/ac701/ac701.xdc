@@ -26,7 +26,6 @@ create_clock -name pcie_refclk -period 10.000 [get_ports pcie_refclk_pi]
 # SFP_MGT_CLK_SEL0 and 1: 0 and 1 choose the FMC card [opsero]
 set_property -dict {PACKAGE_PIN B26 IOSTANDARD LVCMOS25 SLEW SLOW DRIVE 8} [get_ports {refclk_select_o[0]}]
 set_property -dict {PACKAGE_PIN C24 IOSTANDARD LVCMOS25 SLEW SLOW DRIVE 8} [get_ports {refclk_select_o[1]}]
-set_false_path -to [get_ports {refclk_select_o[*]}]
 
 # ---- PCIe: lanes 0 and 1, DP0 and DP1 of the FMC connector [opsero] ----
 
@@ -46,7 +45,6 @@ set_property -dict {PACKAGE_PIN D18 IOSTANDARD LVCMOS25 SLEW SLOW DRIVE 8} [get_
 set_false_path -to [get_ports perst_o]
 # LA07_P: high takes power and clock from the slot SSD2 [kc705 has the line, boards the pin].
 set_property -dict {PACKAGE_PIN H16 IOSTANDARD LVCMOS25 SLEW SLOW DRIVE 8} [get_ports ssd2_off_o]
-set_false_path -to [get_ports ssd2_off_o]
 
 # ---- LEDs GPIO_LED_0 to GPIO_LED_3 [opsero has two, litex all] ----
 

@@ -18,4 +18,3 @@ set_property -dict {PACKAGE_PIN F17 IOSTANDARD LVCMOS18 SLEW SLOW DRIVE 8} [get_
 set_false_path -to [get_ports {perst_o[0]}]
 # LA07_P: high takes power and clock from the slot SSD2.
 set_property -dict {PACKAGE_PIN J16 IOSTANDARD LVCMOS18 SLEW SLOW DRIVE 8} [get_ports ssd2_off_o]
-set_false_path -to [get_ports ssd2_off_o]

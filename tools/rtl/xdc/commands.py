@@ -134,13 +134,14 @@ class Commands:
         said = parse(words, ("-add",), ("-name", "-period", "-waveform"))
         if "-period" not in said.values or not is_number(said.values["-period"]):
             raise Wrong("-period needs a time in ns")
-        ports = split(said.one("list of ports"))
-        for port in ports:
-            self.objects.kind(port, ("port",))
-        name = said.values.get("-name", ports[0] if ports else "")
+        begins = split(said.one("list of ports or pins"))
+        kinds = {begin: self.objects.kind(begin, ("port", "pin")) for begin in begins}
+        name = said.values.get("-name", begins[0] if begins else "")
         if not name or name in self.objects.clocks:
             raise Wrong(f"the clock needs a name that no other clock has, not {name!r}")
-        self.objects.clocks[name] = Clock(name, float(said.values["-period"]), ports, place)
+        ports = [begin for begin in begins if kinds[begin] == "port"]
+        bits = frozenset(self.objects.bit(kinds[begin], begin) for begin in begins) - {None}
+        self.objects.clocks[name] = Clock(name, float(said.values["-period"]), ports, place, bits)
         return self.objects.given("clock", [name])[0]
 
     def clock_groups(self, place: Place, words: list[str]) -> str:
@@ -165,10 +166,12 @@ class Commands:
 
     def path(self, kind: str, place: Place, words: list[str]) -> str:
         flags = {"max_delay": ("-datapath_only", "-quiet"), "false_path": ("-setup", "-hold"), "bus_skew": ()}[kind]
-        said = parse(words, flags, ("-from", "-to"))
+        said = parse(words, flags, ("-from", "-to", "-through") if kind == "false_path" else ("-from", "-to"))
         if "-quiet" in said.flags and not all(split(names) for names in said.values.values()):
             return ""
         starts, ends = self._ends(said, "-from"), self._ends(said, "-to")
+        if "-through" in said.values:
+            starts, ends = self._through(split(said.values["-through"]), starts + ends)
         if not starts and not ends:
             raise Wrong("needs -from or -to")
         if kind == "max_delay" and "-datapath_only" in said.flags and not starts:
@@ -199,6 +202,14 @@ class Commands:
             if kind == "pin" and option == "-to" and name in self.objects.pins and name.endswith(("/C", "/CLK", "/Q", "/DO")):
                 raise Wrong(f"-to: {name} is no end of a path: name the cell, or a pin of data")
         return ends
+
+    def _through(self, names: list[str], others: list[Named]) -> tuple[list[Named], list[Named]]:
+        """Pins of a vendor's module, in which all paths through them begin or end."""
+        cells = [self.objects.design.cells.get(name) for name in names if self.objects.kind(name, ("pin",))]
+        if others or len(cells) != 1 or cells[0] is None or cells[0].kind != "box":
+            raise Wrong("-through: only one pin of a vendor's module, without -from and -to")
+        named = [("cell", cells[0].name)]
+        return (named, []) if cells[0].outputs else ([], named)
 
     @staticmethod
     def _check_skew(starts: list[Named], ends: list[Named]) -> None:

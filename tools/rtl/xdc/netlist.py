@@ -5,7 +5,7 @@ clock edge. Bits have one number in the whole design, through all of the hierarc
 import dataclasses
 import re
 
-from . import names
+from . import boxes, names
 from .through import depends
 
 DRIVER = "$driver$"
@@ -13,10 +13,11 @@ DRIVER = "$driver$"
 
 @dataclasses.dataclass(eq=False)
 class Cell:
-    """A flip-flop or a primitive of a memory. `pins` are its inputs, but for the clock: {pin: bits}."""
+    """A flip-flop or a primitive of a memory. `pins` are its inputs, but for the clock: {pin: bits}. Of a vendor's module, each
+    pin with a clock is a cell of its own, with the pin's name."""
 
     name: str
-    kind: str  # "flop" or "memory"
+    kind: str  # "flop", "memory" or "box"
     clock: int | None
     clock_pin: str
     pins: dict[str, list[int]]
@@ -88,9 +89,22 @@ class Design:
                 self.instances[before + name] = Instance(before + name, plain(cell["type"]), connections)
                 inside = {bit: outer for port, outers in connections.items()
                           for bit, outer in zip(inner["ports"][port]["bits"], outers) if isinstance(bit, int)}
-                self._add(before + name, inner, inside)
+                if boxes.is_box(inner):
+                    self._add_box(self.instances[before + name])
+                else:
+                    self._add(before + name, inner, inside)
             else:
                 self._add_cell(before, name, cell, connections, module)
+
+    def _add_box(self, instance: Instance) -> None:
+        """What is inside is not known: paths begin at its outputs and end at its inputs, in the clock of the module."""
+        for pin, port, direction, bit in boxes.pins(self._modules[instance.module], instance):
+            clock, asynchronous = boxes.of(instance, port)
+            if direction == "output":
+                self.cells[pin] = Cell(pin, "box", clock, "C", {}, {"Q": [bit]}, {})
+            else:
+                end = "CLR" if asynchronous else "D"
+                self.cells[pin] = Cell(pin, "box", clock, "C", {end: [bit]}, {}, {}, ("CLR",) if asynchronous else ())
 
     def _add_cell(self, before: str, name: str, cell: dict, bits: dict, module: dict) -> None:
         kind = cell["type"]

@@ -18,6 +18,7 @@ class Clock:
     period_ns: float
     ports: list[str]
     place: Place
+    bits: frozenset[int]  # where it begins: at ports, or at pins of a vendor's module
 
 
 class Objects:
@@ -29,14 +30,15 @@ class Objects:
         self.clocks: dict[str, Clock] = {}
         self.scope = ""
         self.kinds: dict[str, set[str]] = {}
-        self.pins = {f"{cell.name}/{pin}": (cell, pin) for cell in design.cells.values()
+        cells = [cell for cell in design.cells.values() if cell.kind != "box"]
+        self.pins = {f"{cell.name}/{pin}": (cell, pin) for cell in cells
                      for pin in (*cell.pins, cell.clock_pin, *OUTPUTS[cell.kind])}
         self.instance_pins = {self._pin_name(instance.name, port, index, len(bits)): bit
                               for instance in design.instances.values()
                               for port, bits in instance.ports.items() for index, bit in enumerate(bits)}
-        self._sorted = {"cell": sorted((*design.cells, *design.instances)), "pin": sorted((*self.pins, *self.instance_pins)),
+        self._sorted = {"cell": sorted((*(cell.name for cell in cells), *design.instances)),
+                        "pin": sorted((*self.pins, *self.instance_pins)),
                         "net": sorted(design.nets)}
-        self._ports_of_bit = {port.bit: port.name for port in design.ports.values() if port.bit is not None}
 
     @staticmethod
     def _pin_name(instance: str, port: str, index: int, width: int) -> str:
@@ -106,11 +108,10 @@ class Objects:
     def clocks_of(self, bit: int | None) -> list[str]:
         """The clocks that reach a bit through nothing but wires."""
         seen = set()
-        while bit is not None and bit not in self._ports_of_bit:
-            sources = self.design.sources.get(bit, [])
-            if len(sources) != 1 or bit in seen:
-                return []
+        while bit is not None and bit not in seen:
+            if found := [clock.name for clock in self.clocks.values() if bit in clock.bits]:
+                return found
             seen.add(bit)
-            bit = sources[0]
-        port = self._ports_of_bit.get(bit)
-        return [clock.name for clock in self.clocks.values() if port in clock.ports]
+            sources = self.design.sources.get(bit, [])
+            bit = sources[0] if len(sources) == 1 else None
+        return []
