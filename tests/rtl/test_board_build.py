@@ -16,6 +16,7 @@ BLOCK_HZ = 125_000_000  # of the block's user clock; of the bridge of 7-series a
 OSCILLATOR_HZ = {"as02mc04": 100e6, "zcu106": 125e6, "ac701": 200e6}
 VCO_HZ = {"MMCME4_BASE": (800e6, 1600e6), "MMCME2_BASE": (600e6, 1440e6)}  # DS922, DS925; DS181, speed grade 2
 CLOCK_PIN = {"pcie4_uscale_plus": "user_clk", "axi_pcie": "axi_aclk_out"}  # of the block's user clock
+QUADS = {"as02mc04": ("GTY_Quad_225", "X0Y0"), "zcu106": ("GTH_Quad_226", "X0Y1")}  # and its block
 ROOT_PORT = {"pcie4_uscale_plus": ("usp.tcl", "device_port_type"), "axi_pcie": ("axi_pcie.tcl", "INCLUDE_RC")}
 
 
@@ -107,19 +108,24 @@ def test_probes_are_those_of_the_stand_in(built):
 
 
 @pytest.mark.parametrize("board", [board for board in BOARDS if BLOCKS[board] == "pcie4_uscale_plus"])
-def test_the_block_is_what_the_core_wants(board):
-    block = settings(build(board), "pcie4_uscale_plus_0")
+def test_the_block_is_what_the_core_wants(board, file=None):
+    block = settings(build(board, file), "pcie4_uscale_plus_0")
     width = number(r"DataWidth = (\d+);", module("spate_board_usp"))
     assert block["axisten_if_width"] == f"{width}_bit"
     assert int(block["axisten_freq"]) * 1_000_000 == BLOCK_HZ
     assert (block["AXISTEN_IF_CQ_ALIGNMENT_MODE"], block["AXISTEN_IF_RQ_ALIGNMENT_MODE"]) == ("Address_Aligned", "DWORD_Aligned")
     assert (block["AXISTEN_IF_RC_STRADDLE"], block["axisten_if_enable_client_tag"]) == ("false", "true")
     assert block["device_port_type"].startswith("Root_Port")
+    assert [block[f"pf0_class_code_{part}"] for part in ("base", "sub", "interface")] == ["06", "04", "00"], "no PCI-PCI bridge"
+    assert (block["PL_LINK_CAP_MAX_LINK_WIDTH"], block["PL_LINK_CAP_MAX_LINK_SPEED"]) == ("X4", "8.0_GT/s")
+    assert number(r"\[(\d+):0\] pcie_rx_pi", module("spate_board_usp")) + 1 == 4
+    assert (block["select_quad"], block["pcie_blk_locn"]) == QUADS[board] and block["REF_CLK_FREQ"] == "100_MHz"
+    assert block["pf0_dev_cap_max_payload"] == "512_bytes" and block["pf0_bar0_enabled"] == "false"
 
 
 @pytest.mark.parametrize("board", [board for board in BOARDS if BLOCKS[board] == "axi_pcie"])
-def test_the_bridge_is_what_the_core_wants(board):
-    bridge, text = settings(build(board), "axi_pcie_0"), module("spate_board_axi_pcie")
+def test_the_bridge_is_what_the_core_wants(board, file=None):
+    bridge, text = settings(build(board, file), "axi_pcie_0"), module("spate_board_axi_pcie")
     assert bridge["S_AXI_DATA_WIDTH"] == bridge["M_AXI_DATA_WIDTH"] == str(number(r"DataWidth = (\d+);", text))
     bar = int(re.search(r"Bar = 32'h([\d_a-f]+);", text)[1].replace("_", ""), 16)
     assert int(bridge["AXIBAR_0"], 16) == int(bridge["AXIBAR2PCIEBAR_0"], 16) == bar
@@ -128,7 +134,35 @@ def test_the_bridge_is_what_the_core_wants(board):
     assert (bridge["BAR0_SIZE"], bridge["BAR0_SCALE"], int(bridge["PCIEBAR2AXIBAR_0"], 16)) == ("4", "Gigabytes", 0)
     assert bridge["S_AXI_SUPPORTS_NARROW_BURST"] == "true", "the core's accesses have 4 bytes"
     assert bridge["INCLUDE_RC"].startswith("Root_Port")
+    assert int(bridge["CLASS_CODE"], 16) == 0x060400 and bridge["rp_bar_hide"] == "true"
+    assert (bridge["MAX_LINK_SPEED"], bridge["REF_CLK_FREQ"], bridge["PCIE_BLK_LOCN"]) == ("2.5_GT/s", "100_MHz", "X0Y0")
     assert int(bridge["NO_OF_LANES"].removeprefix("X")) == number(r"\[(\d+):0\] pcie_rx_pi", text) + 1
+
+
+OTHER = {
+    "usp.tcl": {
+        "Root_Port_of_PCI_Express_Root_Complex": "PCI_Express_Endpoint_device", "WIDTH X4": "WIDTH X8", "8.0_GT/s": "5.0_GT/s",
+        "256_bit": "128_bit", "axisten_freq 125": "axisten_freq 250", "client_tag true": "client_tag false",
+        "STRADDLE false": "STRADDLE true", "Address_Aligned": "DWORD_Aligned", "RQ_ALIGNMENT_MODE DWORD": "RQ_ALIGNMENT_MODE Address",
+        "512_bytes": "1024_bytes", "class_code_sub 04": "class_code_sub 00", "100_MHz": "250_MHz",
+        "bar0_enabled false": "bar0_enabled true"},
+    "axi_pcie.tcl": {
+        "Root_Port_of_PCI_Express_Root_Complex": "PCI_Express_Endpoint_device", "LANES X2": "LANES X4", "2.5_GT/s": "5.0_GT/s",
+        "0x060400": "0x060000", "M_AXI_DATA_WIDTH 128": "M_AXI_DATA_WIDTH 64", "0xE0000000": "0xD0000000",
+        "bar_hide true": "bar_hide false", "NARROW_BURST true": "NARROW_BURST false", "100_MHz": "250_MHz"},
+}
+
+
+@pytest.mark.parametrize(("file", "old"), [(file, old) for file, values in OTHER.items() for old in values])
+def test_another_value_of_a_property_is_seen(file, old, tmp_path):
+    board, check = ("as02mc04", test_the_block_is_what_the_core_wants) if file == "usp.tcl" else (
+        "ac701", test_the_bridge_is_what_the_core_wants)
+    boards = copied(tmp_path)
+    text = (boards / file).read_text()
+    (boards / file).write_text(re.sub(rf"^(    .*?){re.escape(old)}", rf"\g<1>{OTHER[file][old]}", text, flags=re.M))
+    assert (boards / file).read_text() != text
+    with pytest.raises(AssertionError):
+        check(board, boards / board / "build.tcl")
 
 
 def test_the_bitstream_is_the_last_thing(board, built):
