@@ -10,28 +10,28 @@ module ring_cut_inside
     localparam int unsigned PartSectors = PartBytes / 512,
     localparam int unsigned PartBits = $clog2(PartSectors) + 1
 ) (
-    input logic                             rst_ni,
-    input drive_t                           drive_i,
-    input ring_part_t                       part_o,
-    input logic            [SectorBits-1:0] part_place_o,
-    input logic            [  PartBits-1:0] part_sectors_o,
-    input logic                             idle,
-    input logic            [           1:0] state_q,
-    input ring_part_t                       part_q,
-    input logic            [          34:0] left_q,
-    input logic            [SectorBits-1:0] ring_sectors,
-    input logic            [SectorBits-1:0] to_ring_end_q,
-    input logic            [SectorBits-1:0] room_q,
-    input logic            [  PartBits-1:0] most_q,
-    input logic                             enough_q,
-    input logic signed     [    PartBits:0] room_less_q,
-    input logic                             empty_q,
-    input logic                             fits,
-    input logic                             ready_q,
-    input logic                             lba_high_q,
-    input logic                             first_q,
-    input logic            [          31:0] length_q,
-    input logic            [    LbaWidth:0] end_q
+    input logic                         rst_ni,
+    input drive_t                       drive_i,
+    input ring_part_t                   part_o,
+    input logic        [SectorBits-1:0] part_place_o,
+    input logic        [  PartBits-1:0] part_sectors_o,
+    input logic                         idle,
+    input logic        [           1:0] state_q,
+    input ring_part_t                   part_q,
+    input logic        [          34:0] left_q,
+    input logic        [SectorBits-1:0] ring_sectors,
+    input logic        [SectorBits-1:0] to_ring_end_q,
+    input logic        [SectorBits-1:0] room_q,
+    input logic        [  PartBits-1:0] most_q,
+    input logic                         enough_q,
+    input logic signed [    PartBits:0] room_less_q,
+    input logic                         empty_q,
+    input logic                         fits,
+    input logic                         ready_q,
+    input logic                         lba_high_q,
+    input logic                         first_q,
+    input logic        [          31:0] length_q,
+    input logic        [    LbaWidth:0] end_q
 );
 
   // The states of spate_ring_cut, in its order.
@@ -53,8 +53,9 @@ module ring_cut_inside
       assert ((state_q == StSize) == u_ports.begun_q[1] || idle);
       if (u_ports.sized) assert (state_q == StPart);
       if (sized) begin
-        if (to_ring_end_q < SectorBits'(PartSectors)) assert (SectorBits'(most_q) == to_ring_end_q);
-        else assert (32'(most_q) == PartSectors);
+        if (to_ring_end_q < SectorBits'(PartSectors))
+          assert (SectorBits'(most_q) == to_ring_end_q);
+          else assert (32'(most_q) == PartSectors);
       end
       if (state_q == StPart) begin
         if (enough_q) assert (room_q >= SectorBits'(part_sectors_o));

@@ -79,7 +79,8 @@ module ring_cut_ports
     end else if (part) before_q <= before_q + 35'(part_sectors_o);
     begun_q <= {begun_q[0] && !idle_o, accepted || part};
     sized_q <= {2{rst_ni && sized && !part}} & {sized_q[0], 1'b1};
-    empty_q <= {3{rst_ni && idle_o && !accepted && used_q == '0 && drive_i.block_4096 == block_q}} & {empty_q[1:0], 1'b1};
+    empty_q <= {3{rst_ni && idle_o && !accepted && used_q == '0 && drive_i.block_4096 == block_q}} &
+        {empty_q[1:0], 1'b1};
     had_room_q <= {had_room_q[0], has_room};
     doomed_q <= drive_i.gone || (!idle_o && doomed_q);
     if (!rst_ni) begin
