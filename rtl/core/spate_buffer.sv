@@ -35,7 +35,7 @@ module spate_buffer
 
     // The drive's writes.
     input wire logic                   target_write_i,
-    input wire logic                   target_drop_i,         // this beat is not written, though it has its cycle
+    input wire logic                   target_drop_i,         // this beat takes the port, but is not written
     input wire logic [   BeatBits-1:0] target_write_beat_i,
     input wire logic [  DataWidth-1:0] target_write_data_i,
     input wire logic [DataWidth/8-1:0] target_write_strobe_i,

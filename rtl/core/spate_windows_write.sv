@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Routes what the drive writes, a beat at a time: data and pages to the buffer, completions to their queues. Writes of
-// the other epoch, or to addresses where nothing may be written, are dropped and counted.
+// the other epoch, or to addresses where nothing may be written, are dropped and counted; the buffer drops a stale beat
+// that is for it.
 //
 // Guarantee: every beat is taken after finite time, if completions are. What was written before a completion is in the
 // buffer before the completion is passed on. `write_ready_o` is a register, because it enables wide registers of the

@@ -143,7 +143,8 @@ OTHER = {
     "usp.tcl": {
         "Root_Port_of_PCI_Express_Root_Complex": "PCI_Express_Endpoint_device", "WIDTH X4": "WIDTH X8", "8.0_GT/s": "5.0_GT/s",
         "256_bit": "128_bit", "axisten_freq 125": "axisten_freq 250", "client_tag true": "client_tag false",
-        "STRADDLE false": "STRADDLE true", "Address_Aligned": "DWORD_Aligned", "RQ_ALIGNMENT_MODE DWORD": "RQ_ALIGNMENT_MODE Address",
+        "STRADDLE false": "STRADDLE true", "Address_Aligned": "DWORD_Aligned",
+        "RQ_ALIGNMENT_MODE DWORD": "RQ_ALIGNMENT_MODE Address",
         "512_bytes": "1024_bytes", "class_code_sub 04": "class_code_sub 00", "100_MHz": "250_MHz",
         "bar0_enabled false": "bar0_enabled true"},
     "axi_pcie.tcl": {

@@ -23,6 +23,14 @@ def findings(board, folder) -> list[str]:
     return constraints.check_board(*board, folder).findings
 
 
+def test_each_finding_that_is_accepted_is_made(board, monkeypatch):
+    accepted = constraints.RIGHT if BLOCK[board[0]][0] == "user_clk" else constraints.RIGHT[2:]  # the bridge has no such outputs
+    for right in accepted:
+        monkeypatch.setattr(constraints, "RIGHT", tuple(other for other in constraints.RIGHT if other is not right))
+        assert findings(board, None), right.pattern
+        monkeypatch.undo()
+
+
 def changed(board, tmp_path, file: str, old: str, new: str) -> list[str]:
     """The findings with one file changed."""
     folder = shutil.copytree(filelist.BOARDS / board[0], tmp_path / "board", ignore=shutil.ignore_patterns("build"))

@@ -5,7 +5,7 @@
 # Makes build/spate_as02mc04.bit, with reports beside it: `vivado -mode batch -source build.tcl`. It ends with an error,
 # and no bitstream, when timing is not met.
 
-# What may differ. Sources disagree on the card's speed grade: what meets timing in a -1 does so in a -2.
+# What may differ. Sources disagree on the card's speed grade: a design that meets timing for -1 also meets it for -2.
 set part xcku3p-ffvb676-1-e
 set jobs 4
 

@@ -56,7 +56,7 @@ module queue_pair_ports
     told_head_q <= completion_o.sq_head;
     if (past_reset_q) begin
       assert (u_sq.head_valid_i == told_q && u_sq.ended_i == told_ended_q);
-      // A doorbell waits for more entries only while enough commands are in flight, and never with a side command.
+      // The doorbells see how many commands are in flight, and each side command's entry.
       assert (u_doorbells.in_flight_i == u_sq.in_flight_o);
       assert (u_doorbells.urgent_i == (push_side_i && push_side_ready_o));
       if (told_q) assert (u_sq.head_i == told_head_q);

@@ -40,7 +40,7 @@ module ring_cut_ports
   logic has_room, sized;
   logic [1:0] begun_q;  // the request came, or the part before this one left, in one of the two cycles before
   logic [2:0] empty_q;  // nothing was in use, and the drive stayed as it is, for one, two or three cycles or longer
-  logic [1:0] sized_q, had_room_q;  // the part is there since one or two cycles or longer; there was room for it then
+  logic [1:0] sized_q, had_room_q;  // the part has been there for one or two cycles or longer; there was room then
 
   assign ring_sectors = {ring_pages_i, 3'd0};
   assign accepted = command_valid_i && command_ready_o;

@@ -19,6 +19,7 @@ module ring_store_inside #(
     input spate_bus_pkg::axi_write_request_t                       m_axi_o,
     input spate_bus_pkg::axi_write_response_t                      m_axi_i,
     input logic                                                    stored_valid_o,
+    input logic                                                    stored_error_o,
     input logic                               [    SectorBits-1:0] given_sectors_q,
     input logic                               [    SectorBits-1:0] taken_sectors_q,
     input logic                               [    SectorBits-1:0] next_sectors_q,
@@ -38,7 +39,8 @@ module ring_store_inside #(
     input logic                               [  AddressWidth-1:0] burst_address,
     input logic                               [               3:0] burst_sectors,
     input logic                               [SectorBeatBits+2:0] beat_q,
-    input logic                                                    answered_ends
+    input logic                                                    answered_ends,
+    input logic                                                    error_q
 );
 
   localparam int unsigned Sectors = 2 ** SectorBits;
@@ -132,13 +134,40 @@ module ring_store_inside #(
         here = 5'(u_bursts.head_q + 6'(k));
         after = part_of[here] + 8'(u_bursts.words[here]);
         if (k == 0 && u_bursts.count_o != '0) assert (part_of[here] == answered_q);
-        if (k + 1 == 32'(u_bursts.count_o)) assert (after == ended_q);
+        if (k + 1 == 32'(u_bursts.count_o)) assert (after == ended_q && (u_bursts.words[here] || !waiting_take));
         if (k + 1 < 32'(u_bursts.count_o)) assert (after == part_of[here+5'd1]);
       end
       if (u_bursts.count_o == '0) assert (answered_q == ended_q);
       // An answer of the memory is for the oldest part that has none.
       if (m_axi_i.bvalid) assert (part_of[u_bursts.head_q[4:0]] == answered_q);
       if (stored_valid_o) assert (u_ports.taken_q != answered_q);
+    end
+  end
+
+  // ---- the error of one arbitrary part: of any of its bursts ----
+
+  (* anyconst *) logic [7:0] watched;
+  logic failed_q;
+  logic [7:0] answered_index, watched_index;
+  logic stored_word;
+  assign answered_index = answered_q - u_ports.taken_q;
+  assign watched_index = watched - u_ports.taken_q;
+  assign stored_word = u_stored.words[$clog2(Parts)'(u_stored.head_q+($clog2(Parts)+1)'(watched_index))];
+
+  always_ff @(posedge clk_i) begin
+    if (part_valid_i && u_ports.given_q == watched) failed_q <= 1'b0;
+    else if (m_axi_i.bvalid && m_axi_i.bresp[1] && part_of[u_bursts.head_q[4:0]] == watched) failed_q <= 1'b1;
+  end
+
+  always_comb begin
+    if (u_ports.past_reset_q && rst_ni) begin
+      if (watched_index < u_ports.given_q - u_ports.taken_q) begin
+        if (watched_index < answered_index) assert (stored_word == failed_q);
+        if (watched_index == answered_index) assert (error_q == failed_q);
+        if (watched_index > answered_index) assert (!failed_q);
+        if (stored_valid_o && u_ports.taken_q == watched) assert (stored_error_o == failed_q);
+      end
+      if (answered_q == u_ports.given_q) assert (!error_q);
     end
   end
 

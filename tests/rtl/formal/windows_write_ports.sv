@@ -118,8 +118,8 @@ module windows_write_ports
 
   always_comb begin
     if (checked) begin
-      // Each beat comes out once, in order, at one place, or is counted. Nothing else comes out. One for the buffer may be
-      // stale.
+      // Each beat comes out once, in order, at one place, or is counted. Nothing else comes out. A stale beat for the
+      // buffer comes out with stale_o, and the buffer drops it.
       assert (buffer_write_o == to_buffer && cq_valid_o == to_cq && admin_cq_valid_o == to_admin_cq);
       assert (stale_o == (older_there_q && stale));
       assert (stray_o == (older_there_q && !stale && !to_buffer && !to_cq && !to_admin_cq));
@@ -143,7 +143,8 @@ module windows_write_ports
     cover (checked && cq_valid_o && cq_index_o == 12'd7);
     cover (checked && stale_o);
     cover (checked && stray_o);
-    cover (checked && buffer_write_o);
+    cover (checked && buffer_write_o && !stale_o);
+    cover (checked && buffer_write_o && stale_o);
     // A completion waits, behind its data, and another beat behind it. Then both have left, and the next beat is taken.
     cover (checked && cq_valid_o && !cq_ready_i && newer_there_q && buffer_before_q);
     cover (checked && buffer_write_o && !buffer_before_q && taken);
