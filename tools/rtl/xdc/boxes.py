@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 # {module: (the pin of its clock, the inputs that it takes as asynchronous ones)}. Pins of other modules, such as buffers and the
-# MMCM, have no clock: no path begins or ends there.
+# MMCM, have no clock: no path begins or ends there, so that of LOCKED into a reset is not checked.
 CLOCKS = {
     "pcie4_uscale_plus_0": ("user_clk", ("sys_reset",)),
     "axi_pcie_0": ("axi_aclk_out", ("axi_aresetn",)),
