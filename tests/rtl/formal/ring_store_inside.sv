@@ -168,6 +168,9 @@ module ring_store_inside #(
         if (stored_valid_o && u_ports.taken_q == watched) assert (stored_error_o == failed_q);
       end
       if (answered_q == u_ports.given_q) assert (!error_q);
+
+      cover (stored_valid_o && !stored_error_o && u_ports.taken_q == 8'd1);
+      cover (stored_valid_o && stored_error_o);
     end
   end
 

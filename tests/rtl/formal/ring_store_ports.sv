@@ -107,9 +107,6 @@ module ring_store_ports
       if (data_ready_o) assert (missing_q != '0);
       if (stored_valid_o) assert (taken_q != given_q);
       if (stored_waits_q) assert (stored_valid_o && stored_error_o == stored_error_past_q);
-
-      cover (stored_valid_o && !stored_error_o && taken_q == 8'd1);
-      cover (stored_valid_o && stored_error_o);
     end
   end
 
