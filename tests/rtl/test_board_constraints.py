@@ -23,6 +23,7 @@ def findings(board, folder) -> list[str]:
     return constraints.check_board(*board, folder).findings
 
 
+@pytest.mark.thorough
 def test_each_finding_that_is_accepted_is_made(board, monkeypatch):
     accepted = constraints.RIGHT if BLOCK[board[0]][0] == "user_clk" else constraints.RIGHT[2:]  # the bridge has no such outputs
     for right in accepted:
@@ -47,6 +48,7 @@ def test_each_crossing_of_a_board_is_covered(board):
     assert result.crossings > 900
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("file", "old", "new", "message"), [
     ("crossings.xdc", r"u_pcie/CLOCK\b", "u_pcie/clk", "no pin is u_board/u_pcie/clk"),
     ("crossings.xdc", r"u_mmcm/CLKOUT0", "u_mmcm/LOCKED", "no clock is"),
@@ -65,6 +67,7 @@ def test_a_fault_is_found(board, tmp_path, file, old, new, message):
     assert any(message in finding for finding in found), "\n".join(found) or "nothing was found"
 
 
+@pytest.mark.thorough
 def test_without_the_constraints_of_a_module_its_crossings_are_found(board, tmp_path, monkeypatch):
     """Those of the board bound the clocks, but know neither skew nor asynchronous resets."""
     folder = shutil.copytree(constraints.FOLDER, tmp_path / "constraints")
@@ -73,6 +76,7 @@ def test_without_the_constraints_of_a_module_its_crossings_are_found(board, tmp_
     assert any("no set_bus_skew covers it" in finding for finding in findings(board, None))
 
 
+@pytest.mark.thorough
 def test_the_constraints_of_the_modules_cover_all_but_the_reset(board, tmp_path):
     """The board's own bound all else a second time, for a tool that does not find a name of a module."""
     found = changed(board, tmp_path, "crossings.xdc", r"^set_(max_delay|false_path).*$", "")
