@@ -110,7 +110,7 @@ module spate_windows_write
   assign fresh = there_q && epoch_q == epoch_i;
   assign cq_valid_o = fresh && to_cq_q;
   assign admin_cq_valid_o = fresh && to_admin_cq_q;
-  // It selects what the buffer's registers take, so it does not wait for the comparison of the epochs.
+  // buffer_write_o selects what the buffer's registers take. The comparison of the epochs would make it late.
   assign buffer_write_o = there_q && to_buffer_q;
   assign take = cq_valid_o ? cq_ready_i : admin_cq_valid_o ? admin_cq_ready_i : 1'b1;
   assign stale_o = there_q && decides_q && epoch_q != epoch_i;

@@ -25,10 +25,10 @@ def findings(board, folder) -> list[str]:
 
 @pytest.mark.thorough
 def test_each_finding_that_is_accepted_is_made(board, monkeypatch):
-    accepted = constraints.RIGHT if BLOCK[board[0]][0] == "user_clk" else constraints.RIGHT[2:]  # the bridge has no such outputs
-    for right in accepted:
-        monkeypatch.setattr(constraints, "RIGHT", tuple(other for other in constraints.RIGHT if other is not right))
-        assert findings(board, None), right.pattern
+    has_status = BLOCK[board[0]][0] == "user_clk"  # the bridge has no outputs that the first two patterns name
+    for pattern in constraints.ACCEPTED[0 if has_status else 2:]:
+        monkeypatch.setattr(constraints, "ACCEPTED", tuple(other for other in constraints.ACCEPTED if other is not pattern))
+        assert findings(board, None), pattern.pattern
         monkeypatch.undo()
 
 
@@ -69,7 +69,7 @@ def test_a_fault_is_found(board, tmp_path, file, old, new, message):
 
 @pytest.mark.thorough
 def test_without_the_constraints_of_a_module_its_crossings_are_found(board, tmp_path, monkeypatch):
-    """Those of the board bound the clocks, but know neither skew nor asynchronous resets."""
+    """The board's constraints bound paths between its clocks. They cover neither skew nor asynchronous resets."""
     folder = shutil.copytree(constraints.FOLDER, tmp_path / "constraints")
     (folder / "spate_cdc_fifo.xdc").write_text("")
     monkeypatch.setattr(constraints, "FOLDER", folder)
@@ -78,6 +78,6 @@ def test_without_the_constraints_of_a_module_its_crossings_are_found(board, tmp_
 
 @pytest.mark.thorough
 def test_the_constraints_of_the_modules_cover_all_but_the_reset(board, tmp_path):
-    """The board's own bound all else a second time, for a tool that does not find a name of a module."""
+    """The board's own constraints bound all other paths a second time, in case a tool does not find a module's names."""
     found = changed(board, tmp_path, "crossings.xdc", r"^set_(max_delay|false_path).*$", "")
     assert len(found) == 1 and f"u_pcie/{BLOCK[board[0]][1]}/CLR" in found[0]

@@ -23,13 +23,13 @@ from xdc import build_script, check, elaborate
 FOLDER = filelist.ROOT / "rtl" / "constraints"
 TCLINT = (program.BUILD / "venv-lint" / "bin" / "tclint", "--style-line-length", "120")
 BLOCK_NS = 8.0  # the period of the block's user clock, 125 MHz
-# What the check finds on a board, and why it is right there:
-RIGHT = tuple(re.compile(pattern) for pattern in (
+# Findings on boards that are accepted, each with its reason:
+ACCEPTED = tuple(re.compile(pattern) for pattern in (
     # A register of the console shows these. While the link trains, a value may have bits of two states.
     r"→ u_board/u_bench/u_console/.*a bit of u_board/u_pcie/cfg_(ltssm_state|negotiated_width|current_speed),.*no set_bus_skew covers it",
     # It changes only while the drive is being brought up, before the drive reads anything.
     r"→ u_board/u_spate/u_adapter/gen_payload.*a bit of u_board/u_pcie/cfg_max_payload,.*no set_bus_skew covers it",
-    # LEDs and a register show a level that at most one synchroniser, the last of the sorted names, gives to the core.
+    # LEDs and a register of the console show this level. At most one synchroniser, the last by name, gives it to the core.
     r"synchronisers of core may disagree about it: (u_board/u_bench/\S+/D(, )?)+(u_board/(?!u_bench/)\S+/D)?$",
 ))
 READ = {"spate_nvme_axi": "read_axi.tcl", "spate_nvme_stripe_axi": "read_axi.tcl", "spate_nvme_usp": "read_usp.tcl"}
@@ -71,8 +71,8 @@ def check_board(board: str, netlist: dict, folder: pathlib.Path | None = None) -
     read = re.search(r"read_\w+\.tcl", (folder / "build.tcl").read_text())[0]
     files = [clocks, FOLDER / read, folder / f"{board}.xdc", folder / "crossings.xdc"]
     result = check.check(netlist, filelist.board_top(board), files)
-    return dataclasses.replace(result, findings=[finding for finding in result.findings 
-                                                if not any(right.search(finding) for right in RIGHT)])
+    findings = [finding for finding in result.findings if not any(accepted.search(finding) for accepted in ACCEPTED)]
+    return dataclasses.replace(result, findings=findings)
 
 
 def report(what: str, findings: list[str]) -> None:
